@@ -1,0 +1,71 @@
+/** Exact decimal numbers from their text: comparison, and a text key that sorts as the numbers do. */
+
+export interface Decimal {
+  readonly negative: boolean
+  /** Significant digits without leading or trailing zeros; empty for zero. */
+  readonly digits: string
+  /** The value is 0.digits × 10^exponent. */
+  readonly exponent: number
+}
+
+/** Numbers whose exponent is beyond this are refused as values: their plain digits would not fit anywhere. */
+export const MAX_EXPONENT = 10_000
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
+/** The number a JSON number text stands for, or undefined when it is none or out of reach. */
+export function parseDecimal(text: string): Decimal | undefined {
+  const match = NUMBER.exec(text)
+  if (!match) return undefined
+  const [, sign, whole = '', fraction = '', power = '0'] = match
+  const all = whole + fraction
+  const leading = /^0*/.exec(all)![0].length
+  const digits = all.slice(leading).replace(/0+$/, '')
+  if (digits === '') return { negative: false, digits: '', exponent: 0 }
+  const exponent = Number(power) + whole.length - leading
+  if (Math.abs(exponent) > MAX_EXPONENT || digits.length > MAX_EXPONENT) return undefined
+  return { negative: sign === '-', digits, exponent }
+}
+
+export function compareDecimal(a: Decimal, b: Decimal): number {
+  const signs = signOf(a) - signOf(b)
+  if (signs !== 0) return signs
+  const magnitude =
+    a.exponent - b.exponent || (a.digits === b.digits ? 0 : a.digits < b.digits ? -1 : 1)
+  return a.negative ? -magnitude : magnitude
+}
+
+export function isIntegral({ digits, exponent }: Decimal): boolean {
+  return digits.length <= exponent || digits === ''
+}
+
+/** Plain digits of an integral decimal. */
+export function integerText({ negative, digits, exponent }: Decimal): string {
+  if (digits === '') return '0'
+  return (negative ? '-' : '') + digits.padEnd(exponent, '0')
+}
+
+/**
+ * A text that sorts by code point as the numbers sort, the same for equal numbers of any scale: a class (negative,
+ * zero, positive), the exponent with an offset, the digits. For negatives exponent and digits are complemented, and
+ * closed by a character above all digits so that fewer digits sort after more.
+ */
+export function orderKey(text: string): string | null {
+  const decimal = parseDecimal(text)
+  if (!decimal) return null
+  if (decimal.digits === '') return '1'
+  const exponent = String(decimal.exponent + MAX_EXPONENT).padStart(5, '0')
+  if (!decimal.negative) return `2${exponent}${decimal.digits}`
+  return `0${complement(exponent)}${complement(decimal.digits)}~`
+}
+
+function signOf({ digits, negative }: Decimal): number {
+  if (digits === '') return 0
+  return negative ? -1 : 1
+}
+
+function complement(digits: string): string {
+  let result = ''
+  for (const digit of digits) result += 9 - Number(digit)
+  return result
+}

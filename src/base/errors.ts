@@ -1,0 +1,122 @@
+/** The one table of error codes, and the one error class that carries them. */
+
+/** Code → HTTP status when the code stands in `errors`; in `dataErrors` the request itself stays 200. */
+export const CODES = {
+  'crud:NoAccess': 403,
+  'crud:insert:NoFieldAccess': 403,
+  'crud:update:NoFieldAccess': 403,
+  'crud:InvalidRequest': 400,
+  'crud:LimitExceeded': 400,
+  'crud:BodyTooLarge': 413,
+  'crud:ResultSizeTooLarge': 413,
+  'crud:UnsupportedMediaType': 415,
+  'crud:UnknownRoute': 404,
+  'crud:MethodNotAllowed': 405,
+  'crud:ForeignOrigin': 403,
+  'crud:Unavailable': 503,
+  'crud:Internal': 500,
+  'crud:UnknownEntity': 404,
+  'crud:NoDefaultVersion': 404,
+  'crud:DisabledMetadataVersion': 404,
+  'crud:InvalidEntity': 400,
+  'crud:Required': 400,
+  'crud:TooShort': 400,
+  'crud:TooLong': 400,
+  'crud:ValueTooSmall': 400,
+  'crud:ValueTooLarge': 400,
+  'crud:ArrayTooSmall': 400,
+  'crud:ArrayTooLarge': 400,
+  'crud:InvalidEnum': 400,
+  'crud:DuplicateArrayElementId': 400,
+  'crud:Rolledback': 409,
+  'rest-crud:NoEntityMatch': 400,
+  'rest-crud:NoVersionMatch': 400,
+  'store-crud:NullProjection': 400,
+  'store-crud:NullQuery': 400,
+  'store-crud:Duplicate': 409,
+  'store-crud:SaveError': 400,
+  'store-crud:ConcurrentUpdate': 409,
+  'store-crud:Timeout': 504,
+  'query-api:InvalidQuery': 400,
+  'query-api:InvalidProjection': 400,
+  'query-api:InvalidUpdate': 400,
+  'query-api:InvalidSort': 400,
+  'metadata:InvalidFieldReference': 400,
+  'metadata:InvalidArrayReference': 400,
+  'metadata:IncompatibleValue': 400,
+  'metadata:MissingEntityInfo': 404,
+  'metadata:MissingSchema': 404,
+  ERR_NO_METADATA: 404,
+  'metadata:NoEntityName': 400,
+  'rest-metadata:NoNameMatch': 400,
+  'rest-metadata:NoVersionMatch': 400,
+  'metadata:ParseMissingElement': 422,
+  'metadata:ParseInvalidStatus': 422,
+  'metadata:IllFormedMetadata': 422,
+  'metadata:InvalidName': 422,
+  'metadata:InvalidType': 422,
+  'metadata:InvalidArrayElementType': 422,
+  'metadata:InvalidConstraint': 422,
+  'metadata:InvalidHook': 422,
+  'metadata:InvalidIndex': 422,
+  'metadata:InvalidReference': 422,
+  'metadata:InvalidEnum': 422,
+  'metadata:InvalidGenerator': 422,
+  'metadata:InvalidAccess': 422,
+  'metadata:DuplicateEnum': 422,
+  'metadata:UnknownBackend': 422,
+  'metadata:InvalidDatastore': 422,
+  'metadata:FieldWrongType': 422,
+  'metadata:MetadataWithNoFields': 422,
+  'metadata:InvalidVersionNumber': 422,
+  'metadata:InvalidDefaultVersion': 422,
+  'metadata:DisabledDefaultVersion': 409,
+  'metadata:DuplicateSchema': 409,
+  'metadata:CannotDeleteEntity': 409,
+  'metadata:UpdateInvalidatesMetadata': 409,
+} as const satisfies Record<string, number>
+
+export type Code = keyof typeof CODES
+
+/** What the caller receives: four strings, always. */
+export interface ErrorObject {
+  readonly objectType: 'error'
+  readonly context: string
+  readonly errorCode: Code
+  readonly msg: string
+}
+
+export interface Place {
+  /** JSON pointer into the request. */
+  readonly at?: string
+  /** Path of work below the operation, such as a field's path. */
+  readonly context?: string
+}
+
+/** A problem a caller can act on. Its message names fields and entities, never values of stored documents. */
+export class ServiceError extends Error {
+  readonly code: Code
+  readonly context: string
+
+  constructor(code: Code, message: string, place: Place = {}) {
+    super(place.at === undefined ? message : `${message} (at ${place.at === '' ? 'the top' : place.at})`)
+    this.name = 'ServiceError'
+    this.code = code
+    this.context = place.context ?? ''
+  }
+
+  /** The same problem, seen from further out: `within` becomes the front of the context. */
+  within(within: string): ServiceError {
+    const context = this.context === '' ? within : `${within}/${this.context}`
+    return new ServiceError(this.code, this.message, { context })
+  }
+
+  toObject(): ErrorObject {
+    return { objectType: 'error', context: this.context, errorCode: this.code, msg: this.message }
+  }
+}
+
+/** Makes a forgotten case of a closed union a compile error. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable case: ${JSON.stringify(value)}`)
+}

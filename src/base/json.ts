@@ -1,0 +1,94 @@
+/**
+ * JSON without loss: the values every other module speaks of.
+ *
+ * Numbers that JavaScript's own number would change (64-bit integers, `1.10`) are kept as the raw numbers of
+ * `JSON.rawJSON`, so `JSON.stringify` prints them back digit for digit without any help.
+ */
+export interface RawNumber {
+  readonly rawJSON: string
+}
+export type JsonNumber = number | RawNumber
+export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: Json
+}
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): RawNumber
+    isRawJSON(value: unknown): value is RawNumber
+    parse(text: string, reviver: (key: string, value: Json, context: { source?: string }) => Json): Json
+  }
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+}
+
+export function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+export function isNumber(value: Json | undefined): value is JsonNumber {
+  return typeof value === 'number' || JSON.isRawJSON(value)
+}
+
+/** The member of that name, or undefined: names such as `toString` are no members unless the document says so. */
+export function member(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** The digits of a number as they were written. */
+export function numberText(value: JsonNumber): string {
+  return typeof value === 'number' ? String(value) : value.rawJSON
+}
+
+/** A number with exactly these digits; `text` must be a JSON number. */
+export function numberFrom(text: string): JsonNumber {
+  const value = Number(text)
+  return String(value) === text ? value : JSON.rawJSON(text)
+}
+
+/** Parses text that is known to be sound, such as a stored document, keeping every digit. */
+export function parseTrusted(text: string): Json {
+  return NEEDS_RAW.test(text) ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
+}
+
+/** Equal as JSON: key order does not matter, digits do (`1.1` is not `1.10`). */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true
+  if (isArray(a)) return isArray(b) && a.length === b.length && a.every((each, i) => sameJson(each, b[i]))
+  if (isNumber(a)) return isNumber(b) && numberText(a) === numberText(b)
+  if (!isObject(a) || !isObject(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  )
+}
+
+/** Sets a member as data: a plain assignment would run the setter of `__proto__`. */
+export function setMember(target: Record<string, Json>, name: string, value: Json): void {
+  if (name === '__proto__') throw new TypeError('__proto__ is no member name')
+  target[name] = value
+}
+
+/** Extends a JSON pointer (RFC 6901) by one step. */
+export function pointer(at: string, step: string | number): string {
+  return `${at}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+/**
+ * Finds the numbers that a plain parse would change: many digits, zeros at the end of a fraction, exponents, minus
+ * zero. It may also match inside a string; then the slower parse runs for nothing and the answer is the same.
+ */
+const NEEDS_RAW = /(?:^|[\s,:[])-?(?:[\d.]{16}|\d+\.\d*0(?![\d])|\d+(?:\.\d+)?[eE]|0(?=[\s,\]}]|$)(?<=-0))/
+
+export function needsRaw(text: string): boolean {
+  return NEEDS_RAW.test(text)
+}
+
+export function keepDigits(_key: string, value: Json, context: { source?: string }): Json {
+  if (typeof value !== 'number' || context.source === undefined) return value
+  return String(value) === context.source ? value : JSON.rawJSON(context.source)
+}

@@ -1,0 +1,22 @@
+/** What one request may cost. Every limit is configurable; these are the defaults. */
+export interface Limits {
+  readonly bodyBytes: number
+  readonly nesting: number
+  readonly inValues: number
+  readonly queryNodes: number
+  readonly bulkRequests: number
+  readonly resultBytes: number
+  readonly queryTimeMs: number
+  readonly patternLength: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  bodyBytes: 16 * 1024 * 1024,
+  nesting: 64,
+  inValues: 10_000,
+  queryNodes: 1_000,
+  bulkRequests: 1_000,
+  resultBytes: 50 * 1024 * 1024,
+  queryTimeMs: 30_000,
+  patternLength: 1_000,
+}

@@ -1,0 +1,136 @@
+/**
+ * Reads JSON that came from outside: what `JSON.parse` lets pass but a document must not hold is refused here, once,
+ * before anything else looks at the request.
+ */
+import { ServiceError } from './errors.ts'
+import { type Json, isArray, isObject, keepDigits, needsRaw, pointer } from './json.ts'
+
+/** Refuses malformed text, deep nesting, duplicate keys, `__proto__`, NUL and lone surrogates; keeps all digits. */
+export function parseJson(text: string, maxDepth: number): Json {
+  const keys = countKeys(text, maxDepth)
+  const value = parse(text)
+  const mayHideCharacters = text.includes('\\u')
+  if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value, '')
+  if (countMembers(value) !== keys) throw invalid('the same key stands twice in one object', duplicateKey(text))
+  return value
+}
+
+function parse(text: string): Json {
+  try {
+    return needsRaw(text) ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? placeOf(error.message) : ''
+    throw invalid(`the body is not valid JSON${reason}`)
+  }
+}
+
+/** The engine's message quotes the body; only the position is ours to repeat. */
+function placeOf(message: string): string {
+  const position = /at position \d+(?: \(line \d+ column \d+\))?/.exec(message)
+  return position ? ` ${position[0]}` : ''
+}
+
+/** One pass over the text: counts the keys and measures the depth, skipping strings. */
+function countKeys(text: string, maxDepth: number): number {
+  let keys = 0
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case QUOTE:
+        i = endOfString(text, i)
+        break
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (++depth > maxDepth) {
+          throw new ServiceError('crud:LimitExceeded', `the body nests deeper than ${maxDepth} levels`)
+        }
+        break
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth--
+        break
+      case COLON:
+        keys++
+        break
+      default:
+    }
+  }
+  return keys
+}
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
+
+function countMembers(value: Json): number {
+  if (isArray(value)) {
+    let count = 0
+    for (const each of value) if (typeof each === 'object') count += countMembers(each)
+    return count
+  }
+  if (!isObject(value)) return 0
+  let count = 0
+  for (const key in value) {
+    count++
+    const child = value[key]!
+    if (typeof child === 'object') count += countMembers(child)
+  }
+  return count
+}
+
+function refuseBadText(value: Json, at: string): void {
+  if (typeof value === 'string') refuseBadCharacters(value, at)
+  else if (isArray(value)) value.forEach((each, i) => refuseBadText(each, pointer(at, i)))
+  else if (isObject(value)) {
+    for (const [key, child] of Object.entries(value)) {
+      refuseBadCharacters(key, at)
+      if (key === '__proto__') throw invalid('"__proto__" is not allowed as a key', at)
+      refuseBadText(child, pointer(at, key))
+    }
+  }
+}
+
+function refuseBadCharacters(text: string, at: string): void {
+  if (text.includes('\0')) throw invalid('NUL characters are not allowed', at)
+  if (!text.isWellFormed()) throw invalid('lone surrogates are not allowed', at)
+}
+
+/** Only reached to explain a refusal, so it may be slow: replays the text with the keys of every open object. */
+function duplicateKey(text: string): string {
+  const open: { keys: Set<string>; step: string | number }[] = []
+  const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
+  let key = ''
+  for (let token = tokens.exec(text); token; token = tokens.exec(text)) {
+    const top = open.at(-1)
+    if (token[0] === '{' || token[0] === '[')
+      open.push({ keys: new Set(), step: token[0] === '[' ? 0 : '' })
+    else if (token[0] === '}' || token[0] === ']') open.pop()
+    else if (token[0] === ',' && typeof top?.step === 'number') top.step++
+    else if (token[0] === ':' && top) {
+      top.step = key
+      if (top.keys.has(key)) return open.map((each) => each.step).reduce<string>(pointer, '')
+      top.keys.add(key)
+    } else if (token[0].startsWith('"')) key = JSON.parse(token[0]) as string
+  }
+  return ''
+}
+
+function invalid(message: string, at?: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message, at === undefined ? {} : { at })
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const COLON = 0x3a

@@ -1,0 +1,34 @@
+/** Order and case of text, as every store must see them. */
+
+/** Orders by Unicode code point, as UTF-8 bytes do; JavaScript's own `<` orders by UTF-16 unit. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) return rank(x) - rank(y)
+  }
+  return a.length - b.length
+}
+
+/** Surrogates stand for code points above every other unit. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
+
+/** Simple Unicode case folding, one code point for one: texts that differ only in case fold to the same text. */
+export function foldCase(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase()
+  let folded = ''
+  for (const character of text) folded += single(single(character, 'toUpperCase'), 'toLowerCase')
+  return folded
+}
+
+function single(character: string, change: 'toUpperCase' | 'toLowerCase'): string {
+  const changed = character[change]()
+  return changed.length === String.fromCodePoint(changed.codePointAt(0)!).length ? changed : character
+}
+
+// eslint-disable-next-line no-control-regex -- the range is ASCII itself
+const ASCII = /^[\x00-\x7f]*$/

@@ -1,0 +1,133 @@
+/** Value types: what each accepts without loss, the form it is stored in, and how its values order. */
+import { compareDecimal, integerText, isIntegral, parseDecimal } from '../base/decimal.ts'
+import { type Json, type JsonNumber, isNumber, numberFrom, numberText } from '../base/json.ts'
+import { compareText } from '../base/text.ts'
+import { parseDate } from './date.ts'
+
+export type TypeName =
+  | 'boolean'
+  | 'integer'
+  | 'double'
+  | 'biginteger'
+  | 'bigdecimal'
+  | 'string'
+  | 'date'
+  | 'binary'
+  | 'uid'
+  | 'any'
+
+export interface ValueType {
+  readonly name: TypeName
+  /** Values of one family compare with each other; types without a family compare with null only. */
+  readonly family?: 'boolean' | 'number' | 'text' | 'date'
+  /** The stored form of a non-null value, or undefined when it would lose something. */
+  readonly cast: (value: Json) => Json | undefined
+  /** Orders two non-null stored values. */
+  readonly compare: (a: Json, b: Json) => number
+}
+
+export const TYPES: Readonly<Record<TypeName, ValueType>> = {
+  boolean: { name: 'boolean', family: 'boolean', cast: toBoolean, compare: ordered },
+  integer: { name: 'integer', family: 'number', cast: toInteger, compare: ordered },
+  double: { name: 'double', family: 'number', cast: toDouble, compare: ordered },
+  biginteger: { name: 'biginteger', family: 'number', cast: toBigInteger, compare: ordered },
+  bigdecimal: { name: 'bigdecimal', family: 'number', cast: toDecimal, compare: ordered },
+  string: { name: 'string', family: 'text', cast: toText, compare: ordered },
+  date: { name: 'date', family: 'date', cast: toDate, compare: ordered },
+  binary: { name: 'binary', cast: toBinary, compare: ordered },
+  uid: { name: 'uid', family: 'text', cast: toText, compare: ordered },
+  any: { name: 'any', cast: (value) => value, compare: ordered },
+}
+
+export function isTypeName(name: string): name is TypeName {
+  return Object.hasOwn(TYPES, name)
+}
+
+/**
+ * One order for all stored values, so that a value written through a version with another type still has its place:
+ * truth values and numbers, then text. SQLite orders its storage classes the same way.
+ */
+function ordered(a: Json, b: Json): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
+  const x = numeric(a)
+  const y = numeric(b)
+  if (x !== undefined && y !== undefined) return compareNumbers(x, y)
+  return (x === undefined ? 1 : 0) - (y === undefined ? 1 : 0)
+}
+
+function numeric(value: Json): JsonNumber | undefined {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return isNumber(value) ? value : undefined
+}
+
+function compareNumbers(a: JsonNumber, b: JsonNumber): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return compareDecimal(parseDecimal(numberText(a))!, parseDecimal(numberText(b))!)
+}
+
+function toBoolean(value: Json): Json | undefined {
+  if (typeof value === 'boolean') return value
+  if (value === 'true') return true
+  return value === 'false' ? false : undefined
+}
+
+function toInteger(value: Json): Json | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value
+  const text = integralText(value)
+  if (text === undefined || text.length > 20) return undefined
+  return BigInt.asIntN(64, BigInt(text)) === BigInt(text) ? numberFrom(text) : undefined
+}
+
+function toBigInteger(value: Json): Json | undefined {
+  const text = integralText(value)
+  return text === undefined ? undefined : numberFrom(text)
+}
+
+/** Plain digits of an integral number, or of text that is a plain integer. */
+function integralText(value: Json): string | undefined {
+  if (typeof value === 'string') return PLAIN_INTEGER.test(value) ? boundedInteger(value) : undefined
+  if (!isNumber(value)) return undefined
+  return boundedInteger(numberText(value))
+}
+
+function boundedInteger(text: string): string | undefined {
+  const decimal = parseDecimal(text)
+  return decimal && isIntegral(decimal) ? integerText(decimal) : undefined
+}
+
+function toDouble(value: Json): Json | undefined {
+  if (typeof value === 'string' && !JSON_NUMBER.test(value)) return undefined
+  if (typeof value !== 'string' && !isNumber(value)) return undefined
+  const double = Number(typeof value === 'string' ? value : numberText(value))
+  if (!Number.isFinite(double)) return undefined
+  if (double === 0) return 0
+  // Above 2^53 the shortest digits of a double name another integer; the exponent form keeps it a double everywhere.
+  const looksLikeInteger = Number.isInteger(double) && !Number.isSafeInteger(double)
+  return looksLikeInteger ? numberFrom(double.toExponential()) : double
+}
+
+function toDecimal(value: Json): Json | undefined {
+  if (typeof value === 'string' && !JSON_NUMBER.test(value)) return undefined
+  if (typeof value !== 'string' && !isNumber(value)) return undefined
+  const text = typeof value === 'string' ? value : numberText(value)
+  return parseDecimal(text) === undefined ? undefined : numberFrom(text)
+}
+
+function toText(value: Json): Json | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return String(value)
+  return isNumber(value) ? numberText(value) : undefined
+}
+
+function toDate(value: Json): Json | undefined {
+  return typeof value === 'string' ? parseDate(value) : undefined
+}
+
+function toBinary(value: Json): Json | undefined {
+  if (typeof value !== 'string') return undefined
+  return Buffer.from(value, 'base64').toString('base64') === value ? value : undefined
+}
+
+const PLAIN_INTEGER = /^-?(?:0|[1-9]\d*)$/
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

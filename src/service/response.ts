@@ -1,0 +1,55 @@
+/** The data response document, and the one place that prints it. */
+import { CODES, type ErrorObject, type ServiceError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+
+/** JSON that is text already: stored documents pass through without being parsed and printed again. */
+export type JsonText = string
+
+export interface DataResponse {
+  readonly entity?: string
+  readonly entityVersion?: string
+  readonly status: ResponseStatus
+  readonly modifiedCount: number
+  readonly matchCount: number
+  readonly processed?: readonly JsonText[]
+  readonly resultMetadata?: readonly JsonText[]
+  readonly dataErrors?: readonly DataError[]
+  readonly errors?: readonly ErrorObject[]
+}
+
+export type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
+
+export interface DataError {
+  /** The document as its sender knows it. */
+  readonly data: Json
+  readonly errors: readonly ErrorObject[]
+}
+
+export function printResponse(response: DataResponse): JsonText {
+  let text = '{'
+  if (response.entity !== undefined) text += `"entity":${JSON.stringify(response.entity)},`
+  if (response.entityVersion !== undefined) text += `"entityVersion":${JSON.stringify(response.entityVersion)},`
+  text += `"status":"${response.status}","modifiedCount":${response.modifiedCount},"matchCount":${response.matchCount}`
+  if (response.processed) text += `,"processed":[${response.processed.join(',')}]`
+  if (response.resultMetadata) text += `,"resultMetadata":[${response.resultMetadata.join(',')}]`
+  if (response.dataErrors?.length) text += `,"dataErrors":${JSON.stringify(response.dataErrors)}`
+  if (response.errors?.length) text += `,"errors":${JSON.stringify(response.errors)}`
+  return `${text}}`
+}
+
+/** The answer to a request that failed as a whole. */
+export function failed(error: ServiceError, target: { entity?: string; entityVersion?: string } = {}): DataResponse {
+  return { ...target, status: 'ERROR', modifiedCount: 0, matchCount: 0, errors: [error.toObject()] }
+}
+
+/** HTTP speaks of the request: problems of single documents leave it at 200. */
+export function httpStatusOf(response: DataResponse): number {
+  const first = response.errors?.[0]
+  return first ? CODES[first.errorCode] : 200
+}
+
+/** How many of the documents failed decides; nothing assigns a status along the way. */
+export function statusOf(total: number, failures: number): ResponseStatus {
+  if (failures === 0) return 'COMPLETE'
+  return failures < total ? 'PARTIAL' : 'ERROR'
+}

@@ -1,0 +1,53 @@
+/** Everything Smalt can do, as functions of a caller and a request; HTTP is one way to reach it. */
+import type { Caller } from '../access/caller.ts'
+import type { Json } from '../base/json.ts'
+import type { DataResponse, JsonText } from './response.ts'
+
+/** What the path of a data request names. */
+export interface Target {
+  readonly entity: string
+  readonly version?: string
+}
+
+export interface Service extends AsyncDisposable {
+  readonly data: DataService
+  readonly metadata: MetadataService
+  /** Resolves when stores and metadata are usable, and fails with the reason when not. */
+  ready(): Promise<void>
+}
+
+/** Data operations never throw what a caller can cause: errors stand in the response document. */
+export interface DataService {
+  find(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  explain(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  insert(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  /** The GET forms: `Q`, `P`, `S`, `from`, `to`, `maxResults`. */
+  simpleFind(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
+  simpleExplain(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
+  generate(caller: Caller, target: Target, field: string, n: string | undefined): Promise<DataResponse>
+  /** Throws a ServiceError only when the bulk as a whole is unusable. */
+  bulk(caller: Caller, body: Json | undefined): Promise<JsonText>
+}
+
+/** Metadata operations throw ServiceErrors; the caller receives the bare error object. */
+export interface MetadataService {
+  names(caller: Caller, statuses: string | undefined): Json
+  versions(caller: Caller, entity: string): Json
+  /** `version` may be `default`. */
+  get(caller: Caller, entity: string, version: string): Json
+  diff(caller: Caller, entity: string, versions: readonly [string, string]): Json
+  roles(caller: Caller, entity?: string, version?: string): Json
+  dependencies(caller: Caller, entity?: string, version?: string): Json
+  history(caller: Caller, entity: string): Promise<Json>
+  create(caller: Caller, target: Required<Target>, body: Json | undefined): Promise<Json>
+  createSchema(caller: Caller, target: Required<Target>, body: Json | undefined): Promise<Json>
+  updateInfo(caller: Caller, entity: string, body: Json | undefined): Promise<Json>
+  setStatus(
+    caller: Caller,
+    target: Required<Target>,
+    change: { readonly status: string; readonly comment?: string },
+  ): Promise<Json>
+  setDefault(caller: Caller, target: Required<Target>): Promise<Json>
+  clearDefault(caller: Caller, entity: string): Promise<Json>
+  remove(caller: Caller, entity: string): Promise<Json>
+}

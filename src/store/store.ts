@@ -1,0 +1,89 @@
+/** Where documents live: the one seam behind which databases differ. `test/store/contract.ts` defines correct. */
+import type { Json, JsonObject } from '../base/json.ts'
+import type { InsertPlan, ReadPlan } from '../plan/plan.ts'
+import type { Sequence } from '../schema/field.ts'
+import type { Collection, IndexDefinition } from '../schema/schema.ts'
+
+export interface Store extends AsyncDisposable {
+  /** The backend's name in metadata, and the key of its part of an explanation. */
+  readonly kind: 'sqlite'
+  find(plan: ReadPlan): Promise<Found>
+  explain(plan: ReadPlan): Promise<Explanation>
+  /** Commits what can be stored; the outcomes stand in the order of the documents. */
+  insert(plan: InsertPlan): Promise<readonly InsertOutcome[]>
+  /** Values nobody was given before and nobody will be given again. */
+  nextValues(sequence: Sequence, count: number): Promise<readonly bigint[]>
+  readMetadata(): Promise<MetadataRecords>
+  /** Applies the whole change, with the indexes it needs, or nothing of it. */
+  changeMetadata(change: MetadataChange): Promise<void>
+  readHistory(entity: string): Promise<readonly HistoryRecord[]>
+  /** Fails when the store cannot be used. */
+  ping(): Promise<void>
+}
+
+export interface StoredDocument {
+  /** The document as JSON text, exactly as it was written. */
+  readonly text: string
+  /** `_id` as text. */
+  readonly id: string
+  /** Rises with each write of the document. */
+  readonly version: number
+}
+
+export interface Found {
+  readonly documents: readonly StoredDocument[]
+  /** All matches, whatever the page; 0 when the plan does not count. */
+  readonly matchCount: number
+}
+
+export type InsertOutcome =
+  | { readonly kind: 'stored'; readonly document: StoredDocument }
+  | { readonly kind: 'duplicate' }
+  /** Taken back because of another document, in an atomic plan. */
+  | { readonly kind: 'rolledBack' }
+
+export interface Explanation {
+  /** The store's own query text, with its parameters apart. */
+  readonly query: { readonly sql: string; readonly parameters: readonly Json[] }
+  readonly plan: JsonObject
+  readonly matchCount: number
+}
+
+/** Metadata as the store keeps it: JSON text, without understanding it. */
+export interface MetadataRecords {
+  /** Rises with every change of any metadata. */
+  readonly epoch: number
+  readonly entities: readonly { readonly entity: string; readonly info: string }[]
+  /** In the order in which the versions were made. */
+  readonly schemas: readonly { readonly entity: string; readonly version: string; readonly schema: string }[]
+  readonly collections: readonly { readonly collection: Collection; readonly paths: readonly string[] }[]
+}
+
+export interface MetadataChange {
+  /** The change is refused as `metadata:UpdateInvalidatesMetadata` when others changed metadata since. */
+  readonly expectedEpoch: number
+  readonly entity: string
+  /** New entity info; null removes the entity with all its versions. */
+  readonly info: string | null
+  /** Versions to add or to replace. */
+  readonly schemas: readonly { readonly version: string; readonly schema: string }[]
+  /** The collection to create or to change; an index that cannot be built is `metadata:InvalidIndex`. */
+  readonly prepare?: CollectionDefinition
+  readonly history: HistoryRecord
+}
+
+export interface CollectionDefinition {
+  readonly collection: Collection
+  readonly indexes: readonly IndexDefinition[]
+  /** Paths of fields that may be stored from now on; the store remembers all it was ever told. */
+  readonly paths: readonly string[]
+}
+
+export interface HistoryRecord {
+  readonly at: string
+  readonly principal: string
+  readonly action: string
+  readonly version?: string
+  readonly before: string | null
+  readonly after: string | null
+}
