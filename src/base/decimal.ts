@@ -30,8 +30,7 @@ export function parseDecimal(text: string): Decimal | undefined {
 export function compareDecimal(a: Decimal, b: Decimal): number {
   const signs = signOf(a) - signOf(b)
   if (signs !== 0) return signs
-  const magnitude =
-    a.exponent - b.exponent || (a.digits === b.digits ? 0 : a.digits < b.digits ? -1 : 1)
+  const magnitude = a.exponent - b.exponent || (a.digits === b.digits ? 0 : a.digits < b.digits ? -1 : 1)
   return a.negative ? -magnitude : magnitude
 }
 

@@ -11,7 +11,8 @@ export function parseJson(text: string, maxDepth: number): Json {
   const value = parse(text)
   const mayHideCharacters = text.includes('\\u')
   if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value, '')
-  if (countMembers(value) !== keys) throw invalid('the same key stands twice in one object', duplicateKey(text))
+  if (countMembers(value) !== keys)
+    throw invalid('the same key stands twice in one object', duplicateKey(text))
   return value
 }
 
@@ -110,8 +111,7 @@ function duplicateKey(text: string): string {
   let key = ''
   for (let token = tokens.exec(text); token; token = tokens.exec(text)) {
     const top = open.at(-1)
-    if (token[0] === '{' || token[0] === '[')
-      open.push({ keys: new Set(), step: token[0] === '[' ? 0 : '' })
+    if (token[0] === '{' || token[0] === '[') open.push({ keys: new Set(), step: token[0] === '[' ? 0 : '' })
     else if (token[0] === '}' || token[0] === ']') open.pop()
     else if (token[0] === ',' && typeof top?.step === 'number') top.step++
     else if (token[0] === ':' && top) {

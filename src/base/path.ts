@@ -6,7 +6,8 @@ export type Step = string | number
 export type Path = readonly Step[]
 
 export function parsePath(text: string, at: string): Path {
-  if (text.includes('\0')) throw new ServiceError('metadata:InvalidFieldReference', 'a path may not hold NUL', { at })
+  if (text.includes('\0'))
+    throw new ServiceError('metadata:InvalidFieldReference', 'a path may not hold NUL', { at })
   return text.split('.').map((segment) => parseStep(segment, text, at))
 }
 

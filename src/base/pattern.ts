@@ -17,7 +17,12 @@ export interface Pattern {
   readonly matchesAll: (text: string) => boolean
 }
 
-export const NO_FLAGS: PatternFlags = { caseInsensitive: false, multiline: false, extended: false, dotall: false }
+export const NO_FLAGS: PatternFlags = {
+  caseInsensitive: false,
+  multiline: false,
+  extended: false,
+  dotall: false,
+}
 
 /** The compiled pattern, or undefined when it is no RE2 pattern. */
 export function compilePattern(source: string, flags: PatternFlags): Pattern | undefined {

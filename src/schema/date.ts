@@ -1,7 +1,8 @@
 /** Dates: many spellings in, one out. The stored text `yyyyMMddTHH:mm:ss.SSS+0000` sorts by instant. */
 
 const OWN = /^(\d{4})(\d{2})(\d{2})T(\d{2}):(\d{2}):(\d{2})\.(\d{3,})([+-]\d{2})(\d{2})$/
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:([Zz])|([+-]\d{2}):(\d{2}))$/
+const RFC3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:([Zz])|([+-]\d{2}):(\d{2}))$/
 
 /** The canonical text of a date, or undefined when the text is no real date. */
 export function parseDate(text: string): string | undefined {

@@ -22,21 +22,19 @@ export interface ValueType {
   readonly family?: 'boolean' | 'number' | 'text' | 'date'
   /** The stored form of a non-null value, or undefined when it would lose something. */
   readonly cast: (value: Json) => Json | undefined
-  /** Orders two non-null stored values. */
-  readonly compare: (a: Json, b: Json) => number
 }
 
 export const TYPES: Readonly<Record<TypeName, ValueType>> = {
-  boolean: { name: 'boolean', family: 'boolean', cast: toBoolean, compare: ordered },
-  integer: { name: 'integer', family: 'number', cast: toInteger, compare: ordered },
-  double: { name: 'double', family: 'number', cast: toDouble, compare: ordered },
-  biginteger: { name: 'biginteger', family: 'number', cast: toBigInteger, compare: ordered },
-  bigdecimal: { name: 'bigdecimal', family: 'number', cast: toDecimal, compare: ordered },
-  string: { name: 'string', family: 'text', cast: toText, compare: ordered },
-  date: { name: 'date', family: 'date', cast: toDate, compare: ordered },
-  binary: { name: 'binary', cast: toBinary, compare: ordered },
-  uid: { name: 'uid', family: 'text', cast: toText, compare: ordered },
-  any: { name: 'any', cast: (value) => value, compare: ordered },
+  boolean: { name: 'boolean', family: 'boolean', cast: toBoolean },
+  integer: { name: 'integer', family: 'number', cast: toInteger },
+  double: { name: 'double', family: 'number', cast: toDouble },
+  biginteger: { name: 'biginteger', family: 'number', cast: toBigInteger },
+  bigdecimal: { name: 'bigdecimal', family: 'number', cast: toDecimal },
+  string: { name: 'string', family: 'text', cast: toText },
+  date: { name: 'date', family: 'date', cast: toDate },
+  binary: { name: 'binary', cast: toBinary },
+  uid: { name: 'uid', family: 'text', cast: toText },
+  any: { name: 'any', cast: (value) => value },
 }
 
 export function isTypeName(name: string): name is TypeName {
@@ -44,10 +42,10 @@ export function isTypeName(name: string): name is TypeName {
 }
 
 /**
- * One order for all stored values, so that a value written through a version with another type still has its place:
- * truth values and numbers, then text. SQLite orders its storage classes the same way.
+ * One order for all non-null stored values, so that a value written through a version with another type still has its
+ * place: truth values and numbers, then text. SQLite orders its storage classes the same way.
  */
-function ordered(a: Json, b: Json): number {
+export function compareValues(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
   const x = numeric(a)

@@ -28,7 +28,8 @@ export interface DataError {
 export function printResponse(response: DataResponse): JsonText {
   let text = '{'
   if (response.entity !== undefined) text += `"entity":${JSON.stringify(response.entity)},`
-  if (response.entityVersion !== undefined) text += `"entityVersion":${JSON.stringify(response.entityVersion)},`
+  if (response.entityVersion !== undefined)
+    text += `"entityVersion":${JSON.stringify(response.entityVersion)},`
   text += `"status":"${response.status}","modifiedCount":${response.modifiedCount},"matchCount":${response.matchCount}`
   if (response.processed) text += `,"processed":[${response.processed.join(',')}]`
   if (response.resultMetadata) text += `,"resultMetadata":[${response.resultMetadata.join(',')}]`
@@ -38,7 +39,10 @@ export function printResponse(response: DataResponse): JsonText {
 }
 
 /** The answer to a request that failed as a whole. */
-export function failed(error: ServiceError, target: { entity?: string; entityVersion?: string } = {}): DataResponse {
+export function failed(
+  error: ServiceError,
+  target: { entity?: string; entityVersion?: string } = {},
+): DataResponse {
   return { ...target, status: 'ERROR', modifiedCount: 0, matchCount: 0, errors: [error.toObject()] }
 }
 

@@ -12,6 +12,7 @@ export interface Target {
 export interface Service extends AsyncDisposable {
   readonly data: DataService
   readonly metadata: MetadataService
+  readonly store: { readonly kind: string; readonly description: string; readonly location: string }
   /** Resolves when stores and metadata are usable, and fails with the reason when not. */
   ready(): Promise<void>
 }

@@ -7,7 +7,10 @@ import type { Collection, IndexDefinition } from '../schema/schema.ts'
 export interface Store extends AsyncDisposable {
   /** The backend's name in metadata, and the key of its part of an explanation. */
   readonly kind: 'sqlite'
-  find(plan: ReadPlan): Promise<Found>
+  /** What the store promises, for people: engine and durability. */
+  readonly description: string
+  /** Hands over the documents of the page one after the other; what `take` throws ends the find. */
+  find(plan: ReadPlan, take: (document: StoredDocument) => void): Promise<Found>
   explain(plan: ReadPlan): Promise<Explanation>
   /** Commits what can be stored; the outcomes stand in the order of the documents. */
   insert(plan: InsertPlan): Promise<readonly InsertOutcome[]>
@@ -31,7 +34,6 @@ export interface StoredDocument {
 }
 
 export interface Found {
-  readonly documents: readonly StoredDocument[]
   /** All matches, whatever the page; 0 when the plan does not count. */
   readonly matchCount: number
 }

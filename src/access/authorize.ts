@@ -1,0 +1,127 @@
+/**
+ * The one place that reads roles. A request goes in as it was asked and comes out as this caller may have it: hidden
+ * fields may not be asked *about* (refused) and are not told *of* (left out). Plans accept nothing else.
+ */
+import { ServiceError } from '../base/errors.ts'
+import { parsePath } from '../base/path.ts'
+import type { Projection, ProjectionItem } from '../lang/projection.ts'
+import { type Query, fieldsOf } from '../lang/query.ts'
+import type { FieldRef } from '../lang/resolve.ts'
+import type { SortKey } from '../lang/sort.ts'
+import type { Field, FieldOperation } from '../schema/field.ts'
+import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
+import { type Caller, admits } from './caller.ts'
+
+declare const authorized: unique symbol
+/** Only this module makes one. */
+export type Authorized<T> = T & { readonly [authorized]: true }
+
+export interface Find {
+  readonly schema: Schema
+  readonly query?: Query<FieldRef>
+  readonly projection: Projection<FieldRef>
+  readonly sort: readonly SortKey<FieldRef>[]
+  readonly from: number
+  readonly to?: number
+  readonly counted: boolean
+}
+
+/** A find as this caller may have it. */
+export interface AllowedFind extends Find {
+  /** Whether `_id` may be told, which document versions are made of. */
+  readonly showsId: boolean
+}
+
+/** What a caller may insert, and what of it they may see again. */
+export interface Insert {
+  readonly schema: Schema
+  readonly projection: Projection<FieldRef>
+  readonly atomic: boolean
+}
+
+export interface AllowedInsert extends Insert {
+  readonly showsId: boolean
+  readonly mayInsert: (field: Field) => boolean
+}
+
+export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFind> {
+  requireEntity(find.schema, ['find'], caller, 'find')
+  requireReadable(askedAbout(find), caller)
+  return grant({ ...find, ...sight(find, caller) })
+}
+
+export function authorizeInsert(insert: Insert, caller: Caller): Authorized<AllowedInsert> {
+  requireEntity(insert.schema, ['insert'], caller, 'insert')
+  requireReadable(projectedAbout(insert.projection), caller)
+  const mayInsert = (field: Field): boolean => mayAccess(field, 'insert', caller)
+  return grant({ ...insert, ...sight(insert, caller), mayInsert })
+}
+
+/** Generating needs any of read, insert and update: it tells nothing of stored documents. */
+export function authorizeGenerate(schema: Schema, caller: Caller): void {
+  const operations = ['find', 'insert', 'update'] as const
+  if (operations.some((operation) => admits(schema.access[operation], caller))) return
+  throw new ServiceError('crud:NoAccess', `you may not generate values for ${schema.entity}`)
+}
+
+function mayAccess(field: Field, operation: FieldOperation, caller: Caller): boolean {
+  return field.roles[operation].every((list) => admits(list, caller))
+}
+
+function requireEntity(
+  schema: Schema,
+  operations: readonly EntityOperation[],
+  caller: Caller,
+  verb: string,
+): void {
+  if (operations.every((operation) => admits(schema.access[operation], caller))) return
+  throw new ServiceError('crud:NoAccess', `you may not ${verb} documents of ${schema.entity}`)
+}
+
+function requireReadable(asked: Iterable<FieldRef>, caller: Caller): void {
+  for (const { field, path } of asked) {
+    if (mayAccess(field, 'find', caller)) continue
+    throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })
+  }
+}
+
+function* askedAbout({ query, projection, sort }: Find): Generator<FieldRef> {
+  if (query) yield* fieldsOf(query)
+  for (const key of sort) yield key.field
+  yield* projectedAbout(projection)
+}
+
+/** Naming a hidden field in a pattern is no question; matching or sorting elements by one is. */
+function* projectedAbout(projection: Projection<FieldRef>): Generator<FieldRef> {
+  for (const item of projection) {
+    if (item.kind === 'field') continue
+    if (item.kind === 'match') yield* fieldsOf(item.query)
+    for (const key of item.sort) yield key.field
+    yield* projectedAbout(item.projection)
+  }
+}
+
+interface Sighted {
+  readonly schema: Schema
+  readonly projection: Projection<FieldRef>
+}
+
+/** Exclusions go last: in a projection list the last opinion wins. */
+function sight({ schema, projection }: Sighted, caller: Caller) {
+  const hidden = hiddenFields(schema, caller)
+  const showsId = mayAccess(schema.root.fields.get('_id')!, 'find', caller)
+  return { projection: hidden.length === 0 ? projection : [...projection, ...hidden], showsId }
+}
+
+function hiddenFields(schema: Schema, caller: Caller): readonly ProjectionItem<never>[] {
+  const exclusions: ProjectionItem<never>[] = []
+  for (const field of allFields(schema.root.fields)) {
+    if (mayAccess(field, 'find', caller)) continue
+    exclusions.push({ kind: 'field', pattern: parsePath(field.path, ''), include: false, recursive: true })
+  }
+  return exclusions
+}
+
+function grant<T>(value: T): Authorized<T> {
+  return value as Authorized<T>
+}

@@ -1,0 +1,201 @@
+/** The routes of `/data`: find, explain, insert, generate, bulk. */
+import type { Json } from '../base/json.ts'
+import {
+  BulkRequestShape,
+  BulkResponseShape,
+  DataRequestShape,
+  DataResponseShape,
+} from '../service/shapes.ts'
+import {
+  type Call,
+  type Content,
+  type QueryParameter,
+  type Reply,
+  type Route,
+  dataReply,
+  targetOf,
+} from './route.ts'
+
+export const DATA_ROUTES: readonly Route[] = [
+  ...versioned('/data/find', {
+    method: 'POST',
+    operationId: 'find',
+    summary: 'Find documents',
+    description: 'Fields the caller may not read are left out of the answer.',
+    body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
+    reply: documents(1, 0),
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullProjection', 'query-api:InvalidQuery'],
+    handle: find,
+  }),
+  ...versioned('/data/find', {
+    method: 'GET',
+    operationId: 'simpleFind',
+    summary: 'Find documents by query parameters',
+    query: simpleParameters(),
+    reply: documents(1, 0),
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    handle: simpleFind,
+  }),
+  ...versioned('/data/explain', {
+    method: 'POST',
+    operationId: 'explain',
+    summary: 'Explain how documents would be found',
+    body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
+    reply: { shape: DataResponseShape, name: 'DataResponse' },
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullProjection', 'query-api:InvalidQuery'],
+    handle: explain,
+  }),
+  ...versioned('/data/explain', {
+    method: 'GET',
+    operationId: 'simpleExplain',
+    summary: 'Explain a find by query parameters',
+    query: simpleParameters(),
+    reply: { shape: DataResponseShape, name: 'DataResponse' },
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    handle: simpleExplain,
+  }),
+  ...versioned('/data/insert', {
+    method: 'PUT',
+    operationId: 'insert',
+    summary: 'Insert documents',
+    description: 'Documents that fail are reported in `dataErrors`; the others are stored together.',
+    body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
+    reply: documents(0, 1),
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    handle: insert,
+  }),
+  ...versioned('/data', {
+    method: 'PUT',
+    operationId: 'insertAlias',
+    summary: 'Insert documents (old address)',
+    deprecated: true,
+    body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
+    reply: documents(0, 1),
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    handle: insert,
+  }),
+  ...versioned(
+    '/data/generate',
+    {
+      method: 'GET',
+      operationId: 'generate',
+      summary: 'Generate values for a field',
+      description: 'A field without generator gives an empty `processed`.',
+      query: [{ name: 'n', description: 'How many values, 1 to 10000; one when absent.', example: '3' }],
+      reply: { shape: DataResponseShape, name: 'DataResponse' },
+      errors: [
+        'crud:NoAccess',
+        'crud:UnknownEntity',
+        'metadata:InvalidFieldReference',
+        'crud:InvalidRequest',
+      ],
+      handle: generate,
+    },
+    '/{field}',
+  ),
+  {
+    method: 'POST',
+    path: '/data/bulk',
+    operationId: 'bulk',
+    tag: 'data',
+    summary: 'Run several requests in one',
+    description: 'Each entry fails or succeeds by itself; the answer is 200 when the bulk itself is usable.',
+    body: { shape: BulkRequestShape, name: 'BulkRequest', example: bulkExample() },
+    reply: { shape: BulkResponseShape, name: 'BulkResponse' },
+    errors: ['crud:InvalidRequest', 'crud:LimitExceeded'],
+    handle: bulk,
+  },
+]
+
+/** Both forms of a route: with the version in the path, and without it for the default version. */
+function versioned(base: string, route: Omit<Route, 'path' | 'tag'>, tail = ''): readonly Route[] {
+  const operation = route.operationId
+  return [
+    { ...route, operation, tag: 'data', path: `${base}/{entity}${tail}`, operationId: `${operation}Default` },
+    { ...route, operation, tag: 'data', path: `${base}/{entity}/{version}${tail}` },
+  ]
+}
+
+async function find({ app, caller, params, body }: Call): Promise<Reply> {
+  return dataReply(await app.service.data.find(caller, targetOf(params), body))
+}
+
+async function simpleFind({ app, caller, params, search }: Call): Promise<Reply> {
+  return dataReply(await app.service.data.simpleFind(caller, targetOf(params), new URLSearchParams(search)))
+}
+
+async function explain({ app, caller, params, body }: Call): Promise<Reply> {
+  return dataReply(await app.service.data.explain(caller, targetOf(params), body))
+}
+
+async function simpleExplain({ app, caller, params, search }: Call): Promise<Reply> {
+  return dataReply(
+    await app.service.data.simpleExplain(caller, targetOf(params), new URLSearchParams(search)),
+  )
+}
+
+async function insert({ app, caller, params, body }: Call): Promise<Reply> {
+  return dataReply(await app.service.data.insert(caller, targetOf(params), body))
+}
+
+async function generate({ app, caller, params, search }: Call): Promise<Reply> {
+  const n = new URLSearchParams(search).get('n') ?? undefined
+  return dataReply(await app.service.data.generate(caller, targetOf(params), params.field ?? '', n))
+}
+
+async function bulk({ app, caller, body }: Call): Promise<Reply> {
+  return { status: 200, text: await app.service.data.bulk(caller, body) }
+}
+
+function request(example: { readonly [key: string]: Json }): Content {
+  return {
+    shape: DataRequestShape,
+    name: 'DataRequest',
+    example: { objectType: 'country', version: '1.0.0', ...example },
+  }
+}
+
+function documents(matchCount: number, modifiedCount: number): Content {
+  const example = {
+    entity: 'country',
+    entityVersion: '1.0.0',
+    status: 'COMPLETE',
+    modifiedCount,
+    matchCount,
+    processed: [{ _id: '0198f1c2-7c3e-7000-8000-000000000001', iso2Code: 'CH', name: 'Switzerland' }],
+    resultMetadata: [{ documentVersion: '0198f1c2-7c3e-7000-8000-000000000001:1' }],
+  }
+  return { shape: DataResponseShape, name: 'DataResponse', example }
+}
+
+function bulkExample(): Json {
+  const find = { entity: 'country', entityVersion: '1.0.0', projection: everything(), range: [0, 9] }
+  return { requests: [{ seq: 0, op: 'find', request: find }] }
+}
+
+function everything(): Json {
+  return { field: '*', include: true, recursive: true }
+}
+
+function simpleParameters(): readonly QueryParameter[] {
+  return [
+    {
+      name: 'Q',
+      description: '`field:value`; several values by `,`, several conditions by `;`.',
+      example: 'iso2Code:CH',
+    },
+    {
+      name: 'P',
+      description: '`field:1` includes, `field:0` leaves out, `field:1r` includes all below.',
+      example: '*:1r',
+    },
+    {
+      name: 'S',
+      description: '`field:a` ascending, `field:d` descending; several by `,`.',
+      example: 'name:a',
+    },
+    { name: 'from', description: 'Index of the first document, zero-based.', example: '0' },
+    { name: 'to', description: 'Index of the last document, included.' },
+    { name: 'maxResults', description: 'Number of documents; `to` wins.', example: '10' },
+  ]
+}

@@ -1,0 +1,94 @@
+/** One request and its answer: the little that is known along the way, and the one place that writes to the socket. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '../access/caller.ts'
+import { NOBODY } from './credentials.ts'
+import { JSON_TYPE, type Params, type Reply, type Route } from './route.ts'
+import type { Meter } from './metrics.ts'
+
+/** A row of the table with what the server keeps for it. */
+export interface Bound {
+  readonly route: Route
+  readonly meter: Meter
+}
+
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly id: string
+  readonly started: number = performance.now()
+  /** Data clients read errors from the response document, all others the bare error object. */
+  isData = false
+  allow = ''
+  search = ''
+  bound: Bound | undefined = undefined
+  params: Params = NO_PARAMS
+  caller: Caller = NOBODY
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request
+    this.response = response
+    this.id = requestIdOf(request)
+  }
+}
+
+/** Writes the whole answer and returns the number of bytes of its body. */
+export function send(exchange: Exchange, reply: Reply, isLast: boolean): number {
+  const { response, id } = exchange
+  const { text, status } = reply
+  const bytes = Buffer.byteLength(text)
+  const headers = [
+    'Content-Type',
+    reply.type ?? JSON_TYPE,
+    'Content-Length',
+    String(bytes),
+    'X-Request-Id',
+    id,
+    'RequestID',
+    id,
+    'X-Content-Type-Options',
+    'nosniff',
+    'Cache-Control',
+    'no-store',
+  ]
+  if (reply.headers) headers.push(...reply.headers)
+  if (status === 503) headers.push('Retry-After', '1')
+  if (status === 405) headers.push('Allow', exchange.allow)
+  if (isLast || status === 413) headers.push('Connection', 'close')
+  response.writeHead(status, headers)
+  if (status === 413) lingerBeforeClosing(exchange, text)
+  // ASCII alone needs no encoding, and node writes it in one copy
+  else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
+  return bytes
+}
+
+const NO_PARAMS: Params = {}
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+const LINGER_MS = 5_000
+
+function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+/**
+ * The answer goes out at once, but closing while the caller still sends would reset the connection and take the answer
+ * with it: what comes is thrown away for a while first.
+ */
+function lingerBeforeClosing({ request, response }: Exchange, text: string): void {
+  response.write(text)
+  if (request.complete) {
+    response.end()
+    return
+  }
+  const close = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(close, LINGER_MS).unref()
+  request
+    .on('end', close)
+    .on('close', close)
+    .on('error', () => undefined)
+    .resume()
+}

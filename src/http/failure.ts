@@ -1,0 +1,26 @@
+/** From a failure to the answer that tells of it, in the form the client of that route expects. */
+import { CODES, ServiceError } from '../base/errors.ts'
+import { failed, printResponse } from '../service/response.ts'
+import type { Exchange } from './exchange.ts'
+import type { Reply } from './route.ts'
+
+export function failureReply(exchange: Exchange, error: ServiceError): Reply {
+  const placed = error.context === '' ? error.within(contextOf(exchange)) : error
+  const text = exchange.isData ? printResponse(failed(placed)) : JSON.stringify(placed.toObject())
+  return { status: CODES[error.code], text }
+}
+
+/** Says nothing of what happened: the text of an unforeseen error may hold anything. */
+export function internalError({ id }: Exchange): ServiceError {
+  return new ServiceError(
+    'crud:Internal',
+    `something went wrong here; the log tells more under request id ${id}`,
+  )
+}
+
+function contextOf({ bound, params: { entity, version } }: Exchange): string {
+  if (!bound) return 'request'
+  const operation = bound.route.operation ?? bound.route.operationId
+  if (entity === undefined) return operation
+  return `${operation}(${version === undefined ? entity : `${entity}:${version}`})`
+}

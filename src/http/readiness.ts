@@ -1,0 +1,27 @@
+/** Asks the service whether it is ready, seldom enough that asking cannot be used to keep it busy. */
+import type { Service } from '../service/service.ts'
+import type { Readiness } from './route.ts'
+
+export function cachedReadiness(service: Service): () => Promise<Readiness> {
+  let last: Promise<Readiness> | undefined
+  let askedAt = 0
+  return () => {
+    const now = performance.now()
+    if (last === undefined || now - askedAt > FRESH_MS) {
+      askedAt = now
+      last = ask(service)
+    }
+    return last
+  }
+}
+
+const FRESH_MS = 1_000
+
+async function ask(service: Service): Promise<Readiness> {
+  try {
+    await service.ready()
+    return { isReady: true, reason: '' }
+  } catch (error) {
+    return { isReady: false, reason: error instanceof Error ? error.message : 'unknown' }
+  }
+}

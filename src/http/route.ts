@@ -1,0 +1,95 @@
+/** What a row of the route table is, and what its handler is given and gives back. */
+import type { TSchema } from 'typebox'
+import type { Caller } from '../access/caller.ts'
+import type { Code } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+import { type DataResponse, httpStatusOf, printResponse } from '../service/response.ts'
+import type { Service, Target } from '../service/service.ts'
+
+export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
+export type Method = (typeof METHODS)[number]
+
+export interface Route {
+  readonly method: Method
+  /** A template such as `/data/find/{entity}/{version}`; a leading `/rest` and a trailing slash go without saying. */
+  readonly path: string
+  readonly operationId: string
+  /** Begins the context of errors; `operationId` when absent. */
+  readonly operation?: string
+  readonly tag: 'data' | 'metadata' | 'service'
+  readonly summary: string
+  readonly description?: string
+  readonly deprecated?: boolean
+  readonly query?: readonly QueryParameter[]
+  /** Absent: a body that comes nevertheless is ignored. */
+  readonly body?: Content
+  readonly reply: Content
+  readonly errors?: readonly Code[]
+  readonly handle: (call: Call) => Reply | Promise<Reply>
+}
+
+export interface QueryParameter {
+  readonly name: string
+  readonly description: string
+  readonly example?: string
+}
+
+export interface Content {
+  readonly shape: TSchema
+  /** Name of the shape among the components of the OpenAPI document. */
+  readonly name?: string
+  readonly type?: string
+  readonly example?: Json
+}
+
+/** What handlers share for the life of a server. */
+export interface App {
+  readonly service: Service
+  readonly isReady: () => Promise<Readiness>
+  readonly metricsText: () => Promise<string>
+  readonly openapiText: () => string
+  readonly docsPage: () => Page
+}
+
+export interface Readiness {
+  readonly isReady: boolean
+  readonly reason: string
+}
+
+export interface Page {
+  readonly html: string
+  readonly contentSecurityPolicy: string
+}
+
+export interface Call {
+  readonly app: App
+  readonly caller: Caller
+  readonly params: Params
+  /** What follows the question mark, undecoded; most routes never look at it. */
+  readonly search: string
+  readonly body: Json | undefined
+}
+
+export type Params = Readonly<Record<string, string | undefined>>
+
+export interface Reply {
+  readonly status: number
+  readonly text: string
+  readonly type?: string
+  /** Names and values in turn, as `writeHead` takes them. */
+  readonly headers?: readonly string[]
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function dataReply(response: DataResponse): Reply {
+  return { status: httpStatusOf(response), text: printResponse(response) }
+}
+
+export function jsonReply(value: Json): Reply {
+  return { status: 200, text: JSON.stringify(value) }
+}
+
+export function targetOf({ entity = '', version }: Params): Target {
+  return version === undefined ? { entity } : { entity, version }
+}

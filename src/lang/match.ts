@@ -1,0 +1,191 @@
+/** Queries as closures: looked up, cast and compiled once, so that matching only reads the document. */
+import { unreachable } from '../base/errors.ts'
+import { type Json, isArray, member } from '../base/json.ts'
+import type { Step } from '../base/path.ts'
+import { compilePattern } from '../base/pattern.ts'
+import { compareValues } from '../schema/types.ts'
+import type { CompareOp, Query } from './query.ts'
+import type { FieldRef } from './resolve.ts'
+
+/** A value and the values around it; `outer` is one element scope out. */
+export interface Seen {
+  readonly value: Json | undefined
+  readonly outer?: Seen
+}
+export type Predicate = (seen: Seen) => boolean
+type Test = (value: Json | undefined) => boolean
+
+export function compileQuery(query: Query<FieldRef>): Predicate {
+  switch (query.kind) {
+    case 'compare':
+      return compileCompare(query)
+    case 'in':
+      return negatedIf(query.negated, some(query.field, isIn(query.values)))
+    case 'regex': {
+      const pattern = compilePattern(query.pattern, query.flags)!
+      return some(query.field, (value) => typeof value === 'string' && pattern.occursIn(value))
+    }
+    case 'compareFields':
+      return compileCompareFields(query)
+    case 'inField':
+      return compileInField(query)
+    case 'contains':
+      return compileContains(query)
+    case 'elemMatch': {
+      const inner = compileQuery(query.query)
+      return (seen) => someElement(climb(seen, query.array.up), query.array.steps, inner)
+    }
+    case 'and': {
+      const terms = query.terms.map(compileQuery)
+      return (seen) => terms.every((term) => term(seen))
+    }
+    case 'or': {
+      const terms = query.terms.map(compileQuery)
+      return (seen) => terms.some((term) => term(seen))
+    }
+    case 'not': {
+      const term = compileQuery(query.term)
+      return (seen) => !term(seen)
+    }
+    default:
+      return unreachable(query)
+  }
+}
+
+/** Every candidate value of a field, in document order; undefined stands for a missing one. */
+export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json | undefined)[] {
+  const found: (Json | undefined)[] = []
+  someStep(climb(seen, up).value, steps, 0, (value) => {
+    found.push(value)
+    return false
+  })
+  return found
+}
+
+function compileCompare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }): Predicate {
+  if (value === null)
+    return negatedIf(
+      op === '$neq',
+      some(field, (each) => each === undefined || each === null),
+    )
+  if (op === '$neq') return negatedIf(true, compileCompare({ kind: 'compare', field, op: '$eq', value }))
+  const holds = HOLDS[op]
+  return some(field, (each) => isValue(each) && holds(compareValues(each, value)))
+}
+
+const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
+  $eq: (order) => order === 0,
+  $neq: (order) => order !== 0,
+  $lt: (order) => order < 0,
+  $gt: (order) => order > 0,
+  $lte: (order) => order <= 0,
+  $gte: (order) => order >= 0,
+}
+
+function isIn(values: readonly Json[]): Test {
+  const hasNull = values.includes(null)
+  const others = values.filter((value) => value !== null)
+  return (each) => (isValue(each) ? others.some((value) => compareValues(each, value) === 0) : hasNull)
+}
+
+function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }): Predicate {
+  if (query.op === '$neq') return negatedIf(true, compileCompareFields({ ...query, op: '$eq' }))
+  const { field, rfield } = query
+  const holds = HOLDS[query.op]
+  const values = (a: Json | undefined, b: Json | undefined): boolean => {
+    if (isValue(a) && isValue(b)) return holds(compareValues(a, b))
+    return query.op === '$eq' && !isValue(a) && !isValue(b)
+  }
+  const pairwise = (a: readonly Json[], b: readonly Json[]): boolean =>
+    a.length === b.length && (a.length > 0 ? a.every((each, i) => values(each, b[i])) : holds(0))
+  const [leftIsArray, rightIsArray] = [field.field.kind === 'array', rfield.field.kind === 'array']
+  const pair = (a: Json | undefined, b: Json | undefined): boolean => {
+    if (leftIsArray && rightIsArray) return pairwise(elements(a), elements(b))
+    if (leftIsArray) return isFilled(a) && a.every((each) => values(each, b))
+    if (rightIsArray) return isFilled(b) && b.every((each) => values(a, each))
+    return values(a, b)
+  }
+  return (seen) => {
+    const rights = candidates(seen, rfield)
+    return candidates(seen, field).some((a) => rights.some((b) => pair(a, b)))
+  }
+}
+
+function compileInField({ field, negated, rfield }: Query<FieldRef> & { kind: 'inField' }): Predicate {
+  const equal = (a: Json | undefined, b: Json): boolean =>
+    isValue(a) ? isValue(b) && compareValues(a, b) === 0 : !isValue(b)
+  return negatedIf(negated, (seen) => {
+    const arrays = candidates(seen, rfield)
+    return candidates(seen, field).some((a) =>
+      arrays.some((array) => elements(array).some((b) => equal(a, b))),
+    )
+  })
+}
+
+function compileContains({ array, op, values }: Query<FieldRef> & { kind: 'contains' }): Predicate {
+  if (op === '$all') {
+    const tests = values.map((value) => isIn([value]))
+    return some(array, (found) => tests.every((test) => elements(found).some(test)))
+  }
+  const isListed = isIn(values)
+  return negatedIf(
+    op === '$none',
+    some(array, (found) => elements(found).some(isListed)),
+  )
+}
+
+function some({ up, steps }: FieldRef, test: Test): Predicate {
+  const [only] = steps
+  // The common case, a member of the document itself, without the walk.
+  if (up === 0 && steps.length === 1 && typeof only === 'string' && only !== '*') {
+    return (seen) => test(member(seen.value, only))
+  }
+  return (seen) => someStep(climb(seen, up).value, steps, 0, test)
+}
+
+/** Missing stays missing on the way down; an absent array has one missing element, an empty array none. */
+function someStep(value: Json | undefined, steps: readonly Step[], at: number, test: Test): boolean {
+  const step = steps[at]
+  if (step === undefined) return test(value)
+  if (step === '*') {
+    if (!isArray(value)) return someStep(undefined, steps, at + 1, test)
+    return value.some((each) => someStep(each, steps, at + 1, test))
+  }
+  const next = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
+  return someStep(next, steps, at + 1, test)
+}
+
+/** Some element of some array at the path; every `*` passed becomes a scope that `$parent` can climb to. */
+function someElement(seen: Seen, steps: readonly Step[], test: Predicate): boolean {
+  const star = steps.indexOf('*')
+  const steady = star === -1 ? steps : steps.slice(0, star)
+  let array = seen.value
+  for (const step of steady) {
+    array = typeof step === 'number' ? (isArray(array) ? array.at(step) : undefined) : member(array, step)
+  }
+  if (!isArray(array)) return false
+  if (star === -1) return array.some((value) => test({ value, outer: seen }))
+  return array.some((value) => someElement({ value, outer: seen }, steps.slice(star + 1), test))
+}
+
+function climb(seen: Seen, up: number): Seen {
+  let outer = seen
+  for (let i = 0; i < up; i++) outer = outer.outer!
+  return outer
+}
+
+function negatedIf(negated: boolean, predicate: Predicate): Predicate {
+  return negated ? (seen) => !predicate(seen) : predicate
+}
+
+function isValue(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null
+}
+
+function elements(value: Json | undefined): readonly Json[] {
+  return isArray(value) ? value : []
+}
+
+function isFilled(value: Json | undefined): value is readonly Json[] {
+  return isArray(value) && value.length > 0
+}

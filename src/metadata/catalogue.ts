@@ -1,0 +1,83 @@
+/** All metadata of the service in memory: read from the store's records, compiled when first asked for. */
+import { ServiceError } from '../base/errors.ts'
+import { parseTrusted } from '../base/json.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { MetadataRecords } from '../store/store.ts'
+import { collectionOf, compileSchema } from './compile.ts'
+import type { Datasources } from './datastore.ts'
+import { type EntityInfo, parseEntityInfo } from './entity-info.ts'
+import { type SchemaDocument, parseSchemaDocument } from './schema-document.ts'
+
+export interface Catalogue {
+  readonly epoch: number
+  readonly entities: ReadonlyMap<string, Entity>
+}
+
+export interface Entity {
+  readonly info: EntityInfo
+  /** As stored. */
+  readonly infoText: string
+  /** In the order in which they were made. */
+  readonly versions: ReadonlyMap<string, Version>
+  /** What the entity was made from: an entity whose records did not change is kept, with all it has compiled. */
+  readonly origin: string
+}
+
+export interface Version {
+  readonly text: string
+  readonly document: () => SchemaDocument
+  readonly schema: () => Schema
+}
+
+export const EMPTY: Catalogue = { epoch: -1, entities: new Map() }
+
+export function readCatalogue(
+  records: MetadataRecords,
+  previous: Catalogue,
+  configured: Datasources,
+): Catalogue {
+  const schemas = Map.groupBy(records.schemas, ({ entity }) => entity)
+  const collections = Map.groupBy(records.collections, ({ collection }) => collection.entity)
+  const entities = records.entities.map(({ entity, info }): [string, Entity] => {
+    const own = { info, schemas: schemas.get(entity) ?? [], collections: collections.get(entity) ?? [] }
+    const origin = JSON.stringify(own)
+    const known = previous.entities.get(entity)
+    return [entity, known?.origin === origin ? known : readEntity(own, { entity, origin, configured })]
+  })
+  return { epoch: records.epoch, entities: new Map(entities) }
+}
+
+interface EntityRecords {
+  readonly info: string
+  readonly schemas: MetadataRecords['schemas']
+  readonly collections: MetadataRecords['collections']
+}
+
+function readEntity(
+  records: EntityRecords,
+  from: { readonly entity: string; readonly origin: string; readonly configured: Datasources },
+): Entity {
+  const info = readInfo(records.info, from.entity, from.configured)
+  const { datasource, name } = collectionOf(info)
+  const paths = records.collections
+    .filter(({ collection }) => collection.datasource === datasource && collection.name === name)
+    .flatMap((each) => each.paths)
+  const versions = records.schemas.map(({ version, schema }): [string, Version] => {
+    const document = once(() => parseSchemaDocument(parseTrusted(schema), ''))
+    return [version, { text: schema, document, schema: once(() => compileSchema(info, document(), paths)) }]
+  })
+  return { info, infoText: records.info, versions: new Map(versions), origin: from.origin }
+}
+
+function readInfo(text: string, entity: string, configured: Datasources): EntityInfo {
+  try {
+    return parseEntityInfo(parseTrusted(text), '', configured)
+  } catch (error) {
+    throw error instanceof ServiceError ? error.within(`the stored entity info of ${entity}`) : error
+  }
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}

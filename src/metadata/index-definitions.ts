@@ -1,0 +1,86 @@
+/** Declared indexes and identities → what the store must keep, resolved against the versions of the entity. */
+import { ServiceError } from '../base/errors.ts'
+import type { Field, SimpleField } from '../schema/field.ts'
+import type { IndexDefinition, IndexField, Schema } from '../schema/schema.ts'
+import type { EntityInfo } from './entity-info.ts'
+import { type IndexKey, isIdIndex } from './indexes.ts'
+
+/**
+ * All versions are to be given: the enabled ones decide. A field that only disabled versions still have keeps its
+ * index, so that disabling a version neither fails nor drops anything.
+ */
+export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): readonly IndexDefinition[] {
+  const declared = info.indexes
+    .filter((index) => !isIdIndex(index))
+    .map(({ unique, fields }) => ({ unique, fields: fields.map((key) => resolveKey(key, schemas)) }))
+  const identities = enabled(schemas).map(({ identity }) => ({
+    unique: true,
+    fields: identity.map(({ path }) => resolveKey({ field: path, ...PLAIN }, schemas)),
+  }))
+  const wanted: IndexDefinition[] = [...declared]
+  for (const identity of identities) {
+    const isOfId = identity.fields.length === 1 && identity.fields[0]!.path === '_id'
+    if (!isOfId && !wanted.some((index) => guards(index, identity))) wanted.push(identity)
+  }
+  return wanted
+}
+
+function enabled(schemas: readonly Schema[]): readonly Schema[] {
+  return schemas.filter(({ status }) => status !== 'disabled')
+}
+
+/** Whether the index makes the same fields unique, in whatever directions. */
+function guards(index: IndexDefinition, { fields }: IndexDefinition): boolean {
+  if (!index.unique || index.fields.length !== fields.length) return false
+  return fields.every(({ path }, i) => index.fields[i]!.path === path && !index.fields[i]!.caseInsensitive)
+}
+
+function resolveKey(key: Omit<IndexKey, 'properties'>, schemas: readonly Schema[]): IndexField {
+  const inEnabled = findIn(key.field, enabled(schemas))
+  const found = inEnabled.length > 0 ? inEnabled : findIn(key.field, schemas).slice(0, 1)
+  const [first, ...others] = found
+  if (!first) throw invalid(`no version has the index field "${key.field}"`)
+  const { field, version } = first
+  for (const other of others) {
+    if (other.field.type === field.type && other.field.path === field.path) continue
+    const problem = `is of another type in version ${other.version} than in ${version}`
+    throw invalid(`the index field "${key.field}" ${problem}`)
+  }
+  if (key.caseInsensitive && field.type.family !== 'text') {
+    throw invalid(`the index field "${key.field}" is no text, so its case cannot be ignored`)
+  }
+  const { descending, caseInsensitive } = key
+  return { path: field.path, type: field.type.name, descending, caseInsensitive }
+}
+
+interface FoundField {
+  readonly field: SimpleField
+  readonly version: string
+}
+
+function findIn(path: string, schemas: readonly Schema[]): readonly FoundField[] {
+  return schemas.flatMap((schema) => {
+    const found = lookUp(schema, path)
+    if (!found) return []
+    const field = found.kind === 'array' ? found.element : found
+    const isComparable = field.kind === 'simple' && field.type.family !== undefined && !field.virtual
+    if (isComparable) return [{ field, version: schema.version }]
+    throw invalid(`the index field "${path}" is no simple, comparable field in version ${schema.version}`)
+  })
+}
+
+function lookUp(schema: Schema, path: string): Field | undefined {
+  let field: Field | undefined = schema.root
+  for (const step of path.split('.')) {
+    if (field?.kind === 'object') field = field.fields.get(step)
+    else if (field?.kind === 'array' && step === '*') field = field.element
+    else return undefined
+  }
+  return field
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('metadata:InvalidIndex', message, { context: 'indexes' })
+}
+
+const PLAIN = { descending: false, caseInsensitive: false }

@@ -1,0 +1,105 @@
+/** Checks what an entity would be after a change, across all its versions, and says what the store must do for it. */
+import { ServiceError } from '../base/errors.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { CollectionDefinition } from '../store/store.ts'
+import type { Catalogue, Entity } from './catalogue.ts'
+import { collectionOf, compileSchema, pathsStored } from './compile.ts'
+import type { EntityInfo } from './entity-info.ts'
+import { everyField } from './field-document.ts'
+import { indexDefinitions } from './index-definitions.ts'
+import type { SchemaDocument } from './schema-document.ts'
+
+export interface Proposal {
+  readonly info: EntityInfo
+  /** The version to add or to replace. */
+  readonly schema: SchemaDocument | undefined
+  /** Whether what the version refers to must be looked for: it is new, or comes back into use. */
+  readonly isIntroduced: boolean
+}
+
+export function settle(
+  catalogue: Catalogue,
+  entity: Entity | undefined,
+  proposal: Proposal,
+): CollectionDefinition {
+  const { info, schema } = proposal
+  const documents = new Map(
+    [...(entity?.versions ?? [])].map(([version, each]) => [version, each.document()]),
+  )
+  if (schema) documents.set(schema.version.value, schema)
+  checkDefaultVersion(info, documents)
+  if (schema && proposal.isIntroduced) {
+    checkEnums(schema, info)
+    checkReferences(schema, catalogue, documents)
+  }
+  for (const each of documents.values()) checkStillValid(each, info)
+  const schemas = [...documents.values()].map((each) => compileSchema(info, each, []))
+  const paths = new Set(schemas.flatMap((each: Schema) => pathsStored(each.root.fields)))
+  return { collection: collectionOf(info), indexes: indexDefinitions(info, schemas), paths: [...paths] }
+}
+
+function checkDefaultVersion(
+  { name, defaultVersion }: EntityInfo,
+  documents: ReadonlyMap<string, SchemaDocument>,
+): void {
+  if (defaultVersion === undefined) return
+  const document = documents.get(defaultVersion)
+  const place = { context: 'defaultVersion' }
+  if (!document) {
+    const problem = `the default version ${defaultVersion} of ${name} does not exist`
+    throw new ServiceError('metadata:InvalidDefaultVersion', problem, place)
+  }
+  if (document.status.value !== 'disabled') return
+  const problem = `version ${defaultVersion} is the default version of ${name}, which cannot be disabled`
+  throw new ServiceError('metadata:DisabledDefaultVersion', problem, place)
+}
+
+function checkEnums(schema: SchemaDocument, info: EntityInfo): void {
+  const [first] = missingEnums(schema, info)
+  if (!first) return
+  const problem = `the field "${first.path}" uses the enum "${first.name}", which entity info does not declare`
+  throw new ServiceError('metadata:InvalidEnum', problem, { context: `fields/${first.path}` })
+}
+
+/** Versions in use must survive a change of entity info. */
+function checkStillValid(schema: SchemaDocument, info: EntityInfo): void {
+  if (schema.status.value === 'disabled') return
+  const [first] = missingEnums(schema, info)
+  if (!first) return
+  const problem = `version ${schema.version.value} uses the enum "${first.name}" in its field "${first.path}"`
+  throw new ServiceError('metadata:UpdateInvalidatesMetadata', problem, { context: 'enums' })
+}
+
+function* missingEnums(
+  schema: SchemaDocument,
+  info: EntityInfo,
+): Generator<{ readonly path: string; readonly name: string }> {
+  const names = new Set(info.enums.map(({ name }) => name))
+  for (const { path, field } of everyField(schema.fields)) {
+    const own = field.constraints.enumName
+    if (own !== undefined && !names.has(own)) yield { path, name: own }
+    const ofItems = field.kind === 'array' ? field.items.constraints.enumName : undefined
+    if (ofItems !== undefined && !names.has(ofItems)) yield { path: `${path}.*`, name: ofItems }
+  }
+}
+
+/** `own` are the versions of the entity itself, the new one among them: an entity may refer to itself. */
+function checkReferences(
+  schema: SchemaDocument,
+  catalogue: Catalogue,
+  own: ReadonlyMap<string, SchemaDocument>,
+): void {
+  for (const { path, field } of everyField(schema.fields)) {
+    if (field.kind !== 'reference') continue
+    const { entity, versionValue } = field
+    const versions = entity === schema.name ? own : catalogue.entities.get(entity)?.versions
+    const place = { context: `fields/${path}` }
+    if (!versions) {
+      const problem = `the field "${path}" refers to the entity "${entity}", which does not exist`
+      throw new ServiceError('metadata:InvalidReference', problem, place)
+    }
+    if (versionValue === undefined || versions.has(versionValue)) continue
+    const problem = `the field "${path}" refers to version ${versionValue} of "${entity}", which does not exist`
+    throw new ServiceError('metadata:InvalidReference', problem, place)
+  }
+}

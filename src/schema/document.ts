@@ -1,0 +1,184 @@
+/**
+ * A document as it was sent → the document as it is stored, or everything that is wrong with it. Values take their
+ * stored form, nulls are stripped, generators fill, sizes are counted, constraints are checked: one walk for all.
+ */
+import { type Code, ServiceError } from '../base/errors.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
+import { elementFaults, faultsOf } from './constraints.ts'
+import {
+  type ArrayField,
+  type Element,
+  type Field,
+  type Fields,
+  type SimpleField,
+  isNeeded,
+} from './field.ts'
+import type { Schema } from './schema.ts'
+
+/** Where values that nobody sent come from. */
+export interface Sources {
+  readonly uuid: () => string
+  /** An `_id` for a document that came without. */
+  readonly id: () => string
+  /** A generated value in its stored form. */
+  readonly generate: (field: SimpleField) => Json
+}
+
+export interface Prepared {
+  readonly document: JsonObject
+  readonly faults: readonly ServiceError[]
+  /** Every field the sender gave a value, by path with indexes; server-made values are not among them. */
+  readonly given: ReadonlyMap<string, Field>
+}
+
+export function prepareDocument(schema: Schema, sent: Json, sources: Sources): Prepared {
+  const work: Work = { sources, faults: [], given: new Map(), elementIds: new Map() }
+  if (!isObject(sent)) {
+    fault(work, 'metadata:IncompatibleValue', '', 'a document must be an object')
+    return { document: {}, ...work }
+  }
+  const document = prepareObject(sent, schema.root.fields, '', work)
+  setObjectType(document, schema, work)
+  setId(document, schema, work)
+  return { document, faults: work.faults, given: work.given }
+}
+
+interface Work {
+  readonly sources: Sources
+  readonly faults: ServiceError[]
+  readonly given: Map<string, Field>
+  /** Values of element identities seen so far, by schema path: they are unique in the document. */
+  readonly elementIds: Map<string, Set<string>>
+}
+
+type Draft = Record<string, Json>
+
+function prepareObject(sent: JsonObject, fields: Fields, at: string, work: Work): Draft {
+  const draft: Draft = {}
+  for (const name of Object.keys(sent)) {
+    const path = join(at, name)
+    const field = fields.get(name)
+    if (!field) fault(work, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
+    else prepareMember(draft, field, sent[name]!, { path, work })
+  }
+  for (const field of fields.values()) complete(draft, field, join(at, field.name), work)
+  return draft
+}
+
+interface At {
+  readonly path: string
+  readonly work: Work
+}
+
+function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: At): void {
+  if (isServerMade(field)) return
+  if (field.kind === 'reference') {
+    const isEmpty = value === null || (isArray(value) && value.length === 0)
+    if (!isEmpty)
+      fault(work, 'metadata:IncompatibleValue', path, `"${path}" is a reference and holds no data`)
+    return
+  }
+  if (value === null) {
+    // An explicit null asks the generator, which looks before nulls are stripped.
+    const made = field.kind === 'simple' ? madeFor(field, work.sources) : undefined
+    if (made !== undefined) draft[field.name] = made
+    return
+  }
+  const prepared = prepareValue(value, field, path, work)
+  if (prepared !== undefined) draft[field.name] = prepared
+}
+
+/** Sizes are counted, virtual fields filled when read: what a client sends for them is not looked at. */
+function isServerMade(field: Field): boolean {
+  return field.name.endsWith('#') || (field.kind === 'simple' && field.virtual !== undefined)
+}
+
+function prepareValue(value: Json, field: Exclude<Field, { kind: 'reference' }>, path: string, work: Work) {
+  work.given.set(path, field)
+  switch (field.kind) {
+    case 'simple':
+      return prepareSimple(value, field, path, work)
+    case 'object':
+      if (isObject(value)) return prepareObject(value, field.fields, path, work)
+      break
+    case 'array':
+      if (isArray(value)) return prepareArray(value, field, path, work)
+      break
+  }
+  fault(work, 'metadata:IncompatibleValue', path, `"${path}" must be an ${field.kind}`)
+  return undefined
+}
+
+function prepareSimple(value: Json, field: SimpleField, path: string, work: Work): Json | undefined {
+  if (field.generator?.overwrite) return work.sources.generate(field)
+  if (field.type.name === 'uid' && value === '') return work.sources.uuid()
+  const stored = field.type.cast(value)
+  if (stored === undefined) {
+    const message = `"${path}" is of type ${field.type.name}; the value given is not, or would lose something`
+    fault(work, 'metadata:IncompatibleValue', path, message)
+    return undefined
+  }
+  work.faults.push(...faultsOf(stored, field, path))
+  return stored
+}
+
+function prepareArray(sent: readonly Json[], field: ArrayField, path: string, work: Work): Json {
+  const elements = sent.map((each, i) => prepareElement(each, field.element, join(path, String(i)), work))
+  work.faults.push(...faultsOf(elements, field, path))
+  return elements
+}
+
+function prepareElement(value: Json, element: Element, path: string, work: Work): Json {
+  return value === null ? null : (prepareValue(value, element, path, work) ?? null)
+}
+
+/** What the document lacks: generated values, sizes of arrays; or the fault that it is not there. */
+function complete(draft: Draft, field: Field, path: string, work: Work): void {
+  if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
+  if (Object.hasOwn(draft, field.name)) {
+    if (field.kind === 'simple' && field.constraints.elementIdentity) {
+      work.faults.push(...elementFaults(draft[field.name]!, field, path, work.elementIds))
+    }
+    return
+  }
+  if (!isNeeded(field) || isSetLater(field) || isServerMade(field)) return
+  const made = field.kind === 'simple' ? madeFor(field, work.sources) : undefined
+  if (made !== undefined) draft[field.name] = made
+  else fault(work, 'crud:Required', path, `"${path}" is required`)
+}
+
+function sizeOf(array: Json | undefined): number {
+  return isArray(array) ? array.length : 0
+}
+
+function madeFor(field: SimpleField, sources: Sources): Json | undefined {
+  if (field.generator) return sources.generate(field)
+  return field.type.name === 'uid' ? sources.uuid() : undefined
+}
+
+/** `objectType` and `_id` of the document itself are seen to at the end. */
+function isSetLater({ path }: Field): boolean {
+  return path === 'objectType' || path === '_id'
+}
+
+function setObjectType(draft: Draft, schema: Schema, work: Work): void {
+  draft['objectType'] ??= schema.entity
+  if (draft['objectType'] === schema.entity) return
+  fault(work, 'crud:InvalidEntity', 'objectType', `"objectType" must be "${schema.entity}"`)
+}
+
+function setId(draft: Draft, schema: Schema, work: Work): void {
+  if (Object.hasOwn(draft, '_id') || work.faults.some(({ context }) => context === '_id')) return
+  const field = schema.root.fields.get('_id') as SimpleField
+  const made = madeFor(field, work.sources) ?? (field.type.family === 'text' ? work.sources.id() : undefined)
+  if (made === undefined) fault(work, 'crud:Required', '_id', `"_id" is required`)
+  else draft['_id'] = made
+}
+
+function join(at: string, name: string): string {
+  return at === '' ? name : `${at}.${name}`
+}
+
+function fault(work: Work, code: Code, path: string, message: string): void {
+  work.faults.push(new ServiceError(code, message, { context: path }))
+}

@@ -1,0 +1,76 @@
+/** Data operations by name: read the request, run it, and turn what went wrong into the response document. */
+import { ServiceError } from '../base/errors.ts'
+import { type Json, isObject } from '../base/json.ts'
+import { type BulkOperations, bulk } from './bulk.ts'
+import type { Deps } from './deps.ts'
+import { explain } from './explain.ts'
+import { find } from './find.ts'
+import { generate, readCount } from './generate.ts'
+import { insert } from './insert.ts'
+import { agreed, readFind, readInsert } from './request.ts'
+import { type DataResponse, failed } from './response.ts'
+import type { DataService, Target } from './service.ts'
+import { readSimpleRequest } from './simple-request.ts'
+
+export function dataService(deps: Deps): DataService {
+  const { limits } = deps
+  const operations: BulkOperations = {
+    find: (caller, target, body) =>
+      answered('find', target, () => find(deps, caller, readFind(body, target, limits))),
+    explain: (caller, target, body) =>
+      answered('explain', target, () => explain(deps, caller, readFind(body, target, limits))),
+    insert: (caller, target, body) =>
+      answered('insert', target, () => insert(deps, caller, readInsert(body, target, limits))),
+    generate: (caller, target, body) =>
+      answered('generate', target, () => generate(deps, caller, readGenerate(body, target))),
+  }
+  return {
+    find: (caller, target, body) => operations.find(caller, target, body ?? {}),
+    explain: (caller, target, body) => operations.explain(caller, target, body ?? {}),
+    insert: (caller, target, body) => operations.insert(caller, target, body ?? {}),
+    simpleFind: (caller, target, parameters) =>
+      answered('find', target, () =>
+        find(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
+      ),
+    simpleExplain: (caller, target, parameters) =>
+      answered('explain', target, () =>
+        explain(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
+      ),
+    generate: (caller, target, field, n) =>
+      answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
+    bulk: (caller, body) => bulk(operations, caller, { body, maxRequests: limits.bulkRequests }),
+  }
+}
+
+/** A problem of the request becomes its response; anything else is our fault and goes up. */
+async function answered(
+  operation: string,
+  target: Target,
+  work: () => Promise<DataResponse>,
+): Promise<DataResponse> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const { entity, version } = target
+    const context = `${operation}(${entity}${version === undefined ? '' : `:${version}`})`
+    return failed(error.within(context), { entity, ...(version !== undefined && { entityVersion: version }) })
+  }
+}
+
+/** `{entity, entityVersion?, field, n?}`, as generate is asked inside a bulk. */
+function readGenerate(body: Json, target: Target) {
+  if (!isObject(body)) throw new ServiceError('crud:InvalidRequest', 'the request must be an object')
+  const known = ['entity', 'entityVersion', 'objectType', 'version', 'field', 'n', 'client', 'clientId']
+  const unknown = Object.keys(body).find((key) => !known.includes(key))
+  if (unknown !== undefined)
+    throw new ServiceError('crud:InvalidRequest', `generate does not know the key "${unknown}"`)
+  agreed(body, ['entity', 'objectType'])
+  const { field, n } = body
+  if (typeof field !== 'string')
+    throw new ServiceError('crud:InvalidRequest', '"field" must be a string', { at: '/field' })
+  if (n !== undefined && n !== null && typeof n !== 'number') {
+    throw new ServiceError('crud:InvalidRequest', '"n" must be an integer', { at: '/n' })
+  }
+  return { ...target, field, count: readCount(n === undefined || n === null ? undefined : String(n)) }
+}

@@ -1,0 +1,51 @@
+/** Find: the path every request takes, in ten lines. */
+import { type AllowedFind, type Authorized, authorizeFind } from '../access/authorize.ts'
+import type { Caller } from '../access/caller.ts'
+import { resolveProjection, resolveQuery, resolveSort, rootScope } from '../lang/resolve.ts'
+import { planFind } from '../plan/read.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { Deps } from './deps.ts'
+import { createPage } from './page.ts'
+import type { FindRequest } from './request.ts'
+import type { DataResponse } from './response.ts'
+
+export async function find(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  const allowed = allowedFind(request, schema, caller)
+  const { read, ...remaining } = planFind(allowed)
+  const page = createPage({
+    schema,
+    ...remaining,
+    showsId: allowed.showsId,
+    maxBytes: deps.limits.resultBytes,
+  })
+  const { matchCount } = await deps.storeOf(schema).find(read, page.take)
+  const { processed, resultMetadata } = page
+  const { entity, version: entityVersion } = schema
+  return {
+    entity,
+    entityVersion,
+    status: 'COMPLETE',
+    modifiedCount: 0,
+    matchCount,
+    processed,
+    resultMetadata,
+  }
+}
+
+/** The request in terms of the schema, rewritten to what this caller may see; explain asks the same. */
+export function allowedFind(request: FindRequest, schema: Schema, caller: Caller): Authorized<AllowedFind> {
+  const scope = rootScope(schema)
+  const { query, projection, sort, range, counted } = request
+  return authorizeFind(
+    {
+      schema,
+      ...(query && { query: resolveQuery(query, scope) }),
+      projection: resolveProjection(projection, scope),
+      sort: resolveSort(sort, scope),
+      ...range,
+      counted,
+    },
+    caller,
+  )
+}

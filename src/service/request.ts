@@ -1,0 +1,170 @@
+/** The edge: JSON in, typed requests out. Past this file nobody checks shapes again. */
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { ServiceError } from '../base/errors.ts'
+import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/json.ts'
+import type { Limits } from '../base/limits.ts'
+import { parseProjection } from '../lang/parse-projection.ts'
+import { parseQuery } from '../lang/parse-query.ts'
+import type { Projection } from '../lang/projection.ts'
+import type { Named, Query } from '../lang/query.ts'
+import { type SortKey, parseSort } from '../lang/sort.ts'
+import type { Target } from './service.ts'
+import { DataRequestShape } from './shapes.ts'
+
+/** The envelope all data operations share. */
+export interface Envelope extends Target {
+  readonly body: JsonObject
+  readonly range: Range
+  readonly atomic: boolean
+  readonly counted: boolean
+}
+
+export interface Range {
+  readonly from: number
+  readonly to?: number
+}
+
+export interface FindRequest extends Envelope {
+  readonly query?: Query<Named>
+  readonly projection: Projection<Named>
+  readonly sort: readonly SortKey<Named>[]
+}
+
+export interface InsertRequest extends Envelope {
+  readonly data: readonly Json[]
+  readonly projection: Projection<Named>
+}
+
+export function readFind(body: Json | undefined, target: Target, limits: Limits): FindRequest {
+  const envelope = readEnvelope(body, target)
+  const projection = readProjection(envelope.body, limits)
+  if (projection.length === 0) {
+    throw new ServiceError('store-crud:NullProjection', 'say in "projection" which fields to return')
+  }
+  const { query, sort } = envelope.body
+  return {
+    ...envelope,
+    ...(isPresent(query) && { query: parseQuery(query, '/query', limits) }),
+    projection,
+    sort: isPresent(sort) ? parseSort(sort, '/sort') : [],
+  }
+}
+
+export function readInsert(body: Json | undefined, target: Target, limits: Limits): InsertRequest {
+  const envelope = readEnvelope(body, target)
+  const { data } = envelope.body
+  if (!isArray(data) && !isObject(data)) {
+    throw new ServiceError('crud:InvalidRequest', '"data" must be a document or an array of documents', {
+      at: '/data',
+    })
+  }
+  const projection = readProjection(envelope.body, limits)
+  return { ...envelope, data: isArray(data) ? data : [data], projection }
+}
+
+/** The language parsers say more about their own parts than a shape can. */
+const parsedElsewhere = Type.Optional(Type.Unknown())
+const envelopeShape = Compile(
+  Type.Object(
+    {
+      ...DataRequestShape.properties,
+      query: parsedElsewhere,
+      projection: parsedElsewhere,
+      sort: parsedElsewhere,
+      update: parsedElsewhere,
+      data: parsedElsewhere,
+    },
+    { additionalProperties: false },
+  ),
+)
+
+export function readEnvelope(body: Json | undefined, target: Target): Envelope {
+  const request = body === undefined ? {} : body
+  if (!isObject(request)) throw new ServiceError('crud:InvalidRequest', 'the body must be a JSON object')
+  if (!envelopeShape.Check(request)) refuse(request)
+  const execution = isObject(request['execution']) ? request['execution'] : {}
+  return {
+    ...readTarget(request, target),
+    body: request,
+    range: readRange(request),
+    atomic: execution['atomic'] === true,
+    counted: execution['count'] !== 'none',
+  }
+}
+
+function refuse(request: JsonObject): never {
+  const unknown = Object.keys(request).find((key) => !Object.hasOwn(DataRequestShape.properties, key))
+  if (unknown !== undefined) {
+    throw new ServiceError('crud:InvalidRequest', `no operation knows the key "${unknown}"`, {
+      at: pointer('', unknown),
+    })
+  }
+  const [error] = envelopeShape.Errors(request)
+  const key = error?.instancePath.split('/')[1]
+  const expected = key !== undefined && Object.hasOwn(EXPECTED, key) ? EXPECTED[key] : 'has the wrong type'
+  throw new ServiceError('crud:InvalidRequest', `"${key}" ${expected}`, { at: `/${key}` })
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  range: 'must be two integers, [from, to]; null leaves an end open',
+  from: 'must be an integer',
+  to: 'must be an integer',
+  maxResults: 'must be an integer',
+  upsert: 'must be true or false',
+  onlyIfCurrent: 'must be true or false',
+  documentVersions: 'must be an array of strings',
+  execution: 'may hold atomic (true or false), maxTimeMs (an integer) and count ("exact" or "none")',
+  objectType: 'must be a string',
+  entity: 'must be a string',
+  version: 'must be a string',
+  entityVersion: 'must be a string',
+}
+
+/** Both spellings and the path must agree; a version in the body counts where the path has none. */
+function readTarget(request: JsonObject, target: Target): Target {
+  const entity = agreed(request, ['entity', 'objectType'])
+  const version = agreed(request, ['entityVersion', 'version'])
+  if (entity !== undefined && entity !== target.entity) {
+    const message = `the path names the entity "${target.entity}", the body another one`
+    throw new ServiceError('rest-crud:NoEntityMatch', message)
+  }
+  if (version !== undefined && target.version !== undefined && version !== target.version) {
+    const message = `the path names the version "${target.version}", the body another one`
+    throw new ServiceError('rest-crud:NoVersionMatch', message)
+  }
+  const chosen = target.version ?? version
+  return { entity: target.entity, ...(chosen !== undefined && { version: chosen }) }
+}
+
+export function agreed(request: JsonObject, [first, second]: readonly [string, string]): string | undefined {
+  const [a, b] = [request[first], request[second]]
+  if (isPresent(a) && isPresent(b) && a !== b) {
+    throw new ServiceError('crud:InvalidRequest', `"${first}" and "${second}" must agree`, {
+      at: pointer('', second),
+    })
+  }
+  const value = isPresent(a) ? a : b
+  return typeof value === 'string' ? value : undefined
+}
+
+function readRange(request: JsonObject): Range {
+  const { range, from, to, maxResults } = request
+  if (isArray(range)) return clamped(range[0], range[1])
+  if (isPresent(to) || typeof maxResults !== 'number' || maxResults < 0) return clamped(from, to)
+  return clamped(from, Math.max(Number(from ?? 0), 0) + maxResults - 1)
+}
+
+function clamped(from: Json | undefined, to: Json | undefined): Range {
+  const start = typeof from === 'number' ? Math.max(from, 0) : 0
+  return typeof to === 'number' ? { from: start, to } : { from: start }
+}
+
+function readProjection(request: JsonObject, limits: Limits): Projection<Named> {
+  const { projection } = request
+  return isPresent(projection) ? parseProjection(projection, '/projection', limits) : []
+}
+
+function isPresent(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null
+}

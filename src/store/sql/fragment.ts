@@ -1,0 +1,69 @@
+/** SQL as a value: text with holes, and what fills the holes travels beside it, never in it. */
+
+export type SqlValue = null | number | bigint | string
+
+export interface Fragment {
+  readonly parts: readonly (string | Parameter)[]
+}
+
+interface Parameter {
+  readonly value: SqlValue
+}
+
+/** Interpolates fragments as text and nothing else: a value has to say that it is one, with `param`. */
+export function sql(strings: TemplateStringsArray, ...holes: readonly Fragment[]): Fragment {
+  const parts: (string | Parameter)[] = []
+  strings.forEach((text, i) => {
+    if (text !== '') parts.push(text)
+    const hole = holes[i]
+    if (hole) parts.push(...hole.parts)
+  })
+  return { parts }
+}
+
+export function param(value: SqlValue): Fragment {
+  return { parts: [{ value }] }
+}
+
+/** Text of our own making: keywords, table names of the catalogue, quoted names. */
+export function raw(text: string): Fragment {
+  return { parts: [text] }
+}
+
+/** A text literal; for JSON paths, which indexes only recognise as literals. */
+export function literal(text: string): Fragment {
+  return raw(`'${text.replaceAll("'", "''")}'`)
+}
+
+export function join(fragments: readonly Fragment[], separator: string): Fragment {
+  const parts: (string | Parameter)[] = []
+  fragments.forEach((fragment, i) => {
+    if (i > 0) parts.push(separator)
+    parts.push(...fragment.parts)
+  })
+  return { parts }
+}
+
+/** Joins by halves: engines limit how deep an expression may nest, and a chain of a thousand nests a thousand deep. */
+export function joinBalanced(fragments: readonly Fragment[], separator: string): Fragment {
+  if (fragments.length <= 8) return join(fragments, separator)
+  const middle = fragments.length >> 1
+  const left = joinBalanced(fragments.slice(0, middle), separator)
+  const right = joinBalanced(fragments.slice(middle), separator)
+  return sql`(${left})${raw(separator)}(${right})`
+}
+
+export interface Statement {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+}
+
+export function render(fragment: Fragment, placeholder: (n: number) => string): Statement {
+  let text = ''
+  const values: SqlValue[] = []
+  for (const part of fragment.parts) {
+    if (typeof part === 'string') text += part
+    else text += placeholder(values.push(part.value))
+  }
+  return { text, values }
+}

@@ -1,0 +1,36 @@
+/** Sort keys as SQL. SQLite and our rules agree that null comes first ascending and last descending. */
+import type { Step } from '../../base/path.ts'
+import type { FieldRef } from '../../lang/resolve.ts'
+import type { SortKey } from '../../lang/sort.ts'
+import type { Base } from './dialect.ts'
+import { type Fragment, join, raw, sql } from './fragment.ts'
+import { type Translation, isNull, some, typeOf } from './translation.ts'
+
+export function orderBy({ field, descending }: SortKey<FieldRef>, to: Translation): Fragment {
+  return sql`${sortValue(field, descending, to)} ${raw(descending ? 'desc' : 'asc')}`
+}
+
+/** An array stands by its least element ascending, its greatest descending; null is the least of all. */
+function sortValue(field: FieldRef, descending: boolean, to: Translation): Fragment {
+  if (!field.steps.includes('*')) return to.dialect.read(to.scopes[0]!, field.steps, typeOf(field.field))
+  const { from, value } = candidates(to.scopes[0]!, field, to)
+  if (descending) return sql`(select max(${value}) from ${from})`
+  return sql`case when ${some(field, isNull, to)} then null else (select min(${value}) from ${from}) end`
+}
+
+function candidates(
+  root: Base,
+  { steps, field }: FieldRef,
+  to: Translation,
+): { from: Fragment; value: Fragment } {
+  const tables: Fragment[] = []
+  let base = root
+  let rest: readonly Step[] = steps
+  for (let star = rest.indexOf('*'); star !== -1; star = rest.indexOf('*')) {
+    const { from, element } = to.dialect.each(base, rest.slice(0, star), to.alias())
+    tables.push(from)
+    base = element
+    rest = rest.slice(star + 1)
+  }
+  return { from: join(tables, ', '), value: to.dialect.read(base, rest, typeOf(field)) }
+}

@@ -1,0 +1,83 @@
+/** SQLite's way to read JSON. Big numbers go through functions of ours, which give keys that sort as the numbers do. */
+import { orderKey } from '../../base/decimal.ts'
+import { type Json, isNumber, numberText } from '../../base/json.ts'
+import type { PatternFlags } from '../../base/pattern.ts'
+import type { Step } from '../../base/path.ts'
+import type { TypeName } from '../../schema/types.ts'
+import type { Base, Dialect } from './dialect.ts'
+import { type Fragment, type SqlValue, literal, param, raw, sql } from './fragment.ts'
+
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  placeholder: () => '?',
+  read(base, steps, type) {
+    if (steps.length === 0) return base.scalar!(type)
+    const column = steps.length === 1 ? base.columns?.get(String(steps[0])) : undefined
+    if (column !== undefined) return raw(column)
+    const path = literal(jsonPath(steps))
+    if (isBig(type)) return sql`smalt_number(${base.json} -> ${path})`
+    return sql`json_extract(${base.json}, ${path})`
+  },
+  exists(base, steps) {
+    if (steps.length === 0) return base.present
+    return sql`(coalesce(json_type(${base.json}, ${literal(jsonPath(steps))}), 'null') <> 'null')`
+  },
+  each(base, steps, alias) {
+    const path = jsonPath(steps)
+    const row = raw(alias)
+    // The element of an array of big numbers, as the text it was written in.
+    const text = sql`(${base.json} -> (${literal(`${path}[`)} || ${row}.key || ']'))`
+    const scalar = (type: TypeName): Fragment =>
+      isBig(type) ? sql`smalt_number(${text})` : sql`${row}.value`
+    const json = sql`case when ${row}.type in ('object', 'array') then ${row}.value end`
+    return {
+      from: sql`json_each(${base.json}, ${literal(path)}) ${row}`,
+      element: { json, scalar, present: sql`(${row}.type <> 'null')` },
+      position: sql`${row}.key`,
+    }
+  },
+  value: bind,
+  isIn(subject, values, type) {
+    if (values.length === 1) return sql`${subject} = ${param(bind(values[0]!, type))}`
+    return sql`${subject} in (select value from json_each(${param(listText(values, type))}))`
+  },
+  isDistinct: (a, b) => sql`${a} is not ${b}`,
+  matches: (subject, pattern, flags) =>
+    sql`smalt_match(${subject}, ${param(pattern)}, ${param(flagLetters(flags))})`,
+  fold: (subject) => sql`smalt_fold(${subject})`,
+}
+
+/** The document of a row; `_id` has a column of its own. */
+export const DOCUMENT: Base = { json: raw('doc'), present: raw('1'), columns: new Map([['_id', 'id']]) }
+
+/** Names come from a resolved schema; quoted as JSON strings they are the keys that the document's text holds. */
+export function jsonPath(steps: readonly Step[]): string {
+  return steps.reduce<string>((path, step) => {
+    if (typeof step === 'string') return `${path}.${JSON.stringify(step)}`
+    return step < 0 ? `${path}[#${step}]` : `${path}[${step}]`
+  }, '$')
+}
+
+/** A value as SQLite's own reading of the JSON would give it. */
+export function bind(value: Json, type: TypeName): SqlValue {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (isNumber(value)) {
+    if (isBig(type)) return orderKey(numberText(value))
+    if (typeof value === 'number') return value
+    return type === 'double' ? Number(value.rawJSON) : BigInt(value.rawJSON)
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function listText(values: readonly Json[], type: TypeName): string {
+  return JSON.stringify(values.map((value) => (isBig(type) ? bind(value, type) : value)))
+}
+
+/** Types whose values SQLite's numbers cannot hold. */
+function isBig(type: TypeName): boolean {
+  return type === 'biginteger' || type === 'bigdecimal'
+}
+
+export function flagLetters(flags: PatternFlags): string {
+  return `${flags.caseInsensitive ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.extended ? 'x' : ''}${flags.dotall ? 's' : ''}`
+}

@@ -1,0 +1,82 @@
+/** What both halves of the translation to SQL share: scopes, candidates, and negation that knows about NULL. */
+import type { Json } from '../../base/json.ts'
+import type { Step } from '../../base/path.ts'
+import type { CompareOp } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve.ts'
+import type { Field } from '../../schema/field.ts'
+import type { TypeName } from '../../schema/types.ts'
+import type { Base, Dialect } from './dialect.ts'
+import { type Fragment, raw, sql } from './fragment.ts'
+
+export interface Translation {
+  readonly dialect: Dialect
+  /** Innermost first: what `$this` is, and what each `up` of a field reference climbs to. */
+  readonly scopes: readonly Base[]
+  /** Makes a table alias that no other part of the statement uses. */
+  readonly alias: () => string
+  /** Whether an index holds the folded text of the field, so that ignoring case can use it. */
+  readonly hasFoldedIndex: (path: string) => boolean
+}
+
+/** What holds for a candidate; `undefined` stands for the missing element of an absent array. */
+export type Test = (value: Fragment | undefined) => Fragment | undefined
+
+/** Some candidate of the field passes the test. */
+export function some({ up, steps, field }: FieldRef, test: Test, to: Translation): Fragment {
+  const read = (base: Base, rest: readonly Step[]): Fragment => readField(base, rest, field, to.dialect)
+  return someStep(to.scopes[up]!, steps, { read, test, to })
+}
+
+interface Search {
+  readonly read: (base: Base, steps: readonly Step[]) => Fragment
+  readonly test: Test
+  readonly to: Translation
+}
+
+function someStep(base: Base, steps: readonly Step[], search: Search): Fragment {
+  const star = steps.indexOf('*')
+  if (star === -1) return search.test(search.read(base, steps)) ?? raw('1=0')
+  const { dialect, alias } = search.to
+  const head = steps.slice(0, star)
+  const { from, element } = dialect.each(base, head, alias())
+  const found = sql`exists (select 1 from ${from} where ${someStep(element, steps.slice(star + 1), search)})`
+  const missing = search.test(undefined)
+  return missing ? sql`((${not(dialect.exists(base, head))} and ${missing}) or ${found})` : found
+}
+
+export const OPERATORS: Readonly<Record<Exclude<CompareOp, '$neq'>, string>> = {
+  $eq: '=',
+  $lt: '<',
+  $gt: '>',
+  $lte: '<=',
+  $gte: '>=',
+}
+
+export const isNull: Test = (subject) => (subject ? sql`${subject} is null` : raw('1=1'))
+
+export function isIn(values: readonly Json[], { dialect }: Translation, type: TypeName): Test {
+  const others = values.filter((value) => value !== null)
+  const hasNull = others.length < values.length
+  return (subject) => {
+    if (!subject) return hasNull ? raw('1=1') : undefined
+    const listed = others.length > 0 ? dialect.isIn(subject, others, type) : raw('1=0')
+    return hasNull ? sql`(${listed} or ${subject} is null)` : listed
+  }
+}
+
+/** True exactly where the other is not true, be it false or unknown. */
+export function not(fragment: Fragment): Fragment {
+  return sql`((${fragment}) is not true)`
+}
+
+function readField(base: Base, steps: readonly Step[], field: Field, dialect: Dialect): Fragment {
+  if (field.kind === 'simple' && field.type.family !== undefined)
+    return dialect.read(base, steps, field.type.name)
+  // Containers and opaque values can only be asked whether they are there.
+  return sql`nullif(${dialect.exists(base, steps)}, ${raw('0')})`
+}
+
+export function typeOf(field: Field): TypeName {
+  const value = field.kind === 'array' ? field.element : field
+  return value.kind === 'simple' ? value.type.name : 'any'
+}

@@ -1,0 +1,154 @@
+/** The parts of a query that look at whole arrays: field against field, membership, contents. */
+import type { Json } from '../../base/json.ts'
+import type { Step } from '../../base/path.ts'
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve.ts'
+import type { TypeName } from '../../schema/types.ts'
+import type { Base } from './dialect.ts'
+import { type Fragment, param, raw, sql } from './fragment.ts'
+import { OPERATORS, type Translation, isIn, not, typeOf } from './translation.ts'
+
+/** Something found on a path: where it hangs, and the last steps to it; no base stands for a missing one. */
+interface Spot {
+  readonly base: Base | undefined
+  readonly steps: readonly Step[]
+}
+
+export function compareFields(query: Query<FieldRef> & { kind: 'compareFields' }, to: Translation): Fragment {
+  const { op } = query
+  if (op === '$neq') return not(compareFields({ ...query, op: '$eq' }, to))
+  const type = commonType(typeOf(query.field.field), typeOf(query.rfield.field))
+  const holds = comparison(op)
+  const [leftIsArray, rightIsArray] = [
+    query.field.field.kind === 'array',
+    query.rfield.field.kind === 'array',
+  ]
+  return someSpot(query.field, to, (left) =>
+    someSpot(query.rfield, to, (right) => {
+      if (leftIsArray && rightIsArray) return pairwise(left, right, { holds, type, op, to })
+      const value = (spot: Spot): Fragment => read(spot, type, to)
+      if (leftIsArray) return everyElement(left, to, type, (each) => holds(each, value(right)))
+      if (rightIsArray) return everyElement(right, to, type, (each) => holds(value(left), each))
+      return holds(value(left), value(right))
+    }),
+  )
+}
+
+export function inField(query: Query<FieldRef> & { kind: 'inField' }, to: Translation): Fragment {
+  const type = commonType(typeOf(query.field.field), typeOf(query.rfield.field))
+  const found = someSpot(query.field, to, (left) =>
+    someSpot(query.rfield, to, (right) => {
+      const same = (each: Fragment): Fragment => sql`${each} is ${read(left, type, to)}`
+      return right.base ? anyElement(right, to, type, same) : raw('1=0')
+    }),
+  )
+  return query.negated ? not(found) : found
+}
+
+export function contains(query: Query<FieldRef> & { kind: 'contains' }, to: Translation): Fragment {
+  const type = typeOf(query.array.field)
+  if (query.op !== '$all') {
+    const listed = isIn(query.values, to, type)
+    const any = someSpot(query.array, to, (spot) =>
+      spot.base ? anyElement(spot, to, type, (each) => listed(each)!) : raw('1=0'),
+    )
+    return query.op === '$none' ? not(any) : any
+  }
+  return someSpot(query.array, to, (spot) => containsAll(spot, query.values, type, to))
+}
+
+/** As many different listed values are in the array as there are different values listed. */
+function containsAll(spot: Spot, values: readonly Json[], type: TypeName, to: Translation): Fragment {
+  if (values.length === 0) return raw('1=1')
+  if (!spot.base) return raw('1=0')
+  const others = values.filter((value) => value !== null)
+  const distinct = new Set(others.map((value) => String(to.dialect.value(value, type)))).size
+  const { from, element } = to.dialect.each(spot.base, spot.steps, to.alias())
+  const each = element.scalar!(type)
+  const listed = others.length > 0 ? to.dialect.isIn(each, others, type) : raw('1=0')
+  const all = sql`(select count(distinct ${each}) from ${from} where ${listed}) = ${param(distinct)}`
+  if (others.length === values.length) return all
+  return sql`(${all} and ${anyElement(spot, to, type, (value) => sql`${value} is null`)})`
+}
+
+function someSpot({ up, steps }: FieldRef, to: Translation, test: (spot: Spot) => Fragment): Fragment {
+  return someSpotFrom(to.scopes[up]!, steps, to, test)
+}
+
+function someSpotFrom(
+  base: Base,
+  steps: readonly Step[],
+  to: Translation,
+  test: (spot: Spot) => Fragment,
+): Fragment {
+  const star = steps.indexOf('*')
+  if (star === -1) return test({ base, steps })
+  const head = steps.slice(0, star)
+  const { from, element } = to.dialect.each(base, head, to.alias())
+  const found = sql`exists (select 1 from ${from} where ${someSpotFrom(element, steps.slice(star + 1), to, test)})`
+  const absent = not(to.dialect.exists(base, head))
+  return sql`((${absent} and ${test({ base: undefined, steps: [] })}) or ${found})`
+}
+
+function read({ base, steps }: Spot, type: TypeName, to: Translation): Fragment {
+  return base ? to.dialect.read(base, steps, type) : raw('null')
+}
+
+/** Null is the same as missing, and equal to it; no order holds with either. */
+function comparison(op: keyof typeof OPERATORS): (a: Fragment, b: Fragment) => Fragment {
+  if (op === '$eq') return (a, b) => sql`${a} is ${b}`
+  return (a, b) => sql`${a} ${raw(OPERATORS[op])} ${b}`
+}
+
+function anyElement(
+  spot: Spot,
+  to: Translation,
+  type: TypeName,
+  test: (each: Fragment) => Fragment,
+): Fragment {
+  const { from, element } = to.dialect.each(spot.base!, spot.steps, to.alias())
+  return sql`exists (select 1 from ${from} where ${test(element.scalar!(type))})`
+}
+
+/** Of at least one element. */
+function everyElement(
+  spot: Spot,
+  to: Translation,
+  type: TypeName,
+  test: (each: Fragment) => Fragment,
+): Fragment {
+  if (!spot.base) return raw('1=0')
+  const none = not(anyElement(spot, to, type, (each) => not(test(each))))
+  return sql`(${anyElement(spot, to, type, () => raw('1=1'))} and ${none})`
+}
+
+interface Pairing {
+  readonly holds: (a: Fragment, b: Fragment) => Fragment
+  readonly type: TypeName
+  readonly op: keyof typeof OPERATORS
+  readonly to: Translation
+}
+
+/** Same length, and the comparison holds at every position; an absent array counts as empty. */
+function pairwise(left: Spot, right: Spot, { holds, type, op, to }: Pairing): Fragment {
+  const bothEmpty = op === '$lt' || op === '$gt' ? raw('1=0') : raw('1=1')
+  const sizes = sql`${size(left, to)} = ${size(right, to)}`
+  if (!left.base || !right.base) return sql`(${sizes} and ${bothEmpty})`
+  const a = to.dialect.each(left.base, left.steps, to.alias())
+  const b = to.dialect.each(right.base, right.steps, to.alias())
+  const fails = not(holds(a.element.scalar!(type), b.element.scalar!(type)))
+  const noneFails = sql`not exists (select 1 from ${a.from}, ${b.from} where ${a.position} = ${b.position} and ${fails})`
+  return sql`(${sizes} and case when ${size(left, to)} = 0 then ${bothEmpty} else ${noneFails} end)`
+}
+
+function size({ base, steps }: Spot, to: Translation): Fragment {
+  if (!base) return raw('0')
+  return sql`(select count(*) from ${to.dialect.each(base, steps, to.alias()).from})`
+}
+
+/** Numbers of different types meet in the type that holds both exactly. */
+function commonType(a: TypeName, b: TypeName): TypeName {
+  return a === 'bigdecimal' || a === 'biginteger' || b === 'bigdecimal' || b === 'biginteger'
+    ? 'bigdecimal'
+    : a
+}

@@ -1,0 +1,89 @@
+/**
+ * Queries as SQL: the second interpreter of `Query<FieldRef>`, held to the first (`lang/match.ts`) by the agreement
+ * test. NULL counts as false: `and` and `or` cannot tell the difference, so only negations need care. Positive
+ * comparisons stay bare, so that indexes serve them.
+ */
+import { unreachable } from '../../base/errors.ts'
+import { foldCase } from '../../base/text.ts'
+import type { Step } from '../../base/path.ts'
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve.ts'
+import type { Base } from './dialect.ts'
+import { type Fragment, joinBalanced, param, raw, sql } from './fragment.ts'
+import { literalPrefix, prefixEnd } from './prefix.ts'
+import { OPERATORS, type Translation, isIn, isNull, not, some, typeOf } from './translation.ts'
+import { compareFields, contains, inField } from './where-arrays.ts'
+
+export function where(query: Query<FieldRef>, to: Translation): Fragment {
+  switch (query.kind) {
+    case 'compare':
+      return compare(query, to)
+    case 'in': {
+      const listed = some(query.field, isIn(query.values, to, typeOf(query.field.field)), to)
+      return query.negated ? not(listed) : listed
+    }
+    case 'regex':
+      return some(query.field, (subject) => matches(subject!, query, to), to)
+    case 'compareFields':
+      return compareFields(query, to)
+    case 'inField':
+      return inField(query, to)
+    case 'contains':
+      return contains(query, to)
+    case 'elemMatch': {
+      const base = to.scopes[query.array.up]!
+      const outer = to.scopes.slice(query.array.up)
+      return someElement(base, query.array.steps, { ...to, scopes: outer }, (inner) =>
+        where(query.query, inner),
+      )
+    }
+    case 'and':
+    case 'or':
+      if (query.terms.length === 0) return raw(query.kind === 'and' ? '1=1' : '1=0')
+      return sql`(${joinBalanced(
+        query.terms.map((term) => where(term, to)),
+        ` ${query.kind} `,
+      )})`
+    case 'not':
+      return not(where(query.term, to))
+    default:
+      return unreachable(query)
+  }
+}
+
+/** Some element of some array at the path; every `*` passed opens a scope, as it does in `lang/match.ts`. */
+function someElement(
+  base: Base,
+  steps: readonly Step[],
+  to: Translation,
+  test: (inner: Translation) => Fragment,
+): Fragment {
+  const star = steps.indexOf('*')
+  const head = star === -1 ? steps : steps.slice(0, star)
+  const { from, element } = to.dialect.each(base, head, to.alias())
+  const inner = { ...to, scopes: [element, ...to.scopes] }
+  const holds = star === -1 ? test(inner) : someElement(element, steps.slice(star + 1), inner, test)
+  return sql`exists (select 1 from ${from} where ${holds})`
+}
+
+function compare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }, to: Translation): Fragment {
+  if (op === '$neq') return not(compare({ kind: 'compare', field, op: '$eq', value }, to))
+  if (value === null) return some(field, isNull, to)
+  const bound = param(to.dialect.value(value, typeOf(field.field)))
+  return some(field, (subject) => subject && sql`${subject} ${raw(OPERATORS[op])} ${bound}`, to)
+}
+
+/** A pattern that begins with plain text can only match a range of texts, and a range is what an index serves. */
+function matches(subject: Fragment | undefined, query: Query<FieldRef> & { kind: 'regex' }, to: Translation) {
+  if (!subject) return undefined
+  const test = to.dialect.matches(subject, query.pattern, query.flags)
+  const prefix = literalPrefix(query.pattern, query.flags)
+  if (prefix === '') return test
+  const { caseInsensitive } = query.flags
+  if (caseInsensitive && !to.hasFoldedIndex(query.field.field.path)) return test
+  const text = caseInsensitive ? to.dialect.fold(subject) : subject
+  const start = caseInsensitive ? foldCase(prefix) : prefix
+  const end = prefixEnd(start)
+  const below = end === undefined ? raw('1=1') : sql`${text} < ${param(end)}`
+  return sql`(${text} >= ${param(start)} and ${below} and ${test})`
+}

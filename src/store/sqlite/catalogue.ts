@@ -1,0 +1,179 @@
+/**
+ * Which table holds which collection, which index serves which definition. Users' names stay in rows of the
+ * catalogue; tables and indexes are numbered, so no name of theirs ever becomes an SQL identifier.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import { ServiceError } from '../../base/errors.ts'
+import { parsePath } from '../../base/path.ts'
+import type { Collection, IndexDefinition, IndexField } from '../../schema/schema.ts'
+import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
+import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
+import type { CollectionDefinition } from '../store.ts'
+import { isConstraintError } from './failures.ts'
+
+export interface Table {
+  readonly no: number
+  readonly name: string
+  readonly indexes: ReadonlyMap<number, IndexDefinition>
+  /** Paths whose folded text is indexed. */
+  readonly folded: ReadonlySet<string>
+}
+
+export interface Catalogue {
+  /** The table of a collection, or undefined while nothing was ever stored or declared there. */
+  tableOf(collection: Collection): Table | undefined
+  paths(): readonly { readonly name: string; readonly entity: string; readonly paths: readonly string[] }[]
+  /** Creates or changes table and indexes inside the transaction that is open. */
+  prepare(definition: CollectionDefinition): void
+  /** Reads everything anew, after a change was committed or taken back. */
+  reload(): void
+}
+
+export function openCatalogue(database: DatabaseSync): Catalogue {
+  let tables = readTables(database)
+  return {
+    tableOf: ({ name, entity }) => tables.get(`${name}/${entity}`),
+    paths: () => readPaths(database),
+    prepare: (definition) => prepare(database, definition),
+    reload() {
+      tables = readTables(database)
+    },
+  }
+}
+
+function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
+  const tables = new Map<string, Table>()
+  for (const row of database.prepare('select no, name, entity from smalt_collection').all()) {
+    const { no, name, entity } = row as { no: number; name: string; entity: string }
+    const indexes = readIndexes(database, no)
+    const folded = [...indexes.values()]
+      .flatMap(({ fields }) => fields.slice(0, 1))
+      .filter((field) => field.caseInsensitive)
+    tables.set(`${name}/${entity}`, {
+      no,
+      name: `doc_${no}`,
+      indexes,
+      folded: new Set(folded.map(({ path }) => path)),
+    })
+  }
+  return tables
+}
+
+function readIndexes(database: DatabaseSync, collection: number): ReadonlyMap<number, IndexDefinition> {
+  const rows = database
+    .prepare('select no, definition from smalt_index where collection = ? order by no')
+    .all(collection)
+  return new Map(
+    rows.map((row) => [Number(row['no']), JSON.parse(String(row['definition'])) as IndexDefinition]),
+  )
+}
+
+function readPaths(database: DatabaseSync) {
+  return database
+    .prepare('select name, entity, paths from smalt_collection')
+    .all()
+    .map((row) => ({
+      name: String(row['name']),
+      entity: String(row['entity']),
+      paths: JSON.parse(String(row['paths'])) as readonly string[],
+    }))
+}
+
+function prepare(database: DatabaseSync, { collection, indexes, paths }: CollectionDefinition): void {
+  const { name, entity } = collection
+  const known = database
+    .prepare('select no, paths from smalt_collection where name = ? and entity = ?')
+    .get(name, entity)
+  const no = known ? Number(known['no']) : createTable(database, collection)
+  const before = known ? (JSON.parse(String(known['paths'])) as readonly string[]) : []
+  const all = [...new Set([...before, ...paths])]
+  database.prepare('update smalt_collection set paths = ? where no = ?').run(JSON.stringify(all), no)
+  changeIndexes(database, no, indexes)
+}
+
+function createTable(database: DatabaseSync, { name, entity }: Collection): number {
+  const insert = database.prepare(
+    `insert into smalt_collection(name, entity, paths) values (?, ?, '[]') returning no`,
+  )
+  const no = Number(insert.get(name, entity)!['no'])
+  database.exec(
+    `create table doc_${no}(no integer primary key, id not null unique, version integer not null, doc text not null)`,
+  )
+  return no
+}
+
+/** What did not change is not rebuilt. */
+function changeIndexes(database: DatabaseSync, collection: number, wanted: readonly IndexDefinition[]): void {
+  const definitions = new Map(wanted.map((index) => [canonical(index), index]))
+  for (const [no, index] of readIndexes(database, collection)) {
+    if (definitions.delete(canonical(index))) continue
+    database.exec(`drop index if exists idx_${no}; drop index if exists idx_${no}_some`)
+    database.prepare('delete from smalt_index where no = ?').run(no)
+  }
+  for (const [text, index] of definitions) {
+    const insert = database.prepare(
+      'insert into smalt_index(collection, definition) values (?, ?) returning no',
+    )
+    buildIndex(database, index, { collection, no: Number(insert.get(collection, text)!['no']) })
+  }
+}
+
+function canonical({ unique, fields }: IndexDefinition): string {
+  const plain = fields.map(({ path, type, descending, caseInsensitive }) => ({
+    path,
+    type,
+    descending,
+    caseInsensitive,
+  }))
+  return JSON.stringify({ unique, fields: plain })
+}
+
+function buildIndex(
+  database: DatabaseSync,
+  index: IndexDefinition,
+  { collection, no }: { collection: number; no: number },
+): void {
+  if (index.fields.some(({ path }) => path.includes('*'))) return
+  try {
+    for (const statement of indexStatements(index, `doc_${collection}`, `idx_${no}`)) database.exec(statement)
+  } catch (error) {
+    if (!isConstraintError(error)) throw error
+    const names = index.fields.map(({ path }) => path).join(', ')
+    throw new ServiceError(
+      'metadata:InvalidIndex',
+      `documents already repeat values of the unique index on ${names}`,
+    )
+  }
+}
+
+function indexStatements(
+  { unique, fields }: IndexDefinition,
+  table: string,
+  name: string,
+): readonly string[] {
+  const keys = fields.map((field) => sql`${indexed(field)} ${raw(field.descending ? 'desc' : 'asc')}`)
+  // Ending in id, the order of ties, an index also serves the order of a page.
+  const columns = join(unique ? keys : [...keys, raw('id')], ', ')
+  const main = sql`create ${raw(unique ? 'unique ' : '')}index ${raw(name)} on ${raw(table)}(${columns})`
+  if (!unique || fields.length === 1) return [text(main)]
+  // The engine lets a unique key repeat as soon as one part is null; documents that lack only some parts are held to
+  // the rest of them here. A blob stands for null: no value is one.
+  const values = fields.map(indexed)
+  const filled = join(
+    values.map((value) => sql`ifnull(${value}, x'')`),
+    ', ',
+  )
+  const isNull = (value: Fragment): Fragment => sql`${value} is null`
+  const some = sql`(${join(values.map(isNull), ' or ')}) and not (${join(values.map(isNull), ' and ')})`
+  const partial = sql`create unique index ${raw(`${name}_some`)} on ${raw(table)}(${filled}) where ${some}`
+  return [text(main), text(partial)]
+}
+
+function indexed({ path, type, caseInsensitive }: IndexField): Fragment {
+  const value = SQLITE.read(DOCUMENT, parsePath(path, ''), type)
+  return caseInsensitive ? SQLITE.fold(value) : value
+}
+
+function text(fragment: Fragment): string {
+  return render(fragment, SQLITE.placeholder).text
+}

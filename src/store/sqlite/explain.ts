@@ -1,0 +1,64 @@
+/** What SQLite says it would do, in terms of the declared indexes. */
+import type { Json, JsonObject } from '../../base/json.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
+import type { IndexDefinition } from '../../schema/schema.ts'
+import type { SqlValue } from '../sql/fragment.ts'
+import type { Explanation } from '../store.ts'
+import type { Table } from './catalogue.ts'
+import { type Statements, readStatements } from './reads.ts'
+
+export function explainRead(plan: ReadPlan, table: Table | undefined, statements: Statements): Explanation {
+  if (!table) return { query: { sql: '', parameters: [] }, plan: {}, matchCount: 0 }
+  const { page, count } = readStatements(plan, table)
+  const start = performance.now()
+  const [matchCount] = statements.prepare(count.text).get(...count.values) as unknown as [number]
+  const executionTimeMillis = Math.round(performance.now() - start)
+  const steps = statements.prepare(`explain query plan ${page.text}`).all(...page.values)
+  return {
+    query: { sql: page.text, parameters: page.values.map(toJson) },
+    plan: {
+      queryPlanner: { winningPlan: winningPlan(steps as unknown as Step[], table) },
+      executionStats: { executionSuccess: true, nReturned: matchCount, executionTimeMillis },
+      serverInfo: { version: versionOf(statements) },
+    },
+    matchCount,
+  }
+}
+
+type Step = readonly [id: number, parent: number, unused: number, detail: string]
+
+function winningPlan(steps: readonly Step[], table: Table): JsonObject {
+  const details = steps.map(([, , , detail]) => detail)
+  const used = details.flatMap((detail) => indexesIn(detail, table))
+  const isByPrimaryKey = details.some(
+    (detail) => detail.includes('sqlite_autoindex') || detail.includes('PRIMARY KEY'),
+  )
+  const stage = used.length > 0 ? 'INDEX' : isByPrimaryKey && details[0]!.startsWith('SEARCH') ? 'ID' : 'SCAN'
+  return { stage, indexes: used, steps: details }
+}
+
+function indexesIn(detail: string, table: Table): readonly JsonObject[] {
+  const no = /\bidx_(\d+)/.exec(detail)?.[1]
+  const index = no === undefined ? undefined : table.indexes.get(Number(no))
+  return index ? [describe(index)] : []
+}
+
+function describe({ unique, fields }: IndexDefinition): JsonObject {
+  return {
+    unique,
+    fields: fields.map(({ path, descending, caseInsensitive }) => ({
+      field: path,
+      dir: descending ? '$desc' : '$asc',
+      caseInsensitive,
+    })),
+  }
+}
+
+function versionOf(statements: Statements): string {
+  const [version] = statements.prepare('select sqlite_version()').get() as unknown as [string]
+  return version
+}
+
+function toJson(value: SqlValue): Json {
+  return typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value
+}

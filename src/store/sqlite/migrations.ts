@@ -1,0 +1,35 @@
+/** The store's own tables, by release. Migrations run forward only, each in one transaction, and are never edited. */
+import type { DatabaseSync } from 'node:sqlite'
+
+const MIGRATIONS: readonly string[] = [
+  `create table smalt_epoch(epoch integer not null) strict;
+   insert into smalt_epoch values (0);
+   create table smalt_entity(entity text primary key, info text not null) strict;
+   create table smalt_schema(
+     no integer primary key, entity text not null, version text not null, schema text not null,
+     unique (entity, version)) strict;
+   create table smalt_history(
+     no integer primary key, entity text not null, at text not null, principal text not null,
+     action text not null, version text, before text, after text) strict;
+   create index smalt_history_entity on smalt_history(entity, no);
+   create table smalt_collection(
+     no integer primary key, name text not null, entity text not null, paths text not null,
+     unique (name, entity)) strict;
+   create table smalt_index(
+     no integer primary key, collection integer not null, definition text not null,
+     unique (collection, definition)) strict;
+   create table smalt_sequence(name text primary key, next integer not null, increment integer not null) strict;`,
+]
+
+export function migrate(database: DatabaseSync): void {
+  const { user_version: found } = database.prepare('pragma user_version').get() as { user_version: number }
+  if (found > MIGRATIONS.length) {
+    throw new Error(
+      `the data was written by a newer release of Smalt (its format is ${found}, this release knows ${MIGRATIONS.length}); start that release or a later one`,
+    )
+  }
+  for (const [i, migration] of MIGRATIONS.entries()) {
+    if (i < found) continue
+    database.exec(`begin immediate; ${migration} pragma user_version = ${i + 1}; commit`)
+  }
+}

@@ -1,0 +1,78 @@
+/** Plans for reading as statements: prepared once by shape, point lookups of one turn of the event loop as one. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { FieldRef } from '../../lang/resolve.ts'
+import type { SortKey } from '../../lang/sort.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
+import { type Fragment, type SqlValue, join, param, raw, render, sql } from '../sql/fragment.ts'
+import { orderBy } from '../sql/order-by.ts'
+import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
+import type { Translation } from '../sql/translation.ts'
+import { where } from '../sql/where.ts'
+import type { Table } from './catalogue.ts'
+
+export interface Statements {
+  prepare(text: string): StatementSync
+}
+
+/** Statements live as long as their shape is in use; the least recently used go first. */
+export function createStatements(database: DatabaseSync, capacity = 500): Statements {
+  const prepared = new Map<string, StatementSync>()
+  return {
+    prepare(text) {
+      const known = prepared.get(text)
+      if (known) return known
+      if (prepared.size >= capacity) prepared.delete(prepared.keys().next().value!)
+      const statement = database.prepare(text)
+      statement.setReturnArrays(true)
+      prepared.set(text, statement)
+      return statement
+    },
+  }
+}
+
+export interface ReadStatements {
+  readonly page: { readonly text: string; readonly values: readonly SqlValue[] }
+  readonly count: { readonly text: string; readonly values: readonly SqlValue[] }
+}
+
+export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
+  const filter = plan.query ? sql` where ${where(plan.query, translation(table))}` : raw('')
+  const from = sql` from ${raw(table.name)}${filter}`
+  const page = sql`select ${idText(plan)}, version, doc${from} order by ${order(plan.sort, table)}${window(plan)}`
+  return {
+    page: render(page, SQLITE.placeholder),
+    count: render(sql`select count(*)${from}`, SQLITE.placeholder),
+  }
+}
+
+/** The `_id` a plan asks for, when that is all it asks and the id is a text. */
+export function soughtId({ query }: ReadPlan): string | undefined {
+  if (query?.kind !== 'compare' || query.op !== '$eq' || query.field.field.path !== '_id') return undefined
+  return typeof query.value === 'string' ? query.value : undefined
+}
+
+/** `_id` as text: its column, unless that holds a number or a key made for sorting. */
+function idText({ idType }: ReadPlan): Fragment {
+  const isText = idType === 'string' || idType === 'uid' || idType === 'date'
+  return raw(isText ? 'id' : `doc -> '$."_id"'`)
+}
+
+function translation(table: Table): Translation {
+  let aliases = 0
+  return {
+    dialect: SQLITE,
+    scopes: [DOCUMENT],
+    alias: () => `e${++aliases}`,
+    hasFoldedIndex: (path) => table.folded.has(path),
+  }
+}
+
+function order(sort: readonly SortKey<FieldRef>[], table: Table): Fragment {
+  const keys = sort.map((key) => orderBy(key, translation(table)))
+  return join([...keys, raw('id')], ', ')
+}
+
+function window({ from, to }: ReadPlan): Fragment {
+  if (to === undefined) return from === 0 ? raw('') : sql` limit -1 offset ${param(from)}`
+  return sql` limit ${param(Math.max(to - from + 1, 0))} offset ${param(from)}`
+}

@@ -1,0 +1,83 @@
+/**
+ * One writer, shared flushes: jobs that arrive in one turn of the event loop run in one transaction and wait for one
+ * flush to disk. A job that fails takes back its own work only.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import { ServiceError } from '../../base/errors.ts'
+
+export interface Writer {
+  /** Resolves when the work is on disk. The work is synchronous: nothing else runs inside its transaction. */
+  run<T>(work: () => T): Promise<T>
+  /** Finishes what was begun. */
+  drain(): Promise<void>
+}
+
+interface Job {
+  readonly perform: () => Settle
+  readonly reject: (reason: unknown) => void
+}
+type Settle = () => void
+
+export function createWriter(database: DatabaseSync): Writer {
+  let jobs: Job[] = []
+  let flushed = Promise.resolve()
+
+  function flush(): void {
+    const batch = jobs
+    jobs = []
+    try {
+      database.exec('begin immediate')
+      const settle = batch.map((job) => perform(database, job))
+      database.exec('commit')
+      for (const each of settle) each()
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback')
+      for (const job of batch) job.reject(storeFailure(error))
+    }
+  }
+
+  return {
+    run<T>(work: () => T): Promise<T> {
+      const { promise, resolve, reject } = Promise.withResolvers<T>()
+      if (jobs.length === 0) {
+        flushed = new Promise((done) => {
+          setImmediate(() => {
+            flush()
+            done()
+          })
+        })
+      }
+      jobs.push({
+        perform() {
+          const result = work()
+          return () => resolve(result)
+        },
+        reject,
+      })
+      return promise
+    },
+    drain: () => flushed,
+  }
+}
+
+function perform(database: DatabaseSync, job: Job): Settle {
+  database.exec('savepoint job')
+  try {
+    const settle = job.perform()
+    database.exec('release job')
+    return settle
+  } catch (error) {
+    // Some failures, such as a full disk, end the whole transaction; then the batch as a whole has failed.
+    if (!database.isTransaction) throw error
+    database.exec('rollback to job; release job')
+    return () => job.reject(storeFailure(error))
+  }
+}
+
+/** What callers may know of a failure of the engine; the log has the rest. */
+function storeFailure(error: unknown): unknown {
+  const isFull = (error as { errcode?: number }).errcode === SQLITE_FULL
+  return isFull ? new ServiceError('crud:Unavailable', 'the disk is full; nothing was stored') : error
+}
+
+const SQLITE_FULL = 13

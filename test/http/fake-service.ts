@@ -1,0 +1,81 @@
+/** A service that answers what it was asked, so that tests see what HTTP made of a request. */
+import type { Caller } from '../../src/access/caller.ts'
+import { ServiceError } from '../../src/base/errors.ts'
+import type { Json } from '../../src/base/json.ts'
+import { type DataResponse, failed } from '../../src/service/response.ts'
+import type { DataService, MetadataService, Service, Target } from '../../src/service/service.ts'
+
+export interface FakeService extends Service {
+  /** What `ready` fails with. */
+  problem: Error | undefined
+  readyCalls: number
+  /** What every data operation waits for first. */
+  gate: Promise<void>
+}
+
+export function fakeService(): FakeService {
+  const fake: FakeService = {
+    data: fakeData(() => fake.gate),
+    metadata: fakeMetadata(),
+    store: { kind: 'fake', description: 'nothing is kept', location: 'nowhere' },
+    problem: undefined,
+    readyCalls: 0,
+    gate: Promise.resolve(),
+    async ready() {
+      fake.readyCalls++
+      if (fake.problem) throw fake.problem
+    },
+    async [Symbol.asyncDispose]() {},
+  }
+  return fake
+}
+
+function fakeData(gate: () => Promise<void>): DataService {
+  const tell = async (operation: string, caller: Caller, target: Target, rest: { [key: string]: Json | undefined }) => {
+    await gate()
+    if (target.entity === 'broken') throw new TypeError('secret detail of a stored document')
+    if (target.entity === 'denied') return failed(new ServiceError('crud:NoAccess', 'find denied', { context: 'find(denied)' }))
+    if (target.entity === 'away') return failed(new ServiceError('crud:Unavailable', 'the store is away'))
+    return echo({ operation, ...target, roles: [...caller.roles], principal: caller.principal, ...rest })
+  }
+  return {
+    find: (caller, target, body) => tell('find', caller, target, { body }),
+    explain: (caller, target, body) => tell('explain', caller, target, { body }),
+    insert: (caller, target, body) => tell('insert', caller, target, { body }),
+    simpleFind: (caller, target, parameters) => tell('simpleFind', caller, target, Object.fromEntries(parameters)),
+    simpleExplain: (caller, target, parameters) => tell('simpleExplain', caller, target, Object.fromEntries(parameters)),
+    generate: (caller, target, field, n) => tell('generate', caller, target, { field, n }),
+    async bulk(_caller, body) {
+      if (body === undefined) throw new ServiceError('crud:InvalidRequest', 'a bulk needs requests')
+      return JSON.stringify({ responses: [], body })
+    },
+  }
+}
+
+function echo(asked: { [key: string]: Json | undefined }): DataResponse {
+  return { status: 'COMPLETE', modifiedCount: 0, matchCount: 0, processed: [JSON.stringify(asked)] }
+}
+
+function fakeMetadata(): MetadataService {
+  const tell = (operation: string, ...args: readonly unknown[]): Json => {
+    if (args[0] === 'broken') throw new TypeError('secret detail of a stored document')
+    if (args[0] === 'missing') throw new ServiceError('metadata:MissingEntityInfo', 'missing', { context: 'x' })
+    return { operation, args: JSON.parse(JSON.stringify(args)) as Json }
+  }
+  return {
+    names: (_, statuses) => tell('names', statuses),
+    versions: (_, entity) => tell('versions', entity),
+    get: (_, entity, version) => tell('get', entity, version),
+    diff: (_, entity, versions) => tell('diff', entity, versions),
+    roles: (_, entity, version) => tell('roles', entity, version),
+    dependencies: (_, entity, version) => tell('dependencies', entity, version),
+    history: async (_, entity) => tell('history', entity),
+    create: async (_, target, body) => tell('create', target, body),
+    createSchema: async (_, target, body) => tell('createSchema', target, body),
+    updateInfo: async (_, entity, body) => tell('updateInfo', entity, body),
+    setStatus: async (_, target, change) => tell('setStatus', target, change),
+    setDefault: async (_, target) => tell('setDefault', target),
+    clearDefault: async (_, entity) => tell('clearDefault', entity),
+    remove: async (_, entity) => tell('remove', entity),
+  }
+}
