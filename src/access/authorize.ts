@@ -3,6 +3,7 @@
  * fields may not be asked *about* (refused) and are not told *of* (left out). Plans accept nothing else.
  */
 import { ServiceError } from '../base/errors.ts'
+import { memoized } from '../base/memo.ts'
 import { parsePath } from '../base/path.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import { type Query, fieldsOf } from '../lang/query.ts'
@@ -108,10 +109,17 @@ interface Sighted {
 
 /** Exclusions go last: in a projection list the last opinion wins. */
 function sight({ schema, projection }: Sighted, caller: Caller) {
-  const hidden = hiddenFields(schema, caller)
-  const showsId = mayAccess(schema.root.fields.get('_id')!, 'find', caller)
+  const { hidden, showsId } = viewOf(schema)(caller)
   return { projection: hidden.length === 0 ? projection : [...projection, ...hidden], showsId }
 }
+
+/** What a caller sees of a schema; both live long, and the answer is asked for with every request. */
+const viewOf = memoized((schema: Schema) =>
+  memoized((caller: Caller) => ({
+    hidden: hiddenFields(schema, caller),
+    showsId: mayAccess(schema.root.fields.get('_id')!, 'find', caller),
+  })),
+)
 
 function hiddenFields(schema: Schema, caller: Caller): readonly ProjectionItem<never>[] {
   const exclusions: ProjectionItem<never>[] = []

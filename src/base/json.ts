@@ -84,10 +84,6 @@ export function pointer(at: string, step: string | number): string {
  */
 const NEEDS_RAW = /(?:^|[\s,:[])-?(?:[\d.]{16}|\d+\.\d*0(?![\d])|\d+(?:\.\d+)?[eE]|0(?=[\s,\]}]|$)(?<=-0))/
 
-export function needsRaw(text: string): boolean {
-  return NEEDS_RAW.test(text)
-}
-
 export function keepDigits(_key: string, value: Json, context: { source?: string }): Json {
   if (typeof value !== 'number' || context.source === undefined) return value
   return String(value) === context.source ? value : JSON.rawJSON(context.source)

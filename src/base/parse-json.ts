@@ -3,12 +3,12 @@
  * before anything else looks at the request.
  */
 import { ServiceError } from './errors.ts'
-import { type Json, isArray, isObject, keepDigits, needsRaw, pointer } from './json.ts'
+import { type Json, isArray, isObject, keepDigits, pointer } from './json.ts'
 
 /** Refuses malformed text, deep nesting, duplicate keys, `__proto__`, NUL and lone surrogates; keeps all digits. */
 export function parseJson(text: string, maxDepth: number): Json {
-  const keys = countKeys(text, maxDepth)
-  const value = parse(text)
+  const { keys, needsDigits } = scan(text, maxDepth)
+  const value = parse(text, needsDigits)
   const mayHideCharacters = text.includes('\\u')
   if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value, '')
   if (countMembers(value) !== keys)
@@ -16,9 +16,9 @@ export function parseJson(text: string, maxDepth: number): Json {
   return value
 }
 
-function parse(text: string): Json {
+function parse(text: string, needsDigits: boolean): Json {
   try {
-    return needsRaw(text) ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
+    return needsDigits ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
   } catch (error) {
     const reason = error instanceof SyntaxError ? placeOf(error.message) : ''
     throw invalid(`the body is not valid JSON${reason}`)
@@ -31,32 +31,46 @@ function placeOf(message: string): string {
   return position ? ` ${position[0]}` : ''
 }
 
-/** One pass over the text: counts the keys and measures the depth, skipping strings. */
-function countKeys(text: string, maxDepth: number): number {
+interface Scan {
+  readonly keys: number
+  /** Whether some number would come out of a plain parse changed. */
+  readonly needsDigits: boolean
+}
+
+/** One pass over the text, skipping strings: counts the keys, measures the depth, looks at the numbers. */
+function scan(text: string, maxDepth: number): Scan {
   let keys = 0
   let depth = 0
+  let needsDigits = false
   for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case QUOTE:
-        i = endOfString(text, i)
-        break
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        if (++depth > maxDepth) {
-          throw new ServiceError('crud:LimitExceeded', `the body nests deeper than ${maxDepth} levels`)
-        }
-        break
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        depth--
-        break
-      case COLON:
-        keys++
-        break
-      default:
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) i = endOfString(text, i)
+    else if (unit === COLON) keys++
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (++depth > maxDepth) {
+        throw new ServiceError('crud:LimitExceeded', `the body nests deeper than ${maxDepth} levels`)
+      }
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--
+    else if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
+      const end = endOfNumber(text, i)
+      needsDigits ||= !isPlainNumber(text, i, end)
+      i = end - 1
     }
   }
-  return keys
+  return { keys, needsDigits }
+}
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1
+  while (end < text.length && NUMBER_UNITS.includes(text[end]!)) end++
+  return end
+}
+
+/** Short integers without a leading minus zero are what a plain parse gives back; anything else is looked at again. */
+function isPlainNumber(text: string, start: number, end: number): boolean {
+  if (end - start > 15) return false
+  const number = text.slice(start, end)
+  return String(Number(number)) === number
 }
 
 function endOfString(text: string, start: number): number {
@@ -134,3 +148,7 @@ const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 const COLON = 0x3a
+const MINUS = 0x2d
+const ZERO = 0x30
+const NINE = 0x39
+const NUMBER_UNITS = '0123456789.eE+-'

@@ -36,6 +36,7 @@ export function createRouter<T>(routes: readonly Route[], bind: (route: Route) =
     const resource: Resource<T> = { template, allow: allowed(rows), byMethod }
     tree.on('GET', template.replaceAll(/\{(\w+)\}/g, ':$1'), noHandler, resource)
   }
+  tree.compile()
   return (path) => {
     const found = tree.find('GET', path)
     return found === null ? undefined : { resource: found.store as Resource<T>, params: found.params }

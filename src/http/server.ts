@@ -1,7 +1,6 @@
 /** The HTTP server: bytes to a request, a request to the service, its answer to bytes. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Logger } from 'pino'
 import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
@@ -13,7 +12,7 @@ import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
 import { type Bound, Exchange, send } from './exchange.ts'
 import { failureReply, internalError } from './failure.ts'
-import type { RequestLine } from './log.ts'
+import type { Log } from './log.ts'
 import type { Meter, Metrics } from './metrics.ts'
 import { openapiDocument } from './openapi.ts'
 import { type Overload, watchEventLoop } from './overload.ts'
@@ -26,7 +25,7 @@ export interface ServerOptions {
   readonly service: Service
   readonly limits: Limits
   readonly auth: Credentials
-  readonly log: Logger
+  readonly log: Log
   readonly metrics: Metrics
   readonly host: string
   /** 0 picks a free one. */
@@ -47,7 +46,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // asked by callers with large bodies: the refusal can then come before the body does
   server.on('checkContinue', (request, response) => void receive(listener, request, response))
   server.on('checkExpectation', (request, response) => void receive(listener, request, response))
-  server.on('clientError', (error, socket) => answerClientError(error, socket, options.log))
+  server.on('clientError', (error, socket) => answerClientError(error, socket, options.log.logger))
   const drain = prepareDrain(server)
   await listen(server, options)
   return {
@@ -65,7 +64,7 @@ interface Listener {
   readonly app: App
   readonly auth: Credentials
   readonly limits: Limits
-  readonly log: Logger
+  readonly log: Log
   readonly overload: Overload
   readonly router: Router<Bound>
   readonly unmatched: Meter
@@ -168,7 +167,7 @@ async function bodyOf({ limits }: Listener, { request, response }: Exchange): Pr
 
 function refuse(listener: Listener, exchange: Exchange, error: unknown): void {
   const isForeseen = error instanceof ServiceError
-  if (!isForeseen) listener.log.error({ requestId: exchange.id, err: error }, 'unexpected error')
+  if (!isForeseen) listener.log.logger.error({ requestId: exchange.id, err: error }, 'unexpected error')
   if (exchange.response.headersSent) {
     exchange.response.destroy()
     return
@@ -186,8 +185,7 @@ function note({ log, unmatched }: Listener, exchange: Exchange, status: number, 
   const ms = performance.now() - exchange.started
   const meter = bound?.meter ?? unmatched
   meter.observe(status, ms / 1_000)
-  if (!log.isLevelEnabled('info')) return
-  const line: RequestLine = {
+  log.request({
     requestId: exchange.id,
     method: exchange.request.method ?? '',
     route: bound?.route.path ?? UNMATCHED,
@@ -195,10 +193,9 @@ function note({ log, unmatched }: Listener, exchange: Exchange, status: number, 
     version: params.version,
     roles: caller.roles.size,
     status,
-    ms: Math.round(ms * 1_000) / 1_000,
+    ms,
     bytes,
-  }
-  log.info(line)
+  })
 }
 
 /** Two of them, or one that is none, mean that somebody on the way may understand the request differently. */

@@ -135,7 +135,7 @@ function projectBy(
   walk.trail.push(value)
   const projected = isArray(value)
     ? projectArray(value, elementOf(field), actives, walk)
-    : projectObject(value as JsonObject, fieldsOf(field), actives, walk)
+    : projectObject(value, fieldsOf(field), actives, walk)
   walk.trail.pop()
   const isNothing = isArray(projected) ? projected.length === 0 : Object.keys(projected).length === 0
   return isNothing ? undefined : projected

@@ -58,9 +58,10 @@ function readEntity(
   from: { readonly entity: string; readonly origin: string; readonly configured: Datasources },
 ): Entity {
   const info = readInfo(records.info, from.entity, from.configured)
-  const { datasource, name } = collectionOf(info)
+  const { name } = collectionOf(info)
+  // A store need not know the name it is configured under, so the datasource is not compared.
   const paths = records.collections
-    .filter(({ collection }) => collection.datasource === datasource && collection.name === name)
+    .filter(({ collection }) => collection.name === name)
     .flatMap((each) => each.paths)
   const versions = records.schemas.map(({ version, schema }): [string, Version] => {
     const document = once(() => parseSchemaDocument(parseTrusted(schema), ''))

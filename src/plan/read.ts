@@ -1,8 +1,9 @@
 /** An authorized find → what the store does, and what remains to be done with the documents it gives. */
 import type { AllowedFind, Authorized } from '../access/authorize.ts'
+import { memoized } from '../base/memo.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve.ts'
-import type { SimpleField } from '../schema/field.ts'
+import type { Field, SimpleField } from '../schema/field.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { ReadPlan } from './plan.ts'
@@ -24,26 +25,35 @@ export function planFind(find: Authorized<AllowedFind>): FindPlan {
     counted,
     idType: idTypeOf(schema),
   }
-  return isWholeDocument(find) ? { read } : { read, projection: find.projection }
+  return { read, ...remainingProjection(find.projection, schema) }
 }
 
 export function idTypeOf(schema: Schema): TypeName {
   return (schema.root.fields.get('_id') as SimpleField).type.name
 }
 
-/** Everything is asked for, all of it may be read, and all that is stored belongs to this version. */
-function isWholeDocument({ projection, schema }: AllowedFind): boolean {
+/** What remains to be done with stored documents: nothing, when all is asked for and all of it may be told. */
+export function remainingProjection(
+  projection: Projection<FieldRef>,
+  schema: Schema,
+): { readonly projection?: Projection<FieldRef> } {
+  return asksForAll(projection) && mayPassThrough(schema) ? {} : { projection }
+}
+
+function asksForAll(projection: Projection<FieldRef>): boolean {
   const last = projection.at(-1)
-  const asksForAll =
+  return (
     last?.kind === 'field' &&
     last.include &&
     last.recursive &&
     last.pattern.length === 1 &&
     last.pattern[0] === '*' &&
     projection.every(({ kind }) => kind === 'field')
-  return asksForAll && schema.coversCollection && !hasVirtualFields(schema)
+  )
 }
 
-function hasVirtualFields(schema: Schema): boolean {
-  return allFields(schema.root.fields).some((field) => field.kind === 'simple' && field.virtual !== undefined)
-}
+/** Stored text holds members of this version only, and lacks none that are filled when read. */
+const mayPassThrough = memoized((schema: Schema) => {
+  const isVirtual = (field: Field): boolean => field.kind === 'simple' && field.virtual !== undefined
+  return schema.coversCollection && !allFields(schema.root.fields).some(isVirtual)
+})

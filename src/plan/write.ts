@@ -1,12 +1,21 @@
-/** Authorized writes → what the store does. */
+/** Authorized writes → what the store does, and what remains to be done with the documents it kept. */
 import type { AllowedInsert, Authorized } from '../access/authorize.ts'
 import type { JsonObject } from '../base/json.ts'
+import type { Projection } from '../lang/projection.ts'
+import type { FieldRef } from '../lang/resolve.ts'
 import type { InsertPlan } from './plan.ts'
-import { idTypeOf } from './read.ts'
+import { idTypeOf, remainingProjection } from './read.ts'
+
+export interface WritePlan {
+  readonly write: InsertPlan
+  /** Absent: the stored text is the answer, as it is. */
+  readonly projection?: Projection<FieldRef>
+}
 
 export function planInsert(
-  { schema, atomic }: Authorized<AllowedInsert>,
+  { schema, projection, atomic }: Authorized<AllowedInsert>,
   documents: readonly JsonObject[],
-): InsertPlan {
-  return { collection: schema.collection, idType: idTypeOf(schema), documents, atomic }
+): WritePlan {
+  const write = { collection: schema.collection, idType: idTypeOf(schema), documents, atomic }
+  return { write, ...remainingProjection(projection, schema) }
 }

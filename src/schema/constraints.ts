@@ -5,12 +5,15 @@ import { orderKey } from '../base/decimal.ts'
 import type { Constraints, Field, SimpleField } from './field.ts'
 import { compareValues } from './types.ts'
 
-export function faultsOf(value: Json, field: Field, path: string): readonly ServiceError[] {
+export function faultsOf(value: Json, { constraints }: Field, path: string): readonly ServiceError[] {
   const faults: ServiceError[] = []
-  for (const check of CHECKS) {
-    const message = check.violated(value, field.constraints)
-    if (message !== undefined)
-      faults.push(new ServiceError(check.code, `"${path}" ${message}`, { context: path }))
+  // Most fields have few constraints: only those that are declared cost anything.
+  for (const name in constraints) {
+    const check = CHECKS[name as keyof Constraints]
+    const message = check?.violated(value, constraints)
+    if (message !== undefined) {
+      faults.push(new ServiceError(check!.code, `"${path}" ${message}`, { context: path }))
+    }
   }
   return faults
 }
@@ -24,7 +27,7 @@ export function elementFaults(
 ): readonly ServiceError[] {
   const keys = seen.get(field.path) ?? new Set()
   seen.set(field.path, keys)
-  const key = isNumber(value) ? `n${orderKey(numberText(value))}` : `t${String(value)}`
+  const key = isNumber(value) ? `n${orderKey(numberText(value))}` : `t${JSON.stringify(value)}`
   if (!keys.has(key)) {
     keys.add(key)
     return []
@@ -39,64 +42,52 @@ interface Check {
   readonly violated: (value: Json, constraints: Constraints) => string | undefined
 }
 
-const CHECKS: readonly Check[] = [
-  {
+const CHECKS: Partial<Readonly<Record<keyof Constraints, Check>>> = {
+  minLength: {
     code: 'crud:TooShort',
-    violated: (value, { minLength }) =>
-      minLength !== undefined && lengthOf(value) < minLength
-        ? `must have at least ${minLength} characters`
-        : undefined,
+    violated: (value, { minLength = 0 }) =>
+      lengthOf(value) < minLength ? `must have at least ${minLength} characters` : undefined,
   },
-  {
+  maxLength: {
     code: 'crud:TooLong',
-    violated: (value, { maxLength }) =>
-      maxLength !== undefined && lengthOf(value) > maxLength
-        ? `must have at most ${maxLength} characters`
-        : undefined,
+    violated: (value, { maxLength = Infinity }) =>
+      lengthOf(value) > maxLength ? `must have at most ${maxLength} characters` : undefined,
   },
-  {
+  minimum: {
     code: 'crud:ValueTooSmall',
     violated: (value, { minimum }) =>
-      minimum !== undefined && compareValues(value, minimum) < 0
-        ? `must be at least ${JSON.stringify(minimum)}`
-        : undefined,
+      compareValues(value, minimum!) < 0 ? `must be at least ${JSON.stringify(minimum)}` : undefined,
   },
-  {
+  maximum: {
     code: 'crud:ValueTooLarge',
     violated: (value, { maximum }) =>
-      maximum !== undefined && compareValues(value, maximum) > 0
-        ? `must be at most ${JSON.stringify(maximum)}`
-        : undefined,
+      compareValues(value, maximum!) > 0 ? `must be at most ${JSON.stringify(maximum)}` : undefined,
   },
-  {
+  minItems: {
     code: 'crud:ArrayTooSmall',
-    violated: (value, { minItems }) =>
-      minItems !== undefined && isArray(value) && value.length < minItems
-        ? `must have at least ${minItems} elements`
-        : undefined,
+    violated: (value, { minItems = 0 }) =>
+      isArray(value) && value.length < minItems ? `must have at least ${minItems} elements` : undefined,
   },
-  {
+  maxItems: {
     code: 'crud:ArrayTooLarge',
-    violated: (value, { maxItems }) =>
-      maxItems !== undefined && isArray(value) && value.length > maxItems
-        ? `must have at most ${maxItems} elements`
-        : undefined,
+    violated: (value, { maxItems = Infinity }) =>
+      isArray(value) && value.length > maxItems ? `must have at most ${maxItems} elements` : undefined,
   },
-  {
+  enum: {
     code: 'crud:InvalidEnum',
     violated: (value, constraints) =>
-      constraints.enum !== undefined && !constraints.enum.values.has(String(value))
-        ? `must be one of the values of the enum ${constraints.enum.name}`
+      typeof value === 'string' && !constraints.enum!.values.has(value)
+        ? `must be one of the values of the enum ${constraints.enum!.name}`
         : undefined,
   },
-  {
+  matches: {
     code: 'crud:InvalidEntity',
     violated: (value, { matches }) =>
-      matches !== undefined && value !== '' && !matches.matchesAll(String(value))
+      typeof value === 'string' && value !== '' && !matches!.matchesAll(value)
         ? 'must match its pattern'
         : undefined,
   },
-]
+}
 
 /** Length counts code points, not UTF-16 units. */
 function lengthOf(value: Json): number {

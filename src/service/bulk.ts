@@ -52,7 +52,7 @@ async function runInOrder(entries: readonly Entry[]): Promise<readonly DataRespo
   return [...responses, ...(await Promise.all(reads))]
 }
 
-const BULK_KEYS = ['requests', 'ordered', 'atomic', 'execution', 'client', 'clientId']
+const BULK_KEYS = new Set(['requests', 'ordered', 'atomic', 'execution', 'client', 'clientId'])
 
 interface Bulk {
   readonly requests: readonly (JsonObject & { readonly seq: number })[]
@@ -61,7 +61,7 @@ interface Bulk {
 
 function readBulk(body: Json | undefined, maxRequests: number): Bulk {
   if (!isObject(body)) throw invalid('a bulk must be an object with "requests"')
-  const unknown = Object.keys(body).find((key) => !BULK_KEYS.includes(key))
+  const unknown = Object.keys(body).find((key) => !BULK_KEYS.has(key))
   if (unknown !== undefined) throw invalid(`a bulk does not know the key "${unknown}"`, pointer('', unknown))
   const { requests } = body
   if (!isArray(requests)) throw invalid('"requests" must be an array', '/requests')

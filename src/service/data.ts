@@ -58,11 +58,21 @@ async function answered(
   }
 }
 
+const GENERATE_KEYS = new Set([
+  'entity',
+  'entityVersion',
+  'objectType',
+  'version',
+  'field',
+  'n',
+  'client',
+  'clientId',
+])
+
 /** `{entity, entityVersion?, field, n?}`, as generate is asked inside a bulk. */
 function readGenerate(body: Json, target: Target) {
   if (!isObject(body)) throw new ServiceError('crud:InvalidRequest', 'the request must be an object')
-  const known = ['entity', 'entityVersion', 'objectType', 'version', 'field', 'n', 'client', 'clientId']
-  const unknown = Object.keys(body).find((key) => !known.includes(key))
+  const unknown = Object.keys(body).find((key) => !GENERATE_KEYS.has(key))
   if (unknown !== undefined)
     throw new ServiceError('crud:InvalidRequest', `generate does not know the key "${unknown}"`)
   agreed(body, ['entity', 'objectType'])

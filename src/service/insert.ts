@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { resolveProjection, rootScope } from '../lang/resolve.ts'
+import type { InsertPlan } from '../plan/plan.ts'
 import { planInsert } from '../plan/write.ts'
 import { type Prepared, prepareDocument } from '../schema/document.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -19,8 +20,14 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
   const projection = resolveProjection(request.projection, rootScope(schema))
   const allowed = authorizeInsert({ schema, projection, atomic: request.atomic }, caller)
   const drafts = await prepareAll(deps, schema, request.data, allowed)
-  const outcomes = await storeSound(deps, drafts, allowed)
-  const page = createPage({ ...allowed, maxBytes: deps.limits.resultBytes })
+  const { write, ...remaining } = planInsert(allowed, soundOf(drafts))
+  const outcomes = merge(drafts, await store(deps, schema, write, drafts))
+  const page = createPage({
+    schema,
+    ...remaining,
+    showsId: allowed.showsId,
+    maxBytes: deps.limits.resultBytes,
+  })
   const stored = outcomes.filter((outcome) => outcome.kind === 'stored')
   takeRange(stored, request.range, page)
   return respond(schema, { request, outcomes, stored: stored.length, page })
@@ -60,20 +67,23 @@ function denials({ given }: Prepared, { mayInsert }: AllowedInsert): readonly Se
   )
 }
 
-async function storeSound(
+function soundOf(drafts: readonly Draft[]): readonly JsonObject[] {
+  return drafts.filter(({ faults }) => faults.length === 0).map(({ document }) => document)
+}
+
+/** The store is not asked when nothing could come of it. */
+async function store(
   deps: Deps,
+  schema: Schema,
+  plan: InsertPlan,
   drafts: readonly Draft[],
-  allowed: ReturnType<typeof authorizeInsert>,
-): Promise<readonly Outcome[]> {
-  const sound = drafts.filter(({ faults }) => faults.length === 0)
-  const isHopeless = allowed.atomic && sound.length < drafts.length
-  const plan = planInsert(
-    allowed,
-    sound.map(({ document }) => document),
-  )
-  const store = deps.storeOf(allowed.schema)
-  const stored: readonly InsertOutcome[] =
-    isHopeless || sound.length === 0 ? sound.map(() => ({ kind: 'rolledBack' })) : await store.insert(plan)
+): Promise<readonly InsertOutcome[]> {
+  const isHopeless = plan.atomic && plan.documents.length < drafts.length
+  if (isHopeless || plan.documents.length === 0) return plan.documents.map(() => ({ kind: 'rolledBack' }))
+  return await deps.storeOf(schema).insert(plan)
+}
+
+function merge(drafts: readonly Draft[], stored: readonly InsertOutcome[]): readonly Outcome[] {
   const results = stored.values()
   return drafts.map(({ faults }) => (faults.length > 0 ? { kind: 'refused', faults } : results.next().value!))
 }

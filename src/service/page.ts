@@ -1,7 +1,7 @@
 /** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
-import { type Projector, compileProjection } from '../lang/project.ts'
+import { compileProjection } from '../lang/project.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -23,7 +23,7 @@ export interface PageOptions {
 }
 
 export function createPage({ schema, projection, showsId, maxBytes }: PageOptions): Page {
-  const projector = projection && compileProjection(projection, schema.root)
+  const show = projection ? shownBy(projection, schema) : (document: StoredDocument) => document.text
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   let size = 0
@@ -32,7 +32,7 @@ export function createPage({ schema, projection, showsId, maxBytes }: PageOption
     resultMetadata,
     take(document) {
       const version = JSON.stringify(`${showsId ? document.id : ''}:${document.version}`)
-      const text = projector ? projected(document, projector, version) : document.text
+      const text = show(document, version)
       size += text.length
       if (size > maxBytes) {
         const message = `the result is larger than ${maxBytes} bytes; ask for a range, or for fewer fields`
@@ -44,6 +44,12 @@ export function createPage({ schema, projection, showsId, maxBytes }: PageOption
   }
 }
 
-function projected({ text }: StoredDocument, projector: Projector, version: string): JsonText {
-  return JSON.stringify(projector(parseTrusted(text) as JsonObject, JSON.parse(version) as string))
+function shownBy(
+  projection: Projection<FieldRef>,
+  schema: Schema,
+): (document: StoredDocument, version: string) => JsonText {
+  if (projection.length === 0) return () => '{}'
+  const project = compileProjection(projection, schema.root)
+  return ({ text }, version) =>
+    JSON.stringify(project(parseTrusted(text) as JsonObject, JSON.parse(version) as string))
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 
 import type { Json, JsonObject } from '../../src/base/json.ts'
+import { isIndex } from '../../src/base/path.ts'
 import { parseEntityInfo, printEntityInfo } from '../../src/metadata/entity-info.ts'
 import { compileSchema } from '../../src/metadata/compile.ts'
 import { parseSchemaDocument, printSchemaDocument } from '../../src/metadata/schema-document.ts'
@@ -11,7 +12,10 @@ import { CONFIGURED, json, schemaOf } from './samples.ts'
 
 const name = fc
   .string({ minLength: 1, maxLength: 6 })
-  .filter((each) => /^[A-Za-z_ äß-][^.#\0]*$/.test(each) && !RESERVED.has(each))
+  .filter(
+    (each) =>
+      /^[A-Za-z_ äß-][^.#\0]*$/.test(each) && !RESERVED.has(each) && !isIndex(each) && each.trim() !== '',
+  )
 const RESERVED = new Set(['_id', 'objectType', 'constructor', 'prototype', '__proto__', '-'])
 const roles = fc.array(fc.constantFrom('a', 'b', 'anyone', 'noone'), { maxLength: 3 })
 const access = fc.record({ find: roles, insert: roles, update: roles }, { requiredKeys: [] })

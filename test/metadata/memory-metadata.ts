@@ -33,7 +33,8 @@ export function memoryMetadata(): MemoryMetadata {
         [...versions].map(([version, schema]) => ({ entity, version, schema })),
       ),
       collections: [...collections.values()].map(({ collection, paths }) => ({
-        collection,
+        // Like a store that does not know the name it is configured under.
+        collection: { ...collection, datasource: '' },
         paths: [...paths],
       })),
     }

@@ -23,7 +23,7 @@ export function where(query: Query<FieldRef>, to: Translation): Fragment {
       return query.negated ? not(listed) : listed
     }
     case 'regex':
-      return some(query.field, (subject) => matches(subject!, query, to), to)
+      return some(query.field, (subject) => matches(subject, query, to), to)
     case 'compareFields':
       return compareFields(query, to)
     case 'inField':

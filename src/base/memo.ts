@@ -1,0 +1,12 @@
+/** Answers remembered as long as what they were asked about lives. */
+
+export function memoized<K extends object, V>(compute: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>()
+  return (key) => {
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const value = compute(key)
+    known.set(key, value)
+    return value
+  }
+}
