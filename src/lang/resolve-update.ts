@@ -1,0 +1,118 @@
+/** Updates meet the schema: targets must be single places that can be written, literals must fit them. */
+import { ServiceError } from '../base/errors.ts'
+import { castLiteral } from '../schema/literal.ts'
+import type { Field } from '../schema/field.ts'
+import { fieldsOf, type Named } from './query.ts'
+import { type FieldRef, type Scope, elementScope, resolveField, resolveQuery } from './resolve.ts'
+import type { RValue, Update, UpdateFields, UpdateStep } from './update.ts'
+
+export function resolveUpdate(update: Update<Named>, scope: Scope): Update<FieldRef> {
+  return update.map((step) => resolveStep(step, scope))
+}
+
+/** Everything an update writes and everything it looks at, for those who decide about access. */
+export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef> {
+  const targets: FieldRef[] = []
+  const sources: FieldRef[] = []
+  for (const step of update) {
+    const inner =
+      step.kind === 'foreach' && step.action !== 'remove' ? fieldsOfUpdate(step.action) : undefined
+    sources.push(...(inner?.sources ?? []))
+    targets.push(...(inner?.targets ?? []))
+    if (step.kind === 'foreach') {
+      if (step.selector) sources.push(...fieldsOf(step.selector))
+      if (step.action === 'remove') targets.push(step.array)
+    } else targets.push('field' in step ? step.field : step.array)
+    for (const value of valuesOf(step)) if (value.kind === 'valueOf') sources.push(value.field)
+  }
+  return { targets, sources }
+}
+
+function valuesOf(step: UpdateStep<FieldRef>): readonly RValue<FieldRef>[] {
+  if ('values' in step) return step.values
+  return 'value' in step ? [step.value] : []
+}
+
+function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef> {
+  switch (step.kind) {
+    case 'set': {
+      const field = resolveTarget(step.field, scope)
+      return {
+        kind: 'set',
+        field,
+        value: resolveValue(step.value, field.field, { scope, target: step.field }),
+      }
+    }
+    case 'unset':
+      return { kind: 'unset', field: resolveTarget(step.field, scope) }
+    case 'add': {
+      const field = resolveTarget(step.field, scope)
+      if (field.field.kind !== 'simple' || field.field.type.family !== 'number') {
+        throw invalid(`"${field.path}" is no number to add to`, step.field.at)
+      }
+      return {
+        kind: 'add',
+        field,
+        value: resolveValue(step.value, field.field, { scope, target: step.field }),
+      }
+    }
+    case 'append':
+    case 'insert': {
+      const array = resolveTarget(step.array, scope)
+      if (array.field.kind !== 'array') throw invalid(`"${array.path}" is no array`, step.array.at)
+      const { element } = array.field
+      const target = { ...step.array, path: `${step.array.path}.*` }
+      return {
+        ...step,
+        array,
+        values: step.values.map((value) => resolveValue(value, element, { scope, target })),
+      }
+    }
+    case 'foreach':
+      return resolveForeach(step, scope)
+  }
+}
+
+function resolveForeach(step: UpdateStep<Named> & { kind: 'foreach' }, scope: Scope): UpdateStep<FieldRef> {
+  const array = resolveField(step.array, scope)
+  if (array.field.kind !== 'array') throw invalid(`"${array.path}" is no array`, step.array.at)
+  const inner = elementScope(step.array, scope)
+  return {
+    kind: 'foreach',
+    array,
+    ...(step.selector && { selector: resolveQuery(step.selector, inner) }),
+    action: step.action === 'remove' ? 'remove' : resolveUpdate(step.action, inner),
+  }
+}
+
+function resolveTarget(named: Named, scope: Scope): FieldRef {
+  const ref = resolveField(named, scope)
+  if (ref.steps.includes('*')) {
+    throw invalid(`"${ref.path}" names many places; use $foreach, or an index`, named.at)
+  }
+  if (ref.field.kind === 'reference')
+    throw invalid(`"${ref.path}" is a reference and holds no data`, named.at)
+  if (ref.field.path === '_id') throw invalid('"_id" cannot be changed', named.at)
+  if (ref.field.path === '') throw invalid('the document as a whole cannot be written', named.at)
+  return ref
+}
+
+function resolveValue(
+  value: RValue<Named>,
+  field: Field,
+  { scope, target }: { readonly scope: Scope; readonly target: Named },
+): RValue<FieldRef> {
+  if (value.kind === 'literal') return { kind: 'literal', value: castLiteral(value.value, field, target) }
+  const source = resolveField(value.field, scope)
+  if (source.steps.includes('*')) {
+    throw invalid(`"${source.path}" names many places; a copy has one source`, value.field.at)
+  }
+  if (source.field.kind !== field.kind) {
+    throw invalid(`"${source.path}" and "${target.path}" are of different kinds`, value.field.at)
+  }
+  return { kind: 'valueOf', field: source }
+}
+
+function invalid(message: string, at: string): ServiceError {
+  return new ServiceError('query-api:InvalidUpdate', message, { at })
+}

@@ -1,0 +1,36 @@
+/** Updates as plain data: a list of steps, applied in order, each seeing the effects of those before it. */
+import type { Json } from '../base/json.ts'
+import type { Query } from './query.ts'
+
+export type Update<F> = readonly UpdateStep<F>[]
+
+export type UpdateStep<F> =
+  | { readonly kind: 'set'; readonly field: F; readonly value: RValue<F> }
+  | { readonly kind: 'unset'; readonly field: F }
+  | { readonly kind: 'add'; readonly field: F; readonly value: RValue<F> }
+  | { readonly kind: 'append'; readonly array: F; readonly values: readonly RValue<F>[] }
+  | {
+      readonly kind: 'insert'
+      readonly array: F
+      readonly index: number
+      readonly values: readonly RValue<F>[]
+    }
+  | {
+      readonly kind: 'foreach'
+      readonly array: F
+      /** Absent: every element. */
+      readonly selector?: Query<F>
+      readonly action: 'remove' | Update<F>
+    }
+
+/** What is written: a literal, or a copy of what stands elsewhere in the document. */
+export type RValue<F> =
+  | { readonly kind: 'literal'; readonly value: Json }
+  | { readonly kind: 'valueOf'; readonly field: F }
+
+export interface UpdateFields<F> {
+  /** Fields that are written. */
+  readonly targets: readonly F[]
+  /** Fields that are looked at: sources of copies, and what selectors name. */
+  readonly sources: readonly F[]
+}

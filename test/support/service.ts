@@ -1,0 +1,122 @@
+/** A whole service on a fresh directory, as every test of operations needs it; closed and removed by `await using`. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Caller, PERMISSIONS } from '../../src/access/caller.ts'
+import type { Code } from '../../src/base/errors.ts'
+import { type Json, type JsonObject, isObject, parseTrusted } from '../../src/base/json.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
+import { parseJson } from '../../src/base/parse-json.ts'
+import { openService } from '../../src/service/open.ts'
+import { type DataResponse, printResponse } from '../../src/service/response.ts'
+import type { Service } from '../../src/service/service.ts'
+
+export interface TestService extends AsyncDisposable {
+  readonly service: Service
+  readonly directory: string
+  /** Creates version 1.0.0 of an entity, open to anyone unless `more.schema.access` says otherwise. */
+  define(entity: string, fields: Json, more?: Definition): Promise<void>
+  /** Stores documents, all of which must be sound; gives them back as they are stored. */
+  store(entity: string, documents: Json): Promise<readonly JsonObject[]>
+  insert(entity: string, body: JsonObject, caller?: Caller): Promise<DataResponse>
+  find(entity: string, body: JsonObject, caller?: Caller): Promise<DataResponse>
+}
+
+export interface Definition {
+  readonly info?: JsonObject
+  readonly schema?: JsonObject
+}
+
+export interface TestServiceOptions {
+  readonly limits?: Partial<Limits>
+  readonly now?: () => Date
+}
+
+export const ANYONE: JsonObject = {
+  insert: ['anyone'],
+  update: ['anyone'],
+  find: ['anyone'],
+  delete: ['anyone'],
+}
+
+export const EVERYTHING: JsonObject = { field: '*', recursive: true }
+
+export const ADMIN: Caller = callerWith()
+
+export function callerWith(...roles: readonly string[]): Caller {
+  return { principal: 'tester', roles: new Set(roles), permissions: new Set(PERMISSIONS) }
+}
+
+export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
+  const service = await openService({
+    dataDirectory: directory,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    ...(options.now && { now: options.now }),
+  })
+  return {
+    service,
+    directory,
+    async define(entity, fields, more = {}) {
+      await service.metadata.create(
+        ADMIN,
+        { entity, version: '1.0.0' },
+        metadataDocument(entity, fields, more),
+      )
+    },
+    async store(entity, documents) {
+      const response = await service.data.insert(ADMIN, { entity }, { data: documents, projection: EVERYTHING })
+      assert.equal(response.status, 'COMPLETE', printResponse(response))
+      return documentsOf(response)
+    },
+    insert: (entity, body, caller = ADMIN) => service.data.insert(caller, { entity }, body),
+    find: (entity, body, caller = ADMIN) => service.data.find(caller, { entity }, body),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export function metadataDocument(entity: string, fields: Json, { info, schema }: Definition = {}): JsonObject {
+  return {
+    entityInfo: { name: entity, defaultVersion: '1.0.0', datastore: { backend: 'sqlite' }, ...info },
+    schema: {
+      name: entity,
+      version: { value: '1.0.0', changelog: 'first' },
+      status: { value: 'active' },
+      access: ANYONE,
+      fields,
+      ...schema,
+    },
+  }
+}
+
+/** JSON as a client would send it: every digit kept. */
+export function json(text: string): Json {
+  return parseJson(text, 64)
+}
+
+export function jsonObject(text: string): JsonObject {
+  const value = json(text)
+  assert.ok(isObject(value))
+  return value
+}
+
+export function documentsOf(response: DataResponse): readonly JsonObject[] {
+  return (response.processed ?? []).map((text) => parseTrusted(text) as JsonObject)
+}
+
+/** The code of the one error that ended the request. */
+export function codeOf(response: DataResponse): Code {
+  assert.equal(response.status, 'ERROR', printResponse(response))
+  assert.equal(response.errors?.length, 1, printResponse(response))
+  return response.errors![0]!.errorCode
+}
+
+/** The codes of everything wrong with each failed document, in order. */
+export function dataErrorCodes(response: DataResponse): readonly (readonly Code[])[] {
+  assert.deepEqual(response.errors ?? [], [])
+  return (response.dataErrors ?? []).map(({ errors }) => errors.map(({ errorCode }) => errorCode))
+}
