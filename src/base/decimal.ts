@@ -68,3 +68,30 @@ function complement(digits: string): string {
   for (const digit of digits) result += 9 - Number(digit)
   return result
 }
+
+/** The exact sum of two number texts, with the larger of their scales. */
+export function addDecimals(a: string, b: string): string {
+  const [x, y] = [scaled(a), scaled(b)]
+  const scale = Math.max(x.scale, y.scale)
+  const sum = x.units * 10n ** BigInt(scale - x.scale) + y.units * 10n ** BigInt(scale - y.scale)
+  return printScaled(sum, scale)
+}
+
+interface Scaled {
+  readonly units: bigint
+  /** Digits after the point, never negative. */
+  readonly scale: number
+}
+
+function scaled(text: string): Scaled {
+  const [, sign = '', whole = '', fraction = '', power = '0'] = NUMBER.exec(text)!
+  const units = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
+  const scale = fraction.length - Number(power)
+  return scale < 0 ? { units: units * 10n ** BigInt(-scale), scale: 0 } : { units, scale }
+}
+
+function printScaled(units: bigint, scale: number): string {
+  if (scale === 0) return String(units)
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}

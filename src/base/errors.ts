@@ -28,6 +28,7 @@ export const CODES = {
   'crud:ArrayTooLarge': 400,
   'crud:InvalidEnum': 400,
   'crud:DuplicateArrayElementId': 400,
+  'crud:InvalidArrayIndex': 400,
   'crud:Rolledback': 409,
   'rest-crud:NoEntityMatch': 400,
   'rest-crud:NoVersionMatch': 400,

@@ -67,10 +67,11 @@ export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   )
 }
 
-/** Sets a member as data: a plain assignment would run the setter of `__proto__`. */
-export function setMember(target: Record<string, Json>, name: string, value: Json): void {
-  if (name === '__proto__') throw new TypeError('__proto__ is no member name')
-  target[name] = value
+/** A copy that shares nothing that could be changed. */
+export function cloneJson(value: Json): Json {
+  if (isArray(value)) return value.map(cloneJson)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, cloneJson(each)]))
 }
 
 /** Extends a JSON pointer (RFC 6901) by one step. */

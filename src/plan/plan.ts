@@ -1,4 +1,5 @@
 /** What a store is asked to do, as plain data. Only `plan/read.ts` and `plan/write.ts` make these. */
+import type { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve.ts'
@@ -19,10 +20,68 @@ export interface ReadPlan {
   readonly idType: TypeName
 }
 
-export interface InsertPlan {
+export type WritePlan = InsertPlan | UpdatePlan | SavePlan | DeletePlan
+
+interface Writing {
   readonly collection: Collection
   readonly idType: TypeName
-  readonly documents: readonly JsonObject[]
   /** One failure fails all. */
   readonly atomic: boolean
+}
+
+export interface InsertPlan extends Writing {
+  readonly kind: 'insert'
+  readonly documents: readonly JsonObject[]
+}
+
+/** Every document that matches is shown to `change`, in its newest state, and becomes what that says. */
+export interface UpdatePlan extends Writing {
+  readonly kind: 'update'
+  readonly query: Query<FieldRef>
+  readonly change: (stored: StoredDocument) => Change
+}
+
+/** Each item finds at most one document by its identity; `change` says what becomes of it, or of its absence. */
+export interface SavePlan extends Writing {
+  readonly kind: 'save'
+  readonly items: readonly SaveItem[]
+}
+
+export interface SaveItem {
+  /** Absent: the identity is not complete, so nothing can be found by it. */
+  readonly query?: Query<FieldRef>
+  readonly change: (stored: StoredDocument | undefined) => Change
+}
+
+export interface DeletePlan extends Writing {
+  readonly kind: 'delete'
+  readonly query: Query<FieldRef>
+}
+
+export type Change =
+  | { readonly kind: 'write'; readonly document: JsonObject }
+  /** Nothing to write, but part of the answer. */
+  | { readonly kind: 'keep' }
+  /** Not touched and not counted. */
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'refuse'; readonly faults: readonly ServiceError[] }
+
+/** What a store did with one document, told in the order of the documents. */
+export type Outcome =
+  | { readonly kind: 'inserted' | 'updated' | 'kept'; readonly document: StoredDocument }
+  | { readonly kind: 'deleted' }
+  | { readonly kind: 'duplicate'; readonly document?: StoredDocument }
+  | { readonly kind: 'refused'; readonly faults: readonly ServiceError[]; readonly document?: StoredDocument }
+
+export interface StoredDocument {
+  /** The document as JSON text, exactly as it was written. */
+  readonly text: string
+  /** `_id` as text. */
+  readonly id: string
+  /** Rises with each write of the document. */
+  readonly version: number
+}
+
+export function isFailure(outcome: Outcome): boolean {
+  return outcome.kind === 'duplicate' || outcome.kind === 'refused'
 }

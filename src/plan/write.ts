@@ -6,7 +6,7 @@ import type { FieldRef } from '../lang/resolve.ts'
 import type { InsertPlan } from './plan.ts'
 import { idTypeOf, remainingProjection } from './read.ts'
 
-export interface WritePlan {
+export interface PlannedInsert {
   readonly write: InsertPlan
   /** Absent: the stored text is the answer, as it is. */
   readonly projection?: Projection<FieldRef>
@@ -15,7 +15,13 @@ export interface WritePlan {
 export function planInsert(
   { schema, projection, atomic }: Authorized<AllowedInsert>,
   documents: readonly JsonObject[],
-): WritePlan {
-  const write = { collection: schema.collection, idType: idTypeOf(schema), documents, atomic }
+): PlannedInsert {
+  const write = {
+    kind: 'insert' as const,
+    collection: schema.collection,
+    idType: idTypeOf(schema),
+    documents,
+    atomic,
+  }
   return { write, ...remainingProjection(projection, schema) }
 }

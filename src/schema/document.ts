@@ -31,8 +31,14 @@ export interface Prepared {
   readonly given: ReadonlyMap<string, Field>
 }
 
-export function prepareDocument(schema: Schema, sent: Json, sources: Sources): Prepared {
-  const work: Work = { sources, faults: [], given: new Map(), elementIds: new Map() }
+/** With `keepsUnknown`, for documents that were stored before, members of other versions stay as they are. */
+export function prepareDocument(
+  schema: Schema,
+  sent: Json,
+  sources: Sources,
+  keepsUnknown = false,
+): Prepared {
+  const work: Work = { sources, keepsUnknown, faults: [], given: new Map(), elementIds: new Map() }
   if (!isObject(sent)) {
     fault(work, 'metadata:IncompatibleValue', '', 'a document must be an object')
     return { document: {}, ...work }
@@ -45,6 +51,7 @@ export function prepareDocument(schema: Schema, sent: Json, sources: Sources): P
 
 interface Work {
   readonly sources: Sources
+  readonly keepsUnknown: boolean
   readonly faults: ServiceError[]
   readonly given: Map<string, Field>
   /** Values of element identities seen so far, by schema path: they are unique in the document. */
@@ -58,7 +65,8 @@ function prepareObject(sent: JsonObject, fields: Fields, at: string, work: Work)
   for (const name of Object.keys(sent)) {
     const path = join(at, name)
     const field = fields.get(name)
-    if (!field) fault(work, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
+    if (!field && work.keepsUnknown) draft[name] = sent[name]!
+    else if (!field) fault(work, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
     else prepareMember(draft, field, sent[name]!, { path, work })
   }
   for (const field of fields.values()) complete(draft, field, join(at, field.name), work)

@@ -5,7 +5,7 @@ import { compileProjection } from '../lang/project.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { StoredDocument } from '../store/store.ts'
+import type { StoredDocument } from '../plan/plan.ts'
 import type { JsonText } from './response.ts'
 
 export interface Page {

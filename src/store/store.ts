@@ -1,6 +1,6 @@
 /** Where documents live: the one seam behind which databases differ. `test/store/contract.ts` defines correct. */
 import type { Json, JsonObject } from '../base/json.ts'
-import type { InsertPlan, ReadPlan } from '../plan/plan.ts'
+import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
 
@@ -12,8 +12,13 @@ export interface Store extends AsyncDisposable {
   /** Hands over the documents of the page one after the other; what `take` throws ends the find. */
   find(plan: ReadPlan, take: (document: StoredDocument) => void): Promise<Found>
   explain(plan: ReadPlan): Promise<Explanation>
-  /** Commits what can be stored; the outcomes stand in the order of the documents. */
-  insert(plan: InsertPlan): Promise<readonly InsertOutcome[]>
+  /**
+   * One transaction. What becomes of each document is reported from inside it, so what `report` throws takes
+   * everything back. Tells whether the plan was committed; an atomic plan with a failure is not.
+   */
+  write(plan: WritePlan, report: (outcome: Outcome) => void): Promise<boolean>
+  /** Runs work on a store of its own, all of it in one transaction that is taken back when the work throws. */
+  transact<T>(work: (store: StoreSession) => Promise<T>): Promise<T>
   /** Values nobody was given before and nobody will be given again. */
   nextValues(sequence: Sequence, count: number): Promise<readonly bigint[]>
   readMetadata(): Promise<MetadataRecords>
@@ -24,25 +29,13 @@ export interface Store extends AsyncDisposable {
   ping(): Promise<void>
 }
 
-export interface StoredDocument {
-  /** The document as JSON text, exactly as it was written. */
-  readonly text: string
-  /** `_id` as text. */
-  readonly id: string
-  /** Rises with each write of the document. */
-  readonly version: number
-}
+/** What can be done with documents, inside a transaction or on its own. */
+export type StoreSession = Pick<Store, 'kind' | 'find' | 'explain' | 'write' | 'nextValues'>
 
 export interface Found {
   /** All matches, whatever the page; 0 when the plan does not count. */
   readonly matchCount: number
 }
-
-export type InsertOutcome =
-  | { readonly kind: 'stored'; readonly document: StoredDocument }
-  | { readonly kind: 'duplicate' }
-  /** Taken back because of another document, in an atomic plan. */
-  | { readonly kind: 'rolledBack' }
 
 export interface Explanation {
   /** The store's own query text, with its parameters apart. */

@@ -5,14 +5,24 @@ import { type ArrayNode, type Node, type ObjectNode, type Simple, type Type, fam
 import { NAMES, POOLS } from './pools.ts'
 
 const TYPES = Object.keys(POOLS) as readonly Type[]
-const ID_TYPES: readonly Type[] = ['string', 'string', 'uid', 'integer', 'double', 'biginteger', 'bigdecimal', 'date']
+const ID_TYPES: readonly Type[] = [
+  'string',
+  'string',
+  'uid',
+  'integer',
+  'double',
+  'biginteger',
+  'bigdecimal',
+  'date',
+]
 
 export function makeSchema(chance: Chance): ObjectNode {
   const fields = new Map<string, Node>([['_id', { kind: 'simple', type: chance.pick(ID_TYPES) }]])
   // Several fields of one type, so that fields can be compared with each other.
   const favourites = [chance.pick(TYPES), chance.pick(TYPES)]
   const count = 4 + chance.int(6)
-  while (fields.size < count) fields.set(chance.pick(NAMES), makeNode(chance, favourites, { arrays: 3, depth: 4 }))
+  while (fields.size < count)
+    fields.set(chance.pick(NAMES), makeNode(chance, favourites, { arrays: 3, depth: 4 }))
   return { kind: 'object', fields }
 }
 
@@ -92,7 +102,11 @@ function makeValue(chance: Chance, node: Node): Json {
 
 export interface IndexSpec {
   readonly unique: boolean
-  readonly fields: readonly { readonly path: string; readonly type: Type; readonly caseInsensitive: boolean }[]
+  readonly fields: readonly {
+    readonly path: string
+    readonly type: Type
+    readonly caseInsensitive: boolean
+  }[]
   /** As entity info writes it. */
   readonly printed: JsonObject
 }
@@ -118,7 +132,9 @@ export function makeIndexes(chance: Chance, root: ObjectNode): readonly IndexSpe
       return { unique, fields, printed }
     })
     .filter(({ fields }) => {
-      const key = JSON.stringify(fields.map(({ path, dir, caseInsensitive }) => [path.replace(/\.\*$/, ''), dir, caseInsensitive]))
+      const key = JSON.stringify(
+        fields.map(({ path, dir, caseInsensitive }) => [path.replace(/\.\*$/, ''), dir, caseInsensitive]),
+      )
       const isNew = !seen.has(key) && new Set(fields.map(({ path }) => path)).size === fields.length
       seen.add(key)
       return isNew

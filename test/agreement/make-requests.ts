@@ -129,7 +129,8 @@ function makeLiteral(chance: Chance, { type }: Simple): Json {
   const value = chance.pick(POOLS[type])
   if (!chance.happens(15)) return value
   if (type === 'date') return chance.pick(DATE_SPELLINGS)
-  if (isNumber(value)) return type === 'integer' || type === 'biginteger' || type === 'bigdecimal' ? numberText(value) : value
+  if (isNumber(value))
+    return type === 'integer' || type === 'biginteger' || type === 'bigdecimal' ? numberText(value) : value
   if (typeof value === 'boolean') return String(value)
   return type === 'string' ? chance.pick([1, 3, true, JSON.rawJSON('1.10')]) : value
 }
@@ -142,7 +143,8 @@ function makeProjection(chance: Chance, scope: Scope, depth: number): Json {
 function makeItem(chance: Chance, scope: Scope, depth: number): JsonObject {
   const include = chance.happens(60) ? {} : { include: chance.happens(50) }
   const array = depth > 0 && chance.happens(40) && pickArrayBelow(chance, scope)
-  if (!array) return { field: makePattern(chance, scope), ...include, ...(chance.happens(40) && { recursive: true }) }
+  if (!array)
+    return { field: makePattern(chance, scope), ...include, ...(chance.happens(40) && { recursive: true }) }
   const inner = inside(array)
   const selector = chance.happens(60)
     ? { match: makeQuery(chance, inner, 1) }
@@ -201,7 +203,8 @@ function pickBelow(
   const start = scope[up]!
   const outer = scope.slice(up + 1) as readonly ObjectNode[]
   const all: Way[] = [...waysDown(start, [], [])].filter(({ node }) => test(node))
-  if (up === 0 && start.kind === 'simple' && test(start)) all.push({ steps: ['$this'], node: start, holders: [] })
+  if (up === 0 && start.kind === 'simple' && test(start))
+    all.push({ steps: ['$this'], node: start, holders: [] })
   if (all.length === 0) return undefined
   const { steps, node, holders } = chance.pick(all)
   const climb = Array.from({ length: up }, () => '$parent')

@@ -66,7 +66,11 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
       )
     },
     async store(entity, documents) {
-      const response = await service.data.insert(ADMIN, { entity }, { data: documents, projection: EVERYTHING })
+      const response = await service.data.insert(
+        ADMIN,
+        { entity },
+        { data: documents, projection: EVERYTHING },
+      )
       assert.equal(response.status, 'COMPLETE', printResponse(response))
       return documentsOf(response)
     },
@@ -79,7 +83,11 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
   }
 }
 
-export function metadataDocument(entity: string, fields: Json, { info, schema }: Definition = {}): JsonObject {
+export function metadataDocument(
+  entity: string,
+  fields: Json,
+  { info, schema }: Definition = {},
+): JsonObject {
   return {
     entityInfo: { name: entity, defaultVersion: '1.0.0', datastore: { backend: 'sqlite' }, ...info },
     schema: {

@@ -1,5 +1,5 @@
 /** Point lookups that arrive in one turn of the event loop become one statement. */
-import type { StoredDocument } from '../store.ts'
+import type { StoredDocument } from '../../plan/plan.ts'
 import type { Table } from './catalogue.ts'
 import type { Statements } from './reads.ts'
 

@@ -1,9 +1,11 @@
 /** Plans for reading as statements: prepared once by shape, point lookups of one turn of the event loop as one. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
-import { type Fragment, type SqlValue, join, param, raw, render, sql } from '../sql/fragment.ts'
+import type { TypeName } from '../../schema/types.ts'
+import { type Fragment, type Statement, join, param, raw, render, sql } from '../sql/fragment.ts'
 import { orderBy } from '../sql/order-by.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { Translation } from '../sql/translation.ts'
@@ -31,14 +33,14 @@ export function createStatements(database: DatabaseSync, capacity = 500): Statem
 }
 
 export interface ReadStatements {
-  readonly page: { readonly text: string; readonly values: readonly SqlValue[] }
-  readonly count: { readonly text: string; readonly values: readonly SqlValue[] }
+  readonly page: Statement
+  readonly count: Statement
 }
 
 export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
   const filter = plan.query ? sql` where ${where(plan.query, translation(table))}` : raw('')
   const from = sql` from ${raw(table.name)}${filter}`
-  const page = sql`select ${idText(plan)}, version, doc${from} order by ${order(plan.sort, table)}${window(plan)}`
+  const page = sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan.sort, table)}${window(plan)}`
   return {
     page: render(page, SQLITE.placeholder),
     count: render(sql`select count(*)${from}`, SQLITE.placeholder),
@@ -51,10 +53,16 @@ export function soughtId({ query }: ReadPlan): string | undefined {
   return typeof query.value === 'string' ? query.value : undefined
 }
 
-/** `_id` as text: its column, unless that holds a number or a key made for sorting. */
-function idText({ idType }: ReadPlan): Fragment {
+/** `_id` as text, version and document; the column of `_id` may hold a number or a key made for sorting. */
+export function storedColumns(idType: TypeName): string {
   const isText = idType === 'string' || idType === 'uid' || idType === 'date'
-  return raw(isText ? 'id' : `doc -> '$."_id"'`)
+  return `${isText ? 'id' : `doc -> '$."_id"'`}, version, doc`
+}
+
+/** The rows a query matches, in the order of `_id`. */
+export function matchStatement(query: Query<FieldRef>, table: Table): Statement {
+  const filter = where(query, translation(table))
+  return render(sql`select no from ${raw(table.name)} where ${filter} order by id`, SQLITE.placeholder)
 }
 
 function translation(table: Table): Translation {

@@ -1,20 +1,18 @@
 /** The embedded store: one SQLite file, nothing to set up. */
 import { ServiceError } from '../../base/errors.ts'
-import type { JsonObject } from '../../base/json.ts'
-import type { InsertPlan, ReadPlan } from '../../plan/plan.ts'
+import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
-import { bind } from '../sql/sqlite-dialect.ts'
-import type { Found, InsertOutcome, Store, StoredDocument } from '../store.ts'
+import type { Found, Store, StoreSession } from '../store.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { openConnection } from './connection.ts'
 import { explainRead } from './explain.ts'
-import { isConstraintError } from './failures.ts'
-import { createLookups } from './lookups.ts'
+import { type Lookups, createLookups } from './lookups.ts'
 import { metadataOf } from './metadata.ts'
 import { type Statements, createStatements, readStatements, soughtId } from './reads.ts'
 import { createWriter } from './writer.ts'
+import { carryOut } from './writes.ts'
 
 export interface SqliteOptions {
   readonly directory: string
@@ -30,7 +28,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   const statements = createStatements(database)
   const writer = createWriter(database)
   const lookups = createLookups(statements)
-  const versions = risingFrom(now)
+  const direct = directSession({ catalogue, statements, version: risingFrom(now) })
 
   async function timed<T>(operation: string, work: () => Promise<T> | T): Promise<T> {
     const start = performance.now()
@@ -44,20 +42,13 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   return {
     kind: 'sqlite',
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
-    find: (plan, take) => timed('find', () => find(plan, take, { catalogue, statements, lookups })),
-    explain: (plan) =>
-      timed('explain', () => explainRead(plan, catalogue.tableOf(plan.collection), statements)),
-    insert: (plan) =>
-      timed('insert', () =>
-        writer.run(() =>
-          (plan.atomic ? insertAll : insert)(plan, requireTable(catalogue, plan.collection), {
-            statements,
-            version: versions(),
-          }),
-        ),
-      ),
+    find: (plan, take) =>
+      timed('find', () => lookedUp(plan, take, { catalogue, lookups }) ?? direct.find(plan, take)),
+    explain: (plan) => timed('explain', () => direct.explain(plan)),
+    write: (plan, report) => timed(plan.kind, () => writer.run(() => direct.write(plan, report))),
     nextValues: (sequence, count) =>
-      timed('sequence', () => writer.run(() => nextValues(sequence, count, statements))),
+      timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
+    transact: (work) => timed('transact', () => writer.transact(() => work(promised(direct)))),
     ...metadataOf(database, catalogue, writer),
     async ping() {
       database.prepare('select 1').get()
@@ -69,28 +60,70 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   }
 }
 
-interface Reading {
-  readonly catalogue: Catalogue
-  readonly statements: Statements
-  readonly lookups: ReturnType<typeof createLookups>
+/** What a session does, done at once. */
+type DirectSession = {
+  readonly [K in Exclude<keyof StoreSession, 'kind'>]: (
+    ...args: Parameters<StoreSession[K]>
+  ) => Awaited<ReturnType<StoreSession[K]>>
 }
 
-type Row = readonly [id: string, version: number, doc: string]
+interface Session {
+  readonly catalogue: Catalogue
+  readonly statements: Statements
+  readonly version: () => number
+}
 
-function find(
+function directSession({ catalogue, statements, version }: Session): DirectSession {
+  return {
+    find: (plan, take) => readPage(plan, take, { table: catalogue.tableOf(plan.collection), statements }),
+    explain: (plan) => explainRead(plan, catalogue.tableOf(plan.collection), statements),
+    write: (plan, report) => {
+      const table = requireTable(catalogue, plan.collection)
+      return carryOut(plan, { table, statements, version: version(), report })
+    },
+    nextValues: (sequence, count) => nextValues(sequence, count, statements),
+  }
+}
+
+function promised(direct: DirectSession): StoreSession {
+  return {
+    kind: 'sqlite',
+    find: async (plan, take) => direct.find(plan, take),
+    explain: async (plan) => direct.explain(plan),
+    write: async (plan, report) => direct.write(plan, report),
+    nextValues: async (sequence, count) => direct.nextValues(sequence, count),
+  }
+}
+
+type Take = (document: StoredDocument) => void
+
+/** A find by `_id` waits for the others of its turn; undefined when the plan asks for something else. */
+function lookedUp(
   plan: ReadPlan,
-  take: (document: StoredDocument) => void,
-  { catalogue, statements, lookups }: Reading,
-): Promise<Found> | Found {
-  const table = catalogue.tableOf(plan.collection)
-  if (!table) return { matchCount: 0 }
+  take: Take,
+  { catalogue, lookups }: { readonly catalogue: Catalogue; readonly lookups: Lookups },
+): Promise<Found> | undefined {
   const id = soughtId(plan)
-  if (id !== undefined) return findOne(lookups.find(table, id), plan, take)
+  const table = id === undefined ? undefined : catalogue.tableOf(plan.collection)
+  if (id === undefined || !table) return undefined
+  return lookups.find(table, id).then((document) => {
+    const isOnPage = plan.from === 0 && (plan.to ?? 0) >= 0
+    if (document && isOnPage) take(document)
+    return { matchCount: document && plan.counted ? 1 : 0 }
+  })
+}
+
+function readPage(
+  plan: ReadPlan,
+  take: Take,
+  { table, statements }: { readonly table: Table | undefined; readonly statements: Statements },
+): Found {
+  if (!table) return { matchCount: 0 }
   const { page, count } = readStatements(plan, table)
   let taken = 0
-  for (const row of rowsOf(statements.prepare(page.text), page.values, plan)) {
+  for (const [id, version, text] of rowsOf(statements.prepare(page.text), page.values, plan)) {
     taken++
-    take(toDocument(row))
+    take({ id, version, text })
   }
   if (!plan.counted) return { matchCount: 0 }
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
@@ -104,16 +137,7 @@ function endsHere({ from, to }: ReadPlan, taken: number): boolean {
   return hasRoom && (taken > 0 || from === 0)
 }
 
-async function findOne(
-  lookup: Promise<StoredDocument | undefined>,
-  plan: ReadPlan,
-  take: (document: StoredDocument) => void,
-): Promise<Found> {
-  const document = await lookup
-  if (!document) return { matchCount: 0 }
-  if (plan.from === 0 && (plan.to ?? 0) >= 0) take(document)
-  return { matchCount: 1 }
-}
+type Row = readonly [id: string, version: number, text: string]
 
 /** Pages are fetched whole, which is faster; what may be large is fetched row by row, so that it is never all here. */
 function rowsOf(
@@ -125,50 +149,7 @@ function rowsOf(
   return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<Row>
 }
 
-function toDocument([id, version, text]: Row): StoredDocument {
-  return { id, version, text }
-}
-
-interface Writing {
-  readonly statements: Statements
-  readonly version: number
-}
-
-function insert(plan: InsertPlan, table: Table, { statements, version }: Writing): readonly InsertOutcome[] {
-  const statement = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
-  const outcomes = plan.documents.map((document): InsertOutcome => {
-    const text = JSON.stringify(document)
-    try {
-      statement.run(bind(document['_id']!, plan.idType), version, text)
-      return { kind: 'stored', document: { id: idText(document), version, text } }
-    } catch (error) {
-      if (isConstraintError(error)) return { kind: 'duplicate' }
-      throw error
-    }
-  })
-  return outcomes
-}
-
-/** All documents, or none of them. */
-function insertAll(plan: InsertPlan, table: Table, writing: Writing): readonly InsertOutcome[] {
-  const { statements } = writing
-  statements.prepare('savepoint documents').run()
-  const outcomes = insert(plan, table, writing)
-  const isComplete = outcomes.every(({ kind }) => kind === 'stored')
-  if (!isComplete) statements.prepare('rollback to documents').run()
-  statements.prepare('release documents').run()
-  return isComplete
-    ? outcomes
-    : outcomes.map((outcome) => (outcome.kind === 'stored' ? { kind: 'rolledBack' } : outcome))
-}
-
-function idText(document: JsonObject): string {
-  const id = document['_id']!
-  return typeof id === 'string' ? id : JSON.stringify(id)
-}
-
-function nextValues(sequence: Sequence, count: number, statements: Statements): readonly bigint[] {
-  const { name, initialValue, increment } = sequence
+function nextValues({ name, initialValue, increment }: Sequence, count: number, statements: Statements) {
   statements
     .prepare('insert into smalt_sequence(name, next, increment) values (?, ?, ?) on conflict do nothing')
     .run(name, initialValue, increment)

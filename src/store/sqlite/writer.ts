@@ -8,6 +8,11 @@ import { ServiceError } from '../../base/errors.ts'
 export interface Writer {
   /** Resolves when the work is on disk. The work is synchronous: nothing else runs inside its transaction. */
   run<T>(work: () => T): Promise<T>
+  /**
+   * A transaction of its own for work made of several steps. The work may await the steps, which all finish at once,
+   * but nothing that takes a turn of the event loop: others would read what is not committed.
+   */
+  transact<T>(work: () => Promise<T>): Promise<T>
   /** Finishes what was begun. */
   drain(): Promise<void>
 }
@@ -31,32 +36,51 @@ export function createWriter(database: DatabaseSync): Writer {
       database.exec('commit')
       for (const each of settle) each()
     } catch (error) {
-      if (database.isTransaction) database.exec('rollback')
+      rollback(database)
       for (const job of batch) job.reject(storeFailure(error))
     }
+  }
+
+  function enqueue(job: Job): void {
+    if (jobs.length === 0) flushed = nextTurn().then(flush)
+    jobs.push(job)
   }
 
   return {
     run<T>(work: () => T): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>()
-      if (jobs.length === 0) {
-        flushed = new Promise((done) => {
-          setImmediate(() => {
-            flush()
-            done()
-          })
-        })
+      const perform = (): Settle => {
+        const result = work()
+        return () => resolve(result)
       }
-      jobs.push({
-        perform() {
-          const result = work()
-          return () => resolve(result)
-        },
-        reject,
-      })
+      enqueue({ perform, reject })
       return promise
     },
-    drain: () => flushed,
+    async transact(work) {
+      await nextTurn()
+      return await alone(database, work)
+    },
+    async drain() {
+      await nextTurn()
+      await flushed
+    },
+  }
+}
+
+async function alone<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  let isLate = false
+  const watch = setImmediate(() => (isLate = true))
+  database.exec('begin immediate')
+  try {
+    const result = await work()
+    if (isLate) throw new Error('a transaction waited for something outside of it')
+    database.exec('commit')
+    return result
+  } catch (error) {
+    rollback(database)
+    throw storeFailure(error)
+  } finally {
+    clearImmediate(watch)
   }
 }
 
@@ -72,6 +96,16 @@ function perform(database: DatabaseSync, job: Job): Settle {
     database.exec('rollback to job; release job')
     return () => job.reject(storeFailure(error))
   }
+}
+
+function rollback(database: DatabaseSync): void {
+  if (database.isTransaction) database.exec('rollback')
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }
 
 /** What callers may know of a failure of the engine; the log has the rest. */

@@ -1,0 +1,131 @@
+/** Updates as closures over a document of one's own: the steps change it in place, in order. */
+import { addDecimals } from '../base/decimal.ts'
+import { ServiceError } from '../base/errors.ts'
+import { type Json, type JsonObject, cloneJson, isNumber, numberFrom, numberText } from '../base/json.ts'
+import type { SimpleField } from '../schema/field.ts'
+import { knownPart } from '../schema/known.ts'
+import { castLiteral } from '../schema/literal.ts'
+import { type Seen, candidates, compileQuery } from './match.ts'
+import {
+  type Place,
+  elementPlace,
+  elementsAt,
+  insertAt,
+  removeAt,
+  rootPlace,
+  writeAt,
+} from './place.ts'
+import type { FieldRef } from './resolve.ts'
+import type { RValue, Update, UpdateStep } from './update.ts'
+
+/** Changes the document in place; what cannot be done to this document is thrown, and the document is then void. */
+export type Updater = (document: JsonObject) => void
+
+export function compileUpdate(update: Update<FieldRef>): Updater {
+  const steps = compileSteps(update)
+  return (document) => steps(rootPlace(document as Record<string, Json>))
+}
+
+type Action = (place: Place) => void
+
+function compileSteps(update: Update<FieldRef>): Action {
+  const actions = update.map(compileStep)
+  return (place) => {
+    for (const action of actions) action(place)
+  }
+}
+
+function compileStep(step: UpdateStep<FieldRef>): Action {
+  switch (step.kind) {
+    case 'set': {
+      const value = compileValue(step.value, step.field)
+      return (place) => writeAt(climb(place, step.field.up), step.field, value(place) ?? null)
+    }
+    case 'unset':
+      return (place) => removeAt(climb(place, step.field.up), step.field)
+    case 'add':
+      return compileAdd(step)
+    case 'append':
+    case 'insert': {
+      const element = { ...step.array, field: elementField(step.array), path: `${step.array.path}.*` }
+      const values = step.values.map((value) => compileValue(value, element))
+      const index = step.kind === 'insert' ? step.index : undefined
+      return (place) => {
+        const added = values.map((value) => value(place) ?? null)
+        if (added.length > 0) insertAt(climb(place, step.array.up), step.array, { index, values: added })
+      }
+    }
+    case 'foreach':
+      return compileForeach(step)
+  }
+}
+
+function compileAdd(step: UpdateStep<FieldRef> & { kind: 'add' }): Action {
+  const value = compileValue(step.value, step.field)
+  return (place) => {
+    const [current] = candidates(place, step.field)
+    const added = value(place)
+    if (!isNumber(current) || !isNumber(added)) return
+    const { type } = step.field.field as SimpleField
+    const sum =
+      type.name === 'double'
+        ? Number(numberText(current)) + Number(numberText(added))
+        : numberFrom(addDecimals(numberText(current), numberText(added)))
+    const stored = type.cast(sum)
+    if (stored === undefined) throw misfit(step.field, 'has no room for the sum')
+    writeAt(climb(place, step.field.up), step.field, stored)
+  }
+}
+
+function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }): Action {
+  const selects = step.selector ? compileQuery(step.selector) : () => true
+  const action = step.action === 'remove' ? undefined : compileSteps(step.action)
+  return (place) => {
+    for (const { array, outer } of elementsAt(climb(place, step.array.up), step.array.steps)) {
+      let index = 0
+      while (index < array.length) {
+        const element = elementPlace(array, index, outer)
+        const isSelected = selects(element)
+        if (isSelected && !action) array.splice(index, 1)
+        else {
+          if (isSelected) action!(element)
+          index++
+        }
+      }
+    }
+  }
+}
+
+/** The value to write, of its own: later steps may change it. Undefined when the source of a copy is missing. */
+function compileValue(value: RValue<FieldRef>, target: FieldRef): (seen: Seen) => Json | undefined {
+  if (value.kind === 'literal') return () => cloneJson(value.value)
+  const source = value.field
+  return (seen) => {
+    const [found] = candidates(seen, source)
+    if (found === undefined || found === null) return undefined
+    return converted(cloneJson(knownPart(found, source.field)), target)
+  }
+}
+
+function converted(value: Json, target: FieldRef): Json {
+  try {
+    return castLiteral(value, target.field, { at: '', path: target.path })
+  } catch (error) {
+    if (error instanceof ServiceError) throw misfit(target, 'cannot hold what it was to be set to')
+    throw error
+  }
+}
+
+function climb(place: Place, up: number): Place {
+  let outer = place
+  for (let i = 0; i < up; i++) outer = outer.outer!
+  return outer
+}
+
+function elementField({ field }: FieldRef) {
+  return field.kind === 'array' ? field.element : field
+}
+
+function misfit({ path }: FieldRef, what: string): ServiceError {
+  return new ServiceError('metadata:IncompatibleValue', `"${path}" ${what}`, { context: path })
+}

@@ -1,0 +1,175 @@
+/** Plans for writing, carried out inside a transaction that is open. */
+import { unreachable } from '../../base/errors.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve.ts'
+import {
+  type Change,
+  type DeletePlan,
+  type InsertPlan,
+  type Outcome,
+  type SavePlan,
+  type StoredDocument,
+  type UpdatePlan,
+  type WritePlan,
+  isFailure,
+} from '../../plan/plan.ts'
+import { bind } from '../sql/sqlite-dialect.ts'
+import type { Table } from './catalogue.ts'
+import { isConstraintError } from './failures.ts'
+import { type Statements, matchStatement, storedColumns } from './reads.ts'
+
+export interface WriteContext {
+  readonly table: Table
+  readonly statements: Statements
+  /** The version all documents of the plan get. */
+  readonly version: number
+  readonly report: (outcome: Outcome) => void
+}
+
+/** Tells whether the work is to stay. */
+export function carryOut(plan: WritePlan, context: WriteContext): boolean {
+  if (!plan.atomic) {
+    perform(plan, context)
+    return true
+  }
+  const { statements, report } = context
+  let hasFailed = false
+  statements.prepare('savepoint plan').run()
+  perform(plan, {
+    ...context,
+    report(outcome) {
+      hasFailed ||= isFailure(outcome)
+      report(outcome)
+    },
+  })
+  if (hasFailed) statements.prepare('rollback to plan').run()
+  statements.prepare('release plan').run()
+  return !hasFailed
+}
+
+function perform(plan: WritePlan, context: WriteContext): void {
+  switch (plan.kind) {
+    case 'insert':
+      return insertAll(plan, context)
+    case 'update':
+      return updateAll(plan, context)
+    case 'save':
+      return saveAll(plan, context)
+    case 'delete':
+      return deleteAll(plan, context)
+    default:
+      return unreachable(plan)
+  }
+}
+
+function insertAll(plan: InsertPlan, context: WriteContext): void {
+  for (const document of plan.documents) context.report(insertOne(plan, document, context))
+}
+
+function insertOne(
+  plan: WritePlan,
+  document: JsonObject,
+  { table, statements, version }: WriteContext,
+): Outcome {
+  const insert = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
+  const text = JSON.stringify(document)
+  return unlessDuplicate(() => {
+    insert.run(bind(document['_id']!, plan.idType), version, text)
+    return { kind: 'inserted', document: { id: idText(document), version, text } }
+  })
+}
+
+/** Which documents match is settled before the first one changes. */
+function updateAll(plan: UpdatePlan, context: WriteContext): void {
+  for (const no of matching(plan.query, context)) {
+    const stored = readOne(no, plan, context)
+    const outcome = applyChange(plan.change(stored), stored, { no, context })
+    if (outcome) context.report(outcome)
+  }
+}
+
+function saveAll(plan: SavePlan, context: WriteContext): void {
+  for (const { query, change } of plan.items) {
+    const [no] = query ? matching(query, context) : []
+    if (no !== undefined) {
+      const stored = readOne(no, plan, context)
+      const outcome = applyChange(change(stored), stored, { no, context })
+      if (outcome) context.report(outcome)
+      continue
+    }
+    const made = change(undefined)
+    if (made.kind === 'write') context.report(insertOne(plan, made.document, context))
+    else if (made.kind === 'refuse') context.report({ kind: 'refused', faults: made.faults })
+  }
+}
+
+function applyChange(
+  change: Change,
+  stored: StoredDocument,
+  { no, context }: { readonly no: number; readonly context: WriteContext },
+): Outcome | undefined {
+  switch (change.kind) {
+    case 'skip':
+      return undefined
+    case 'keep':
+      return { kind: 'kept', document: stored }
+    case 'refuse':
+      return { kind: 'refused', faults: change.faults, document: stored }
+    case 'write': {
+      const outcome = updateOne(no, change.document, { stored, context })
+      return outcome.kind === 'duplicate' ? { ...outcome, document: stored } : outcome
+    }
+    default:
+      return unreachable(change)
+  }
+}
+
+function updateOne(
+  no: number,
+  document: JsonObject,
+  { stored, context }: { readonly stored: StoredDocument; readonly context: WriteContext },
+): Outcome {
+  const { table, statements } = context
+  const update = statements.prepare(`update ${table.name} set version = ?, doc = ? where no = ?`)
+  const text = JSON.stringify(document)
+  // Versions of a document rise also when the clock was set back since its last write.
+  const version = Math.max(context.version, stored.version + 1)
+  return unlessDuplicate(() => {
+    update.run(version, text, no)
+    return { kind: 'updated', document: { id: stored.id, version, text } }
+  })
+}
+
+function deleteAll(plan: DeletePlan, context: WriteContext): void {
+  const remove = context.statements.prepare(`delete from ${context.table.name} where no = ?`)
+  for (const no of matching(plan.query, context)) {
+    remove.run(no)
+    context.report({ kind: 'deleted' })
+  }
+}
+
+function matching(query: Query<FieldRef>, { table, statements }: WriteContext): readonly number[] {
+  const { text, values } = matchStatement(query, table)
+  return (statements.prepare(text).all(...values) as unknown as [number][]).map(([no]) => no)
+}
+
+function readOne(no: number, plan: WritePlan, { table, statements }: WriteContext): StoredDocument {
+  const read = statements.prepare(`select ${storedColumns(plan.idType)} from ${table.name} where no = ?`)
+  const [id, version, text] = read.get(no) as unknown as [string, number, string]
+  return { id, version, text }
+}
+
+function unlessDuplicate(work: () => Outcome): Outcome {
+  try {
+    return work()
+  } catch (error) {
+    if (isConstraintError(error)) return { kind: 'duplicate' }
+    throw error
+  }
+}
+
+function idText(document: JsonObject): string {
+  const id = document['_id']!
+  return typeof id === 'string' ? id : JSON.stringify(id)
+}

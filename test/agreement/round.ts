@@ -1,0 +1,328 @@
+/**
+ * One round: a random schema, some documents, many requests. Every request is answered four times (the evaluator of
+ * `src/lang`, the reference beside this file, the service without and with indexes) and all answers must be the same.
+ */
+import { ServiceError } from '../../src/base/errors.ts'
+import { type Json, type JsonObject, isArray, isObject, parseTrusted, sameJson } from '../../src/base/json.ts'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { compileQuery } from '../../src/lang/match.ts'
+import { compileSort } from '../../src/lang/order.ts'
+import { parseProjection } from '../../src/lang/parse-projection.ts'
+import { parseQuery } from '../../src/lang/parse-query.ts'
+import { compileProjection } from '../../src/lang/project.ts'
+import { resolveProjection, resolveQuery, resolveSort, rootScope } from '../../src/lang/resolve.ts'
+import { parseSort } from '../../src/lang/sort.ts'
+import { compileSchema } from '../../src/metadata/compile.ts'
+import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
+import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
+import type { Schema } from '../../src/schema/schema.ts'
+import { compareValues } from '../../src/schema/types.ts'
+import { foldCase } from '../../src/base/text.ts'
+import { type TestService, metadataDocument, openTestService } from '../support/service.ts'
+import { sample } from './chance.ts'
+import { type IndexSpec, makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
+import { makeQuery, makeRequest } from './make-requests.ts'
+import { type ObjectNode, printFields, withPredefined } from './model.ts'
+import { project } from './reference-projection.ts'
+import { comparable, compare, compareDocuments, matches } from './reference-query.ts'
+
+export interface RoundResult {
+  /** Requests that all four ways answered alike. */
+  readonly answered: number
+  /** Requests refused, by all alike. */
+  readonly refused: number
+  /** Answers with at least one document. */
+  readonly filled: number
+}
+
+const DOCUMENTS = 30
+
+export async function runRound(seed: number, requests: number): Promise<RoundResult> {
+  await using arena = await openArena(seed)
+  let [answered, refused, filled] = [0, 0, 0]
+  for (let i = 0; i < requests; i++) {
+    const request = sample(seed + i + 1, (chance) => makeRequest(chance, arena.root))
+    const difference = await differenceOf(arena, request)
+    if (difference) throw new Error(await report(arena, request, { seed, i }))
+    const answer = await arena.byEvaluator(request)
+    if (answer.code !== undefined) refused++
+    else answered++
+    if (answer.documents.length > 0) filled++
+    if (i % 10 === 0) await checkPartition(arena, seed + i)
+  }
+  return { answered, refused, filled }
+}
+
+interface Answer {
+  readonly code?: string
+  readonly documents: readonly string[]
+  readonly matchCount: number
+}
+
+interface Arena extends AsyncDisposable {
+  readonly root: ObjectNode
+  readonly documents: readonly JsonObject[]
+  readonly indexes: readonly IndexSpec[]
+  readonly byEvaluator: (request: JsonObject) => Promise<Answer>
+  readonly byReference: (request: JsonObject) => Promise<Answer>
+  readonly byService: (request: JsonObject) => Promise<Answer>
+  readonly byIndexes: (request: JsonObject) => Promise<Answer>
+}
+
+async function openArena(seed: number): Promise<Arena> {
+  const declared = sample(seed, makeSchema)
+  const root = withPredefined(declared)
+  const sent = sample(seed, (chance) => makeDocuments(chance, declared, DOCUMENTS))
+  const indexes = sample(seed, (chance) => makeIndexes(chance, declared)).map((index) =>
+    index.unique && repeats(index, sent)
+      ? { ...index, unique: false, printed: { ...index.printed, unique: false } }
+      : index,
+  )
+  await using stack = new AsyncDisposableStack()
+  const plain = stack.use(await openTestService())
+  const indexed = stack.use(await openTestService())
+  await plain.define('t', printFields(declared))
+  await indexed.define('t', printFields(declared), {
+    info: { indexes: indexes.map(({ printed }) => printed) },
+  })
+  const documents = await plain.store('t', sent)
+  await indexed.store('t', sent)
+  checkStored(sent, documents)
+  const schema = schemaOf(declared)
+  const opened = stack.move()
+  return {
+    root,
+    documents,
+    indexes,
+    byEvaluator: async (request) => evaluated(request, schema, documents),
+    byReference: async (request) => referred(request, root, documents),
+    byService: (request) => served(plain, request),
+    byIndexes: (request) => served(indexed, request),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+function schemaOf(declared: ObjectNode): Schema {
+  const { entityInfo, schema } = metadataDocument('t', printFields(declared)) as {
+    entityInfo: Json
+    schema: Json
+  }
+  const configured = { backends: ['sqlite'], datasources: ['default'], backendOf: () => 'sqlite' }
+  return compileSchema(parseEntityInfo(entityInfo, '', configured), parseSchemaDocument(schema, ''), [])
+}
+
+/** What was sent is what is stored, digit for digit; only sizes and the type are added. */
+function checkStored(sent: readonly JsonObject[], stored: readonly JsonObject[]): void {
+  for (const [i, document] of sent.entries()) {
+    const { objectType, ...rest } = stored[i]!
+    if (objectType === 't' && sameJson(withoutSizes(rest), document)) continue
+    throw new Error(`sent ${JSON.stringify(document)}\nstored ${JSON.stringify(stored[i])}`)
+  }
+}
+
+function withoutSizes(value: Json): Json {
+  if (isArray(value)) return value.map(withoutSizes)
+  if (!isObject(value)) return value
+  const members = Object.entries(value).filter(
+    ([name]) => !(name.endsWith('#') && typeof value[name] === 'number'),
+  )
+  return Object.fromEntries(members.map(([name, child]) => [name, withoutSizes(child)]))
+}
+
+/** Whether two documents hold the same under a unique index; those that lack every field do not count. */
+function repeats({ fields }: IndexSpec, documents: readonly JsonObject[]): boolean {
+  const keys = documents.map((document) =>
+    fields.map(({ path, type, caseInsensitive }) => {
+      let value: Json | undefined = document
+      for (const step of path.split('.'))
+        value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
+      const folded = caseInsensitive && typeof value === 'string' ? foldCase(value) : value
+      return comparable(folded, type)
+    }),
+  )
+  const held = keys.filter((key) => key.some((part) => part !== null))
+  return held.some((a, i) => held.slice(i + 1).some((b) => a.every((part, k) => compare(part, b[k]!) === 0)))
+}
+
+function evaluated(request: JsonObject, schema: Schema, documents: readonly JsonObject[]): Answer {
+  try {
+    const scope = rootScope(schema)
+    const { query, projection, sort } = request
+    const isMatch =
+      query === undefined
+        ? () => true
+        : compileQuery(resolveQuery(parseQuery(query, '/query', DEFAULT_LIMITS), scope))
+    const inOrder = compileSort(resolveSort(sort === undefined ? [] : parseSort(sort, '/sort'), scope))
+    const projector = compileProjection(
+      resolveProjection(parseProjection(projection!, '/projection'), scope),
+      schema.root,
+    )
+    const found = documents
+      .filter((document) => isMatch({ value: document }))
+      .sort((a, b) => inOrder({ value: a }, { value: b }) || compareValues(a['_id']!, b['_id']!))
+    return page(request, found, (document) => JSON.stringify(projector(document, '')))
+  } catch (error) {
+    if (error instanceof ServiceError) return { code: error.code, documents: [], matchCount: 0 }
+    throw error
+  }
+}
+
+function referred(request: JsonObject, root: ObjectNode, documents: readonly JsonObject[]): Answer {
+  const { query, projection, sort } = request
+  const found = documents
+    .filter((document) => query === undefined || matches(query as JsonObject, [], { root, document }))
+    .sort(compareDocuments(sort ?? [], root))
+  return page(request, found, (document) => JSON.stringify(project(projection!, { root, document })))
+}
+
+function page(
+  request: JsonObject,
+  found: readonly JsonObject[],
+  print: (document: JsonObject) => string,
+): Answer {
+  const { range, from, to, maxResults } = request
+  const [first, last] = isArray(range) ? range : [from, to]
+  const start = typeof first === 'number' ? Math.max(first, 0) : 0
+  const counted = typeof maxResults === 'number' ? start + maxResults - 1 : undefined
+  const end = typeof last === 'number' ? last : (counted ?? Infinity)
+  const shown = found.filter((_, i) => i >= start && i <= end)
+  return { documents: shown.map(print), matchCount: found.length }
+}
+
+async function served(tester: TestService, request: JsonObject): Promise<Answer> {
+  const { errors, processed = [], matchCount } = await tester.find('t', request)
+  if (errors) return { code: errors[0]!.errorCode, documents: [], matchCount }
+  return { documents: processed, matchCount }
+}
+
+interface Difference {
+  readonly way: string
+  readonly expected: Answer
+  readonly actual: Answer
+}
+
+/** The first way to answer that answers otherwise than the evaluator. */
+async function differenceOf(arena: Arena, request: JsonObject): Promise<Difference | undefined> {
+  const expected = await arena.byEvaluator(request)
+  const ways = [
+    'byService',
+    'byIndexes',
+    ...(expected.code === undefined ? ['byReference' as const] : []),
+  ] as const
+  for (const way of ways) {
+    const actual = await arena[way](request)
+    if (!isSame(expected, actual)) return { way, expected, actual }
+  }
+  return undefined
+}
+
+function isSame(a: Answer, b: Answer): boolean {
+  return (
+    a.code === b.code &&
+    a.matchCount === b.matchCount &&
+    a.documents.length === b.documents.length &&
+    a.documents.every((document, i) => document === b.documents[i])
+  )
+}
+
+/** Whatever P is, a query is split in two by it. */
+async function checkPartition(arena: Arena, seed: number): Promise<void> {
+  const [query, part] = sample(-1 - seed, (chance) => [
+    makeQuery(chance, [arena.root], 2),
+    makeQuery(chance, [arena.root], 2),
+  ])
+  const ask = async (each: Json): Promise<readonly string[]> => {
+    const answer = await arena.byIndexes({ query: each, projection: { field: '_id' } })
+    return answer.code === undefined ? answer.documents : [answer.code]
+  }
+  const whole = await ask(query)
+  const inside = await ask({ $and: [query, part] })
+  const outside = await ask({ $and: [query, { $not: part }] })
+  if (whole[0]?.includes(':In') || inside[0]?.includes(':In')) return
+  const together = [...inside, ...outside].sort().join()
+  if (together === [...whole].sort().join()) return
+  throw new Error(
+    `seed ${seed}: Q is not (Q and P) or (Q and not P)\nQ ${JSON.stringify(query)}\nP ${JSON.stringify(part)}`,
+  )
+}
+
+async function report(
+  arena: Arena,
+  request: JsonObject,
+  { seed, i }: { seed: number; i: number },
+): Promise<string> {
+  const smallest = await minimised(arena, request)
+  const { way, expected, actual } = (await differenceOf(arena, smallest))!
+  const lines = [
+    `${way} differs from the evaluator; round ${seed}, request ${i}`,
+    `request ${JSON.stringify(smallest)}`,
+    `fields ${JSON.stringify(printFields(arena.root))}`,
+    `indexes ${JSON.stringify(arena.indexes.map(({ printed }) => printed))}`,
+    `expected ${expected.code ?? ''} ${expected.matchCount} ${expected.documents.slice(0, 5).join('\n  ')}`,
+    `actual ${actual.code ?? ''} ${actual.matchCount} ${actual.documents.slice(0, 5).join('\n  ')}`,
+    ...disputed(arena, smallest, actual, expected),
+  ]
+  return lines.join('\n')
+}
+
+/** The stored documents that only one of the two answers holds, found by their place when texts are projected. */
+function disputed(arena: Arena, request: JsonObject, actual: Answer, expected: Answer): readonly string[] {
+  const odd = new Set([
+    ...expected.documents.filter((each) => !actual.documents.includes(each)),
+    ...actual.documents.filter((each) => !expected.documents.includes(each)),
+  ])
+  return arena.documents
+    .filter((document) => {
+      const text = JSON.stringify(project(request['projection']!, { root: arena.root, document }))
+      return odd.has(text) || odd.has(JSON.stringify(document))
+    })
+    .slice(0, 2)
+    .map((document) => `document ${JSON.stringify(document)}`)
+}
+
+/** Takes parts away as long as the answers still differ. */
+async function minimised(arena: Arena, request: JsonObject): Promise<JsonObject> {
+  let best = request
+  for (let improved = true; improved;) {
+    improved = false
+    for (const smaller of reductions(best)) {
+      if (!isObject(smaller)) continue
+      const difference = await differenceOf(arena, smaller).catch(() => undefined)
+      if (!difference || difference.actual.code !== undefined || difference.expected.code !== undefined)
+        continue
+      best = smaller
+      improved = true
+      break
+    }
+  }
+  return best
+}
+
+function* reductions(value: Json): Generator<Json> {
+  if (isArray(value)) {
+    for (const i of value.keys()) yield value.toSpliced(i, 1)
+    for (const [i, each] of value.entries())
+      for (const smaller of reductions(each)) yield value.with(i, smaller)
+  } else if (isObject(value)) {
+    for (const child of Object.values(value)) {
+      if (isObject(child)) yield child
+      if (isArray(child)) yield* child.filter(isObject)
+    }
+    for (const key of Object.keys(value)) {
+      const { [key]: _, ...rest } = value
+      yield rest
+    }
+    for (const [key, child] of Object.entries(value)) {
+      for (const smaller of reductions(child)) yield { ...value, [key]: smaller }
+    }
+  }
+}
+
+/** For a closer look at one request of a round. */
+export async function replay(seed: number, request: string): Promise<void> {
+  await using arena = await openArena(seed)
+  const body = parseTrusted(request) as JsonObject
+  for (const way of ['byEvaluator', 'byReference', 'byService', 'byIndexes'] as const) {
+    console.log(way, await arena[way](body))
+  }
+}
