@@ -8,8 +8,10 @@ import { parsePath } from '../base/path.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import { type Query, fieldsOf } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve.ts'
+import { fieldsOfUpdate } from '../lang/resolve-update.ts'
 import type { SortKey } from '../lang/sort.ts'
-import type { Field, FieldOperation } from '../schema/field.ts'
+import type { Update } from '../lang/update.ts'
+import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
 import { type Caller, admits } from './caller.ts'
 
@@ -40,10 +42,41 @@ export interface Insert {
   readonly atomic: boolean
 }
 
-export interface AllowedInsert extends Insert {
+export type AllowedInsert = Insert & WriteSight
+
+/** A write that selects by query: update and delete. */
+export interface Select {
+  readonly schema: Schema
+  readonly query: Query<FieldRef>
+}
+
+export interface ChangeRequest extends Select {
+  readonly update: Update<FieldRef>
+  readonly projection: Projection<FieldRef>
+  readonly atomic: boolean
+}
+
+export interface SaveRequest {
+  readonly schema: Schema
+  readonly projection: Projection<FieldRef>
+  readonly upsert: boolean
+  readonly atomic: boolean
+}
+
+/** What a writer may see and do, field by field. */
+export interface WriteSight {
   readonly showsId: boolean
   readonly mayInsert: (field: Field) => boolean
+  readonly mayUpdate: (field: Field) => boolean
+  readonly isHidden: (field: Field) => boolean
 }
+
+export type AllowedChange = ChangeRequest &
+  WriteSight & {
+    /** Fields the update names as targets though the caller cannot see them: they are judged by being named. */
+    readonly hiddenTargets: readonly FieldRef[]
+  }
+export type AllowedSave = SaveRequest & WriteSight
 
 export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFind> {
   requireEntity(find.schema, ['find'], caller, 'find')
@@ -54,8 +87,29 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
 export function authorizeInsert(insert: Insert, caller: Caller): Authorized<AllowedInsert> {
   requireEntity(insert.schema, ['insert'], caller, 'insert')
   requireReadable(projectedAbout(insert.projection), caller)
-  const mayInsert = (field: Field): boolean => mayAccess(field, 'insert', caller)
-  return grant({ ...insert, ...sight(insert, caller), mayInsert })
+  return grant({ ...insert, ...sight(insert, caller), ...writeSight(caller) })
+}
+
+export function authorizeUpdate(request: ChangeRequest, caller: Caller): Authorized<AllowedChange> {
+  const { schema, query, update, projection } = request
+  requireEntity(schema, ['update'], caller, 'update')
+  const { sources, targets } = fieldsOfUpdate(update)
+  requireReadable([...fieldsOf(query), ...sources, ...projectedAbout(projection)], caller)
+  for (const source of sources) requireReadableBelow(source, caller)
+  const allowed = { ...request, ...sight(request, caller), ...writeSight(caller) }
+  return grant({ ...allowed, hiddenTargets: targets.filter(({ field }) => allowed.isHidden(field)) })
+}
+
+export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<AllowedSave> {
+  requireEntity(request.schema, request.upsert ? ['update', 'insert'] : ['update'], caller, 'save')
+  requireReadable(projectedAbout(request.projection), caller)
+  return grant({ ...request, ...sight(request, caller), ...writeSight(caller) })
+}
+
+export function authorizeDelete(request: Select & { readonly atomic: boolean }, caller: Caller) {
+  requireEntity(request.schema, ['delete'], caller, 'delete')
+  requireReadable(fieldsOf(request.query), caller)
+  return grant(request)
 }
 
 /** Generating needs any of read, insert and update: it tells nothing of stored documents. */
@@ -100,6 +154,25 @@ function* projectedAbout(projection: Projection<FieldRef>): Generator<FieldRef> 
     for (const key of item.sort) yield key.field
     yield* projectedAbout(item.projection)
   }
+}
+
+function writeSight(caller: Caller) {
+  return {
+    mayInsert: (field: Field) => mayAccess(field, 'insert', caller),
+    mayUpdate: (field: Field) => mayAccess(field, 'update', caller),
+    isHidden: (field: Field) => !mayAccess(field, 'find', caller),
+  }
+}
+
+/** A copy of a container would bring hidden members to light. */
+function requireReadableBelow({ field, path }: FieldRef, caller: Caller): void {
+  const below = field.kind === 'object' ? field.fields : elementFields(field)
+  if (!below || allFields(below).every((each) => mayAccess(each, 'find', caller))) return
+  throw new ServiceError('crud:NoAccess', `"${path}" holds fields that you may not read`, { context: path })
+}
+
+function elementFields(field: Field): Fields | undefined {
+  return field.kind === 'array' && field.element.kind === 'object' ? field.element.fields : undefined
 }
 
 interface Sighted {

@@ -7,9 +7,15 @@ import { ServiceError } from '../base/errors.ts'
 import { JSON_TYPE } from './route.ts'
 
 export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSocket, log: Logger): void {
-  // an answer under way must not have another one written into it
   // eslint-disable-next-line no-underscore-dangle -- node's name; see ClientSocket
-  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+  const pending = socket._httpMessage
+  if (pending && pending.req.complete && !pending.writableEnded) {
+    // what came before the nonsense was sound and may have been done: its caller must hear so
+    pending.once('finish', () => socket.end())
+    return
+  }
+  // an answer under way must not have another one written into it
+  if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
     socket.destroy()
     return
   }

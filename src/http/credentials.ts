@@ -52,6 +52,17 @@ export function isLoopback(name: string): boolean {
   return IPV4.test(name) && name.startsWith('127.') && name.split('.').every((part) => Number(part) <= 255)
 }
 
+/** Without credentials anyone who reaches the address is let in, so it must not be reachable from elsewhere. */
+export function refuseOpenNetwork({ mode }: Credentials, host: string): void {
+  if (mode !== 'open' || isLoopback(host)) return
+  throw new OpenNetworkError(
+    `refusing to listen on ${host}: without authentication anyone who reaches this address could read and change ` +
+      'everything. Listen on 127.0.0.1 (--host 127.0.0.1) and put an authenticating proxy before it.',
+  )
+}
+
+export class OpenNetworkError extends Error {}
+
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/
 const KNOWN = 1_000

@@ -7,7 +7,7 @@ import type { Limits } from '../base/limits.ts'
 import type { Service } from '../service/service.ts'
 import { Aborted, checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { answerClientError } from './client-error.ts'
-import { type Credentials, hostKind, isLoopback } from './credentials.ts'
+import { type Credentials, hostKind, refuseOpenNetwork } from './credentials.ts'
 import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
 import { type Bound, Exchange, send } from './exchange.ts'
@@ -40,7 +40,7 @@ export interface RunningServer {
 }
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  refuseOpenNetwork(options)
+  refuseOpenNetwork(options.auth, options.host)
   const listener = createListener(options)
   const server = createServer(SETTINGS, (request, response) => void receive(listener, request, response))
   // asked by callers with large bodies: the refusal can then come before the body does
@@ -213,17 +213,6 @@ function refuseBadHost({ headers: { host }, rawHeaders, httpVersionMinor }: Inco
     )
   }
 }
-
-function refuseOpenNetwork({ auth, host }: ServerOptions): void {
-  if (auth.mode !== 'open' || isLoopback(host)) return
-  throw new OpenNetworkError(
-    `refusing to listen on ${host}: without authentication anyone who reaches this address could read and change ` +
-      'everything. Listen on 127.0.0.1 (--host 127.0.0.1) and put an authenticating proxy before it.',
-  )
-}
-
-/** The service would be open to a network that nobody guards. */
-export class OpenNetworkError extends Error {}
 
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {

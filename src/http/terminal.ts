@@ -16,7 +16,9 @@ function request(line: Readonly<Record<string, unknown>>): string {
   const { method, route, status, ms, entity, version, roles, bytes, requestId } = line
   const target = [entity, version].flatMap((name) => (name === undefined ? [] : [textOf(name)])).join(':')
   const numbers = `${textOf(status)} ${textOf(ms)}ms ${textOf(bytes)}B roles=${textOf(roles)}`
-  return [textOf(method), textOf(route), target, numbers, textOf(requestId)].filter((part) => part !== '').join(' ')
+  return [textOf(method), textOf(route), target, numbers, textOf(requestId)]
+    .filter((part) => part !== '')
+    .join(' ')
 }
 
 function details({ err, ...rest }: Readonly<Record<string, unknown>>): string {

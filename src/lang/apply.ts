@@ -2,44 +2,44 @@
 import { addDecimals } from '../base/decimal.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, cloneJson, isNumber, numberFrom, numberText } from '../base/json.ts'
-import type { SimpleField } from '../schema/field.ts'
+import { carryOver } from '../schema/carry.ts'
+import type { Field, SimpleField } from '../schema/field.ts'
 import { knownPart } from '../schema/known.ts'
 import { castLiteral } from '../schema/literal.ts'
 import { type Seen, candidates, compileQuery } from './match.ts'
-import {
-  type Place,
-  elementPlace,
-  elementsAt,
-  insertAt,
-  removeAt,
-  rootPlace,
-  writeAt,
-} from './place.ts'
+import { type Place, elementPlace, elementsAt, insertAt, removeAt, rootPlace, writeAt } from './place.ts'
 import type { FieldRef } from './resolve.ts'
 import type { RValue, Update, UpdateStep } from './update.ts'
 
 /** Changes the document in place; what cannot be done to this document is thrown, and the document is then void. */
 export type Updater = (document: JsonObject) => void
 
-export function compileUpdate(update: Update<FieldRef>): Updater {
-  const steps = compileSteps(update)
-  return (document) => steps(rootPlace(document as Record<string, Json>))
+/** Members that are hidden from the caller stay when the object around them is replaced. */
+export function compileUpdate(update: Update<FieldRef>, isHidden: (field: Field) => boolean): Updater {
+  const steps = compileSteps(update, isHidden)
+  return (document) => steps(rootPlace(document))
 }
 
 type Action = (place: Place) => void
 
-function compileSteps(update: Update<FieldRef>): Action {
-  const actions = update.map(compileStep)
+type IsHidden = (field: Field) => boolean
+
+function compileSteps(update: Update<FieldRef>, isHidden: IsHidden): Action {
+  const actions = update.map((step) => compileStep(step, isHidden))
   return (place) => {
     for (const action of actions) action(place)
   }
 }
 
-function compileStep(step: UpdateStep<FieldRef>): Action {
+function compileStep(step: UpdateStep<FieldRef>, isHidden: IsHidden): Action {
   switch (step.kind) {
     case 'set': {
       const value = compileValue(step.value, step.field)
-      return (place) => writeAt(climb(place, step.field.up), step.field, value(place) ?? null)
+      return (place) => {
+        const [old] = candidates(place, step.field)
+        const fresh = value(place) ?? null
+        writeAt(climb(place, step.field.up), step.field, carryOver(old, fresh, step.field.field, isHidden))
+      }
     }
     case 'unset':
       return (place) => removeAt(climb(place, step.field.up), step.field)
@@ -56,7 +56,7 @@ function compileStep(step: UpdateStep<FieldRef>): Action {
       }
     }
     case 'foreach':
-      return compileForeach(step)
+      return compileForeach(step, isHidden)
   }
 }
 
@@ -77,9 +77,9 @@ function compileAdd(step: UpdateStep<FieldRef> & { kind: 'add' }): Action {
   }
 }
 
-function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }): Action {
+function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidden: IsHidden): Action {
   const selects = step.selector ? compileQuery(step.selector) : () => true
-  const action = step.action === 'remove' ? undefined : compileSteps(step.action)
+  const action = step.action === 'remove' ? undefined : compileSteps(step.action, isHidden)
   return (place) => {
     for (const { array, outer } of elementsAt(climb(place, step.array.up), step.array.steps)) {
       let index = 0

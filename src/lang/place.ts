@@ -1,6 +1,6 @@
 /** Places in a document that is being changed: how they are found, and how they are written. */
 import { ServiceError } from '../base/errors.ts'
-import { type Json, isArray, isObject, member } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isObject, member } from '../base/json.ts'
 import type { Step } from '../base/path.ts'
 import type { Seen } from './match.ts'
 import type { FieldRef } from './resolve.ts'
@@ -16,7 +16,7 @@ const MAX_PADDING = 1_000
 
 type Members = Record<string, Json>
 
-export function rootPlace(document: Members): Place {
+export function rootPlace(document: JsonObject): Place {
   return { value: document, write: () => undefined }
 }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve.ts'
 import type { SortKey } from '../lang/sort.ts'
+import type { Sequence } from '../schema/field.ts'
 import type { Collection } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 
@@ -38,7 +39,7 @@ export interface InsertPlan extends Writing {
 export interface UpdatePlan extends Writing {
   readonly kind: 'update'
   readonly query: Query<FieldRef>
-  readonly change: (stored: StoredDocument) => Change
+  readonly change: (stored: StoredDocument, draw: Draw) => Change
 }
 
 /** Each item finds at most one document by its identity; `change` says what becomes of it, or of its absence. */
@@ -50,13 +51,16 @@ export interface SavePlan extends Writing {
 export interface SaveItem {
   /** Absent: the identity is not complete, so nothing can be found by it. */
   readonly query?: Query<FieldRef>
-  readonly change: (stored: StoredDocument | undefined) => Change
+  readonly change: (stored: StoredDocument | undefined, draw: Draw) => Change
 }
 
 export interface DeletePlan extends Writing {
   readonly kind: 'delete'
   readonly query: Query<FieldRef>
 }
+
+/** The next value of a sequence, drawn in the transaction of the write. */
+export type Draw = (sequence: Sequence) => bigint
 
 export type Change =
   | { readonly kind: 'write'; readonly document: JsonObject }

@@ -1,13 +1,14 @@
-/** Authorized writes → what the store does, and what remains to be done with the documents it kept. */
-import type { AllowedInsert, Authorized } from '../access/authorize.ts'
+/** Authorized writes → what the store does, and what remains to be done with the documents it tells of. */
+import type { AllowedChange, AllowedInsert, AllowedSave, Authorized, Select } from '../access/authorize.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve.ts'
-import type { InsertPlan } from './plan.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { DeletePlan, InsertPlan, SaveItem, SavePlan, UpdatePlan } from './plan.ts'
 import { idTypeOf, remainingProjection } from './read.ts'
 
-export interface PlannedInsert {
-  readonly write: InsertPlan
+export interface Planned<P> {
+  readonly write: P
   /** Absent: the stored text is the answer, as it is. */
   readonly projection?: Projection<FieldRef>
 }
@@ -15,13 +16,35 @@ export interface PlannedInsert {
 export function planInsert(
   { schema, projection, atomic }: Authorized<AllowedInsert>,
   documents: readonly JsonObject[],
-): PlannedInsert {
-  const write = {
-    kind: 'insert' as const,
-    collection: schema.collection,
-    idType: idTypeOf(schema),
-    documents,
-    atomic,
-  }
+): Planned<InsertPlan> {
+  const write: InsertPlan = { kind: 'insert', ...place(schema), atomic, documents }
   return { write, ...remainingProjection(projection, schema) }
+}
+
+export function planUpdate(
+  { schema, query, projection, atomic }: Authorized<AllowedChange>,
+  change: UpdatePlan['change'],
+): Planned<UpdatePlan> {
+  const write: UpdatePlan = { kind: 'update', ...place(schema), atomic, query, change }
+  return { write, ...remainingProjection(projection, schema) }
+}
+
+export function planSave(
+  { schema, projection, atomic }: Authorized<AllowedSave>,
+  items: readonly SaveItem[],
+): Planned<SavePlan> {
+  const write: SavePlan = { kind: 'save', ...place(schema), atomic, items }
+  return { write, ...remainingProjection(projection, schema) }
+}
+
+export function planDelete({
+  schema,
+  query,
+  atomic,
+}: Authorized<Select & { readonly atomic: boolean }>): DeletePlan {
+  return { kind: 'delete', ...place(schema), atomic, query }
+}
+
+function place(schema: Schema) {
+  return { collection: schema.collection, idType: idTypeOf(schema) }
 }

@@ -11,8 +11,13 @@ export interface BulkOperations {
   find(caller: Caller, target: Target, body: Json): Promise<DataResponse>
   explain(caller: Caller, target: Target, body: Json): Promise<DataResponse>
   insert(caller: Caller, target: Target, body: Json): Promise<DataResponse>
+  save(caller: Caller, target: Target, body: Json): Promise<DataResponse>
+  update(caller: Caller, target: Target, body: Json): Promise<DataResponse>
+  delete(caller: Caller, target: Target, body: Json): Promise<DataResponse>
   generate(caller: Caller, target: Target, body: Json): Promise<DataResponse>
 }
+
+const READS: ReadonlySet<string> = new Set(['find', 'explain', 'generate'])
 
 type OperationName = keyof BulkOperations
 
@@ -106,7 +111,7 @@ function readEntry(
   const { seq } = entry
   try {
     const { name, target, request } = readOperation(entry, operations)
-    return { seq, isWrite: name === 'insert', run: () => operations[name](caller, target, request) }
+    return { seq, isWrite: !READS.has(name), run: () => operations[name](caller, target, request) }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return { seq, isWrite: false, run: async () => failed(error.within('bulk')) }

@@ -7,7 +7,10 @@ import { explain } from './explain.ts'
 import { find } from './find.ts'
 import { generate, readCount } from './generate.ts'
 import { insert } from './insert.ts'
-import { agreed, readFind, readInsert } from './request.ts'
+import { remove } from './delete.ts'
+import { agreed, readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
+import { save } from './save.ts'
+import { update } from './update.ts'
 import { type DataResponse, failed } from './response.ts'
 import type { DataService, Target } from './service.ts'
 import { readSimpleRequest } from './simple-request.ts'
@@ -21,6 +24,12 @@ export function dataService(deps: Deps): DataService {
       answered('explain', target, () => explain(deps, caller, readFind(body, target, limits))),
     insert: (caller, target, body) =>
       answered('insert', target, () => insert(deps, caller, readInsert(body, target, limits))),
+    save: (caller, target, body) =>
+      answered('save', target, () => save(deps, caller, readSave(body, target, limits))),
+    update: (caller, target, body) =>
+      answered('update', target, () => update(deps, caller, readUpdate(body, target, limits))),
+    delete: (caller, target, body) =>
+      answered('delete', target, () => remove(deps, caller, readDelete(body, target, limits))),
     generate: (caller, target, body) =>
       answered('generate', target, () => generate(deps, caller, readGenerate(body, target))),
   }
@@ -28,6 +37,9 @@ export function dataService(deps: Deps): DataService {
     find: (caller, target, body) => operations.find(caller, target, body ?? {}),
     explain: (caller, target, body) => operations.explain(caller, target, body ?? {}),
     insert: (caller, target, body) => operations.insert(caller, target, body ?? {}),
+    save: (caller, target, body) => operations.save(caller, target, body ?? {}),
+    update: (caller, target, body) => operations.update(caller, target, body ?? {}),
+    delete: (caller, target, body) => operations.delete(caller, target, body ?? {}),
     simpleFind: (caller, target, parameters) =>
       answered('find', target, () =>
         find(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),

@@ -1,12 +1,13 @@
 /** Insert: documents are made ready one by one, the sound ones commit together, the others say what is wrong. */
 import { type AllowedInsert, authorizeInsert } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { ServiceError } from '../base/errors.ts'
+import type { ServiceError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { resolveProjection, rootScope } from '../lang/resolve.ts'
 import type { Outcome } from '../plan/plan.ts'
 import { planInsert } from '../plan/write.ts'
-import { type Prepared, prepareDocument } from '../schema/document.ts'
+import { prepareDocument } from '../schema/document.ts'
+import { denials } from './denials.ts'
 import type { Deps } from './deps.ts'
 import { createPage } from './page.ts'
 import type { InsertRequest } from './request.ts'
@@ -59,19 +60,6 @@ async function prepareAll(
   })
 }
 
-/** A denied container stands for everything below it. */
-function denials({ given }: Prepared, { mayInsert }: AllowedInsert): readonly ServiceError[] {
-  const denied: string[] = []
-  for (const [path, field] of given) {
-    const isTold = denied.some((above) => path.startsWith(`${above}.`))
-    if (!isTold && !mayInsert(field)) denied.push(path)
-  }
-  return denied.map(
-    (path) =>
-      new ServiceError('crud:insert:NoFieldAccess', `you may not insert "${path}"`, { context: path }),
-  )
-}
-
 function isSound({ faults }: Draft): boolean {
   return faults.length === 0
 }
@@ -88,7 +76,7 @@ function inOrder(drafts: readonly Draft[], add: (outcome: Outcome, data: Json) =
       add(refusal(drafts[next]!), drafts[next]!.sent)
   }
   return {
-    report(outcome: Outcome): void {
+    report: (outcome: Outcome): void => {
       passFaulty()
       add(outcome, drafts[next++]!.sent)
     },

@@ -9,6 +9,8 @@ import type { StoredDocument } from '../plan/plan.ts'
 import type { JsonText } from './response.ts'
 
 export interface Page {
+  /** What may be seen of a document. */
+  readonly show: (document: StoredDocument) => JsonText
   readonly take: (document: StoredDocument) => void
   readonly processed: JsonText[]
   readonly resultMetadata: JsonText[]
@@ -23,23 +25,26 @@ export interface PageOptions {
 }
 
 export function createPage({ schema, projection, showsId, maxBytes }: PageOptions): Page {
-  const show = projection ? shownBy(projection, schema) : (document: StoredDocument) => document.text
+  const versionOf = ({ id, version }: StoredDocument): string => `${showsId ? id : ''}:${version}`
+  const show = projection
+    ? shownBy(projection, schema, versionOf)
+    : (document: StoredDocument) => document.text
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   let size = 0
   return {
+    show,
     processed,
     resultMetadata,
     take(document) {
-      const version = JSON.stringify(`${showsId ? document.id : ''}:${document.version}`)
-      const text = show(document, version)
+      const text = show(document)
       size += text.length
       if (size > maxBytes) {
         const message = `the result is larger than ${maxBytes} bytes; ask for a range, or for fewer fields`
         throw new ServiceError('crud:ResultSizeTooLarge', message)
       }
       processed.push(text)
-      resultMetadata.push(`{"documentVersion":${version}}`)
+      resultMetadata.push(`{"documentVersion":${JSON.stringify(versionOf(document))}}`)
     },
   }
 }
@@ -47,9 +52,9 @@ export function createPage({ schema, projection, showsId, maxBytes }: PageOption
 function shownBy(
   projection: Projection<FieldRef>,
   schema: Schema,
-): (document: StoredDocument, version: string) => JsonText {
+  versionOf: (document: StoredDocument) => string,
+): (document: StoredDocument) => JsonText {
   if (projection.length === 0) return () => '{}'
   const project = compileProjection(projection, schema.root)
-  return ({ text }, version) =>
-    JSON.stringify(project(parseTrusted(text) as JsonObject, JSON.parse(version) as string))
+  return (document) => JSON.stringify(project(parseTrusted(document.text) as JsonObject, versionOf(document)))
 }

@@ -6,9 +6,11 @@ import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/
 import type { Limits } from '../base/limits.ts'
 import { parseProjection } from '../lang/parse-projection.ts'
 import { parseQuery } from '../lang/parse-query.ts'
+import { parseUpdate } from '../lang/parse-update.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { Named, Query } from '../lang/query.ts'
 import { type SortKey, parseSort } from '../lang/sort.ts'
+import type { Update } from '../lang/update.ts'
 import type { Target } from './service.ts'
 import { DataRequestShape } from './shapes.ts'
 
@@ -36,6 +38,22 @@ export interface InsertRequest extends Envelope {
   readonly projection: Projection<Named>
 }
 
+export interface SaveRequest extends InsertRequest {
+  readonly upsert: boolean
+  /** Only for `onlyIfCurrent`. */
+  readonly documentVersions?: readonly string[]
+}
+
+export interface DeleteRequest extends Envelope {
+  readonly query: Query<Named>
+}
+
+export interface UpdateRequest extends DeleteRequest {
+  readonly update: Update<Named>
+  readonly projection: Projection<Named>
+  readonly documentVersions?: readonly string[]
+}
+
 export function readFind(body: Json | undefined, target: Target, limits: Limits): FindRequest {
   const envelope = readEnvelope(body, target)
   const projection = readProjection(envelope.body, limits)
@@ -61,6 +79,45 @@ export function readInsert(body: Json | undefined, target: Target, limits: Limit
   }
   const projection = readProjection(envelope.body, limits)
   return { ...envelope, data: isArray(data) ? data : [data], projection }
+}
+
+export function readSave(body: Json | undefined, target: Target, limits: Limits): SaveRequest {
+  const request = readInsert(body, target, limits)
+  return { ...request, upsert: request.body['upsert'] === true, ...readVersions(request.body) }
+}
+
+export function readDelete(body: Json | undefined, target: Target, limits: Limits): DeleteRequest {
+  const envelope = readEnvelope(body, target)
+  const { query } = envelope.body
+  if (!isPresent(query)) {
+    throw new ServiceError(
+      'store-crud:NullQuery',
+      'say in "query" which documents; {"$and":[]} means all of them',
+    )
+  }
+  return { ...envelope, query: parseQuery(query, '/query', limits) }
+}
+
+export function readUpdate(body: Json | undefined, target: Target, limits: Limits): UpdateRequest {
+  const request = readDelete(body, target, limits)
+  const { update } = request.body
+  if (!isPresent(update)) {
+    throw new ServiceError('query-api:InvalidUpdate', 'say in "update" what to change', { at: '/update' })
+  }
+  return {
+    ...request,
+    update: parseUpdate(update, '/update', limits),
+    projection: readProjection(request.body, limits),
+    ...readVersions(request.body),
+  }
+}
+
+/** Versions count only together with the wish to change nothing else. */
+function readVersions({ onlyIfCurrent, documentVersions }: JsonObject): {
+  documentVersions?: readonly string[]
+} {
+  if (onlyIfCurrent !== true) return {}
+  return { documentVersions: (documentVersions ?? []) as readonly string[] }
 }
 
 /** The language parsers say more about their own parts than a shape can. */

@@ -22,6 +22,9 @@ export interface DataService {
   find(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   explain(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   insert(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  save(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  update(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  delete(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   /** The GET forms: `Q`, `P`, `S`, `from`, `to`, `maxResults`. */
   simpleFind(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
   simpleExplain(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>

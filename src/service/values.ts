@@ -17,7 +17,7 @@ export async function sourcesFor(deps: Deps, schema: Schema, data: readonly Json
       drawn.set(sequence.name, values.values())
     }
   }
-  return sources(deps, (sequence) => drawn.get(sequence.name)!.next().value!)
+  return drawingSources(deps, (sequence) => drawn.get(sequence.name)!.next().value!)
 }
 
 /** As many values as asked for; none when the field has no generator. */
@@ -30,11 +30,12 @@ export async function generateValues(
   if (!generator) return []
   const drawn =
     generator.sequence && (await deps.storeOf(schema).nextValues(generator.sequence, count)).values()
-  const { generate } = sources(deps, () => drawn!.next().value!)
+  const { generate } = drawingSources(deps, () => drawn!.next().value!)
   return Array.from({ length: count }, () => generate(field))
 }
 
-function sources(deps: Deps, draw: (sequence: Sequence) => bigint): Sources {
+/** Sources that draw each sequence value when it is needed. */
+export function drawingSources(deps: Deps, draw: (sequence: Sequence) => bigint): Sources {
   return {
     uuid: () => randomUUID(),
     id: () => uuidV7(deps.now().getTime()),
@@ -62,7 +63,7 @@ function neededValues(
   data: readonly Json[],
 ): Iterable<{ sequence: Sequence; count: number }> {
   const needed = new Map<string, { sequence: Sequence; count: number }>()
-  const rehearsal = sources(deps, (sequence) => {
+  const rehearsal = drawingSources(deps, (sequence) => {
     const entry = needed.get(sequence.name) ?? { sequence, count: 0 }
     entry.count++
     needed.set(sequence.name, entry)

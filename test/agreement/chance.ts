@@ -14,7 +14,7 @@ export interface Chance {
 export function sample<T>(seed: number, make: (chance: Chance) => T): T {
   const [value] = fc.sample(
     fc.gen().map((gen) => {
-      const int = (end: number): number => gen(fc.nat, { max: end - 1 })
+      const int = (end: number): number => gen(fc.nat, end - 1)
       return make({
         int,
         pick: (list) => list[int(list.length)]!,

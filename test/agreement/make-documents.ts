@@ -113,7 +113,7 @@ export interface IndexSpec {
 
 /** Indexes over fields outside and inside of arrays; unique ones are proposals, the documents may repeat. */
 export function makeIndexes(chance: Chance, root: ObjectNode): readonly IndexSpec[] {
-  const paths = [...comparablePaths(root, '')].filter(({ path }) => path !== '_id')
+  const paths = [...comparablePaths(root, '')].filter(({ path }) => path !== '_id' && path.trim() !== '')
   if (paths.length === 0) return []
   const seen = new Set<string>()
   return chance

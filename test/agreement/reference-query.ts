@@ -194,8 +194,24 @@ function list(value: Json | undefined): readonly JsonObject[] {
   return value as readonly JsonObject[]
 }
 
+interface Folded {
+  readonly climbs: number
+  readonly steps: readonly (string | number)[]
+}
+
+const foldedPaths = new Map<string, Folded>()
+
 /** `x.$parent` cancels itself; what is left climbs first and then only goes down. */
-function folded(path: string): { readonly climbs: number; readonly steps: readonly (string | number)[] } {
+function folded(path: string): Folded {
+  const known = foldedPaths.get(path)
+  if (known) return known
+  if (foldedPaths.size > 10_000) foldedPaths.clear()
+  const result = fold(path)
+  foldedPaths.set(path, result)
+  return result
+}
+
+function fold(path: string): Folded {
   let climbs = 0
   const steps: (string | number)[] = []
   for (const step of path.split('.')) {

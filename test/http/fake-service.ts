@@ -31,10 +31,16 @@ export function fakeService(): FakeService {
 }
 
 function fakeData(gate: () => Promise<void>): DataService {
-  const tell = async (operation: string, caller: Caller, target: Target, rest: { [key: string]: Json | undefined }) => {
+  const tell = async (
+    operation: string,
+    caller: Caller,
+    target: Target,
+    rest: { [key: string]: Json | undefined },
+  ) => {
     await gate()
     if (target.entity === 'broken') throw new TypeError('secret detail of a stored document')
-    if (target.entity === 'denied') return failed(new ServiceError('crud:NoAccess', 'find denied', { context: 'find(denied)' }))
+    if (target.entity === 'denied')
+      return failed(new ServiceError('crud:NoAccess', 'find denied', { context: 'find(denied)' }))
     if (target.entity === 'away') return failed(new ServiceError('crud:Unavailable', 'the store is away'))
     return echo({ operation, ...target, roles: [...caller.roles], principal: caller.principal, ...rest })
   }
@@ -42,8 +48,10 @@ function fakeData(gate: () => Promise<void>): DataService {
     find: (caller, target, body) => tell('find', caller, target, { body }),
     explain: (caller, target, body) => tell('explain', caller, target, { body }),
     insert: (caller, target, body) => tell('insert', caller, target, { body }),
-    simpleFind: (caller, target, parameters) => tell('simpleFind', caller, target, Object.fromEntries(parameters)),
-    simpleExplain: (caller, target, parameters) => tell('simpleExplain', caller, target, Object.fromEntries(parameters)),
+    simpleFind: (caller, target, parameters) =>
+      tell('simpleFind', caller, target, Object.fromEntries(parameters)),
+    simpleExplain: (caller, target, parameters) =>
+      tell('simpleExplain', caller, target, Object.fromEntries(parameters)),
     generate: (caller, target, field, n) => tell('generate', caller, target, { field, n }),
     async bulk(_caller, body) {
       if (body === undefined) throw new ServiceError('crud:InvalidRequest', 'a bulk needs requests')
@@ -59,7 +67,8 @@ function echo(asked: { [key: string]: Json | undefined }): DataResponse {
 function fakeMetadata(): MetadataService {
   const tell = (operation: string, ...args: readonly unknown[]): Json => {
     if (args[0] === 'broken') throw new TypeError('secret detail of a stored document')
-    if (args[0] === 'missing') throw new ServiceError('metadata:MissingEntityInfo', 'missing', { context: 'x' })
+    if (args[0] === 'missing')
+      throw new ServiceError('metadata:MissingEntityInfo', 'missing', { context: 'x' })
     return { operation, args: JSON.parse(JSON.stringify(args)) as Json }
   }
   return {

@@ -18,6 +18,14 @@ export interface Translation {
   readonly hasFoldedIndex: (path: string) => boolean
 }
 
+/**
+ * The same scopes with every member read from the document: inside the elements of an array the name of a column could
+ * mean one of the elements' own, and a column holds the form of its own type only, not that of the other side.
+ */
+export function withoutColumns(to: Translation): Translation {
+  return { ...to, scopes: to.scopes.map(({ columns: _, ...base }) => base) }
+}
+
 /** What holds for a candidate; `undefined` stands for the missing element of an absent array. */
 export type Test = (value: Fragment | undefined) => Fragment | undefined
 

@@ -6,7 +6,7 @@ import type { FieldRef } from '../../lang/resolve.ts'
 import { TYPES, type TypeName } from '../../schema/types.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
-import { OPERATORS, type Translation, isIn, not, typeOf } from './translation.ts'
+import { OPERATORS, type Translation, isIn, not, typeOf, withoutColumns } from './translation.ts'
 
 /** Something found on a path: where it hangs, and the last steps to it; no base stands for a missing one. */
 interface Spot {
@@ -23,8 +23,9 @@ export function compareFields(query: Query<FieldRef> & { kind: 'compareFields' }
     query.field.field.kind === 'array',
     query.rfield.field.kind === 'array',
   ]
-  return someSpot(query.field, readAs(type, query.field, to), (left) =>
-    someSpot(query.rfield, readAs(type, query.rfield, to), (right) => {
+  const inside = withoutColumns(to)
+  return someSpot(query.field, inside, (left) =>
+    someSpot(query.rfield, inside, (right) => {
       if (leftIsArray && rightIsArray) return pairwise(left, right, { holds, type, op, to })
       const value = (spot: Spot): Fragment => read(spot, type, to)
       if (leftIsArray) return everyElement(left, to, type, (each) => holds(each, value(right)))
@@ -36,8 +37,9 @@ export function compareFields(query: Query<FieldRef> & { kind: 'compareFields' }
 
 export function inField(query: Query<FieldRef> & { kind: 'inField' }, to: Translation): Fragment {
   const type = commonType(typeOf(query.field.field), typeOf(query.rfield.field))
-  const found = someSpot(query.field, readAs(type, query.field, to), (left) =>
-    someSpot(query.rfield, readAs(type, query.rfield, to), (right) => {
+  const inside = withoutColumns(to)
+  const found = someSpot(query.field, inside, (left) =>
+    someSpot(query.rfield, inside, (right) => {
       const same = (each: Fragment): Fragment => sql`${each} is ${read(left, type, to)}`
       return right.base ? anyElement(right, to, type, same) : raw('1=0')
     }),
@@ -149,10 +151,4 @@ function size({ base, steps }: Spot, to: Translation): Fragment {
 /** Numbers of different types meet in the type that holds both digit for digit. */
 function commonType(a: TypeName, b: TypeName): TypeName {
   return a !== b && TYPES[a].family === 'number' ? 'bigdecimal' : a
-}
-
-/** Columns hold values in the form of their own type: a value read as another type comes from the document. */
-function readAs(type: TypeName, { field }: FieldRef, to: Translation): Translation {
-  if (typeOf(field) === type) return to
-  return { ...to, scopes: to.scopes.map(({ columns: _, ...base }) => base) }
 }

@@ -11,7 +11,16 @@ import type { FieldRef } from '../../lang/resolve.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, joinBalanced, param, raw, sql } from './fragment.ts'
 import { literalPrefix, prefixEnd } from './prefix.ts'
-import { OPERATORS, type Translation, isIn, isNull, not, some, typeOf } from './translation.ts'
+import {
+  OPERATORS,
+  type Translation,
+  isIn,
+  isNull,
+  not,
+  some,
+  typeOf,
+  withoutColumns,
+} from './translation.ts'
 import { compareFields, contains, inField } from './where-arrays.ts'
 
 export function where(query: Query<FieldRef>, to: Translation): Fragment {
@@ -31,9 +40,8 @@ export function where(query: Query<FieldRef>, to: Translation): Fragment {
     case 'contains':
       return contains(query, to)
     case 'elemMatch': {
-      const base = to.scopes[query.array.up]!
-      const outer = to.scopes.slice(query.array.up)
-      return someElement(base, query.array.steps, { ...to, scopes: outer }, (inner) =>
+      const scopes = withoutColumns(to).scopes.slice(query.array.up)
+      return someElement(scopes[0]!, query.array.steps, { ...to, scopes }, (inner) =>
         where(query.query, inner),
       )
     }

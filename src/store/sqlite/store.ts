@@ -79,7 +79,8 @@ function directSession({ catalogue, statements, version }: Session): DirectSessi
     explain: (plan) => explainRead(plan, catalogue.tableOf(plan.collection), statements),
     write: (plan, report) => {
       const table = requireTable(catalogue, plan.collection)
-      return carryOut(plan, { table, statements, version: version(), report })
+      const draw = (sequence: Sequence): bigint => nextValues(sequence, 1, statements)[0]!
+      return carryOut(plan, { table, statements, version: version(), report, draw })
     },
     nextValues: (sequence, count) => nextValues(sequence, count, statements),
   }

@@ -6,6 +6,7 @@ import type { FieldRef } from '../../lang/resolve.ts'
 import {
   type Change,
   type DeletePlan,
+  type Draw,
   type InsertPlan,
   type Outcome,
   type SavePlan,
@@ -25,6 +26,7 @@ export interface WriteContext {
   /** The version all documents of the plan get. */
   readonly version: number
   readonly report: (outcome: Outcome) => void
+  readonly draw: Draw
 }
 
 /** Tells whether the work is to stay. */
@@ -84,7 +86,7 @@ function insertOne(
 function updateAll(plan: UpdatePlan, context: WriteContext): void {
   for (const no of matching(plan.query, context)) {
     const stored = readOne(no, plan, context)
-    const outcome = applyChange(plan.change(stored), stored, { no, context })
+    const outcome = applyChange(plan.change(stored, context.draw), stored, { no, context })
     if (outcome) context.report(outcome)
   }
 }
@@ -94,11 +96,11 @@ function saveAll(plan: SavePlan, context: WriteContext): void {
     const [no] = query ? matching(query, context) : []
     if (no !== undefined) {
       const stored = readOne(no, plan, context)
-      const outcome = applyChange(change(stored), stored, { no, context })
+      const outcome = applyChange(change(stored, context.draw), stored, { no, context })
       if (outcome) context.report(outcome)
       continue
     }
-    const made = change(undefined)
+    const made = change(undefined, context.draw)
     if (made.kind === 'write') context.report(insertOne(plan, made.document, context))
     else if (made.kind === 'refuse') context.report({ kind: 'refused', faults: made.faults })
   }

@@ -1,0 +1,96 @@
+#!/usr/bin/env node
+/** The command line: finds out what is wanted and does it. Data goes to standard output, talk to standard error. */
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { OpenNetworkError } from '../http/credentials.ts'
+import { VERSION } from '../http/version.ts'
+import { type Config, ConfigError, type Flags, limitVariable, readConfig } from './config.ts'
+import { EXIT, Exit } from './exit.ts'
+import { HELP } from './help.ts'
+import { suggestion } from './suggest.ts'
+
+const OPTIONS = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  data: { type: 'string' },
+  'log-level': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const satisfies ParseArgsConfig['options']
+
+const COMMANDS = ['serve', 'config', 'help', 'version'] as const
+type Command = (typeof COMMANDS)[number]
+
+try {
+  await run(process.argv.slice(2))
+} catch (error) {
+  if (error instanceof Exit) fail(error.code, error.message)
+  else if (error instanceof ConfigError || error instanceof OpenNetworkError) fail(EXIT.config, error.message)
+  else throw error
+}
+
+async function run(args: readonly string[]): Promise<void> {
+  const { command, flags } = parse(args)
+  switch (command) {
+    case 'help':
+      process.stdout.write(HELP)
+      break
+    case 'version':
+      process.stdout.write(`${VERSION}\n`)
+      break
+    case 'config':
+      process.stdout.write(`${JSON.stringify(shown(readConfig(flags, process.env)), undefined, 2)}\n`)
+      break
+    case 'serve': {
+      const config = readConfig(flags, process.env)
+      // only this command needs the service, so the others need not wait for it to load
+      const { serve } = await import('./serve.ts')
+      await serve(config)
+    }
+  }
+}
+
+function parse(args: readonly string[]): { readonly command: Command; readonly flags: Flags } {
+  const { values, positionals, tokens } = lenient(args)
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const known = Object.entries(OPTIONS).find(([name]) => name === token.name)?.[1]
+    if (!known)
+      throw usage(`there is no option ${token.rawName}`, token.rawName, Object.keys(OPTIONS).map(dashed))
+    if (known.type === 'string' && token.value === undefined) throw usage(`${token.rawName} needs a value`)
+    if (known.type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`)
+  }
+  const { help, version, ...flags } = values
+  if (help === true) return { command: 'help', flags: {} }
+  if (version === true) return { command: 'version', flags: {} }
+  const [name = 'serve', ...rest] = positionals
+  const command = COMMANDS.find((each) => each === name)
+  if (!command) throw usage(`there is no command ${name}`, name, COMMANDS)
+  if (rest.length > 0) throw usage(`${command} takes no further words, but got ${rest.join(' ')}`)
+  return { command, flags: flags as Flags }
+}
+
+/** Strict parsing would throw sentences of its own; the checks are made here, with suggestions. */
+function lenient(args: readonly string[]) {
+  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: false, tokens: true })
+}
+
+/** With the variable beside each limit, since nobody guesses it. */
+function shown({ limits, ...config }: Config) {
+  const variables = Object.keys(limits).map((name) => [name, limitVariable(name)])
+  return { ...config, limits, limitVariables: Object.fromEntries(variables) as Record<string, string> }
+}
+
+function usage(problem: string, word?: string, known: readonly string[] = []): Exit {
+  const near = word === undefined ? undefined : suggestion(word, known)
+  const hint = near === undefined ? '' : `; did you mean ${near}?`
+  return new Exit(EXIT.usage, `${problem}${hint}\nsmalt --help lists what there is.`)
+}
+
+function dashed(name: string): string {
+  return `--${name}`
+}
+
+function fail(code: number, message: string): void {
+  process.stderr.write(`smalt: ${message}\n`)
+  process.exitCode = code
+}

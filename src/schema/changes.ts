@@ -1,0 +1,71 @@
+/** Which fields differ between two states of a document, for those who decide whether they may. */
+import { type Json, type JsonObject, isArray, isObject, sameJson } from '../base/json.ts'
+import type { Element, Field, Fields } from './field.ts'
+import { pairElements } from './pair-elements.ts'
+
+/** By path with indexes of the new state. Sizes of arrays are the server's business, other versions' members too. */
+export function changedFields(
+  before: JsonObject,
+  after: JsonObject,
+  fields: Fields,
+): ReadonlyMap<string, Field> {
+  const changed = new Map<string, Field>()
+  compareMembers(before, after, { fields, at: '', changed })
+  return changed
+}
+
+interface Comparison {
+  readonly fields: Fields
+  readonly at: string
+  readonly changed: Map<string, Field>
+}
+
+function compareMembers(before: JsonObject, after: JsonObject, { fields, at, changed }: Comparison): void {
+  for (const field of fields.values()) {
+    if (field.name.endsWith('#') || field.kind === 'reference') continue
+    const path = at === '' ? field.name : `${at}.${field.name}`
+    const [old, fresh] = [own(before, field.name), own(after, field.name)]
+    compareValue(old, fresh, { field, path, changed })
+  }
+}
+
+interface ValueComparison {
+  readonly field: Field
+  readonly path: string
+  readonly changed: Map<string, Field>
+}
+
+function compareValue(
+  old: Json | undefined,
+  fresh: Json | undefined,
+  { field, path, changed }: ValueComparison,
+): void {
+  if (sameJson(old, fresh)) return
+  if (field.kind === 'object' && isObject(fresh)) {
+    const before = isObject(old) ? old : {}
+    if (!isObject(old)) changed.set(path, field)
+    compareMembers(before, fresh, { fields: field.fields, at: path, changed })
+  } else if (field.kind === 'array' && isArray(fresh)) {
+    compareArrays(isArray(old) ? old : [], fresh, { field, element: field.element, path, changed })
+  } else changed.set(path, field)
+}
+
+/** Elements that only moved, or went away, change the array; what is new or different changes its fields, too. */
+function compareArrays(
+  old: readonly Json[],
+  fresh: readonly Json[],
+  { field, element, path, changed }: ValueComparison & { readonly element: Element },
+): void {
+  const pairs = pairElements(old, fresh, element)
+  const isRearranged = old.length !== fresh.length || pairs.some((partner, i) => partner !== i)
+  if (isRearranged) changed.set(path, field)
+  fresh.forEach((each, i) => {
+    const partner = pairs[i]
+    const before = partner === undefined ? undefined : old[partner]
+    compareValue(before, each, { field: element, path: `${path}.${i}`, changed })
+  })
+}
+
+function own(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}

@@ -1,0 +1,85 @@
+/** Update: every document that matches, in its newest state, is changed by the expression, checked and written. */
+import { type AllowedChange, type Authorized, authorizeUpdate } from '../access/authorize.ts'
+import type { Caller } from '../access/caller.ts'
+import { ServiceError } from '../base/errors.ts'
+import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
+import { compileUpdate } from '../lang/apply.ts'
+import { resolveUpdate } from '../lang/resolve-update.ts'
+import { resolveProjection, resolveQuery, rootScope } from '../lang/resolve.ts'
+import type { Outcome, StoredDocument, UpdatePlan } from '../plan/plan.ts'
+import { planUpdate } from '../plan/write.ts'
+import { currencyOf } from './current.ts'
+import type { Deps } from './deps.ts'
+import { type Page, createPage } from './page.ts'
+import type { UpdateRequest } from './request.ts'
+import type { DataResponse } from './response.ts'
+import { revise } from './revise.ts'
+import { createTally } from './tally.ts'
+import { drawingSources } from './values.ts'
+
+export async function update(deps: Deps, caller: Caller, request: UpdateRequest): Promise<DataResponse> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  const scope = rootScope(schema)
+  const allowed = authorizeUpdate(
+    {
+      schema,
+      query: resolveQuery(request.query, scope),
+      update: resolveUpdate(request.update, scope),
+      projection: resolveProjection(request.projection, scope),
+      atomic: request.atomic,
+    },
+    caller,
+  )
+  const { write, ...remaining } = planUpdate(allowed, changeBy(deps, allowed, request))
+  const { showsId } = allowed
+  const page = createPage({ schema, ...remaining, showsId, maxBytes: deps.limits.resultBytes })
+  const tally = createTally({ operation: 'update', schema, page, range: request.range })
+  let matchCount = 0
+  const isCommitted = await deps.storeOf(schema).write(write, (outcome) => {
+    matchCount++
+    tally.add(outcome, sighted(outcome, page, { request, showsId }))
+  })
+  return { ...tally.respond(isCommitted), matchCount }
+}
+
+/** What becomes of one document. */
+function changeBy(
+  deps: Deps,
+  allowed: Authorized<AllowedChange>,
+  request: UpdateRequest,
+): UpdatePlan['change'] {
+  const { schema, isHidden } = allowed
+  const apply = compileUpdate(allowed.update, isHidden)
+  const currency = currencyOf(request.documentVersions)
+  const hiddenNamed = new Map(allowed.hiddenTargets.map(({ field }) => [field.path, field]))
+  return (stored, draw) => {
+    const state = currency(stored)
+    if (state === 'unlisted') return { kind: 'skip' }
+    if (state !== 'current') return { kind: 'refuse', faults: [state] }
+    const before = parseTrusted(stored.text) as JsonObject
+    const after = parseTrusted(stored.text) as JsonObject
+    try {
+      apply(after)
+    } catch (error) {
+      if (error instanceof ServiceError) return { kind: 'refuse', faults: [error] }
+      throw error
+    }
+    return revise({ schema, before, after, hiddenNamed }, allowed, drawingSources(deps, draw))
+  }
+}
+
+/** A document that failed, as the caller may see it: projected as asked, or by its `_id`. */
+function sighted(
+  outcome: Outcome,
+  page: Page,
+  { request, showsId }: { readonly request: UpdateRequest; readonly showsId: boolean },
+): Json {
+  const document = 'document' in outcome ? outcome.document : undefined
+  if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return {}
+  if (request.projection.length > 0) return parseTrusted(page.show(document))
+  return showsId ? { _id: idOf(document) } : {}
+}
+
+function idOf({ text }: StoredDocument): Json {
+  return (parseTrusted(text) as JsonObject)['_id']!
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { CODES } from '../../src/base/errors.ts'
+import { ROUTES } from '../../src/http/routes.ts'
+import { terminal } from '../../src/http/terminal.ts'
+import { logTo } from '../../src/http/log.ts'
+import { type Harness, start } from './harness.ts'
+
+let http: Harness
+before(async () => {
+  http = await start()
+})
+after(() => http.server.close())
+
+for (const path of ['/health', '/rest/health', '/data/health', '/metadata/health', '/rest/data/health']) {
+  test(`GET ${path}: says that the process is up`, async () => {
+    const answer = await http.ask('GET', path)
+    assert.equal(answer.status, 200)
+    assert.deepEqual(answer.json(), { status: 'up' })
+  })
+}
+
+test('version: is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  assert.deepEqual((await http.ask('GET', '/version')).json(), {
+    name: 'smalt',
+    version,
+    node: process.version,
+  })
+})
+
+test('links: every one leads somewhere', async () => {
+  const { links } = (await http.ask('GET', '/')).json()
+  for (const path of Object.values<string>(links)) assert.equal((await http.ask('GET', path)).status, 200)
+})
+
+test('ready: asks the service at most once a second, and gives its reason', async () => {
+  await using other = await start()
+  const answers = await Promise.all([1, 2, 3].map(() => other.ask('GET', '/ready')))
+  for (const answer of answers) assert.deepEqual([answer.status, answer.json()], [200, { status: 'ready' }])
+  assert.equal(other.service.readyCalls, 1)
+  other.service.problem = new Error('the disk is full')
+  assert.equal((await other.ask('GET', '/ready')).status, 200)
+  await new Promise((resolve) => setTimeout(resolve, 1_050))
+  const answer = await other.ask('GET', '/ready')
+  assert.equal(answer.status, 503)
+  assert.equal(answer.headers['retry-after'], '1')
+  assert.deepEqual(answer.json(), { status: 'unavailable', reason: 'the disk is full' })
+})
+
+test('metrics: count requests by route and status, and time them', async () => {
+  await using other = await start()
+  await other.ask('POST', '/data/find/country')
+  await other.ask('POST', '/rest/data/find/country')
+  await other.ask('GET', '/nothing')
+  const { text, headers } = await other.ask('GET', '/metrics')
+  assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
+  assert.match(
+    text,
+    /^smalt_http_requests_total\{method="POST",route="\/data\/find\/\{entity\}",status="200"\} 2$/m,
+  )
+  assert.match(text, /^smalt_http_requests_total\{method="",route="\(none\)",status="404"\} 1$/m)
+  assert.match(
+    text,
+    /^smalt_http_request_duration_seconds_count\{method="POST",route="\/data\/find\/\{entity\}"\} 2$/m,
+  )
+  assert.match(text, /^smalt_http_request_duration_seconds_bucket\{.*le="\+Inf"\} 2$/m)
+  assert.match(text, /^nodejs_eventloop_lag_seconds /m)
+  assert.match(text, /^process_cpu_seconds_total /m)
+})
+
+test('openapi: the document is valid OpenAPI 3.1', async () => {
+  const document = (await http.ask('GET', '/openapi.json')).json()
+  const { valid, errors } = await new Validator().validate(document)
+  assert.deepEqual([valid, errors ?? []], [true, []])
+  assert.equal(document.openapi, '3.1.0')
+})
+
+test('openapi: every route is told whole', async () => {
+  const { paths, components } = (await http.ask('GET', '/openapi.json')).json()
+  const ids = new Set()
+  for (const route of ROUTES) {
+    const operation = paths[route.path][route.method.toLowerCase()]
+    ids.add(operation.operationId)
+    const names = operation.parameters
+      .filter((each: any) => each.in === 'path')
+      .map((each: any) => `{${each.name}}`)
+    assert.deepEqual(names, route.path.match(/\{\w+\}/g) ?? [])
+    assert.equal('requestBody' in operation, route.body !== undefined)
+    for (const status of ['200', '400', '403', '500', '503'])
+      assert.ok(operation.responses[status], route.path)
+    for (const code of route.errors ?? [])
+      assert.ok(operation.responses[CODES[code]].description.includes(code))
+  }
+  assert.equal(ids.size, ROUTES.length)
+  assert.ok(components.schemas.Query && components.schemas.Projection && components.schemas.Error)
+})
+
+test('docs: one page without anything from elsewhere', async () => {
+  const { text, headers } = await http.ask('GET', '/docs')
+  assert.equal(headers['content-type'], 'text/html; charset=utf-8')
+  assert.match(
+    headers['content-security-policy'] as string,
+    /^default-src 'none'; style-src 'sha256-[^']+'; base-uri/,
+  )
+  assert.doesNotMatch(text, /<script|<link|<img|src=|https?:/)
+  for (const { path, summary } of ROUTES) {
+    assert.ok(text.includes(path))
+    assert.ok(text.includes(summary))
+  }
+})
+
+test('terminal: a request is one short line, and control characters do not pass', () => {
+  const lines: string[] = []
+  const log = logTo(
+    terminal((line) => void lines.push(line)),
+    'info',
+  )
+  const numbers = { roles: 2, status: 200, ms: 1.5, bytes: 10 }
+  log.request({
+    requestId: 'id',
+    method: 'GET',
+    route: '/r',
+    entity: 'a\u001b[2J',
+    version: undefined,
+    ...numbers,
+  })
+  log.logger.error({ err: new Error('oops') }, 'bad')
+  assert.match(lines[0]!, /^\d\d:\d\d:\d\d\.\d{3} info  GET \/r a\?\[2J 200 1\.5ms 10B roles=2 id\n$/)
+  assert.match(lines[1]!, /error bad\nError: oops\n +at /)
+})
