@@ -1,4 +1,4 @@
-/** The routes of `/data`: find, explain, insert, generate, bulk. */
+/** The routes of `/data`. */
 import type { Json } from '../base/json.ts'
 import {
   BulkRequestShape,
@@ -25,7 +25,7 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
     reply: documents(1, 0),
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullProjection', 'query-api:InvalidQuery'],
-    handle: find,
+    handle: withBody('find'),
   }),
   ...versioned('/data/find', {
     method: 'GET',
@@ -43,7 +43,7 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
     reply: { shape: DataResponseShape, name: 'DataResponse' },
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullProjection', 'query-api:InvalidQuery'],
-    handle: explain,
+    handle: withBody('explain'),
   }),
   ...versioned('/data/explain', {
     method: 'GET',
@@ -62,7 +62,39 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
     reply: documents(0, 1),
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
-    handle: insert,
+    handle: withBody('insert'),
+  }),
+  ...versioned('/data/save', {
+    method: 'POST',
+    operationId: 'save',
+    summary: 'Replace documents, by their identity',
+    description: 'With `upsert`, documents that do not exist yet are inserted.',
+    body: request({ data: [{ iso2Code: 'CH', name: 'Suisse' }], upsert: true, projection: everything() }),
+    reply: documents(0, 1),
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    handle: withBody('save'),
+  }),
+  ...versioned('/data/update', {
+    method: 'POST',
+    operationId: 'update',
+    summary: 'Change documents that match a query',
+    body: request({
+      query: { field: 'iso2Code', op: '=', rvalue: 'CH' },
+      update: { $set: { name: 'Svizzera' } },
+      projection: everything(),
+    }),
+    reply: documents(1, 1),
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullQuery', 'query-api:InvalidUpdate'],
+    handle: withBody('update'),
+  }),
+  ...versioned('/data/delete', {
+    method: 'POST',
+    operationId: 'delete',
+    summary: 'Delete documents that match a query',
+    body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' } }),
+    reply: { shape: DataResponseShape, name: 'DataResponse' },
+    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullQuery', 'query-api:InvalidQuery'],
+    handle: withBody('delete'),
   }),
   ...versioned('/data', {
     method: 'PUT',
@@ -72,7 +104,7 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
     reply: documents(0, 1),
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
-    handle: insert,
+    handle: withBody('insert'),
   }),
   ...versioned(
     '/data/generate',
@@ -116,26 +148,21 @@ function versioned(base: string, route: Omit<Route, 'path' | 'tag'>, tail = ''):
   ]
 }
 
-async function find({ app, caller, params, body }: Call): Promise<Reply> {
-  return dataReply(await app.service.data.find(caller, targetOf(params), body))
+type WithBody = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
+
+function withBody(operation: WithBody): Route['handle'] {
+  return async ({ app, caller, params, body }) =>
+    dataReply(await app.service.data[operation](caller, targetOf(params), body))
 }
 
 async function simpleFind({ app, caller, params, search }: Call): Promise<Reply> {
   return dataReply(await app.service.data.simpleFind(caller, targetOf(params), new URLSearchParams(search)))
 }
 
-async function explain({ app, caller, params, body }: Call): Promise<Reply> {
-  return dataReply(await app.service.data.explain(caller, targetOf(params), body))
-}
-
 async function simpleExplain({ app, caller, params, search }: Call): Promise<Reply> {
   return dataReply(
     await app.service.data.simpleExplain(caller, targetOf(params), new URLSearchParams(search)),
   )
-}
-
-async function insert({ app, caller, params, body }: Call): Promise<Reply> {
-  return dataReply(await app.service.data.insert(caller, targetOf(params), body))
 }
 
 async function generate({ app, caller, params, search }: Call): Promise<Reply> {

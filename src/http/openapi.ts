@@ -32,7 +32,7 @@ export function openapiDocument(routes: readonly Route[]): JsonObject {
 }
 
 const TAGS = [
-  { name: 'data', description: 'Documents: find, explain, insert, generate, bulk.' },
+  { name: 'data', description: 'Documents: find, explain, insert, save, update, delete, generate, bulk.' },
   { name: 'metadata', description: 'Entities, their versions and who may do what.' },
   { name: 'service', description: 'The service itself.' },
 ]

@@ -1,143 +1,100 @@
-/** Bulk: many requests in one, each answered as if it had been sent alone. */
+/** Bulk: many requests in one, each answered as if it had been sent alone, or all of them together or not at all. */
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
+import type { Bulk, BulkEntry, BulkOperation } from './read-bulk.ts'
 import { type DataResponse, type JsonText, failed, printResponse } from './response.ts'
 import type { Target } from './service.ts'
-import { agreed } from './request.ts'
 
-/** What a bulk may hold; `generate` names its field and count in its request. */
-export interface BulkOperations {
-  find(caller: Caller, target: Target, body: Json): Promise<DataResponse>
-  explain(caller: Caller, target: Target, body: Json): Promise<DataResponse>
-  insert(caller: Caller, target: Target, body: Json): Promise<DataResponse>
-  save(caller: Caller, target: Target, body: Json): Promise<DataResponse>
-  update(caller: Caller, target: Target, body: Json): Promise<DataResponse>
-  delete(caller: Caller, target: Target, body: Json): Promise<DataResponse>
-  generate(caller: Caller, target: Target, body: Json): Promise<DataResponse>
+export type Operations = Readonly<
+  Record<BulkOperation, (caller: Caller, target: Target, body: Json) => Promise<DataResponse>>
+>
+
+export interface BulkRunner {
+  readonly operations: Operations
+  /** Runs work with operations that share one transaction, which is taken back when the work throws. */
+  readonly transact: <T>(work: (operations: Operations) => Promise<T>) => Promise<T>
+  /** Told of what is our fault: the entry fails, the others go on. */
+  readonly onInternalError: (error: unknown) => void
 }
 
-const READS: ReadonlySet<string> = new Set(['find', 'explain', 'generate'])
-
-type OperationName = keyof BulkOperations
-
-interface Entry {
-  readonly seq: number
-  readonly isWrite: boolean
-  readonly run: () => Promise<DataResponse>
-}
-
-export async function bulk(
-  operations: BulkOperations,
-  caller: Caller,
-  { body, maxRequests }: { readonly body: Json | undefined; readonly maxRequests: number },
-): Promise<JsonText> {
-  const { requests, ordered } = readBulk(body, maxRequests)
-  const entries = requests.map((entry) => readEntry(entry, operations, caller)).sort((a, b) => a.seq - b.seq)
-  const responses = ordered
-    ? await runInOrder(entries)
-    : await Promise.all(entries.map((entry) => entry.run()))
+export async function bulk(runner: BulkRunner, caller: Caller, request: Bulk): Promise<JsonText> {
+  const { entries } = request
+  const responses = request.atomic
+    ? await runTogether(runner, caller, entries)
+    : await runApart(runner, caller, request)
   const texts = responses.map(
     (response, i) => `{"seq":${entries[i]!.seq},"response":${printResponse(response)}}`,
   )
   return `{"responses":[${texts.join(',')}]}`
 }
 
+async function runApart(runner: BulkRunner, caller: Caller, { entries, ordered }: Bulk) {
+  const run = (entry: BulkEntry): Promise<DataResponse> =>
+    runOne(entry, runner.operations, caller).catch((error: unknown) => {
+      runner.onInternalError(error)
+      return failed(new ServiceError('crud:Internal', 'something went wrong on our side; the log tells more'))
+    })
+  return ordered ? await runInOrder(entries, run) : await Promise.all(entries.map(run))
+}
+
 /** Writes run one after the other, the reads between two writes side by side. */
-async function runInOrder(entries: readonly Entry[]): Promise<readonly DataResponse[]> {
+async function runInOrder(
+  entries: readonly BulkEntry[],
+  run: (entry: BulkEntry) => Promise<DataResponse>,
+): Promise<readonly DataResponse[]> {
   const responses: DataResponse[] = []
   let reads: Promise<DataResponse>[] = []
   for (const entry of entries) {
-    if (!entry.isWrite) reads.push(entry.run())
+    if (!isWrite(entry)) reads.push(run(entry))
     else {
-      responses.push(...(await Promise.all(reads)), await entry.run())
+      responses.push(...(await Promise.all(reads)), await run(entry))
       reads = []
     }
   }
   return [...responses, ...(await Promise.all(reads))]
 }
 
-const BULK_KEYS = new Set(['requests', 'ordered', 'atomic', 'execution', 'client', 'clientId'])
-
-interface Bulk {
-  readonly requests: readonly (JsonObject & { readonly seq: number })[]
-  readonly ordered: boolean
+function isWrite({ task }: BulkEntry): boolean {
+  if (task instanceof ServiceError) return false
+  return task.operation !== 'find' && task.operation !== 'explain' && task.operation !== 'generate'
 }
 
-function readBulk(body: Json | undefined, maxRequests: number): Bulk {
-  if (!isObject(body)) throw invalid('a bulk must be an object with "requests"')
-  const unknown = Object.keys(body).find((key) => !BULK_KEYS.has(key))
-  if (unknown !== undefined) throw invalid(`a bulk does not know the key "${unknown}"`, pointer('', unknown))
-  const { requests } = body
-  if (!isArray(requests)) throw invalid('"requests" must be an array', '/requests')
-  if (requests.length > maxRequests) {
-    throw new ServiceError('crud:LimitExceeded', `a bulk may hold at most ${maxRequests} requests`, {
-      at: '/requests',
-    })
-  }
-  if (readClaim(body, 'atomic') === true) {
-    throw invalid('an atomic bulk is not available in this release', '/atomic')
-  }
-  const seqs = new Set<number>()
-  return {
-    requests: requests.map((entry, i) => readSeq(entry, i, seqs)),
-    ordered: readClaim(body, 'ordered') ?? true,
+/** Thrown to take everything back; carries what the entries have to say then. */
+class RolledBack extends Error {
+  readonly responses: readonly DataResponse[]
+
+  constructor(responses: readonly DataResponse[]) {
+    super('an entry of an atomic bulk failed')
+    this.responses = responses
   }
 }
 
-function readClaim(body: JsonObject, key: string): boolean | undefined {
-  const value = body[key]
-  if (value === undefined || value === null) return undefined
-  if (typeof value === 'boolean') return value
-  throw invalid(`"${key}" must be true or false`, pointer('', key))
-}
-
-function readSeq(entry: Json, position: number, seqs: Set<number>): JsonObject & { readonly seq: number } {
-  const at = `/requests/${position}`
-  const seq = isObject(entry) ? entry['seq'] : undefined
-  if (!isObject(entry) || !Number.isSafeInteger(seq))
-    throw invalid('an entry needs an integer "seq"', `${at}/seq`)
-  if (seqs.has(seq as number)) throw invalid('"seq" must be unique in the bulk', `${at}/seq`)
-  seqs.add(seq as number)
-  return { ...entry, seq: seq as number }
-}
-
-/** An entry that makes no sense is that entry's error: it fails when its turn comes. */
-function readEntry(
-  entry: JsonObject & { readonly seq: number },
-  operations: BulkOperations,
-  caller: Caller,
-): Entry {
-  const { seq } = entry
+async function runTogether(runner: BulkRunner, caller: Caller, entries: readonly BulkEntry[]) {
   try {
-    const { name, target, request } = readOperation(entry, operations)
-    return { seq, isWrite: !READS.has(name), run: () => operations[name](caller, target, request) }
+    return await runner.transact(async (operations) => {
+      const responses: DataResponse[] = []
+      for (const [i, entry] of entries.entries()) {
+        const response = await runOne(entry, operations, caller)
+        if (response.status !== 'COMPLETE')
+          throw new RolledBack(entries.map((_, k) => (k === i ? response : rolledBack())))
+        responses.push(response)
+      }
+      return responses
+    })
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    return { seq, isWrite: false, run: async () => failed(error.within('bulk')) }
+    if (error instanceof RolledBack) return error.responses
+    throw error
   }
 }
 
-function readOperation(entry: JsonObject, operations: BulkOperations) {
-  const unknown = Object.keys(entry).find((key) => !['seq', 'op', 'request'].includes(key))
-  if (unknown !== undefined)
-    throw invalid(`an entry does not know the key "${unknown}"`, pointer('', unknown))
-  const { op, request } = entry
-  const name = typeof op === 'string' ? op.toLowerCase() : ''
-  if (!isOperation(name, operations)) {
-    throw invalid(`"op" must be one of ${Object.keys(operations).join(', ')}`, '/op')
-  }
-  if (!isObject(request)) throw invalid('"request" must be an object', '/request')
-  const entity = agreed(request, ['entity', 'objectType'])
-  if (entity === undefined) throw invalid('"request" must name its "entity"', '/request/entity')
-  const version = agreed(request, ['entityVersion', 'version'])
-  return { name, request, target: { entity, ...(version !== undefined && { version }) } }
+function rolledBack(): DataResponse {
+  return failed(
+    new ServiceError('crud:Rolledback', 'taken back, or not begun, because another entry of the bulk failed'),
+  )
 }
 
-function isOperation(name: string, operations: BulkOperations): name is OperationName {
-  return Object.hasOwn(operations, name)
-}
-
-function invalid(message: string, at?: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message, at === undefined ? {} : { at })
+async function runOne({ task }: BulkEntry, operations: Operations, caller: Caller): Promise<DataResponse> {
+  if (task instanceof ServiceError) return failed(task)
+  return await operations[task.operation](caller, task.target, task.request)
 }

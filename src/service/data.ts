@@ -1,23 +1,54 @@
 /** Data operations by name: read the request, run it, and turn what went wrong into the response document. */
 import { ServiceError } from '../base/errors.ts'
 import { type Json, isObject } from '../base/json.ts'
-import { type BulkOperations, bulk } from './bulk.ts'
+import { type Operations, bulk } from './bulk.ts'
+import { remove } from './delete.ts'
 import type { Deps } from './deps.ts'
 import { explain } from './explain.ts'
 import { find } from './find.ts'
 import { generate, readCount } from './generate.ts'
 import { insert } from './insert.ts'
-import { remove } from './delete.ts'
+import { readBulk } from './read-bulk.ts'
 import { agreed, readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
-import { save } from './save.ts'
-import { update } from './update.ts'
 import { type DataResponse, failed } from './response.ts'
+import { save } from './save.ts'
 import type { DataService, Target } from './service.ts'
 import { readSimpleRequest } from './simple-request.ts'
+import { update } from './update.ts'
 
 export function dataService(deps: Deps): DataService {
   const { limits } = deps
-  const operations: BulkOperations = {
+  const operations = operationsOn(deps)
+  const runner = {
+    operations,
+    transact: <T>(work: (operations: Operations) => Promise<T>) =>
+      deps.store.transact((session) => work(operationsOn({ ...deps, storeOf: () => session }))),
+    onInternalError: deps.onInternalError,
+  }
+  return {
+    find: (caller, target, body = {}) => operations.find(caller, target, body),
+    explain: (caller, target, body = {}) => operations.explain(caller, target, body),
+    insert: (caller, target, body = {}) => operations.insert(caller, target, body),
+    save: (caller, target, body = {}) => operations.save(caller, target, body),
+    update: (caller, target, body = {}) => operations.update(caller, target, body),
+    delete: (caller, target, body = {}) => operations.delete(caller, target, body),
+    simpleFind: (caller, target, parameters) =>
+      answered('find', target, () =>
+        find(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
+      ),
+    simpleExplain: (caller, target, parameters) =>
+      answered('explain', target, () =>
+        explain(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
+      ),
+    generate: (caller, target, field, n) =>
+      answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
+    bulk: async (caller, body) => await bulk(runner, caller, readBulk(body, limits.bulkRequests)),
+  }
+}
+
+function operationsOn(deps: Deps): Operations {
+  const { limits } = deps
+  return {
     find: (caller, target, body) =>
       answered('find', target, () => find(deps, caller, readFind(body, target, limits))),
     explain: (caller, target, body) =>
@@ -32,25 +63,6 @@ export function dataService(deps: Deps): DataService {
       answered('delete', target, () => remove(deps, caller, readDelete(body, target, limits))),
     generate: (caller, target, body) =>
       answered('generate', target, () => generate(deps, caller, readGenerate(body, target))),
-  }
-  return {
-    find: (caller, target, body) => operations.find(caller, target, body ?? {}),
-    explain: (caller, target, body) => operations.explain(caller, target, body ?? {}),
-    insert: (caller, target, body) => operations.insert(caller, target, body ?? {}),
-    save: (caller, target, body) => operations.save(caller, target, body ?? {}),
-    update: (caller, target, body) => operations.update(caller, target, body ?? {}),
-    delete: (caller, target, body) => operations.delete(caller, target, body ?? {}),
-    simpleFind: (caller, target, parameters) =>
-      answered('find', target, () =>
-        find(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
-      ),
-    simpleExplain: (caller, target, parameters) =>
-      answered('explain', target, () =>
-        explain(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
-      ),
-    generate: (caller, target, field, n) =>
-      answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
-    bulk: (caller, body) => bulk(operations, caller, { body, maxRequests: limits.bulkRequests }),
   }
 }
 

@@ -10,11 +10,13 @@ export interface ServiceOptions {
   readonly dataDirectory: string
   readonly limits: Limits
   readonly now?: () => Date
+  /** Told of faults of our own that a response could not carry. */
+  readonly onInternalError?: (error: unknown) => void
   readonly onStoreTiming?: (operation: string, seconds: number) => void
 }
 
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { dataDirectory, limits, now = () => new Date(), onStoreTiming } = options
+  const { dataDirectory, limits, now = () => new Date(), onStoreTiming, onInternalError = () => {} } = options
   const store = openSqliteStore({
     directory: dataDirectory,
     ...(onStoreTiming && { onTiming: onStoreTiming }),
@@ -30,8 +32,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     data: dataService({
       schemaOf: (entity, version) => registry.schemaOf(entity, version),
       storeOf: () => store,
+      store,
       limits,
       now,
+      onInternalError,
     }),
     metadata: metadataService(registry),
     ready: () => store.ping(),

@@ -58,7 +58,9 @@ export const DataRequestShape = Type.Object(
 export const BulkEntryShape = Type.Object(
   {
     seq: Type.Integer({ description: 'Unique in the bulk; the response carries it back.' }),
-    op: Type.String({ description: '`find`, `insert`, `explain` or `generate`, in any case.' }),
+    op: Type.String({
+      description: '`find`, `explain`, `insert`, `save`, `update`, `delete` or `generate`, in any case.',
+    }),
     request: document('The request, naming its entity by `entity` and `entityVersion`.'),
   },
   { additionalProperties: false },

@@ -48,6 +48,9 @@ function fakeData(gate: () => Promise<void>): DataService {
     find: (caller, target, body) => tell('find', caller, target, { body }),
     explain: (caller, target, body) => tell('explain', caller, target, { body }),
     insert: (caller, target, body) => tell('insert', caller, target, { body }),
+    save: (caller, target, body) => tell('save', caller, target, { body }),
+    update: (caller, target, body) => tell('update', caller, target, { body }),
+    delete: (caller, target, body) => tell('delete', caller, target, { body }),
     simpleFind: (caller, target, parameters) =>
       tell('simpleFind', caller, target, Object.fromEntries(parameters)),
     simpleExplain: (caller, target, parameters) =>

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const scratch = mkdtempSync(join(tmpdir(), 'smalt-cli-'))
+after(() => rmSync(scratch, { recursive: true, force: true }))
+
+const ENDS: readonly [rule: string, args: string[], code: number, out: RegExp, err: RegExp][] = [
+  [
+    '--help explains itself by example',
+    ['--help'],
+    0,
+    /smalt --port 9000[^]*--log-level[^]*Exit codes/,
+    /^$/,
+  ],
+  ['help is a command too', ['help'], 0, /Options/, /^$/],
+  ['--version prints the version alone', ['--version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
+  [
+    'an unknown option suggests a known one',
+    ['--prt', '1'],
+    2,
+    /^$/,
+    /no option --prt; did you mean --port\?/,
+  ],
+  ['an unknown command suggests a known one', ['sevre'], 2, /^$/, /no command sevre; did you mean serve\?/],
+  ['a word too many is refused', ['config', 'all'], 2, /^$/, /takes no further words/],
+  ['an option without its value is refused', ['--port'], 2, /^$/, /--port needs a value/],
+  [
+    'a bad value names option and allowed values',
+    ['--port', 'x'],
+    3,
+    /^$/,
+    /--port must be a whole number from 0 to 65535/,
+  ],
+  ['a bad level names the levels', ['--log-level', 'loud'], 3, /^$/, /trace, debug, info/],
+  [
+    'another address than loopback is refused',
+    ['--host', '0.0.0.0'],
+    3,
+    /^$/,
+    /without authentication[^]*--host 127\.0\.0\.1/,
+  ],
+]
+for (const [rule, args, code, out, err] of ENDS) {
+  test(`smalt: ${rule}`, async () => {
+    const ended = await run(args)
+    assert.match(ended.err, err)
+    assert.match(ended.out, out)
+    assert.equal(ended.code, code)
+  })
+}
+
+test('config: prints what is in effect as JSON', async () => {
+  const ended = await run(['config', '--port', '9'], { SMALT_PORT: '8', SMALT_HOST: 'localhost' })
+  const { port, host, limits, limitVariables } = JSON.parse(ended.out)
+  assert.deepEqual([port, host, limits.nesting], [9, 'localhost', 64])
+  assert.equal(limitVariables.nesting, 'SMALT_LIMITS_NESTING')
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`serve: says where it is, serves, and ends with 0 at ${signal}`, async () => {
+    const child = start(['--port', '0', '--data', join(scratch, signal)])
+    const facts = await listening(child)
+    assert.match(facts.api, /^http:\/\/127\.0\.0\.1:\d+$/)
+    assert.equal(facts.docs, `${facts.api}/docs`)
+    assert.equal(facts.data, join(scratch, signal))
+    assert.ok(facts.store && facts.description)
+    assert.deepEqual(await (await fetch(`${facts.api}/metadata`)).json(), { entities: [] })
+    assert.equal((await fetch(`${facts.api}/ready`)).status, 200)
+    child.kill(signal)
+    const { code, out } = await ended(child)
+    assert.equal(code, 0)
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(
+      lines.filter((line) => line.msg).map((line) => line.msg),
+      ['listening', 'ending', 'ended'],
+    )
+    assert.ok(lines.some((line) => line.route === '/metadata' && line.status === 200))
+  })
+}
+
+test('serve: data in use by another process is a conflict', async () => {
+  const data = join(scratch, 'locked')
+  const first = start(['--port', '0', '--data', data])
+  await listening(first)
+  const second = await run(['--port', '0', '--data', data])
+  assert.equal(second.code, 6)
+  assert.match(second.err, /in use/)
+  first.kill('SIGTERM')
+  await ended(first)
+})
+
+test('serve: a port in use is a conflict and names the way out', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  const { port } = other.address() as AddressInfo
+  const { code, err } = await run(['--port', String(port), '--data', join(scratch, 'port')])
+  other.close()
+  assert.equal(code, 6)
+  assert.match(err, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use; choose another with --port`))
+})
+
+test('serve: data that cannot be opened is out of reach', async () => {
+  const file = join(scratch, 'file')
+  writeFileSync(file, '')
+  const { code, err } = await run(['--port', '0', '--data', join(file, 'below')])
+  assert.equal(code, 4)
+  assert.match(err, /cannot be opened/)
+})
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+const outputs = new WeakMap<ChildProcess, { out: string; err: string }>()
+
+function start(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
+  const env = { ...Object.fromEntries(inherited), ...environment }
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env,
+    cwd: scratch,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => (output.out += String(chunk)))
+  child.stderr.on('data', (chunk) => (output.err += String(chunk)))
+  outputs.set(child, output)
+  return child
+}
+
+function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  return ended(start(args, environment))
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  const code = await new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  return { code, ...outputs.get(child)! }
+}
+
+async function listening(child: ChildProcess): Promise<Record<string, string>> {
+  for (;;) {
+    const line = outputs
+      .get(child)!
+      .out.split('\n')
+      .find((each) => each.includes('"listening"'))
+    if (line !== undefined) return JSON.parse(line)
+    if (child.exitCode !== null) throw new Error(outputs.get(child)!.err)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
