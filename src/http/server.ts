@@ -111,25 +111,17 @@ function createListener({ service, limits, auth, log, metrics, overload }: Serve
 
 const UNMATCHED = '(none)'
 
-async function receive(
-  listener: Listener,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function receive(listener: Listener, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const exchange = new Exchange(request, response)
   try {
-    finish(listener, exchange, await answer(listener, exchange))
+    const { route } = admit(listener, exchange)
+    const body = route.body === undefined ? undefined : await bodyOf(listener, exchange)
+    const { params, search, caller } = exchange
+    finish(listener, exchange, await route.handle({ app: listener.app, caller, params, search, body }))
   } catch (error) {
     if (error instanceof Aborted) note(listener, exchange, CLIENT_CLOSED, 0)
     else refuse(listener, exchange, error)
   }
-}
-
-async function answer(listener: Listener, exchange: Exchange): Promise<Reply> {
-  const { route } = admit(listener, exchange)
-  const body = route.body === undefined ? undefined : await bodyOf(listener, exchange)
-  const { params, search, caller } = exchange
-  return route.handle({ app: listener.app, caller, params, search, body })
 }
 
 /** Everything that is known before the body: who is addressed, which route, who asks. */

@@ -1,5 +1,9 @@
 /** Name and version of this program, from the one place that states them. */
-import packageJson from '../../package.json' with { type: 'json' }
+import { readFileSync } from 'node:fs'
 
 export const NAME = 'smalt'
-export const VERSION: string = packageJson.version
+export const VERSION: string = versionOf(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+function versionOf(packageJson: string): string {
+  return (JSON.parse(packageJson) as { readonly version: string }).version
+}

@@ -1,7 +1,7 @@
 /** What operations need from outside, each as an argument: no operation reaches for a clock or a store by itself. */
 import type { Limits } from '../base/limits.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { Store, StoreSession } from '../store/store.ts'
+import type { Bounds, Store, StoreSession } from '../store/store.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
@@ -10,5 +10,15 @@ export interface Deps {
   readonly store: Store
   readonly limits: Limits
   readonly now: () => Date
+  /** Aborted when the caller hangs up. */
+  readonly signal?: AbortSignal
   readonly onInternalError: (error: unknown) => void
+}
+
+/** How long a request may take: its own wish, but never more than the limit; and not at all once nobody waits. */
+export function boundsOf(
+  { limits, signal }: Deps,
+  { maxTimeMs = Infinity }: { readonly maxTimeMs?: number },
+): Bounds {
+  return { timeLimitMs: Math.min(maxTimeMs, limits.queryTimeMs), ...(signal && { signal }) }
 }

@@ -8,7 +8,7 @@ import type { FieldRef } from '../lang/resolve.ts'
 import { printSort } from '../lang/sort.ts'
 import { planFind } from '../plan/read.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, boundsOf } from './deps.ts'
 import { allowedFind } from './find.ts'
 import type { FindRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -17,7 +17,7 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
   const schema = deps.schemaOf(request.entity, request.version)
   const allowed = allowedFind(request, schema, caller)
   const store = deps.storeOf(schema)
-  const { query, plan, matchCount } = await store.explain(planFind(allowed).read)
+  const { query, plan, matchCount } = await store.explain(planFind(allowed).read, boundsOf(deps, request))
   const { entity, version: entityVersion } = schema
   const projection = projectionMap(allowed.projection, schema)
   const entry = {

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { resolveProjection, resolveQuery, resolveSort, rootScope } from '../lang/resolve.ts'
 import { planFind } from '../plan/read.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, boundsOf } from './deps.ts'
 import { createPage } from './page.ts'
 import type { FindRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -19,7 +19,7 @@ export async function find(deps: Deps, caller: Caller, request: FindRequest): Pr
     showsId: allowed.showsId,
     maxBytes: deps.limits.resultBytes,
   })
-  const { matchCount } = await deps.storeOf(schema).find(read, page.take)
+  const { matchCount } = await deps.storeOf(schema).find(read, page.take, boundsOf(deps, request))
   const { processed, resultMetadata } = page
   const { entity, version: entityVersion } = schema
   return {

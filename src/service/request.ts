@@ -20,6 +20,7 @@ export interface Envelope extends Target {
   readonly range: Range
   readonly atomic: boolean
   readonly counted: boolean
+  readonly maxTimeMs?: number
 }
 
 export interface Range {
@@ -147,7 +148,16 @@ export function readEnvelope(body: Json | undefined, target: Target): Envelope {
     range: readRange(request),
     atomic: execution['atomic'] === true,
     counted: execution['count'] !== 'none',
+    ...readMaxTime(execution),
   }
+}
+
+function readMaxTime({ maxTimeMs }: JsonObject): { maxTimeMs?: number } {
+  if (!isPresent(maxTimeMs)) return {}
+  if (typeof maxTimeMs === 'number' && maxTimeMs > 0) return { maxTimeMs }
+  throw new ServiceError('crud:InvalidRequest', '"maxTimeMs" must be greater than 0', {
+    at: '/execution/maxTimeMs',
+  })
 }
 
 function refuse(request: JsonObject): never {

@@ -10,8 +10,10 @@ export interface Store extends AsyncDisposable {
   /** What the store promises, for people: engine and durability. */
   readonly description: string
   /** Hands over the documents of the page one after the other; what `take` throws ends the find. */
-  find(plan: ReadPlan, take: (document: StoredDocument) => void): Promise<Found>
-  explain(plan: ReadPlan): Promise<Explanation>
+  find(plan: ReadPlan, take: (document: StoredDocument) => void, bounds: Bounds): Promise<Found>
+  /** The documents of the page at the pace of the reader, all from one moment, however many they are. */
+  stream(plan: ReadPlan, bounds: Bounds): AsyncIterable<StoredDocument>
+  explain(plan: ReadPlan, bounds: Bounds): Promise<Explanation>
   /**
    * One transaction. What becomes of each document is reported from inside it, so what `report` throws takes
    * everything back. Tells whether the plan was committed; an atomic plan with a failure is not.
@@ -27,6 +29,13 @@ export interface Store extends AsyncDisposable {
   readHistory(entity: string): Promise<readonly HistoryRecord[]>
   /** Fails when the store cannot be used. */
   ping(): Promise<void>
+}
+
+/** When to give up on an answer. */
+export interface Bounds {
+  readonly timeLimitMs: number
+  /** Aborted when nobody waits any more. */
+  readonly signal?: AbortSignal
 }
 
 /** What can be done with documents, inside a transaction or on its own. */

@@ -12,13 +12,11 @@ import { parseQuery } from '../../src/lang/parse-query.ts'
 import { compileProjection } from '../../src/lang/project.ts'
 import { resolveProjection, resolveQuery, resolveSort, rootScope } from '../../src/lang/resolve.ts'
 import { parseSort } from '../../src/lang/sort.ts'
-import { compileSchema } from '../../src/metadata/compile.ts'
-import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
-import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import { compareValues } from '../../src/schema/types.ts'
 import { foldCase } from '../../src/base/text.ts'
-import { type TestService, metadataDocument, openTestService } from '../support/service.ts'
+import { compiledSchema } from '../support/schema.ts'
+import { type TestService, openTestService } from '../support/service.ts'
 import { sample } from './chance.ts'
 import { type IndexSpec, makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
 import { makeQuery, makeRequest } from './make-requests.ts'
@@ -87,7 +85,7 @@ async function openArena(seed: number): Promise<Arena> {
   const documents = await plain.store('t', sent)
   await indexed.store('t', sent)
   checkStored(sent, documents)
-  const schema = schemaOf(declared)
+  const schema = compiledSchema('t', printFields(declared))
   const opened = stack.move()
   return {
     root,
@@ -99,15 +97,6 @@ async function openArena(seed: number): Promise<Arena> {
     byIndexes: (request) => served(indexed, request),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
-}
-
-function schemaOf(declared: ObjectNode): Schema {
-  const { entityInfo, schema } = metadataDocument('t', printFields(declared)) as {
-    entityInfo: Json
-    schema: Json
-  }
-  const configured = { backends: ['sqlite'], datasources: ['default'], backendOf: () => 'sqlite' }
-  return compileSchema(parseEntityInfo(entityInfo, '', configured), parseSchemaDocument(schema, ''), [])
 }
 
 /** What was sent is what is stored, digit for digit; only sizes and the type are added. */

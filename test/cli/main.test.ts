@@ -118,6 +118,14 @@ test('serve: data that cannot be opened is out of reach', async () => {
   assert.match(err, /cannot be opened/)
 })
 
+interface Facts {
+  readonly api: string
+  readonly docs: string
+  readonly data: string
+  readonly store: string
+  readonly description: string
+}
+
 interface Ended {
   readonly code: number | null
   readonly out: string
@@ -150,7 +158,7 @@ async function ended(child: ChildProcess): Promise<Ended> {
   return { code, ...outputs.get(child)! }
 }
 
-async function listening(child: ChildProcess): Promise<Record<string, string>> {
+async function listening(child: ChildProcess): Promise<Facts> {
   for (;;) {
     const line = outputs
       .get(child)!

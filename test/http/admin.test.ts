@@ -85,8 +85,8 @@ test('openapi: every route is told whole', async () => {
     const operation = paths[route.path][route.method.toLowerCase()]
     ids.add(operation.operationId)
     const names = operation.parameters
-      .filter((each: any) => each.in === 'path')
-      .map((each: any) => `{${each.name}}`)
+      .filter((each: { in: string; name: string }) => each.in === 'path')
+      .map((each: { in: string; name: string }) => `{${each.name}}`)
     assert.deepEqual(names, route.path.match(/\{\w+\}/g) ?? [])
     assert.equal('requestBody' in operation, route.body !== undefined)
     for (const status of ['200', '400', '403', '500', '503'])

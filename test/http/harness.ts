@@ -29,6 +29,7 @@ export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into whatever came
   readonly json: () => any
 }
 

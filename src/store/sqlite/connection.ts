@@ -2,9 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { orderKey } from '../../base/decimal.ts'
-import { type Pattern, compilePattern } from '../../base/pattern.ts'
-import { foldCase } from '../../base/text.ts'
+import { addFunctions } from './functions.ts'
 import { migrate } from './migrations.ts'
 
 export interface Connection extends Disposable {
@@ -49,32 +47,4 @@ function takeLock(directory: string): DatabaseSync {
       `${directory} is in use by another Smalt process; stop that one, or give this one another --data directory`,
     )
   }
-}
-
-/** Deterministic, so that indexes may be built on them; never on anything but their arguments. */
-function addFunctions(database: DatabaseSync): void {
-  const options = { deterministic: true } as const
-  database.function('smalt_number', options, (text) => (typeof text === 'string' ? orderKey(text) : null))
-  database.function('smalt_fold', options, (text) => (typeof text === 'string' ? foldCase(text) : null))
-  database.function('smalt_match', options, (text, pattern, flags) => {
-    if (typeof text !== 'string') return null
-    return patternOf(String(pattern), String(flags)).occursIn(text) ? 1 : 0
-  })
-}
-
-const patterns = new Map<string, Pattern>()
-
-function patternOf(source: string, letters: string): Pattern {
-  const key = `${letters}/${source}`
-  const known = patterns.get(key)
-  if (known) return known
-  if (patterns.size >= 100) patterns.clear()
-  const pattern = compilePattern(source, {
-    caseInsensitive: letters.includes('i'),
-    multiline: letters.includes('m'),
-    extended: letters.includes('x'),
-    dotall: letters.includes('s'),
-  })!
-  patterns.set(key, pattern)
-  return pattern
 }

@@ -7,23 +7,35 @@ import type { Explanation } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import { type Statements, readStatements } from './reads.ts'
 
-export function explainRead(plan: ReadPlan, table: Table | undefined, statements: Statements): Explanation {
-  if (!table) return { query: { sql: '', parameters: [] }, plan: {}, matchCount: 0 }
+/** How the matches are counted, which may take long, is the caller's choice. */
+export function explanation(plan: ReadPlan, table: Table, statements: Statements) {
   const { page, count } = readStatements(plan, table)
-  const start = performance.now()
-  const [matchCount] = statements.prepare(count.text).get(...count.values) as unknown as [number]
-  const executionTimeMillis = Math.round(performance.now() - start)
-  const steps = statements.prepare(`explain query plan ${page.text}`).all(...page.values)
   return {
-    query: { sql: page.text, parameters: page.values.map(toJson) },
-    plan: {
-      queryPlanner: { winningPlan: winningPlan(steps as unknown as Step[], table) },
-      executionStats: { executionSuccess: true, nReturned: matchCount, executionTimeMillis },
-      serverInfo: { version: versionOf(statements) },
+    count,
+    finish(matchCount: number, executionTimeMillis: number): Explanation {
+      const steps = statements.prepare(`explain query plan ${page.text}`).all(...page.values)
+      return {
+        query: { sql: page.text, parameters: page.values.map(toJson) },
+        plan: {
+          queryPlanner: { winningPlan: winningPlan(steps as unknown as Step[], table) },
+          executionStats: { executionSuccess: true, nReturned: matchCount, executionTimeMillis },
+          serverInfo: { version: versionOf(statements) },
+        },
+        matchCount,
+      }
     },
-    matchCount,
   }
 }
+
+export function explainRead(plan: ReadPlan, table: Table | undefined, statements: Statements): Explanation {
+  if (!table) return NOTHING_STORED
+  const { count, finish } = explanation(plan, table, statements)
+  const start = performance.now()
+  const [matchCount] = statements.prepare(count.text).get(...count.values) as unknown as [number]
+  return finish(matchCount, Math.round(performance.now() - start))
+}
+
+const NOTHING_STORED: Explanation = { query: { sql: '', parameters: [] }, plan: {}, matchCount: 0 }
 
 type Step = readonly [id: number, parent: number, unused: number, detail: string]
 

@@ -16,7 +16,7 @@ export interface Statements {
   prepare(text: string): StatementSync
 }
 
-/** Statements live as long as their shape is in use; the least recently used go first. */
+/** Statements by their text; when there are too many shapes, the oldest go. */
 export function createStatements(database: DatabaseSync, capacity = 500): Statements {
   const prepared = new Map<string, StatementSync>()
   return {
@@ -37,14 +37,25 @@ export interface ReadStatements {
   readonly count: Statement
 }
 
-export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
-  const filter = plan.query ? sql` where ${where(plan.query, translation(table))}` : raw('')
+/** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
+export function readStatements(plan: ReadPlan, table: Table, isWatched = false): ReadStatements {
+  const terms = [
+    ...(isWatched ? [raw('smalt_alive(no)')] : []),
+    ...(plan.query ? [where(plan.query, translation(table))] : []),
+  ]
+  const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
   const from = sql` from ${raw(table.name)}${filter}`
   const page = sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan.sort, table)}${window(plan)}`
   return {
     page: render(page, SQLITE.placeholder),
     count: render(sql`select count(*)${from}`, SQLITE.placeholder),
   }
+}
+
+/** Whether the page reached the last match, so that counting again would tell nothing new. */
+export function endsHere({ from, to }: ReadPlan, taken: number): boolean {
+  const hasRoom = to === undefined || taken < to - from + 1
+  return hasRoom && (taken > 0 || from === 0)
 }
 
 /** The `_id` a plan asks for, when that is all it asks and the id is a text. */

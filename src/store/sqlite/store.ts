@@ -7,12 +7,17 @@ import type { SqlValue } from '../sql/fragment.ts'
 import type { Found, Store, StoreSession } from '../store.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { openConnection } from './connection.ts'
-import { explainRead } from './explain.ts'
+import { explainRead, explanation } from './explain.ts'
 import { type Lookups, createLookups } from './lookups.ts'
 import { metadataOf } from './metadata.ts'
-import { type Statements, createStatements, readStatements, soughtId } from './reads.ts'
+import { type Statements, createStatements, endsHere, readStatements, soughtId } from './reads.ts'
+import { createReaders } from './readers.ts'
+import { explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
 import { createWriter } from './writer.ts'
 import { carryOut } from './writes.ts'
+
+/** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
+const READER_THREADS = 2
 
 export interface SqliteOptions {
   readonly directory: string
@@ -28,6 +33,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   const statements = createStatements(database)
   const writer = createWriter(database)
   const lookups = createLookups(statements)
+  const readers = createReaders(connection.file, READER_THREADS)
   const direct = directSession({ catalogue, statements, version: risingFrom(now) })
 
   async function timed<T>(operation: string, work: () => Promise<T> | T): Promise<T> {
@@ -42,9 +48,22 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   return {
     kind: 'sqlite',
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
-    find: (plan, take) =>
-      timed('find', () => lookedUp(plan, take, { catalogue, lookups }) ?? direct.find(plan, take)),
-    explain: (plan) => timed('explain', () => direct.explain(plan)),
+    find: (plan, take, bounds) =>
+      timed('find', () => {
+        const table = catalogue.tableOf(plan.collection)
+        if (!table) return { matchCount: 0 }
+        const found = lookedUp(plan, take, { table, lookups })
+        if (found) return found
+        if (isSlow(plan, table, statements)) return readElsewhere(plan, take, { table, readers, bounds })
+        return direct.find(plan, take, bounds)
+      }),
+    stream: (plan, bounds) => streamFrom(readers, catalogue.tableOf(plan.collection), { plan, bounds }),
+    explain: (plan, bounds) =>
+      timed('explain', () => {
+        const table = catalogue.tableOf(plan.collection)
+        if (!table || !isSlow(plan, table, statements)) return direct.explain(plan, bounds)
+        return explainElsewhere(plan, explanation(plan, table, statements), { table, readers, bounds })
+      }),
     write: (plan, report) => timed(plan.kind, () => writer.run(() => direct.write(plan, report))),
     nextValues: (sequence, count) =>
       timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
@@ -55,6 +74,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
     },
     async [Symbol.asyncDispose]() {
       await writer.drain()
+      await readers[Symbol.asyncDispose]()
       connection[Symbol.dispose]()
     },
   }
@@ -89,8 +109,8 @@ function directSession({ catalogue, statements, version }: Session): DirectSessi
 function promised(direct: DirectSession): StoreSession {
   return {
     kind: 'sqlite',
-    find: async (plan, take) => direct.find(plan, take),
-    explain: async (plan) => direct.explain(plan),
+    find: async (plan, take, bounds) => direct.find(plan, take, bounds),
+    explain: async (plan, bounds) => direct.explain(plan, bounds),
     write: async (plan, report) => direct.write(plan, report),
     nextValues: async (sequence, count) => direct.nextValues(sequence, count),
   }
@@ -102,11 +122,10 @@ type Take = (document: StoredDocument) => void
 function lookedUp(
   plan: ReadPlan,
   take: Take,
-  { catalogue, lookups }: { readonly catalogue: Catalogue; readonly lookups: Lookups },
+  { table, lookups }: { readonly table: Table; readonly lookups: Lookups },
 ): Promise<Found> | undefined {
   const id = soughtId(plan)
-  const table = id === undefined ? undefined : catalogue.tableOf(plan.collection)
-  if (id === undefined || !table) return undefined
+  if (id === undefined) return undefined
   return lookups.find(table, id).then((document) => {
     const isOnPage = plan.from === 0 && (plan.to ?? 0) >= 0
     if (document && isOnPage) take(document)
@@ -130,12 +149,6 @@ function readPage(
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
   const [matchCount] = statements.prepare(count.text).get(...count.values) as unknown as [number]
   return { matchCount }
-}
-
-/** Whether the page reached the last match, so that counting again would tell nothing new. */
-function endsHere({ from, to }: ReadPlan, taken: number): boolean {
-  const hasRoom = to === undefined || taken < to - from + 1
-  return hasRoom && (taken > 0 || from === 0)
 }
 
 type Row = readonly [id: string, version: number, text: string]

@@ -1,0 +1,32 @@
+/** Functions of ours inside SQLite. Deterministic ones may stand in indexes; they see nothing but their arguments. */
+import type { DatabaseSync } from 'node:sqlite'
+import { orderKey } from '../../base/decimal.ts'
+import { type Pattern, compilePattern } from '../../base/pattern.ts'
+import { foldCase } from '../../base/text.ts'
+
+export function addFunctions(database: DatabaseSync): void {
+  const options = { deterministic: true } as const
+  database.function('smalt_number', options, (text) => (typeof text === 'string' ? orderKey(text) : null))
+  database.function('smalt_fold', options, (text) => (typeof text === 'string' ? foldCase(text) : null))
+  database.function('smalt_match', options, (text, pattern, flags) => {
+    if (typeof text !== 'string') return null
+    return patternOf(String(pattern), String(flags)).occursIn(text) ? 1 : 0
+  })
+}
+
+const patterns = new Map<string, Pattern>()
+
+function patternOf(source: string, letters: string): Pattern {
+  const key = `${letters}/${source}`
+  const known = patterns.get(key)
+  if (known) return known
+  if (patterns.size >= 100) patterns.clear()
+  const pattern = compilePattern(source, {
+    caseInsensitive: letters.includes('i'),
+    multiline: letters.includes('m'),
+    extended: letters.includes('x'),
+    dotall: letters.includes('s'),
+  })!
+  patterns.set(key, pattern)
+  return pattern
+}

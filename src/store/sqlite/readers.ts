@@ -1,0 +1,119 @@
+/** Threads for slow questions: started when first needed, each with a read connection of its own. */
+import { Worker } from 'node:worker_threads'
+import { ServiceError } from '../../base/errors.ts'
+import type { Statement } from '../sql/fragment.ts'
+import type { Bounds } from '../store.ts'
+import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
+
+export interface Readers extends AsyncDisposable {
+  /** Rows in batches, at the pace of whoever asks for them. */
+  open<Row>(statement: Statement, bounds: Bounds): Cursor<Row>
+}
+
+export interface Cursor<Row> extends Disposable {
+  /** At most so many rows; fewer means there are no more. */
+  next(count: number): Promise<readonly Row[]>
+}
+
+interface Thread {
+  readonly worker: Worker
+  readonly waiting: Map<number, PromiseWithResolvers<readonly unknown[]>>
+}
+
+export function createReaders(file: string, size: number): Readers {
+  const threads: Thread[] = []
+  let cursors = 0
+
+  function threadFor(cursor: number): Thread {
+    const slot = cursor % size
+    return (threads[slot] ??= startThread(file, () => delete threads[slot]))
+  }
+
+  return {
+    open<Row>(statement: Statement, bounds: Bounds): Cursor<Row> {
+      const id = cursors++
+      return openCursor<Row>(id, threadFor(id), { statement, bounds })
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(threads.filter(Boolean).map(({ worker }) => worker.terminate()))
+    },
+  }
+}
+
+function startThread(file: string, onEnd: () => void): Thread {
+  const worker = new Worker(new URL(`./reader-worker${extension()}`, import.meta.url), {
+    workerData: { file },
+  })
+  const waiting: Thread['waiting'] = new Map()
+  worker.unref()
+  worker.on('message', (answer: ReaderAnswer) => {
+    const asked = waiting.get(answer.cursor)
+    waiting.delete(answer.cursor)
+    if (answer.kind === 'rows') asked?.resolve(answer.rows)
+    else asked?.reject(answer.error)
+  })
+  const fail = (error: unknown): void => {
+    onEnd()
+    for (const { reject } of waiting.values()) reject(error)
+    waiting.clear()
+  }
+  worker.on('error', fail)
+  worker.on('exit', () => fail(new Error('a reader thread ended')))
+  return { worker, waiting }
+}
+
+/** The published package is JavaScript, the repository TypeScript. */
+function extension(): string {
+  return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+}
+
+function openCursor<Row>(
+  cursor: number,
+  { worker, waiting }: Thread,
+  { statement, bounds }: { readonly statement: Statement; readonly bounds: Bounds },
+): Cursor<Row> {
+  const cancelled = new Int32Array(new SharedArrayBuffer(4))
+  const send = (request: ReaderRequest): void => worker.postMessage(request)
+  let ended: ServiceError | undefined
+  const end = (reason: ServiceError): void => {
+    ended ??= reason
+    Atomics.store(cancelled, 0, 1)
+    waiting.get(cursor)?.reject(reason)
+    waiting.delete(cursor)
+  }
+  let remainingMs = bounds.timeLimitMs
+  const onAbort = (): void => end(hungUp())
+  bounds.signal?.addEventListener('abort', onAbort)
+  send({ kind: 'open', cursor, text: statement.text, values: statement.values, cancelled })
+  return {
+    async next(count) {
+      if (bounds.signal?.aborted) end(hungUp())
+      if (ended) throw ended
+      const asked = Promise.withResolvers<readonly unknown[]>()
+      waiting.set(cursor, asked)
+      send({ kind: 'next', cursor, count })
+      // Only the time of the search counts, not the time a slow reader takes between two batches.
+      const start = performance.now()
+      const timer = setTimeout(() => end(timedOut(bounds.timeLimitMs)), remainingMs)
+      try {
+        return (await asked.promise) as readonly Row[]
+      } finally {
+        clearTimeout(timer)
+        remainingMs -= performance.now() - start
+      }
+    },
+    [Symbol.dispose]() {
+      bounds.signal?.removeEventListener('abort', onAbort)
+      send({ kind: 'close', cursor })
+    },
+  }
+}
+
+function timedOut(timeLimitMs: number): ServiceError {
+  const message = `the query took longer than ${timeLimitMs} ms; an index, or a narrower query, would help`
+  return new ServiceError('store-crud:Timeout', message)
+}
+
+function hungUp(): ServiceError {
+  return new ServiceError('crud:Unavailable', 'the caller hung up')
+}

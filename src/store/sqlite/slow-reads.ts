@@ -1,0 +1,102 @@
+/** What no index serves, and what is large, is read on another thread, so that it stalls nobody. */
+import { memoized } from '../../base/memo.ts'
+import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import type { Statement } from '../sql/fragment.ts'
+import type { Bounds, Explanation, Found } from '../store.ts'
+import type { Table } from './catalogue.ts'
+import type { Readers } from './readers.ts'
+import { type Statements, endsHere, readStatements } from './reads.ts'
+
+type Row = readonly [id: string, version: number, text: string]
+
+interface Elsewhere {
+  readonly table: Table
+  readonly readers: Readers
+  readonly bounds: Bounds
+}
+
+/** Tables up to this size are read through faster than a thread is asked. */
+const SMALL_TABLE = 2_000
+const LARGE_PAGE = 2_000
+const BATCH = 500
+
+export function isSlow(plan: ReadPlan, table: Table, statements: Statements): boolean {
+  if (lastRow(table, statements) <= SMALL_TABLE) return false
+  const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
+  return isLarge || scans(readStatements(plan, table).page.text, table, statements)
+}
+
+export async function readElsewhere(
+  plan: ReadPlan,
+  take: (document: StoredDocument) => void,
+  { table, readers, bounds }: Elsewhere,
+): Promise<Found> {
+  const { page, count } = readStatements(plan, table, true)
+  let taken = 0
+  for await (const document of documentsOf(readers, page, bounds)) {
+    taken++
+    take(document)
+  }
+  if (!plan.counted) return { matchCount: 0 }
+  if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
+  return { matchCount: await countElsewhere(count, readers, bounds) }
+}
+
+export async function explainElsewhere(
+  plan: ReadPlan,
+  { finish }: { readonly finish: (matchCount: number, executionTimeMillis: number) => Explanation },
+  { table, readers, bounds }: Elsewhere,
+): Promise<Explanation> {
+  const start = performance.now()
+  const matchCount = await countElsewhere(readStatements(plan, table, true).count, readers, bounds)
+  return finish(matchCount, Math.round(performance.now() - start))
+}
+
+async function countElsewhere(count: Statement, readers: Readers, bounds: Bounds): Promise<number> {
+  using cursor = readers.open<readonly [number]>(count, bounds)
+  const [row] = await cursor.next(1)
+  return row![0]
+}
+
+export async function* streamFrom(
+  readers: Readers,
+  table: Table | undefined,
+  { plan, bounds }: { readonly plan: ReadPlan; readonly bounds: Bounds },
+): AsyncGenerator<StoredDocument> {
+  if (table) yield* documentsOf(readers, readStatements(plan, table, true).page, bounds)
+}
+
+async function* documentsOf(
+  readers: Readers,
+  statement: Statement,
+  bounds: Bounds,
+): AsyncGenerator<StoredDocument> {
+  using cursor = readers.open<Row>(statement, bounds)
+  let rows: readonly Row[]
+  do {
+    rows = await cursor.next(BATCH)
+    for (const [id, version, text] of rows) yield { id, version, text }
+  } while (rows.length === BATCH)
+}
+
+function lastRow(table: Table, statements: Statements): number {
+  const [no] = statements.prepare(`select max(no) from ${table.name}`).get() as unknown as [number | null]
+  return no ?? 0
+}
+
+/** By the text of the statement; a change of indexes makes a new table object, and what was known is forgotten. */
+const knownScans = memoized((_table: Table) => new Map<string, boolean>())
+
+/** Whether the engine would walk through the table. */
+function scans(text: string, table: Table, statements: Statements): boolean {
+  const known = knownScans(table)
+  const answer = known.get(text)
+  if (answer !== undefined) return answer
+  if (known.size >= 1000) known.clear()
+  const steps = statements.prepare(`explain query plan ${text}`).all() as unknown as Step[]
+  const isScan = steps.some(([, , , detail]) => detail.startsWith(`SCAN ${table.name}`))
+  known.set(text, isScan)
+  return isScan
+}
+
+type Step = readonly [id: number, parent: number, unused: number, detail: string]

@@ -1,0 +1,13 @@
+/** Schemas without a service: documents compiled as the registry would. */
+import type { Json } from '../../src/base/json.ts'
+import { compileSchema } from '../../src/metadata/compile.ts'
+import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
+import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
+import type { Schema } from '../../src/schema/schema.ts'
+import { type Definition, metadataDocument } from './service.ts'
+
+export function compiledSchema(entity: string, fields: Json, more: Definition = {}): Schema {
+  const { entityInfo, schema } = metadataDocument(entity, fields, more) as { entityInfo: Json; schema: Json }
+  const configured = { backends: ['sqlite'], datasources: ['default'], backendOf: () => 'sqlite' }
+  return compileSchema(parseEntityInfo(entityInfo, '', configured), parseSchemaDocument(schema, ''), [])
+}
