@@ -111,7 +111,11 @@ function createListener({ service, limits, auth, log, metrics, overload }: Serve
 
 const UNMATCHED = '(none)'
 
-async function receive(listener: Listener, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function receive(
+  listener: Listener,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const exchange = new Exchange(request, response)
   try {
     const { route } = admit(listener, exchange)

@@ -12,7 +12,7 @@ export function explanation(plan: ReadPlan, table: Table, statements: Statements
   const { page, count } = readStatements(plan, table)
   return {
     count,
-    finish(matchCount: number, executionTimeMillis: number): Explanation {
+    finish: (matchCount: number, executionTimeMillis: number): Explanation => {
       const steps = statements.prepare(`explain query plan ${page.text}`).all(...page.values)
       return {
         query: { sql: page.text, parameters: page.values.map(toJson) },

@@ -21,12 +21,16 @@ interface Thread {
 }
 
 export function createReaders(file: string, size: number): Readers {
-  const threads: Thread[] = []
+  const threads = new Map<number, Thread>()
   let cursors = 0
 
   function threadFor(cursor: number): Thread {
     const slot = cursor % size
-    return (threads[slot] ??= startThread(file, () => delete threads[slot]))
+    const known = threads.get(slot)
+    if (known) return known
+    const thread = startThread(file, () => threads.delete(slot))
+    threads.set(slot, thread)
+    return thread
   }
 
   return {
@@ -35,7 +39,7 @@ export function createReaders(file: string, size: number): Readers {
       return openCursor<Row>(id, threadFor(id), { statement, bounds })
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(threads.filter(Boolean).map(({ worker }) => worker.terminate()))
+      await Promise.all([...threads.values()].map(({ worker }) => worker.terminate()))
     },
   }
 }

@@ -1,0 +1,75 @@
+/** The embedded store: the contract, and what only a file on this machine can get wrong. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
+
+const open = (directory: string) => openSqliteStore({ directory })
+const { collection } = SCHEMA
+
+storeContract('sqlite', open)
+
+test('sqlite: a second process on the same directory is refused, and may come when the first is gone', async () => {
+  await using stage = await openStage(open)
+  assert.throws(() => open(stage.directory), { code: 'SMALT_LOCKED' })
+  await insert(stage.store, '[{"_id":"a"}]')
+  assert.equal((await find(stage.store)).matchCount, 1, 'the first one goes on')
+})
+
+test('sqlite: data of a newer release is refused, and left as it is', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-store-'))
+  try {
+    await open(directory)[Symbol.asyncDispose]()
+    const file = join(directory, 'smalt.db')
+    const pragma = (text: string): unknown => {
+      using database = new DatabaseSync(file)
+      return database.prepare(`pragma ${text}`).get()
+    }
+    pragma('user_version = 999')
+    assert.throws(() => open(directory), /newer release/)
+    assert.deepEqual({ ...(pragma('user_version') as object) }, { user_version: 999 })
+    assert.throws(() => open(directory), /newer release/, 'a failed start lets go of the directory')
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+})
+
+test('sqlite: changing indexes never rebuilds what did not change', async () => {
+  await using stage = await openStage(open, [index(['s']), index(['s', 'i'], true)])
+  const { store, directory } = stage
+  await insert(store, '[{"_id":"a","s":"x","i":1}]')
+  const built = (): Map<string, number> => {
+    using database = new DatabaseSync(join(directory, 'smalt.db'), { readOnly: true })
+    const rows = database.prepare(
+      `select name, rootpage from sqlite_schema where type = 'index' and name like 'idx%'`,
+    )
+    return new Map(rows.all().map(({ name, rootpage }) => [String(name), Number(rootpage)]))
+  }
+  const before = built()
+  const indexes = [index(['s', 'i'], true), index(['s']), index(['i'])]
+  await store.changeMetadata(await change(store, { prepare: { collection, indexes, paths: [] } }))
+  const after = built()
+  assert.equal(after.size, before.size + 1)
+  for (const [name, page] of before) assert.equal(after.get(name), page, `${name} stayed where it was`)
+  await store.changeMetadata(
+    await change(store, { prepare: { collection, indexes: [index(['i'])], paths: [] } }),
+  )
+  assert.equal(built().size, 1)
+})
+
+test('sqlite: versions rise when the clock stands still or is set back', async () => {
+  const times = [1000, 1000, 500, 2000]
+  await using stage = await openStage((directory) =>
+    openSqliteStore({ directory, now: () => times.shift() ?? 0 }),
+  )
+  const versions: number[] = []
+  for (const id of ['a', 'b', 'c', 'd']) {
+    const [outcome] = await insert(stage.store, `[{"_id":"${id}"}]`)
+    if (outcome!.kind === 'inserted') versions.push(outcome!.document.version)
+  }
+  assert.deepEqual(versions, [1000, 1001, 1002, 2000])
+})
