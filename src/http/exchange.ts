@@ -19,6 +19,8 @@ export class Exchange {
   readonly started: number = performance.now()
   /** Data clients read errors from the response document, all others the bare error object. */
   isData = false
+  /** Whether the body was given up before its end. */
+  isCut = false
   allow = ''
   search = ''
   bound: Bound | undefined = undefined
@@ -54,9 +56,9 @@ export function send(exchange: Exchange, reply: Reply, isLast: boolean): number 
   if (reply.headers) headers.push(...reply.headers)
   if (status === 503) headers.push('Retry-After', '1')
   if (status === 405) headers.push('Allow', exchange.allow)
-  if (isLast || status === 413) headers.push('Connection', 'close')
+  if (isLast || exchange.isCut) headers.push('Connection', 'close')
   response.writeHead(status, headers)
-  if (status === 413) lingerBeforeClosing(exchange, text)
+  if (exchange.isCut) lingerBeforeClosing(exchange, text)
   // ASCII alone needs no encoding, and node writes it in one copy
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
   return bytes

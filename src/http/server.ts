@@ -169,6 +169,7 @@ function refuse(listener: Listener, exchange: Exchange, error: unknown): void {
     return
   }
   const problem = isForeseen ? error : internalError(exchange)
+  exchange.isCut = problem.code === 'crud:BodyTooLarge'
   finish(listener, exchange, failureReply(exchange, problem))
 }
 

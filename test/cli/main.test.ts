@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -88,6 +88,22 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.ok(lines.some((line) => line.route === '/metadata' && line.status === 200))
   })
 }
+
+test('serve: a second signal ends it at once with 130', async () => {
+  const child = start(['--port', '0', '--data', join(scratch, 'twice')])
+  const { port } = new URL((await listening(child)).api)
+  const busy = connect(Number(port), '127.0.0.1')
+  busy.on('error', () => undefined)
+  await new Promise((resolve) => {
+    busy.write('POST /data/bulk HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{', resolve)
+  })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  child.kill('SIGTERM')
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  assert.equal(child.exitCode, null)
+  child.kill('SIGTERM')
+  assert.equal((await ended(child)).code, 130)
+})
 
 test('serve: data in use by another process is a conflict', async () => {
   const data = join(scratch, 'locked')

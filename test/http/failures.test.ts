@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { openMode } from '../../src/http/credentials.ts'
 import { logTo } from '../../src/http/log.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
+import { watchEventLoop } from '../../src/http/overload.ts'
 import { startServer } from '../../src/http/server.ts'
 import { fakeService } from './fake-service.ts'
 import { type Harness, start } from './harness.ts'
@@ -114,6 +115,18 @@ test('overload: the interface answers 503, health goes on', async () => {
   assert.equal((await busy.ask('GET', '/metadata')).json().errorCode, 'crud:Unavailable')
   for (const path of ['/health', '/ready', '/metrics'])
     assert.equal((await busy.ask('GET', path)).status, 200)
+})
+
+test('overload: a loop that is stuck is noticed, and one that has caught up again too', async () => {
+  const overload = watchEventLoop(200)
+  assert.equal(overload.isOverloaded(), false)
+  const until = performance.now() + 1_500
+  while (performance.now() < until);
+  await wait(100)
+  assert.equal(overload.isOverloaded(), true)
+  await wait(2_100)
+  assert.equal(overload.isOverloaded(), false)
+  overload.close()
 })
 
 for (const host of ['0.0.0.0', '::', '192.168.1.1', 'example.com', '']) {

@@ -16,6 +16,8 @@ export interface Translation {
   readonly alias: () => string
   /** Whether an index holds the folded text of the field, so that ignoring case can use it. */
   readonly hasFoldedIndex: (path: string) => boolean
+  /** The table that holds the elements at a path into an array, with the number of their document. */
+  readonly elementsOf: (path: string) => string | undefined
 }
 
 /**
@@ -23,7 +25,10 @@ export interface Translation {
  * mean one of the elements' own, and a column holds the form of its own type only, not that of the other side.
  */
 export function withoutColumns(to: Translation): Translation {
-  return { ...to, scopes: to.scopes.map(({ columns: _, ...base }) => base) }
+  return {
+    ...to,
+    scopes: to.scopes.map(({ json, present, scalar }) => ({ json, present, ...(scalar && { scalar }) })),
+  }
 }
 
 /** What holds for a candidate; `undefined` stands for the missing element of an absent array. */
@@ -31,8 +36,22 @@ export type Test = (value: Fragment | undefined) => Fragment | undefined
 
 /** Some candidate of the field passes the test. */
 export function some({ up, steps, field }: FieldRef, test: Test, to: Translation): Fragment {
+  const indexed = indexedElements({ steps, field }, test, to)
+  if (indexed) return indexed
   const read = (base: Base, rest: readonly Step[]): Fragment => readField(base, rest, field, to.dialect)
   return someStep(to.scopes[up]!, steps, { read, test, to })
+}
+
+/** A test that missing values fail can be put to the indexed elements instead of to each document. */
+function indexedElements(
+  { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
+  test: Test,
+  { scopes, elementsOf }: Translation,
+): Fragment | undefined {
+  const isWholeArray = steps.includes('*') && !steps.some((step) => typeof step === 'number')
+  const table = isWholeArray && scopes.length === 1 ? elementsOf(field.path) : undefined
+  if (table === undefined || test(undefined) !== undefined) return undefined
+  return sql`no in (select doc from ${raw(table)} where ${test(raw('k0'))!})`
 }
 
 interface Search {

@@ -6,7 +6,7 @@ import type { FieldRef } from '../../lang/resolve.ts'
 import { TYPES, type TypeName } from '../../schema/types.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
-import { OPERATORS, type Translation, isIn, not, typeOf, withoutColumns } from './translation.ts'
+import { OPERATORS, type Translation, isIn, not, some, typeOf, withoutColumns } from './translation.ts'
 
 /** Something found on a path: where it hangs, and the last steps to it; no base stands for a missing one. */
 interface Spot {
@@ -48,19 +48,35 @@ export function inField(query: Query<FieldRef> & { kind: 'inField' }, to: Transl
 }
 
 export function contains(query: Query<FieldRef> & { kind: 'contains' }, to: Translation): Fragment {
-  const type = typeOf(query.array.field)
-  if (query.op !== '$all') {
-    const listed = isIn(query.values, to, type)
-    const any = someSpot(query.array, to, (spot) =>
-      spot.base ? anyElement(spot, to, type, (each) => listed(each)!) : raw('1=0'),
-    )
-    return query.op === '$none' ? not(any) : any
-  }
-  return someSpot(query.array, to, (spot) => containsAll(spot, query.values, type, to))
+  const { array, op, values } = query
+  const type = typeOf(array.field)
+  if (op === '$all') return containsAll(array, values, to)
+  const listed = isIn(values, to, type)
+  // Null among the values means a null element, never an absent array, so only without it this is a plain `$in`.
+  const any = values.includes(null)
+    ? someSpot(array, to, (spot) =>
+        spot.base ? anyElement(spot, to, type, (each) => listed(each)!) : raw('1=0'),
+      )
+    : some(elementsOf(array), listed, to)
+  return op === '$none' ? not(any) : any
+}
+
+/** An index can tell which documents hold the first value; whether they hold all of them is looked at there. */
+function containsAll(array: FieldRef, values: readonly Json[], to: Translation): Fragment {
+  const type = typeOf(array.field)
+  const all = someSpot(array, to, (spot) => holdsAll(spot, values, type, to))
+  const first = values.find((value) => value !== null)
+  if (first === undefined || to.elementsOf(`${array.field.path}.*`) === undefined) return all
+  return sql`(${some(elementsOf(array), isIn([first], to, type), to)} and ${all})`
+}
+
+function elementsOf(array: FieldRef): FieldRef {
+  const { element } = array.field as ArrayField
+  return { ...array, steps: [...array.steps, '*'], field: element }
 }
 
 /** As many different listed values are in the array as there are different values listed. */
-function containsAll(spot: Spot, values: readonly Json[], type: TypeName, to: Translation): Fragment {
+function holdsAll(spot: Spot, values: readonly Json[], type: TypeName, to: Translation): Fragment {
   if (values.length === 0) return raw('1=1')
   if (!spot.base) return raw('1=0')
   const others = values.filter((value) => value !== null)

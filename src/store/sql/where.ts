@@ -9,7 +9,7 @@ import type { Step } from '../../base/path.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve.ts'
 import type { Base } from './dialect.ts'
-import { type Fragment, joinBalanced, param, raw, sql } from './fragment.ts'
+import { type Fragment, join, joinBalanced, param, raw, sql } from './fragment.ts'
 import { literalPrefix, prefixEnd } from './prefix.ts'
 import {
   OPERATORS,
@@ -39,12 +39,8 @@ export function where(query: Query<FieldRef>, to: Translation): Fragment {
       return inField(query, to)
     case 'contains':
       return contains(query, to)
-    case 'elemMatch': {
-      const scopes = withoutColumns(to).scopes.slice(query.array.up)
-      return someElement(scopes[0]!, query.array.steps, { ...to, scopes }, (inner) =>
-        where(query.query, inner),
-      )
-    }
+    case 'elemMatch':
+      return elemMatch(query, to)
     case 'and':
     case 'or':
       if (query.terms.length === 0) return raw(query.kind === 'and' ? '1=1' : '1=0')
@@ -58,6 +54,31 @@ export function where(query: Query<FieldRef>, to: Translation): Fragment {
       return unreachable(query)
   }
 }
+
+/** What an index knows about single elements narrows the search; that one element has it all is looked at there. */
+function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to: Translation): Fragment {
+  const scopes = withoutColumns(to).scopes.slice(array.up)
+  const found = someElement(scopes[0]!, array.steps, { ...to, scopes }, (inner) => where(query, inner))
+  const hints = conjuncts(query).flatMap((term) => {
+    const seen = seenFromOutside(term, array)
+    return seen && to.elementsOf(seen.field.field.path) !== undefined ? [compare(seen, to)] : []
+  })
+  return hints.length === 0 ? found : sql`(${join([...hints, found], ' and ')})`
+}
+
+function conjuncts(query: Query<FieldRef>): readonly Query<FieldRef>[] {
+  return query.kind === 'and' ? query.terms.flatMap(conjuncts) : [query]
+}
+
+/** A comparison inside an elemMatch as a question about all elements, which holds whenever the elemMatch does. */
+function seenFromOutside(term: Query<FieldRef>, array: FieldRef): Comparison | undefined {
+  if (term.kind !== 'compare' || term.op === '$neq' || term.value === null || term.field.up > 0)
+    return undefined
+  const field = { ...term.field, up: array.up, steps: [...array.steps, '*', ...term.field.steps] }
+  return { ...term, field }
+}
+
+type Comparison = Query<FieldRef> & { kind: 'compare' }
 
 /** Some element of some array at the path; every `*` passed opens a scope, as it does in `lang/match.ts`. */
 function someElement(

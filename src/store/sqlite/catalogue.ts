@@ -9,6 +9,7 @@ import type { Collection, IndexDefinition, IndexField } from '../../schema/schem
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../store.ts'
+import { type ArrayIndex, arrayIndex, goesIntoArray } from './array-indexes.ts'
 import { isConstraintError } from './failures.ts'
 
 export interface Table {
@@ -17,6 +18,10 @@ export interface Table {
   readonly indexes: ReadonlyMap<number, IndexDefinition>
   /** Paths whose folded text is indexed. */
   readonly folded: ReadonlySet<string>
+  /** Indexes into arrays, which writes keep themselves. */
+  readonly arrays: readonly ArrayIndex[]
+  /** Path into an array → the table that holds its elements in column `k0`. */
+  readonly elements: ReadonlyMap<string, string>
 }
 
 export interface Catalogue {
@@ -45,18 +50,32 @@ function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
   const tables = new Map<string, Table>()
   for (const row of database.prepare('select no, name, entity from smalt_collection').all()) {
     const { no, name, entity } = row as { no: number; name: string; entity: string }
-    const indexes = readIndexes(database, no)
-    const folded = [...indexes.values()]
-      .flatMap(({ fields }) => fields.slice(0, 1))
-      .filter((field) => field.caseInsensitive)
-    tables.set(`${name}/${entity}`, {
-      no,
-      name: `doc_${no}`,
-      indexes,
-      folded: new Set(folded.map(({ path }) => path)),
-    })
+    tables.set(`${name}/${entity}`, describeTable(no, readIndexes(database, no)))
   }
   return tables
+}
+
+function describeTable(no: number, indexes: ReadonlyMap<number, IndexDefinition>): Table {
+  const name = `doc_${no}`
+  const firsts = [...indexes].map(([index, definition]) => ({
+    index,
+    definition,
+    field: definition.fields[0]!,
+  }))
+  const intoArrays = firsts.filter(({ definition }) => goesIntoArray(definition))
+  const plain = firsts.filter(({ definition }) => !goesIntoArray(definition))
+  return {
+    no,
+    name,
+    indexes,
+    folded: new Set(plain.filter(({ field }) => field.caseInsensitive).map(({ field }) => field.path)),
+    arrays: intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),
+    elements: new Map(
+      intoArrays
+        .filter(({ field }) => field.path.includes('*') && !field.caseInsensitive)
+        .map(({ index, field }) => [field.path, `arr_${index}`]),
+    ),
+  }
 }
 
 function readIndexes(database: DatabaseSync, collection: number): ReadonlyMap<number, IndexDefinition> {
@@ -107,7 +126,9 @@ function changeIndexes(database: DatabaseSync, collection: number, wanted: reado
   const definitions = new Map(wanted.map((index) => [canonical(index), index]))
   for (const [no, index] of readIndexes(database, collection)) {
     if (definitions.delete(canonical(index))) continue
-    database.exec(`drop index if exists idx_${no}; drop index if exists idx_${no}_some`)
+    database.exec(
+      `drop index if exists idx_${no}; drop index if exists idx_${no}_some; drop table if exists arr_${no}`,
+    )
     database.prepare('delete from smalt_index where no = ?').run(no)
   }
   for (const [text, index] of definitions) {
@@ -133,9 +154,8 @@ function buildIndex(
   index: IndexDefinition,
   { collection, no }: { collection: number; no: number },
 ): void {
-  if (index.fields.some(({ path }) => path.includes('*'))) return
   try {
-    for (const statement of indexStatements(index, `doc_${collection}`, `idx_${no}`)) database.exec(statement)
+    for (const statement of buildStatements(index, { collection, no })) database.exec(statement)
   } catch (error) {
     if (!isConstraintError(error)) throw error
     const names = index.fields.map(({ path }) => path).join(', ')
@@ -144,6 +164,12 @@ function buildIndex(
       `documents already repeat values of the unique index on ${names}`,
     )
   }
+}
+
+function buildStatements(index: IndexDefinition, { collection, no }: { collection: number; no: number }) {
+  if (!goesIntoArray(index)) return indexStatements(index, `doc_${collection}`, `idx_${no}`)
+  const { create, enterAll } = arrayIndex(index, `doc_${collection}`, no)
+  return [...create, enterAll]
 }
 
 function indexStatements(

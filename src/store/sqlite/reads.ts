@@ -83,6 +83,7 @@ function translation(table: Table): Translation {
     scopes: [DOCUMENT],
     alias: () => `e${++aliases}`,
     hasFoldedIndex: (path) => table.folded.has(path),
+    elementsOf: (path) => table.elements.get(path),
   }
 }
 

@@ -69,15 +69,13 @@ function insertAll(plan: InsertPlan, context: WriteContext): void {
   for (const document of plan.documents) context.report(insertOne(plan, document, context))
 }
 
-function insertOne(
-  plan: WritePlan,
-  document: JsonObject,
-  { table, statements, version }: WriteContext,
-): Outcome {
+function insertOne(plan: WritePlan, document: JsonObject, context: WriteContext): Outcome {
+  const { table, statements, version } = context
   const insert = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
   const text = JSON.stringify(document)
-  return unlessDuplicate(() => {
-    insert.run(bind(document['_id']!, plan.idType), version, text)
+  return unlessDuplicate(context, () => {
+    const { lastInsertRowid } = insert.run(bind(document['_id']!, plan.idType), version, text)
+    enterElements(Number(lastInsertRowid), context)
     return { kind: 'inserted', document: { id: idText(document), version, text } }
   })
 }
@@ -137,8 +135,10 @@ function updateOne(
   const text = JSON.stringify(document)
   // Versions of a document rise also when the clock was set back since its last write.
   const version = Math.max(context.version, stored.version + 1)
-  return unlessDuplicate(() => {
+  return unlessDuplicate(context, () => {
     update.run(version, text, no)
+    removeElements(no, context)
+    enterElements(no, context)
     return { kind: 'updated', document: { id: stored.id, version, text } }
   })
 }
@@ -147,6 +147,7 @@ function deleteAll(plan: DeletePlan, context: WriteContext): void {
   const remove = context.statements.prepare(`delete from ${context.table.name} where no = ?`)
   for (const no of matching(plan.query, context)) {
     remove.run(no)
+    removeElements(no, context)
     context.report({ kind: 'deleted' })
   }
 }
@@ -162,12 +163,29 @@ function readOne(no: number, plan: WritePlan, { table, statements }: WriteContex
   return { id, version, text }
 }
 
-function unlessDuplicate(work: () => Outcome): Outcome {
+function enterElements(no: number, { table, statements }: WriteContext): void {
+  for (const { enterOne } of table.arrays) statements.prepare(enterOne).run(no)
+}
+
+function removeElements(no: number, { table, statements }: WriteContext): void {
+  for (const { removeOne } of table.arrays) statements.prepare(removeOne).run(no)
+}
+
+/** A statement that fails leaves nothing behind; with indexes into arrays there are several to take back. */
+function unlessDuplicate({ table, statements }: WriteContext, work: () => Outcome): Outcome {
+  const isGuarded = table.arrays.length > 0
+  if (isGuarded) statements.prepare('savepoint document').run()
   try {
-    return work()
+    const outcome = work()
+    if (isGuarded) statements.prepare('release document').run()
+    return outcome
   } catch (error) {
-    if (isConstraintError(error)) return { kind: 'duplicate' }
-    throw error
+    if (!isConstraintError(error)) throw error
+    if (isGuarded) {
+      statements.prepare('rollback to document').run()
+      statements.prepare('release document').run()
+    }
+    return { kind: 'duplicate' }
   }
 }
 

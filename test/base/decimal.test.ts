@@ -1,0 +1,95 @@
+/** Exact decimals: the order of keys is the order of numbers. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compareDecimal, integerText, isIntegral, orderKey, parseDecimal } from '../../src/base/decimal.ts'
+
+/** The number as a fraction of whole numbers, by another way than the one under test. */
+function exact(text: string): { readonly digits: bigint; readonly scale: number } {
+  const [, sign, whole, fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)!
+  return { digits: BigInt(`${sign}${whole}${fraction}`), scale: fraction.length - Number(power) }
+}
+
+function compareExact(a: string, b: string): number {
+  const [x, y] = [exact(a), exact(b)]
+  const scale = Math.max(x.scale, y.scale)
+  const difference = x.digits * 10n ** BigInt(scale - x.scale) - y.digits * 10n ** BigInt(scale - y.scale)
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1
+}
+
+const number = fc.oneof(
+  fc.stringMatching(/^-?(0|[1-9]\d{0,12})(\.\d{1,8})?([eE][+-]?\d{1,3})?$/),
+  fc.stringMatching(/^-?[0-2](\.[0-2]{1,3})?(e[+-]?[0-2])?$/),
+  fc.constantFrom(
+    '0',
+    '-0',
+    '0.00',
+    '0e5',
+    '1.1',
+    '1.10',
+    '-1.1',
+    '-1.11',
+    '1e400',
+    '1e-400',
+    '-1e400',
+    '9',
+    '10',
+    '99',
+    '-9',
+    '-10',
+  ),
+)
+
+test('decimal: keys order as the numbers do, and are the same for equal numbers', () => {
+  fc.assert(
+    fc.property(number, number, (a, b) => {
+      const expected = compareExact(a, b)
+      const [x, y] = [orderKey(a)!, orderKey(b)!]
+      assert.equal(
+        Math.sign(Buffer.compare(Buffer.from(x), Buffer.from(y))),
+        expected,
+        `${a} ${b}: ${x} ${y}`,
+      )
+      assert.equal(Math.sign(compareDecimal(parseDecimal(a)!, parseDecimal(b)!)), expected, `${a} ${b}`)
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+const REFUSED = [
+  '',
+  '-',
+  '1.',
+  '.5',
+  '+1',
+  '1e',
+  ' 1',
+  '1 ',
+  '0x1',
+  'NaN',
+  'Infinity',
+  '1e10001',
+  '1e-10002',
+  '1'.repeat(10_001),
+]
+
+for (const text of REFUSED) {
+  test(`decimal: "${text.slice(0, 12)}" is no number within reach`, () => {
+    assert.equal(parseDecimal(text), undefined)
+    assert.equal(orderKey(text), null)
+  })
+}
+
+test('decimal: integral numbers have plain digits', () => {
+  const digits = (text: string): string | undefined => {
+    const decimal = parseDecimal(text)!
+    return isIntegral(decimal) ? integerText(decimal) : undefined
+  }
+  assert.equal(digits('5.00'), '5')
+  assert.equal(digits('1.5e1'), '15')
+  assert.equal(digits('-120e-1'), '-12')
+  assert.equal(digits('1e3'), '1000')
+  assert.equal(digits('-0.0'), '0')
+  assert.equal(digits('1.5'), undefined)
+  assert.equal(digits('1e-1'), undefined)
+})

@@ -1,0 +1,137 @@
+/** JSON from outside: what is refused, with its place, and that no digit is lost. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type Code, ServiceError } from '../../src/base/errors.ts'
+import { isNumber, member, numberText, parseTrusted, pointer, sameJson } from '../../src/base/json.ts'
+import { parseJson } from '../../src/base/parse-json.ts'
+
+const REFUSED: readonly (readonly [rule: string, text: string, code: Code, message: RegExp])[] = [
+  ['text that is no JSON', '{"a":}', 'crud:InvalidRequest', /not valid JSON/],
+  ['an empty text', '', 'crud:InvalidRequest', /not valid JSON/],
+  ['something after the value', '{} {}', 'crud:InvalidRequest', /not valid JSON/],
+  ['a key that stands twice', '{"a":1,"a":2}', 'crud:InvalidRequest', /twice.*\(at \/a\)$/],
+  [
+    'a key that stands twice, deep down',
+    '{"x":[{},{"a/b":{"k":1,"k":2}}]}',
+    'crud:InvalidRequest',
+    /\(at \/x\/1\/a~1b\/k\)$/,
+  ],
+  ['a key that stands twice in two spellings', '{"a":1,"\\u0061":2}', 'crud:InvalidRequest', /\(at \/a\)$/],
+  ['__proto__', '{"x":{"__proto__":{}}}', 'crud:InvalidRequest', /__proto__.*\(at \/x\)$/],
+  ['__proto__ in another spelling', '{"\\u005f_proto__":1}', 'crud:InvalidRequest', /__proto__/],
+  ['__proto__ in an array', '[[{"__proto__":1}]]', 'crud:InvalidRequest', /\(at \/0\/0\)$/],
+  ['NUL in a text', '{"a":["\\u0000"]}', 'crud:InvalidRequest', /NUL.*\(at \/a\/0\)$/],
+  ['NUL in a key', '{"a\\u0000":1}', 'crud:InvalidRequest', /NUL/],
+  ['a lone surrogate', '{"a":"\\ud800"}', 'crud:InvalidRequest', /surrogate.*\(at \/a\)$/],
+  ['surrogates in the wrong order', '{"a":"\\udc00\\ud800"}', 'crud:InvalidRequest', /surrogate/],
+  ['a lone surrogate in a key', '{"\\ud800":1}', 'crud:InvalidRequest', /surrogate/],
+  ['nesting deeper than the limit', '[[[[[1]]]]]', 'crud:LimitExceeded', /deeper than 4/],
+]
+
+for (const [rule, text, code, message] of REFUSED) {
+  test(`parseJson: refuses ${rule}`, () => {
+    assert.throws(
+      () => parseJson(text, 4),
+      (error) => {
+        assert.ok(error instanceof ServiceError)
+        assert.equal(error.code, code)
+        assert.match(error.message, message)
+        return true
+      },
+    )
+  })
+}
+
+test('parseJson: the message of a refusal does not repeat the body', () => {
+  assert.throws(
+    () => parseJson('{"password":"hunter2",}', 9),
+    (error) => error instanceof ServiceError && !error.message.includes('hunter2'),
+  )
+})
+
+test('parseJson: takes nesting up to the limit, brackets in texts do not count', () => {
+  assert.deepEqual(parseJson('[[[["[[[[[[{{{{"]]]]', 4), [[[['[[[[[[{{{{']]]])
+  assert.deepEqual(parseJson('["\\\\","\\"[[[[["]', 1), ['\\', '"[[[[['])
+})
+
+test('parseJson: takes pairs of surrogates, however spelled, and names of object members', () => {
+  assert.deepEqual(parseJson('["\\ud83d\\ude00","😀"]', 4), ['😀', '😀'])
+  const value = parseJson('{"toString":1,"hasOwnProperty":2,"constructor":3}', 4)
+  assert.equal(member(value, 'toString'), 1)
+  assert.equal(member(parseJson('{}', 4), 'toString'), undefined)
+})
+
+const NUMBERS = [
+  '0',
+  '-0',
+  '1.10',
+  '1e400',
+  '-1E-400',
+  '9223372036854775807',
+  '9007199254740993',
+  '0.1',
+  '1.0',
+  '1E+2',
+  '5e-324',
+  '123456789012345678901234567890.5',
+  '100',
+  '-0.0',
+  '1e2',
+  '0.30000000000000004',
+  '12345678901234567',
+]
+
+for (const digits of NUMBERS) {
+  test(`parseJson: ${digits} keeps its digits`, () => {
+    for (const text of [
+      digits,
+      `[${digits}]`,
+      `{"a":${digits}}`,
+      `[1, ${digits} ,2]`,
+      `{"x":[0,{"a": ${digits}}]}`,
+    ]) {
+      assert.equal(JSON.stringify(parseJson(text, 9)), text.replaceAll(' ', ''))
+      assert.equal(JSON.stringify(parseTrusted(text)), text.replaceAll(' ', ''))
+    }
+    const value = parseJson(digits, 9)
+    assert.ok(isNumber(value))
+    assert.equal(numberText(value), digits)
+  })
+}
+
+test('parseTrusted: whatever is printed is read back the same', () => {
+  const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,20})?([eE][+-]?\d{1,3})?$/)
+  const spaces = fc.constantFrom('', ' ', '\n', '\t')
+  fc.assert(
+    fc.property(fc.array(fc.tuple(spaces, digits, spaces)), (numbers) => {
+      const text = `[${numbers.map((parts) => parts.join('')).join(',')}]`
+      assert.equal(JSON.stringify(parseTrusted(text)), `[${numbers.map(([, number]) => number).join(',')}]`)
+      assert.equal(JSON.stringify(parseJson(text, 9)), JSON.stringify(parseTrusted(text)))
+    }),
+  )
+})
+
+test('sameJson: digits matter, the order of keys does not', () => {
+  assert.ok(sameJson(parseTrusted('{"a":1,"b":[1.10,null]}'), parseTrusted('{"b":[1.10,null],"a":1}')))
+  assert.ok(!sameJson(parseTrusted('1.1'), parseTrusted('1.10')))
+  assert.ok(!sameJson(parseTrusted('[1]'), parseTrusted('[1,1]')))
+  assert.ok(!sameJson({ a: 1 }, { b: 1 }))
+  assert.ok(!sameJson({}, { toString: null }))
+  assert.ok(!sameJson({ toString: null }, {}))
+  assert.ok(!sameJson([], {}))
+})
+
+test('pointer: escapes as RFC 6901 asks', () => {
+  assert.equal(pointer('/a', 'b/c~d'), '/a/b~1c~0d')
+  assert.equal(pointer('', 0), '/0')
+})
+
+// Last, because it changes what this process would read afterwards: nodejs/node#63785.
+test('parseJson: keys with escapes are read right whatever keys were read before', () => {
+  for (const parse of [parseTrusted, (text: string) => parseJson(text, 9)]) {
+    parse('{"h":1,"\\\\":0}')
+    assert.deepEqual(Object.keys(parse('{"h":1,"\\n":2}') as object), ['h', '\n'])
+    assert.deepEqual(Object.keys(parse('{"h":1,"\\u00e9t\\u00e9":1.10}') as object), ['h', 'été'])
+  }
+})

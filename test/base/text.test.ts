@@ -1,0 +1,61 @@
+/** Order and case of text. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compareText, foldCase } from '../../src/base/text.ts'
+
+test('compareText: orders as UTF-8 bytes do', () => {
+  const character = fc.oneof(
+    fc.constantFrom('a', 'A', 'é', '\uD7FF', '\uE000', '\uFFFF', '\u{10000}', '\u{10FFFF}', '😀'),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  )
+  const text = fc.array(character, { maxLength: 4 }).map((each) => each.join(''))
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      assert.equal(Math.sign(compareText(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+/** Every code point that has another case, by its own partners under `/iu`. */
+function* casedCodePoints(): Generator<string> {
+  for (let code = 0; code <= 0x10ffff; code++) {
+    if (code >= 0xd800 && code <= 0xdfff) continue
+    const character = String.fromCodePoint(code)
+    const isCased = character.toLowerCase() !== character || character.toUpperCase() !== character
+    if (isCased || /[\u0345\u1c80-\u1c88\u1fd3\u1fe3\ufb05]/u.test(character)) yield character
+  }
+}
+
+function sameUnderRegex(a: string, b: string): boolean {
+  return new RegExp(`^\\u{${a.codePointAt(0)!.toString(16)}}$`, 'iu').test(b)
+}
+
+test('foldCase: texts fold to the same exactly when /iu takes them for the same', () => {
+  const wrong: string[] = []
+  const byFold = new Map<string, string>()
+  for (const character of casedCodePoints()) {
+    const folded = foldCase(character)
+    const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
+    for (const other of [folded, lower, upper, byFold.get(folded) ?? folded]) {
+      if (Array.from(other).length !== 1) continue
+      const isSame = sameUnderRegex(character, other)
+      if (isSame !== (foldCase(other) === folded)) wrong.push(`${character} ${other}`)
+    }
+    byFold.set(folded, character)
+  }
+  assert.deepEqual([...new Set(wrong)], [])
+})
+
+test('foldCase: folds texts code point by code point, and twice as once', () => {
+  assert.equal(foldCase('ÄÖ ẞx'), foldCase('äö ßX'))
+  assert.equal(foldCase('\u212A'), 'k')
+  assert.notEqual(foldCase('ss'), foldCase('ß'))
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.equal(foldCase(foldCase(text)), foldCase(text))
+      assert.equal(foldCase(text), Array.from(text, foldCase).join(''))
+    }),
+  )
+})
