@@ -1,4 +1,5 @@
 /** The parts of a query that look at whole arrays: field against field, membership, contents. */
+import type { ArrayField } from '../../schema/field.ts'
 import type { Json } from '../../base/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { Query } from '../../lang/query.ts'
