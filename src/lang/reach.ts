@@ -11,15 +11,18 @@ export function includes(projection: Projection<FieldRef>, field: Field): boolea
 }
 
 function reaches(projection: Projection<FieldRef>, path: Path): boolean {
-  for (const item of projection.toReversed()) {
+  for (const [i, item] of [...projection.entries()].toReversed()) {
+    if (!overlaps(item.pattern, path)) continue
     const rest = path.slice(item.pattern.length)
-    const isBelow =
-      path.length >= item.pattern.length && fits(item.pattern, path.slice(0, item.pattern.length))
-    if (!isBelow) continue
     if (item.kind !== 'field') {
-      if (rest.length === 0) continue
-      return rest.length === 1 || reaches(item.projection, rest.slice(1))
+      if (rest.length === 0 || item.pattern.length > path.length) continue
+      if (rest.length === 1 || reaches(item.projection, rest.slice(1))) return true
+      const element = path.slice(0, item.pattern.length + 1)
+      if (!isOverruled(projection.slice(i + 1), element)) return false
+      continue
     }
+    // Ancestors of what is included are included, those of what is excluded are not excluded.
+    if (item.pattern.length > path.length && !item.include) continue
     if (rest.length > 0 && !item.recursive) continue
     // An exclusion of one position of an array leaves the others.
     if (!item.include && item.pattern.some((step) => typeof step === 'number')) continue
@@ -28,9 +31,22 @@ function reaches(projection: Projection<FieldRef>, path: Path): boolean {
   return false
 }
 
-function fits(pattern: Path, path: Path): boolean {
+/** Whether items listed after an array projection include elements of its array, which the whole list projects then. */
+function isOverruled(later: Projection<FieldRef>, element: Path): boolean {
+  return later.some(
+    (item) =>
+      item.kind === 'field' &&
+      item.include &&
+      overlaps(item.pattern, element) &&
+      (item.recursive || item.pattern.length >= element.length),
+  )
+}
+
+/** Whether pattern and path agree as far as both go. */
+function overlaps(pattern: Path, path: Path): boolean {
   return pattern.every(
-    (step, i) => step === '*' || step === path[i] || (typeof step === 'number' && path[i] === '*'),
+    (step, i) =>
+      i >= path.length || step === '*' || step === path[i] || (typeof step === 'number' && path[i] === '*'),
   )
 }
 

@@ -12,6 +12,7 @@ import { readBulk } from './read-bulk.ts'
 import { agreed, readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
 import { type DataResponse, failed } from './response.ts'
 import { save } from './save.ts'
+import { stream } from './stream.ts'
 import type { DataService, Target } from './service.ts'
 import { readSimpleRequest } from './simple-request.ts'
 import { update } from './update.ts'
@@ -27,6 +28,8 @@ export function dataService(deps: Deps): DataService {
   }
   return {
     find: (caller, target, body = {}) => operations.find(caller, target, body),
+    stream: (caller, target, body = {}) =>
+      answered('find', target, () => stream(deps, caller, readFind(body, target, limits))),
     explain: (caller, target, body = {}) => operations.explain(caller, target, body),
     insert: (caller, target, body = {}) => operations.insert(caller, target, body),
     save: (caller, target, body = {}) => operations.save(caller, target, body),
@@ -42,7 +45,8 @@ export function dataService(deps: Deps): DataService {
       ),
     generate: (caller, target, field, n) =>
       answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
-    bulk: async (caller, body) => await bulk(runner, caller, readBulk(body, limits.bulkRequests)),
+    bulk: async (caller, body, hangUp) =>
+      await bulk(runner, caller, readBulk(body, { maxRequests: limits.bulkRequests, hangUp })),
   }
 }
 
@@ -67,11 +71,11 @@ function operationsOn(deps: Deps): Operations {
 }
 
 /** A problem of the request becomes its response; anything else is our fault and goes up. */
-async function answered(
+async function answered<T>(
   operation: string,
   target: Target,
-  work: () => Promise<DataResponse>,
-): Promise<DataResponse> {
+  work: () => Promise<T>,
+): Promise<T | DataResponse> {
   try {
     return await work()
   } catch (error) {

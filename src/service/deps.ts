@@ -10,15 +10,16 @@ export interface Deps {
   readonly store: Store
   readonly limits: Limits
   readonly now: () => Date
-  /** Aborted when the caller hangs up. */
-  readonly signal?: AbortSignal
   readonly onInternalError: (error: unknown) => void
 }
 
+/** The signal that is aborted when the caller hangs up. */
+export type HangUp = () => AbortSignal
+
 /** How long a request may take: its own wish, but never more than the limit; and not at all once nobody waits. */
 export function boundsOf(
-  { limits, signal }: Deps,
-  { maxTimeMs = Infinity }: { readonly maxTimeMs?: number },
+  { limits }: Deps,
+  { maxTimeMs = Infinity, hangUp }: { readonly maxTimeMs?: number; readonly hangUp?: HangUp },
 ): Bounds {
-  return { timeLimitMs: Math.min(maxTimeMs, limits.queryTimeMs), ...(signal && { signal }) }
+  return { timeLimitMs: Math.min(maxTimeMs, limits.queryTimeMs), ...(hangUp && { hangUp }) }
 }

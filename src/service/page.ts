@@ -12,6 +12,8 @@ export interface Page {
   /** What may be seen of a document. */
   readonly show: (document: StoredDocument) => JsonText
   readonly take: (document: StoredDocument) => void
+  /** A document and its version as one line of a stream; nothing is kept of it. */
+  readonly line: (document: StoredDocument) => JsonText
   readonly processed: JsonText[]
   readonly resultMetadata: JsonText[]
 }
@@ -32,8 +34,11 @@ export function createPage({ schema, projection, showsId, maxBytes }: PageOption
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   let size = 0
+  const metadataOf = (document: StoredDocument): JsonText =>
+    `{"documentVersion":${JSON.stringify(versionOf(document))}}`
   return {
     show,
+    line: (document) => `{"processed":${show(document)},"resultMetadata":${metadataOf(document)}}`,
     processed,
     resultMetadata,
     take(document) {
@@ -44,7 +49,7 @@ export function createPage({ schema, projection, showsId, maxBytes }: PageOption
         throw new ServiceError('crud:ResultSizeTooLarge', message)
       }
       processed.push(text)
-      resultMetadata.push(`{"documentVersion":${JSON.stringify(versionOf(document))}}`)
+      resultMetadata.push(metadataOf(document))
     },
   }
 }

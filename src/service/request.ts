@@ -201,7 +201,7 @@ function readTarget(request: JsonObject, target: Target): Target {
     throw new ServiceError('rest-crud:NoVersionMatch', message)
   }
   const chosen = target.version ?? version
-  return { entity: target.entity, ...(chosen !== undefined && { version: chosen }) }
+  return { ...target, ...(chosen !== undefined && { version: chosen }) }
 }
 
 export function agreed(request: JsonObject, [first, second]: readonly [string, string]): string | undefined {

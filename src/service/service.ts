@@ -1,13 +1,17 @@
 /** Everything Smalt can do, as functions of a caller and a request; HTTP is one way to reach it. */
 import type { Caller } from '../access/caller.ts'
 import type { Json } from '../base/json.ts'
+import type { HangUp } from './deps.ts'
 import type { DataResponse, JsonText } from './response.ts'
 
-/** What the path of a data request names. */
+/** What the path of a data request names, and whether somebody still waits for the answer. */
 export interface Target {
   readonly entity: string
   readonly version?: string
+  readonly hangUp?: HangUp
 }
+
+export type VersionTarget = Required<Pick<Target, 'entity' | 'version'>>
 
 export interface Service extends AsyncDisposable {
   readonly data: DataService
@@ -20,6 +24,12 @@ export interface Service extends AsyncDisposable {
 /** Data operations never throw what a caller can cause: errors stand in the response document. */
 export interface DataService {
   find(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  /** Lines of NDJSON at the pace of the reader; what fails before the first document is an ordinary response. */
+  stream(
+    caller: Caller,
+    target: Target,
+    body: Json | undefined,
+  ): Promise<AsyncIterable<JsonText> | DataResponse>
   explain(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   insert(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   save(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
@@ -30,7 +40,7 @@ export interface DataService {
   simpleExplain(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
   generate(caller: Caller, target: Target, field: string, n: string | undefined): Promise<DataResponse>
   /** Throws a ServiceError only when the bulk as a whole is unusable. */
-  bulk(caller: Caller, body: Json | undefined): Promise<JsonText>
+  bulk(caller: Caller, body: Json | undefined, hangUp?: HangUp): Promise<JsonText>
 }
 
 /** Metadata operations throw ServiceErrors; the caller receives the bare error object. */
@@ -43,15 +53,15 @@ export interface MetadataService {
   roles(caller: Caller, entity?: string, version?: string): Json
   dependencies(caller: Caller, entity?: string, version?: string): Json
   history(caller: Caller, entity: string): Promise<Json>
-  create(caller: Caller, target: Required<Target>, body: Json | undefined): Promise<Json>
-  createSchema(caller: Caller, target: Required<Target>, body: Json | undefined): Promise<Json>
+  create(caller: Caller, target: VersionTarget, body: Json | undefined): Promise<Json>
+  createSchema(caller: Caller, target: VersionTarget, body: Json | undefined): Promise<Json>
   updateInfo(caller: Caller, entity: string, body: Json | undefined): Promise<Json>
   setStatus(
     caller: Caller,
-    target: Required<Target>,
+    target: VersionTarget,
     change: { readonly status: string; readonly comment?: string },
   ): Promise<Json>
-  setDefault(caller: Caller, target: Required<Target>): Promise<Json>
+  setDefault(caller: Caller, target: VersionTarget): Promise<Json>
   clearDefault(caller: Caller, entity: string): Promise<Json>
   remove(caller: Caller, entity: string): Promise<Json>
 }

@@ -34,8 +34,8 @@ export interface Store extends AsyncDisposable {
 /** When to give up on an answer. */
 export interface Bounds {
   readonly timeLimitMs: number
-  /** Aborted when nobody waits any more. */
-  readonly signal?: AbortSignal
+  /** Aborted when nobody waits any more; asked for only where waiting may take long. */
+  readonly hangUp?: () => AbortSignal
 }
 
 /** What can be done with documents, inside a transaction or on its own. */

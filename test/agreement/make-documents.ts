@@ -76,7 +76,12 @@ function idOf(type: Type, i: number): Json {
       return JSON.rawJSON(`${number - 5}.50`)
     case 'date':
       return `20240102T03:04:05.${String(number).padStart(3, '0')}+0000`
-    default:
+    case 'boolean':
+    case 'binary':
+    case 'any':
+      throw new Error(`${type} cannot be an identity`)
+    case 'string':
+    case 'uid':
       return `${i % 3 === 0 ? '\u{10000}' : i % 3 === 1 ? '\uFFFF' : 'x'}${number}`
   }
 }

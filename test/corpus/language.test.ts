@@ -19,7 +19,7 @@ import {
   documentsOf,
   json,
   jsonObject,
-  openTestService,
+  openTestService, textOf,
 } from '../support/service.ts'
 import { D1, FIELDS } from './fixture.ts'
 import { ORDER_CASES, RANGE_CASES } from './orders.ts'
@@ -71,7 +71,7 @@ for (const { rule, documents, query, matches } of QUERY_CASES) {
 for (const { rule, projection, result, document = D1 } of PROJECTION_CASES) {
   test(`projection: ${rule}`, async () => {
     const data = await stored([document])
-    const id = String(data[0]!['_id'])
+    const id = textOf(data[0]!['_id'])
     const expected = json(result.replace('"ID"', JSON.stringify(id)))
     const parsed = resolveProjection(parseProjection(json(projection), '/projection'), scope)
     const evaluated = compileProjection(parsed, schema.root)(data[0]!, '')

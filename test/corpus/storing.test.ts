@@ -12,6 +12,7 @@ import {
   json,
   jsonObject,
   openTestService,
+  textOf,
 } from '../support/service.ts'
 import { D1, FIELDS } from './fixture.ts'
 import { CONSTRAINED, CONSTRAINT_CASES, CONVERSIONS } from './stored.ts'
@@ -67,8 +68,8 @@ test('insert: objectType, _id and the sizes of all arrays at every depth are add
   await using tester = await openFixture()
   const [stored] = await tester.store('t', [json(D1)])
   const { _id, ...rest } = stored!
-  assert.match(String(_id), UUID)
-  assert.equal(String(_id)[14], '7', 'a UUID of version 7')
+  assert.match(textOf(_id), UUID)
+  assert.equal(textOf(_id)[14], '7', 'a UUID of version 7')
   const expected = `{"s":"abc","i":3,"o":{"x":"ox","y":5,"a":[1,2],"a#":2},
     "sa":["one","two","three"],"ia":[3,1,2],"ia2":[],
     "oa":[{"id":1,"n":"n1","k":10,"na":[{"p":"p1","q":1},{"p":"p2","q":2}],"na#":2,"si#":0},
@@ -108,13 +109,13 @@ test('insert: uid is made when null, empty, or missing but required', async () =
     't',
     json('[{},{"optional":null,"required":"","o":{}},{"optional":"","required":"x"}]'),
   )
-  assert.match(String(a!['required']), UUID)
+  assert.match(textOf(a!['required']), UUID)
   assert.equal(a!['optional'], undefined)
   assert.equal(a!['o'], undefined, 'a missing object is not made for its sake')
-  assert.match(String(b!['optional']), UUID)
-  assert.match(String(b!['required']), UUID)
-  assert.match(String((b!['o'] as JsonObject)['u']), UUID)
-  assert.match(String(c!['optional']), UUID)
+  assert.match(textOf(b!['optional']), UUID)
+  assert.match(textOf(b!['required']), UUID)
+  assert.match(textOf((b!['o'] as JsonObject)['u']), UUID)
+  assert.match(textOf(c!['optional']), UUID)
   assert.equal(c!['required'], 'x')
 })
 
@@ -146,7 +147,7 @@ const NOW = '20240102T03:04:05.678+0000'
 test('generators: fill what is required and missing, nothing else', async () => {
   await using tester = await openFixture(GENERATED)
   const [stored] = await tester.store('t', [{}])
-  assert.match(String(stored!['idf']), UUID)
+  assert.match(textOf(stored!['idf']), UUID)
   assert.equal(stored!['owr'], NOW)
   assert.equal(stored!['n'], 10)
   assert.deepEqual(Object.keys(stored!).sort(), ['_id', 'idf', 'n', 'objectType', 'owr'])
@@ -158,11 +159,11 @@ test('generators: an explicit null asks for a value, a value stays, overwrite re
     '[{"opt":null,"text":null,"idf":"","ow":"20200101T00:00:00.000+0000","o":{}},{"n":null},{"n":7}]',
   )
   const [a, b, c] = await tester.store('t', sent)
-  assert.match(String(a!['opt']), UUID)
+  assert.match(textOf(a!['opt']), UUID)
   assert.equal(a!['text'], '50000000', 'a string field gets the digits as text')
   assert.equal(a!['idf'], '', 'an empty text is a value')
   assert.equal(a!['ow'], NOW)
-  assert.match(String((a!['o'] as JsonObject)['r']), UUID)
+  assert.match(textOf((a!['o'] as JsonObject)['r']), UUID)
   assert.equal(b!['n'], 15)
   assert.equal(c!['n'], 7)
 })

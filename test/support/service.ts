@@ -116,6 +116,12 @@ export function documentsOf(response: DataResponse): readonly JsonObject[] {
   return (response.processed ?? []).map((text) => parseTrusted(text) as JsonObject)
 }
 
+/** The value, which must be a text. */
+export function textOf(value: Json | undefined): string {
+  assert.ok(typeof value === 'string', JSON.stringify(value))
+  return value
+}
+
 /** The code of the one error that ended the request. */
 export function codeOf(response: DataResponse): Code {
   assert.equal(response.status, 'ERROR', printResponse(response))

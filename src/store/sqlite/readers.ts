@@ -87,11 +87,12 @@ function openCursor<Row>(
   }
   let remainingMs = bounds.timeLimitMs
   const onAbort = (): void => end(hungUp())
-  bounds.signal?.addEventListener('abort', onAbort)
+  const signal = bounds.hangUp?.()
+  signal?.addEventListener('abort', onAbort)
   send({ kind: 'open', cursor, text: statement.text, values: statement.values, cancelled })
   return {
     async next(count) {
-      if (bounds.signal?.aborted) end(hungUp())
+      if (signal?.aborted) end(hungUp())
       if (ended) throw ended
       const asked = Promise.withResolvers<readonly unknown[]>()
       waiting.set(cursor, asked)
@@ -107,7 +108,7 @@ function openCursor<Row>(
       }
     },
     [Symbol.dispose]() {
-      bounds.signal?.removeEventListener('abort', onAbort)
+      signal?.removeEventListener('abort', onAbort)
       send({ kind: 'close', cursor })
     },
   }

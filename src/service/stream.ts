@@ -1,0 +1,63 @@
+/** Streaming find: documents line by line, in constant memory, at the pace of the reader. */
+import type { Caller } from '../access/caller.ts'
+import { ServiceError } from '../base/errors.ts'
+import { planFind } from '../plan/read.ts'
+import type { StoredDocument } from '../plan/plan.ts'
+import type { Schema } from '../schema/schema.ts'
+import { type Deps, boundsOf } from './deps.ts'
+import { allowedFind } from './find.ts'
+import { type Page, createPage } from './page.ts'
+import type { FindRequest } from './request.ts'
+import type { JsonText } from './response.ts'
+
+/** What fails before the first document fails here, and is answered as any find; what fails later is told at the end. */
+export async function stream(
+  deps: Deps,
+  caller: Caller,
+  request: FindRequest,
+): Promise<AsyncIterable<JsonText>> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  const allowed = allowedFind(request, schema, caller)
+  const { read, ...remaining } = planFind(allowed)
+  const bounds = boundsOf(deps, request)
+  const page = createPage({ schema, ...remaining, showsId: allowed.showsId, maxBytes: Infinity })
+  const documents = deps.store.stream(read, bounds)[Symbol.asyncIterator]()
+  const first = await documents.next()
+  const count = async (): Promise<number> => {
+    if (!read.counted) return 0
+    const { matchCount } = await deps.store.find({ ...read, from: 0, to: -1 }, () => undefined, bounds)
+    return matchCount
+  }
+  return lines(schema, { page, count, documents: resumed(first, documents) })
+}
+
+interface Running {
+  readonly page: Page
+  readonly documents: AsyncIterable<StoredDocument>
+  readonly count: () => Promise<number>
+}
+
+async function* lines(schema: Schema, { page, documents, count }: Running): AsyncGenerator<JsonText> {
+  const { entity, version: entityVersion } = schema
+  yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
+  try {
+    for await (const document of documents) yield page.line(document)
+    yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount: await count() })
+  } catch (error) {
+    const problem =
+      error instanceof ServiceError
+        ? error
+        : new ServiceError('crud:Internal', 'something went wrong on our side')
+    const errors = [problem.within(`find(${entity}:${entityVersion})`).toObject()]
+    yield JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
+    if (!(error instanceof ServiceError)) throw error
+  }
+}
+
+async function* resumed<T>(first: IteratorResult<T, unknown>, rest: AsyncIterator<T>): AsyncGenerator<T> {
+  try {
+    for (let next = first; !next.done; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}

@@ -1,0 +1,84 @@
+/** Every command of the README and the tutorial is run, in order, and answers what the page shows. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import type { Json } from '../../src/base/json.ts'
+import { parseJson } from '../../src/base/parse-json.ts'
+import { type Block, ROOT, blocksOf, isAsShown } from './page.ts'
+
+const PAGES = ['README.md', 'docs/tutorial.md']
+const ADDRESS = 'http://127.0.0.1:8080'
+
+for (const page of PAGES) {
+  test(`${page}: every command answers as shown`, { skip: reasonToSkip() }, async (t) => {
+    await using server = await startedServer()
+    const steps = stepsOf(page)
+    assert.ok(steps.length > 0)
+    for (const { command, shown } of steps) {
+      await t.test(`line ${command.line}`, () => {
+        const output = run(command.text.replaceAll(ADDRESS, server.address))
+        if (!shown) return
+        const answer = output.startsWith('{') || output.startsWith('[') ? parseJson(output, 64) : output
+        const expected: Json = shown.tag === 'json' ? parseJson(shown.text, 64) : shown.text
+        assert.ok(isAsShown(expected, answer), `the page shows\n${shown.text}\nbut the answer is\n${output}`)
+      })
+    }
+  })
+}
+
+interface Step {
+  readonly command: Block
+  /** The block right after the command, when it is an answer. */
+  readonly shown?: Block
+}
+
+function stepsOf(page: string): readonly Step[] {
+  const blocks = blocksOf(page)
+  return blocks.flatMap((command, i): readonly Step[] => {
+    if (command.tag !== 'sh' || !command.text.includes('curl')) return []
+    const next = blocks[i + 1]
+    return [next?.tag === 'json' ? { command, shown: next } : { command }]
+  })
+}
+
+function run(command: string): string {
+  return execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** The pages use `curl --json`, which needs 7.82. */
+function reasonToSkip(): string | false {
+  try {
+    return run('curl --help all').includes('--json') ? false : 'curl is older than 7.82'
+  } catch {
+    return 'there is no curl'
+  }
+}
+
+async function startedServer(): Promise<{ readonly address: string } & AsyncDisposable> {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-docs-'))
+  const args = [join(ROOT, 'src/cli/main.ts'), '--port', '0', '--data', directory]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  return {
+    address: await addressOf(child),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const { msg, api } = JSON.parse(line) as { readonly msg?: string; readonly api?: string }
+    if (msg !== 'listening') continue
+    child.stdout!.resume()
+    return api!
+  }
+  throw new Error('the server ended before it listened')
+}

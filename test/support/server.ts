@@ -1,0 +1,150 @@
+/** The real service behind the real server, on a free port and a fresh directory, spoken to over real sockets. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Json } from '../../src/base/json.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
+import { openMode } from '../../src/http/credentials.ts'
+import { logTo } from '../../src/http/log.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { startServer } from '../../src/http/server.ts'
+import { openService } from '../../src/service/open.ts'
+import { type Definition, metadataDocument } from './service.ts'
+
+export interface TestServer extends AsyncDisposable {
+  readonly port: number
+  readonly directory: string
+  readonly ask: (method: string, path: string, ask?: Ask) => Promise<Answer>
+  /** Sends bytes as they are and returns everything that comes back until the connection closes. */
+  readonly raw: (...parts: readonly (string | Buffer)[]) => Promise<string>
+  /** Creates version 1.0.0 of an entity, open to anyone unless `more` says otherwise. */
+  readonly define: (entity: string, fields: Json, more?: Definition) => Promise<void>
+  /** What went wrong on our side since the start: lines of the log, and faults inside bulks. */
+  readonly faults: () => readonly string[]
+}
+
+export interface Ask {
+  /** Text and bytes go as they are, anything else as JSON. */
+  readonly body?: Json | Buffer
+  readonly roles?: readonly string[]
+  readonly headers?: Readonly<Record<string, string | string[]>>
+  /** Fails when no answer has come after so long. */
+  readonly patienceMs?: number
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  /** The body as JSON. */
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into whatever came
+  readonly json: any
+}
+
+export async function startTestServer(
+  options: { readonly limits?: Partial<Limits> } = {},
+): Promise<TestServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const faults: string[] = []
+  const note = (line: string): void => void faults.push(line)
+  const onInternalError = (error: unknown): void => note(error instanceof Error ? error.stack! : String(error))
+  const service = await openService({ dataDirectory: directory, limits, onInternalError })
+  const server = await startServer({
+    service,
+    limits,
+    auth: openMode(),
+    log: logTo({ write: note }, 'error'),
+    metrics: createMetrics(),
+    host: '127.0.0.1',
+    port: 0,
+  })
+  const { port } = server
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+  const ask = (method: string, path: string, ask: Ask = {}) => askServer({ port, agent }, method, path, ask)
+  return {
+    port,
+    directory,
+    ask,
+    raw: (...parts) => raw(port, parts),
+    async define(entity, fields, more = {}) {
+      const body = metadataDocument(entity, fields, more)
+      const answer = await ask('PUT', `/metadata/${entity}/1.0.0`, { body })
+      assert.equal(answer.status, 200, answer.text)
+    },
+    faults: () => faults,
+    async [Symbol.asyncDispose]() {
+      agent.destroy()
+      await server.close()
+      await service[Symbol.asyncDispose]()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+interface Peer {
+  readonly port: number
+  readonly agent?: Agent
+}
+
+export function askServer(
+  { port, agent }: Peer,
+  method: string,
+  path: string,
+  { body, roles, headers = {}, patienceMs = 30_000 }: Ask,
+): Promise<Answer> {
+  const bytes = bytesOf(body)
+  const named = { ...(roles && { 'Smalt-Roles': roles.join(', ') }), ...lengthOf(bytes), ...headers }
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { host: '127.0.0.1', port, method, path, headers: named, agent: agent ?? false },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => resolve(answerOf(response.statusCode!, response.headers, chunks)))
+      },
+    )
+    outgoing.setTimeout(patienceMs, () => outgoing.destroy(new Error(`no answer: ${method} ${path}`)))
+    outgoing.on('error', reject)
+    outgoing.end(bytes)
+  })
+}
+
+function answerOf(status: number, headers: IncomingHttpHeaders, chunks: readonly Buffer[]): Answer {
+  const text = Buffer.concat(chunks).toString()
+  return {
+    status,
+    headers,
+    text,
+    get json() {
+      return JSON.parse(text)
+    },
+  }
+}
+
+function bytesOf(body: Json | Buffer | undefined): Buffer | undefined {
+  if (body === undefined || Buffer.isBuffer(body)) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+/** Node leaves the length out where a body is unusual, such as with GET. */
+function lengthOf(bytes: Buffer | undefined): Record<string, string> {
+  return bytes === undefined ? {} : { 'Content-Length': String(bytes.length) }
+}
+
+function raw(port: number, parts: readonly (string | Buffer)[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(port, '127.0.0.1', () => {
+      for (const part of parts) socket.write(part)
+    })
+    socket.setTimeout(30_000, () => socket.destroy(new Error('no answer')))
+    socket.on('data', (chunk) => (received += chunk.toString()))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+  })
+}
