@@ -3,7 +3,7 @@ import { authorizeDelete } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { resolveQuery, rootScope } from '../lang/resolve.ts'
 import { planDelete } from '../plan/write.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, boundsOf } from './deps.ts'
 import type { DeleteRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
 
@@ -12,7 +12,7 @@ export async function remove(deps: Deps, caller: Caller, request: DeleteRequest)
   const query = resolveQuery(request.query, rootScope(schema))
   const plan = planDelete(authorizeDelete({ schema, query, atomic: request.atomic }, caller))
   let count = 0
-  await deps.storeOf(schema).write(plan, () => count++)
+  await deps.storeOf(schema).write(plan, () => count++, boundsOf(deps, request))
   const { entity, version: entityVersion } = schema
   return { entity, entityVersion, status: 'COMPLETE', modifiedCount: count, matchCount: count }
 }

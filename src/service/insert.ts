@@ -8,7 +8,7 @@ import type { Outcome } from '../plan/plan.ts'
 import { planInsert } from '../plan/write.ts'
 import { prepareDocument } from '../schema/document.ts'
 import { denials } from './denials.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, boundsOf } from './deps.ts'
 import { createPage } from './page.ts'
 import type { InsertRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -37,7 +37,7 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
     return tally.respond(!isHopeless)
   }
   const { report, finish } = inOrder(drafts, tally.add)
-  const isCommitted = await deps.storeOf(schema).write(write, report)
+  const isCommitted = await deps.storeOf(schema).write(write, report, boundsOf(deps, request))
   finish()
   return tally.respond(isCommitted)
 }

@@ -12,7 +12,7 @@ import { carryMembers } from '../schema/carry.ts'
 import { prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
 import { type Currency, currencyOf } from './current.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, boundsOf } from './deps.ts'
 import { denials } from './denials.ts'
 import { createPage } from './page.ts'
 import type { SaveRequest } from './request.ts'
@@ -40,7 +40,9 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
     maxBytes: deps.limits.resultBytes,
   })
   const tally = createTally({ operation: 'save', schema, page, range: request.range })
-  const isCommitted = await deps.storeOf(schema).write(write, (outcome) => tally.add(outcome, current))
+  const isCommitted = await deps
+    .storeOf(schema)
+    .write(write, (outcome) => tally.add(outcome, current), boundsOf(deps, request))
   return tally.respond(isCommitted)
 }
 

@@ -9,7 +9,7 @@ import { resolveProjection, resolveQuery, rootScope } from '../lang/resolve.ts'
 import type { Outcome, StoredDocument, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
 import { currencyOf } from './current.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, boundsOf } from './deps.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -35,10 +35,14 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   const page = createPage({ schema, ...remaining, showsId, maxBytes: deps.limits.resultBytes })
   const tally = createTally({ operation: 'update', schema, page, range: request.range })
   let matchCount = 0
-  const isCommitted = await deps.storeOf(schema).write(write, (outcome) => {
-    matchCount++
-    tally.add(outcome, sighted(outcome, page, { request, showsId }))
-  })
+  const isCommitted = await deps.storeOf(schema).write(
+    write,
+    (outcome) => {
+      matchCount++
+      tally.add(outcome, sighted(outcome, page, { request, showsId }))
+    },
+    boundsOf(deps, request),
+  )
   return { ...tally.respond(isCommitted), matchCount }
 }
 

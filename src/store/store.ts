@@ -18,7 +18,7 @@ export interface Store extends AsyncDisposable {
    * One transaction. What becomes of each document is reported from inside it, so what `report` throws takes
    * everything back. Tells whether the plan was committed; an atomic plan with a failure is not.
    */
-  write(plan: WritePlan, report: (outcome: Outcome) => void): Promise<boolean>
+  write(plan: WritePlan, report: (outcome: Outcome) => void, bounds: Bounds): Promise<boolean>
   /** Runs work on a store of its own, all of it in one transaction that is taken back when the work throws. */
   transact<T>(work: (store: StoreSession) => Promise<T>): Promise<T>
   /** Values nobody was given before and nobody will be given again. */

@@ -52,11 +52,8 @@ function stepsOf(pattern: string): readonly (string | number)[] {
 /** What comes out of a container whose members are judged one by one; undefined when nothing does. */
 function walk(container: Json, at: Position, work: Work): Json | undefined {
   if (isArray(container)) {
-    const result = orderOf(container, at, work).flatMap(
-      (i) => output(container[i]!, [...at, i], work) ?? NOTHING,
-    )
-    const kept = result.filter((each) => each !== NOTHING)
-    return kept.length === 0 ? undefined : kept.map((each) => (each as Wrapped).value)
+    const result = orderOf(container, at, work).flatMap((i) => output(container[i]!, [...at, i], work) ?? [])
+    return result.length === 0 ? undefined : result.map(({ value }) => value)
   }
   const result: Record<string, Json> = {}
   for (const [name, value] of Object.entries(container as JsonObject)) {
@@ -69,7 +66,6 @@ function walk(container: Json, at: Position, work: Work): Json | undefined {
 interface Wrapped {
   readonly value: Json
 }
-const NOTHING = Symbol('nothing')
 
 function output(value: Json, at: Position, work: Work): Wrapped | undefined {
   const opinion = decide(at, work)

@@ -302,13 +302,17 @@ export function comparable(value: Json | undefined, type: Type): Comparable | nu
       return exact(isNumber(value) ? numberText(value) : (value as string))
     case 'string':
     case 'uid':
-      return Buffer.from(isNumber(value) ? numberText(value) : String(value as string))
+      return Buffer.from(isNumber(value) ? numberText(value) : textual(value))
     case 'date':
       return Date.parse(isoOf(value as string))
     case 'binary':
     case 'any':
       return 'something'
   }
+}
+
+function textual(value: Json): string {
+  return typeof value === 'boolean' ? String(value) : (value as string)
 }
 
 function isoOf(text: string): string {

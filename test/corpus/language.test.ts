@@ -19,7 +19,8 @@ import {
   documentsOf,
   json,
   jsonObject,
-  openTestService, textOf,
+  openTestService,
+  textOf,
 } from '../support/service.ts'
 import { D1, FIELDS } from './fixture.ts'
 import { ORDER_CASES, RANGE_CASES } from './orders.ts'

@@ -48,9 +48,9 @@ test('insert: constraints', async (t) => {
     await t.test(rule, async () => {
       const response = await tester.insert('t', { data: jsonObject(document) })
       const found = (response.dataErrors ?? []).flatMap(({ errors }) =>
-        errors.map(({ errorCode, context }) => [errorCode, context]),
+        errors.map(({ errorCode, context }) => `${errorCode} ${context}`),
       )
-      const expected = faults.map(([code, path]) => [code, `insert(t:1.0.0)/${path}`])
+      const expected = faults.map(([code, path]) => `${code} insert(t:1.0.0)/${path}`)
       assert.deepEqual(found.sort(), expected.sort(), printResponse(response))
       assert.equal(response.status, faults.length > 0 ? 'ERROR' : 'COMPLETE')
       assert.equal(response.modifiedCount, faults.length > 0 ? 0 : 1)

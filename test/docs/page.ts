@@ -34,7 +34,8 @@ export function isAsShown(shown: Json, value: Json | undefined): boolean {
   if (isArray(shown)) {
     const isOpen = shown.at(-1) === ANYTHING
     const listed = isOpen ? shown.slice(0, -1) : shown
-    if (!isArray(value) || (isOpen ? value.length < listed.length : value.length !== listed.length)) return false
+    if (!isArray(value) || (isOpen ? value.length < listed.length : value.length !== listed.length))
+      return false
     return listed.every((each, i) => isAsShown(each, value[i]))
   }
   if (!isObject(shown)) return sameJson(shown, value)
@@ -42,5 +43,7 @@ export function isAsShown(shown: Json, value: Json | undefined): boolean {
   const isOpen = Object.hasOwn(shown, ANYTHING)
   const names = Object.keys(shown).filter((name) => name !== ANYTHING)
   const hasOnlyThese = isOpen || Object.keys(value).every((name) => names.includes(name))
-  return hasOnlyThese && names.every((name) => Object.hasOwn(value, name) && isAsShown(shown[name]!, value[name]))
+  return (
+    hasOnlyThese && names.every((name) => Object.hasOwn(value, name) && isAsShown(shown[name]!, value[name]))
+  )
 }

@@ -74,7 +74,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 
   async projection(stage, { document, projection, result, ...rest }) {
-    const response = await found({ ...stage, documents: given(stage, document) }, { projection: projection! }, rest)
+    const response = await found(
+      { ...stage, documents: given(stage, document) },
+      { projection: projection! },
+      rest,
+    )
     if (response) shows(result!, documentsOf(response)[0], response)
   },
 
@@ -128,7 +132,10 @@ function callerOf({ roles }: JsonObject): Caller {
 function isRefused(response: DataResponse, { error, errors }: JsonObject): boolean {
   const documentErrors = (response.dataErrors ?? []).flatMap((each) => each.errors)
   assert.deepEqual(
-    [response.errors?.map(({ errorCode }) => errorCode), documentErrors.map(({ errorCode }) => errorCode).sort()],
+    [
+      response.errors?.map(({ errorCode }) => errorCode),
+      documentErrors.map(({ errorCode }) => errorCode).sort(),
+    ],
     [error === undefined ? undefined : [error], isArray(errors) ? [...(errors as string[])].sort() : []],
     printResponse(response),
   )
@@ -149,7 +156,9 @@ function plainly(value: Json, shown: Json | undefined): Json {
   if (!isObject(value)) return value
   const isShown = (name: string): boolean => isObject(shown) && Object.hasOwn(shown, name)
   const kept = Object.keys(value).filter((name) => isShown(name) || !/^_id$|^objectType$|#$/.test(name))
-  return Object.fromEntries(kept.map((name) => [name, plainly(value[name]!, isObject(shown) ? shown[name] : undefined)]))
+  return Object.fromEntries(
+    kept.map((name) => [name, plainly(value[name]!, isObject(shown) ? shown[name] : undefined)]),
+  )
 }
 
 function idsOf(response: DataResponse): string[] {

@@ -51,7 +51,8 @@ export async function startTestServer(
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const faults: string[] = []
   const note = (line: string): void => void faults.push(line)
-  const onInternalError = (error: unknown): void => note(error instanceof Error ? error.stack! : String(error))
+  const onInternalError = (error: unknown): void =>
+    note(error instanceof Error ? error.stack! : String(error))
   const service = await openService({ dataDirectory: directory, limits, onInternalError })
   const server = await startServer({
     service,

@@ -125,8 +125,9 @@ export function textOf(value: Json | undefined): string {
 /** The code of the one error that ended the request. */
 export function codeOf(response: DataResponse): Code {
   assert.equal(response.status, 'ERROR', printResponse(response))
-  assert.equal(response.errors?.length, 1, printResponse(response))
-  return response.errors![0]!.errorCode
+  const [error, ...others] = response.errors ?? []
+  assert.ok(error && others.length === 0, printResponse(response))
+  return error.errorCode
 }
 
 /** The codes of everything wrong with each failed document, in order. */

@@ -70,10 +70,24 @@ export function storedColumns(idType: TypeName): string {
   return `${isText ? 'id' : `doc -> '$."_id"'`}, version, doc`
 }
 
-/** The rows a query matches, in the order of `_id`. */
-export function matchStatement(query: Query<FieldRef>, table: Table): Statement {
+/** The rows a query matches, in the order of `_id`; with `candidates`, a JSON array, only among those. */
+export function matchStatement(query: Query<FieldRef>, table: Table, candidates?: string): Statement {
   const filter = where(query, translation(table))
-  return render(sql`select no from ${raw(table.name)} where ${filter} order by id`, SQLITE.placeholder)
+  const among =
+    candidates === undefined ? raw('') : sql`no in (select value from json_each(${param(candidates)})) and `
+  return render(
+    sql`select no from ${raw(table.name)} where ${among}${filter} order by id`,
+    SQLITE.placeholder,
+  )
+}
+
+/** The same rows, looked for on a reader thread. */
+export function watchedMatchStatement(query: Query<FieldRef>, table: Table): Statement {
+  const filter = where(query, translation(table))
+  return render(
+    sql`select no from ${raw(table.name)} where smalt_alive(no) and ${filter}`,
+    SQLITE.placeholder,
+  )
 }
 
 function translation(table: Table): Translation {

@@ -1,11 +1,11 @@
 /** What no index serves, and what is large, is read on another thread, so that it stalls nobody. */
 import { memoized } from '../../base/memo.ts'
-import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import type { ReadPlan, StoredDocument, WritePlan } from '../../plan/plan.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Readers } from './readers.ts'
-import { type Statements, endsHere, readStatements } from './reads.ts'
+import { type Statements, endsHere, matchStatement, readStatements, watchedMatchStatement } from './reads.ts'
 
 type Row = readonly [id: string, version: number, text: string]
 
@@ -19,11 +19,36 @@ interface Elsewhere {
 const SMALL_TABLE = 2_000
 const LARGE_PAGE = 2_000
 const BATCH = 500
+const NUMBERS = 50_000
 
 export function isSlow(plan: ReadPlan, table: Table, statements: Statements): boolean {
   if (lastRow(table, statements) <= SMALL_TABLE) return false
   const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
   return isLarge || scans(readStatements(plan, table).page.text, table, statements)
+}
+
+/**
+ * The rows an update or delete will find, looked for before its transaction begins when that takes long. What others
+ * change meanwhile is looked at again inside; what only then begins to match counts as having come later.
+ */
+export async function candidatesFor(
+  plan: WritePlan,
+  statements: Statements,
+  { table, readers, bounds }: Elsewhere,
+): Promise<string | undefined> {
+  if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
+  const isQuick =
+    lastRow(table, statements) <= SMALL_TABLE ||
+    !scans(matchStatement(plan.query, table).text, table, statements)
+  if (isQuick) return undefined
+  using cursor = readers.open<readonly [number]>(watchedMatchStatement(plan.query, table), bounds)
+  const found: number[] = []
+  let rows: readonly (readonly [number])[]
+  do {
+    rows = await cursor.next(NUMBERS)
+    for (const [no] of rows) found.push(no)
+  } while (rows.length === NUMBERS)
+  return JSON.stringify(found)
 }
 
 export async function readElsewhere(

@@ -12,7 +12,7 @@ import { type Lookups, createLookups } from './lookups.ts'
 import { metadataOf } from './metadata.ts'
 import { type Statements, createStatements, endsHere, readStatements, soughtId } from './reads.ts'
 import { createReaders } from './readers.ts'
-import { explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
+import { candidatesFor, explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
 import { createWriter } from './writer.ts'
 import { carryOut } from './writes.ts'
 
@@ -64,7 +64,12 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
         if (!table || !isSlow(plan, table, statements)) return direct.explain(plan, bounds)
         return explainElsewhere(plan, explanation(plan, table, statements), { table, readers, bounds })
       }),
-    write: (plan, report) => timed(plan.kind, () => writer.run(() => direct.write(plan, report))),
+    write: (plan, report, bounds) =>
+      timed(plan.kind, async () => {
+        const table = requireTable(catalogue, plan.collection)
+        const candidates = await candidatesFor(plan, statements, { table, readers, bounds })
+        return await writer.run(() => direct.write(plan, report, bounds, candidates))
+      }),
     nextValues: (sequence, count) =>
       timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
     transact: (work) => timed('transact', () => writer.transact(() => work(promised(direct)))),
@@ -80,10 +85,12 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   }
 }
 
-/** What a session does, done at once. */
+/** What a session does, done at once; a write may be told which rows alone can match. */
 type DirectSession = {
   readonly [K in Exclude<keyof StoreSession, 'kind'>]: (
-    ...args: Parameters<StoreSession[K]>
+    ...args: K extends 'write'
+      ? [...Parameters<StoreSession[K]>, candidates?: string]
+      : Parameters<StoreSession[K]>
   ) => Awaited<ReturnType<StoreSession[K]>>
 }
 
@@ -97,10 +104,11 @@ function directSession({ catalogue, statements, version }: Session): DirectSessi
   return {
     find: (plan, take) => readPage(plan, take, { table: catalogue.tableOf(plan.collection), statements }),
     explain: (plan) => explainRead(plan, catalogue.tableOf(plan.collection), statements),
-    write: (plan, report) => {
+    write: (plan, report, _bounds, candidates) => {
       const table = requireTable(catalogue, plan.collection)
       const draw = (sequence: Sequence): bigint => nextValues(sequence, 1, statements)[0]!
-      return carryOut(plan, { table, statements, version: version(), report, draw })
+      const given = candidates === undefined ? {} : { candidates }
+      return carryOut(plan, { table, statements, version: version(), report, draw, ...given })
     },
     nextValues: (sequence, count) => nextValues(sequence, count, statements),
   }
@@ -111,7 +119,7 @@ function promised(direct: DirectSession): StoreSession {
     kind: 'sqlite',
     find: async (plan, take, bounds) => direct.find(plan, take, bounds),
     explain: async (plan, bounds) => direct.explain(plan, bounds),
-    write: async (plan, report) => direct.write(plan, report),
+    write: async (plan, report, bounds) => direct.write(plan, report, bounds),
     nextValues: async (sequence, count) => direct.nextValues(sequence, count),
   }
 }

@@ -27,6 +27,8 @@ export interface WriteContext {
   readonly version: number
   readonly report: (outcome: Outcome) => void
   readonly draw: Draw
+  /** Rows that matched a moment ago, as a JSON array: when given, only they can match now. */
+  readonly candidates?: string
 }
 
 /** Tells whether the work is to stay. */
@@ -152,8 +154,11 @@ function deleteAll(plan: DeletePlan, context: WriteContext): void {
   }
 }
 
-function matching(query: Query<FieldRef>, { table, statements }: WriteContext): readonly number[] {
-  const { text, values } = matchStatement(query, table)
+function matching(
+  query: Query<FieldRef>,
+  { table, statements, candidates }: WriteContext,
+): readonly number[] {
+  const { text, values } = matchStatement(query, table, candidates)
   return (statements.prepare(text).all(...values) as unknown as [number][]).map(([no]) => no)
 }
 
