@@ -23,12 +23,32 @@ export interface Store extends AsyncDisposable {
   transact<T>(work: (store: StoreSession) => Promise<T>): Promise<T>
   /** Values nobody was given before and nobody will be given again. */
   nextValues(sequence: Sequence, count: number): Promise<readonly bigint[]>
+  /** One step on one lock, on disk when answered; of callers at the same time one comes first. */
+  lock(request: LockRequest): Promise<LockOutcome>
   readMetadata(): Promise<MetadataRecords>
   /** Applies the whole change, with the indexes it needs, or nothing of it. */
   changeMetadata(change: MetadataChange): Promise<void>
   readHistory(entity: string): Promise<readonly HistoryRecord[]>
   /** Fails when the store cannot be used. */
   ping(): Promise<void>
+}
+
+export type LockOperation = 'acquire' | 'release' | 'count' | 'ping'
+
+export interface LockRequest {
+  readonly operation: LockOperation
+  readonly domain: string
+  readonly resource: string
+  readonly owner: string
+  /** How long the lock lives from now; only acquire reads it. */
+  readonly ttlMs: number
+  /** Milliseconds since 1970; a lock whose end is not after it is nobody's. */
+  readonly nowMs: number
+}
+
+export interface LockOutcome {
+  /** How often the owner holds the lock after the step; undefined when it is not theirs and nothing changed. */
+  readonly count: number | undefined
 }
 
 /** When to give up on an answer. */

@@ -78,7 +78,7 @@ export interface Written {
 
 export async function write(store: StoreSession, plan: WritePlan): Promise<Written> {
   const outcomes: Outcome[] = []
-  const isCommitted = await store.write(plan, (outcome) => outcomes.push(outcome))
+  const isCommitted = await store.write(plan, (outcome) => outcomes.push(outcome), BOUNDS)
   return { isCommitted, outcomes }
 }
 
@@ -352,7 +352,7 @@ function changeContract(kind: string, open: OpenStore): void {
     const report = ({ kind: outcome }: Outcome): void => {
       if (outcome === 'inserted') throw enough
     }
-    await assert.rejects(stage.store.write(plan, report), enough)
+    await assert.rejects(stage.store.write(plan, report, BOUNDS), enough)
     assert.deepEqual(await ids(stage.store), [])
   })
 

@@ -19,6 +19,10 @@ const MIGRATIONS: readonly string[] = [
      no integer primary key, collection integer not null, definition text not null,
      unique (collection, definition)) strict;
    create table smalt_sequence(name text primary key, next integer not null, increment integer not null) strict;`,
+  `create table smalt_lock(
+     domain text not null, resource text not null, owner text not null, count integer not null,
+     ttl integer not null, expires integer not null, primary key (domain, resource)) strict;
+   create index smalt_lock_expires on smalt_lock(expires);`,
 ]
 
 export function migrate(database: DatabaseSync): void {

@@ -8,6 +8,7 @@ import type { Found, Store, StoreSession } from '../store.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { openConnection } from './connection.ts'
 import { explainRead, explanation } from './explain.ts'
+import { changeLock } from './locks.ts'
 import { type Lookups, createLookups } from './lookups.ts'
 import { metadataOf } from './metadata.ts'
 import { type Statements, createStatements, endsHere, readStatements, soughtId } from './reads.ts'
@@ -72,6 +73,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
       }),
     nextValues: (sequence, count) =>
       timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
+    lock: (request) => timed('lock', () => writer.run(() => changeLock(request, statements))),
     transact: (work) => timed('transact', () => writer.transact(() => work(promised(direct)))),
     ...metadataOf(database, catalogue, writer),
     async ping() {

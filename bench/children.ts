@@ -1,0 +1,110 @@
+/** The processes of a run: servers that say where they listen, and the load generator. */
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Statements } from './limit.ts'
+import type { Job, Result } from './load.ts'
+
+export interface Server extends AsyncDisposable {
+  readonly api: string
+  readonly port: number
+  /** From the start of the process to its first answer. */
+  readonly startMs: number
+}
+
+export interface Load extends Disposable {
+  run(job: Omit<Job, 'id'>): Promise<Result>
+}
+
+const root = join(import.meta.dirname, '..')
+
+/** Smalt, with the defaults of production; its log is read and thrown away. */
+export function startSubject(directory: string, profile?: string): Promise<Server> {
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  return start([...profiling, join(root, 'src/cli/main.ts'), '--port', '0', '--data', directory])
+}
+
+export function startLimit(directory: string, statements: Statements): Promise<Server> {
+  return start([join(root, 'bench/limit.ts'), directory, JSON.stringify(statements)])
+}
+
+async function start(args: readonly string[]): Promise<Server> {
+  const begun = performance.now()
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: environment() })
+  running.add(child)
+  child.on('exit', () => running.delete(child))
+  const api = await addressOf(child)
+  const { status } = await fetch(`${api}/health`)
+  if (status !== 200) throw new Error(`${api}/health answers ${status}`)
+  return {
+    api,
+    port: Number(new URL(api).port),
+    startMs: performance.now() - begun,
+    [Symbol.asyncDispose]: () => stop(child),
+  }
+}
+
+/** Settings of whoever runs this must not change what is measured. */
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_')))
+}
+
+/** Servers print a line of JSON that holds their address. */
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout!.on('data', (chunk: Buffer) => {
+      if (text === DONE) return
+      text += chunk.toString()
+      const found = /"api":"([^"]+)"/.exec(text)
+      if (!found) return
+      text = DONE
+      resolve(found[1]!)
+    })
+    child.on('error', reject)
+    child.on('exit', (code) => reject(new Error(`a server ended with ${code}: ${text}`)))
+  })
+}
+
+const DONE = '\0'
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  await ended
+  clearTimeout(timer)
+}
+
+export function startLoad(): Load {
+  const child = fork(join(root, 'bench/load.ts'), { serialization: 'advanced' })
+  running.add(child)
+  const waiting = new Map<number, PromiseWithResolvers<Result>>()
+  let jobs = 0
+  child.on('message', (result: Result) => {
+    waiting.get(result.id)?.resolve(result)
+    waiting.delete(result.id)
+  })
+  child.on('exit', () => {
+    running.delete(child)
+    for (const { reject } of waiting.values()) reject(new Error('the load generator ended'))
+  })
+  return {
+    run(job) {
+      const asked = Promise.withResolvers<Result>()
+      const id = jobs++
+      waiting.set(id, asked)
+      child.send({ ...job, id })
+      return asked.promise
+    },
+    [Symbol.dispose]: () => child.disconnect(),
+  }
+}
+
+const running = new Set<ChildProcess>()
+
+/** For the end nobody planned. */
+export function killAll(): void {
+  for (const child of running) child.kill('SIGKILL')
+}

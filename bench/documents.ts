@@ -1,0 +1,153 @@
+/** What is stored and asked: documents of about 1 KB, and the bytes of requests about them. */
+
+export interface Sent {
+  readonly text: string
+  /** What the body of a right answer holds. */
+  readonly expect: string
+}
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+type Document = Readonly<Record<string, Json>>
+
+export const ENTITY = 'item'
+export const TAGGED = 'tagged'
+/** So many documents share each value of `customer` (and, in the other collection, of `tags` and `customer`). */
+export const PER_CUSTOMER = 1_000
+export const PER_TAG = 10
+
+const ANYONE = { insert: ['anyone'], update: ['anyone'], find: ['anyone'], delete: ['anyone'] }
+const STRINGS = 'sku name status customer currency email phone city zip country channel locale note'.split(
+  ' ',
+)
+
+export function itemMetadata(): Json {
+  const strings = Object.fromEntries(STRINGS.map((name) => [name, { type: 'string' }]))
+  const fields = {
+    ...strings,
+    createdAt: { type: 'date' },
+    quantity: { type: 'integer' },
+    price: { type: 'double' },
+    active: { type: 'boolean' },
+    priority: { type: 'integer' },
+    address: {
+      type: 'object',
+      fields: { street: { type: 'string' }, floor: { type: 'integer' }, door: { type: 'string' } },
+    },
+    tags: { type: 'array', items: { type: 'string' } },
+  }
+  return metadata(ENTITY, fields, ['customer', 'createdAt', 'email'])
+}
+
+export function taggedMetadata(): Json {
+  const fields = { customer: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } }
+  return metadata(TAGGED, fields, ['customer', 'tags.*'])
+}
+
+function metadata(name: string, fields: Json, indexes: readonly string[]): Json {
+  return {
+    entityInfo: {
+      name,
+      defaultVersion: '1.0.0',
+      datastore: { backend: 'sqlite' },
+      indexes: indexes.map((field) => ({ name: field, fields: [{ field, dir: '$asc' }] })),
+    },
+    schema: {
+      name,
+      version: { value: '1.0.0', changelog: 'first' },
+      status: { value: 'active' },
+      access: ANYONE,
+      fields,
+    },
+  }
+}
+
+export function item(i: number, documents: number): Document {
+  return {
+    sku: `SKU-${String(i).padStart(9, '0')}`,
+    name: `Article number ${i} of the catalogue`,
+    status: i % 3 === 0 ? 'shipped' : 'ordered',
+    customer: customerOf(i, documents),
+    currency: 'CHF',
+    email: `person${i}@example.com`,
+    phone: '+41 44 000 00 00',
+    city: 'Winterthur',
+    zip: String(8_000 + (i % 1_000)),
+    country: 'CH',
+    channel: 'web',
+    locale: 'de-CH',
+    createdAt: `202${i % 7}-0${(i % 9) + 1}-1${i % 10}T10:11:12.${String(i % 1_000).padStart(3, '0')}Z`,
+    quantity: i % 50,
+    price: (i % 10_000) / 8,
+    active: i % 2 === 0,
+    priority: i % 5,
+    address: { street: `Technikumstrasse ${i % 200}`, floor: i % 9, door: 'left' },
+    tags: [`tag${i % 17}`, `tag${i % 29}`, 'all'],
+    note: `${NOTE} ${i}`,
+  }
+}
+
+export function tagged(i: number, documents: number): Document {
+  const groups = Math.max(1, Math.floor(documents / PER_TAG))
+  return { customer: `c${i % groups}`, tags: [`t${i % groups}`, `u${i % 7}`, `v${i % 11}`] }
+}
+
+function customerOf(i: number, documents: number): string {
+  return `customer-${i % Math.max(1, Math.floor(documents / PER_CUSTOMER))}`
+}
+
+const NOTE =
+  'Deliver to the back door, ring twice, and leave it with the neighbour when nobody answers. '.repeat(5)
+
+export function findByUrl(id: string): Sent {
+  return { text: request('GET', `/data/find/${ENTITY}?Q=_id:${id}`), expect: `"_id":"${id}"` }
+}
+
+export function findByBody(id: string): Sent {
+  return { ...findBody(ENTITY, { field: '_id', op: '=', rvalue: id }), expect: `"_id":"${id}"` }
+}
+
+export function pageOfCustomer(i: number, documents: number): Sent {
+  const rvalue = customerOf(i, documents)
+  const { text } = findBody(ENTITY, { field: 'customer', op: '=', rvalue }, [0, 99])
+  return { text, expect: `"customer":"${rvalue}"` }
+}
+
+export function scanFor(note: string): Sent {
+  return { ...findBody(ENTITY, { field: 'note', op: '=', rvalue: note }, [0, 9]), expect: '"matchCount":0' }
+}
+
+export function taggedBy(field: 'customer' | 'tags.*', i: number, documents: number): Sent {
+  const { customer, tags } = tagged(i, documents) as { customer: string; tags: readonly string[] }
+  const rvalue = field === 'customer' ? customer : tags[0]!
+  return { ...findBody(TAGGED, { field, op: '=', rvalue }), expect: `"matchCount":${PER_TAG}` }
+}
+
+/** Without `_id`, which the server makes: the same bytes can be sent again. */
+export function insertOf(documents: readonly Document[]): Sent {
+  const body = JSON.stringify({ data: documents.length === 1 ? documents[0]! : documents })
+  const expect = `"modifiedCount":${documents.length},`
+  return { text: request('PUT', `/data/insert/${ENTITY}`, body), expect }
+}
+
+export function health(): Sent {
+  return { text: request('GET', '/health'), expect: '"status":"up"' }
+}
+
+export function pageBody(rvalue: string): Json {
+  return findRequest({ field: 'customer', op: '=', rvalue }, [0, 99])
+}
+
+function findRequest(query: Json, range?: readonly number[]): Json {
+  return { query, projection: { field: '*', recursive: true }, ...(range && { range }) }
+}
+
+function findBody(entity: string, query: Json, range?: readonly number[]): { readonly text: string } {
+  return { text: request('POST', `/data/find/${entity}`, JSON.stringify(findRequest(query, range))) }
+}
+
+function request(method: string, path: string, body?: string): string {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n`
+  if (body === undefined) return `${head}\r\n`
+  const length = Buffer.byteLength(body)
+  return `${head}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`
+}

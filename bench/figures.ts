@@ -1,0 +1,94 @@
+/** What is measured: requests, how many at once, and against what. */
+import {
+  type Sent,
+  findByBody,
+  findByUrl,
+  health,
+  insertOf,
+  item,
+  pageOfCustomer,
+  scanFor,
+  taggedBy,
+} from './documents.ts'
+
+/** Bare: the least that could answer the same. Otherwise Smalt itself, asked for something easier or undisturbed. */
+export type Against =
+  | { readonly kind: 'bare' }
+  | { readonly kind: 'other'; readonly requests: readonly Sent[]; readonly label: string }
+  | { readonly kind: 'undisturbed'; readonly background: readonly Sent[] }
+
+export interface Figure {
+  readonly name: string
+  readonly title: string
+  readonly connections: number
+  readonly requests: readonly Sent[]
+  readonly against: Against
+  /** Documents in one request, where that is what counts. */
+  readonly perRequest?: number
+  /** Needs the collection with an index into an array. */
+  readonly isTagged?: boolean
+}
+
+const BARE: Against = { kind: 'bare' }
+
+export function figuresOf(ids: readonly string[], documents: number): readonly Figure[] {
+  return [
+    { name: 'static', title: 'static answer', connections: 64, requests: [health()], against: BARE },
+    { name: 'find', title: 'find by id, GET', connections: 64, requests: ids.map(findByUrl), against: BARE },
+    { name: 'find-1', title: 'find by id, GET', connections: 1, requests: ids.map(findByUrl), against: BARE },
+    {
+      name: 'find-post',
+      title: 'find by id, POST',
+      connections: 64,
+      requests: ids.map(findByBody),
+      against: BARE,
+    },
+    {
+      name: 'page',
+      title: 'page of 100 by indexed field',
+      connections: 16,
+      requests: several(1_000, (i) => pageOfCustomer(i, documents)),
+      against: BARE,
+    },
+    {
+      name: 'scan',
+      title: 'find by id during full scans',
+      connections: 16,
+      requests: ids.map(findByUrl),
+      against: { kind: 'undisturbed', background: several(100, (i) => scanFor(`nothing ${i}`)) },
+    },
+    {
+      name: 'tags',
+      title: 'find 10 by array element',
+      connections: 16,
+      requests: several(1_000, (i) => taggedBy('tags.*', i, documents)),
+      against: {
+        kind: 'other',
+        label: 'plain',
+        requests: several(1_000, (i) => taggedBy('customer', i, documents)),
+      },
+      isTagged: true,
+    },
+    ...[1, 16, 64].map((connections): Figure => ({
+      name: `insert-${connections}`,
+      title: 'insert of one',
+      connections,
+      requests: several(1_000, (i) => insertOf([item(documents + i, documents)])),
+      against: BARE,
+    })),
+    {
+      name: 'batch',
+      title: 'insert of 1,000, documents',
+      connections: 4,
+      requests: several(8, (n) =>
+        insertOf(several(1_000, (i) => item(documents + n * 1_000 + i, documents))),
+      ),
+      against: BARE,
+      perRequest: 1_000,
+    },
+  ]
+}
+
+function several<T>(length: number, make: (i: number) => T): readonly T[] {
+  return Array.from({ length }, (_, i) => make(i))
+}

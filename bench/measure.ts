@@ -1,0 +1,108 @@
+/** Subject and limit in turns, so that what else the machine does meets both; of the turns the medians count. */
+import type { Load, Server } from './children.ts'
+import type { Sent } from './documents.ts'
+import type { Figure } from './figures.ts'
+import type { Result } from './load.ts'
+
+export interface Side {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface Measured {
+  readonly name: string
+  readonly title: string
+  readonly connections: number
+  readonly subject: Side
+  readonly limit: Side
+  /** What the limit is. */
+  readonly against: string
+  readonly ratio: number
+  readonly errors: number
+  readonly problem?: string
+  /** The greatest share of a core that the load generator took; near 1 it is what was measured. */
+  readonly loadCpu: number
+}
+
+export interface Bench {
+  readonly load: Load
+  readonly subject: Server
+  readonly limit: Server
+  /** Of each side. */
+  readonly seconds: number
+}
+
+const TURNS = 3
+
+export async function measure(figure: Figure, bench: Bench): Promise<Measured> {
+  const results: { readonly subject: Result[]; readonly limit: Result[] } = { subject: [], limit: [] }
+  for (let turn = 0; turn < TURNS; turn++) {
+    results.subject.push(await measureSubject(figure, bench))
+    results.limit.push(await measureLimit(figure, bench))
+  }
+  const all = [...results.subject, ...results.limit]
+  const { name, title, connections, against, perRequest = 1 } = figure
+  const subject = sideOf(results.subject, perRequest)
+  const limit = sideOf(results.limit, perRequest)
+  const problem = all.find((result) => result.problem !== undefined)?.problem
+  return {
+    name,
+    title,
+    connections,
+    subject,
+    limit,
+    against: against.kind === 'other' ? against.label : against.kind === 'bare' ? 'limit' : 'idle',
+    ratio: subject.perSecond / limit.perSecond,
+    errors: all.reduce((sum, { errors }) => sum + errors, 0),
+    ...(problem !== undefined && { problem }),
+    loadCpu: Math.max(...all.map(({ cpu }) => cpu)),
+  }
+}
+
+async function measureSubject(figure: Figure, bench: Bench): Promise<Result> {
+  const { requests, against, connections } = figure
+  const { subject } = bench
+  if (against.kind !== 'undisturbed') return await run(bench, subject, { requests, connections })
+  const [result, background] = await Promise.all([
+    run(bench, subject, { requests, connections }),
+    run(bench, subject, { requests: against.background, connections: 1 }),
+  ])
+  const { problem = background.problem } = result
+  const errors = result.errors + background.errors
+  return { ...result, errors, ...(problem !== undefined && { problem }) }
+}
+
+function measureLimit({ requests, against, connections }: Figure, bench: Bench): Promise<Result> {
+  switch (against.kind) {
+    case 'bare':
+      return run(bench, bench.limit, { requests, connections })
+    case 'other':
+      return run(bench, bench.subject, { requests: against.requests, connections })
+    case 'undisturbed':
+      return run(bench, bench.subject, { requests, connections })
+  }
+}
+
+interface Asked {
+  readonly requests: readonly Sent[]
+  readonly connections: number
+}
+
+function run({ load, seconds }: Bench, { port }: Server, asked: Asked): Promise<Result> {
+  const turn = seconds / TURNS
+  return load.run({ ...asked, port, seconds: turn, warmupSeconds: Math.min(0.3, turn / 2) })
+}
+
+function sideOf(results: readonly Result[], perRequest: number): Side {
+  return {
+    perSecond: median(results.map(({ perSecond }) => perSecond * perRequest)),
+    p50Ms: median(results.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)]!
+}

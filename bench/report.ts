@@ -1,0 +1,82 @@
+/** The outcome of a run, for people and for machines. */
+import { cpus, loadavg } from 'node:os'
+import { DatabaseSync } from 'node:sqlite'
+import type { Measured } from './measure.ts'
+
+export interface Outcome {
+  readonly machine: Machine
+  readonly documents: number
+  readonly secondsPerSide: number
+  readonly fillPerSecond: number
+  readonly coldStartMs?: { readonly subject: number; readonly limit: number }
+  readonly residentMegabytes: { readonly afterFill: number; readonly afterLoad: number }
+  readonly figures: readonly Measured[]
+}
+
+export interface Machine {
+  readonly cores: number
+  readonly processor: string
+  readonly node: string
+  readonly sqlite: string
+  /** Of the minute before the run: how busy the machine was with other things. */
+  readonly loadAverage: number
+}
+
+export function machineFacts(): Machine {
+  using database = new DatabaseSync(':memory:')
+  const { version } = database.prepare('select sqlite_version() as version').get() as { version: string }
+  const processors = cpus()
+  return {
+    cores: processors.length,
+    processor: `${process.arch} ${processors[0]?.model ?? ''}`.trim(),
+    node: process.version,
+    sqlite: version,
+    loadAverage: loadavg()[0]!,
+  }
+}
+
+export function printOutcome(outcome: Outcome): string {
+  const {
+    machine,
+    documents,
+    secondsPerSide,
+    coldStartMs: cold,
+    residentMegabytes: memory,
+    figures,
+  } = outcome
+  const lines = [
+    `${machine.cores} cores (${machine.processor}), node ${machine.node}, SQLite ${machine.sqlite}, ` +
+      `load before the run ${machine.loadAverage.toFixed(2)}`,
+    `${whole(documents)} documents of about 1 KB, three indexes; ${secondsPerSide} s a side in turns, medians`,
+    '',
+    ...figures.map(printFigure),
+    ...(figures.length > 0 ? [''] : []),
+    `fill over HTTP, 1,000 a request   ${whole(outcome.fillPerSecond)} documents/s`,
+    ...(cold ? [`cold start   ${whole(cold.subject)} ms   limit ${whole(cold.limit)} ms`] : []),
+    `memory   ${whole(memory.afterFill)} MB after the fill   ${whole(memory.afterLoad)} MB after all load`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function printFigure({ title, connections, subject, limit, against, ratio, ...more }: Measured): string {
+  const label = `${title}, ${connections} connection${connections === 1 ? '' : 's'}`
+  const columns = [
+    label.padEnd(46),
+    `${whole(subject.perSecond).padStart(8)}/s`,
+    `${against.padStart(5)} ${whole(limit.perSecond).padStart(8)}/s`,
+    `ratio ${ratio.toFixed(2)}`,
+    `p50 ${ms(subject.p50Ms)} / ${ms(limit.p50Ms)}`,
+    `p99 ${ms(subject.p99Ms)} / ${ms(limit.p99Ms)} ms`,
+    ...(more.errors > 0 ? [`ERRORS ${more.errors}: ${more.problem}`] : []),
+    ...(more.loadCpu > 0.9 ? [`(load generator at ${whole(more.loadCpu * 100)} % of a core)`] : []),
+  ]
+  return columns.join('   ')
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en')
+}
+
+function ms(value: number): string {
+  return value.toFixed(2)
+}

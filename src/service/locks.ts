@@ -1,0 +1,96 @@
+/** Locks that clients agree on among themselves: they guard nothing here, and callers name their owners freely. */
+import { ServiceError, unreachable } from '../base/errors.ts'
+import { type Json, type JsonObject, isObject, pointer } from '../base/json.ts'
+import { TYPES } from '../schema/types.ts'
+import type { LockOperation, LockOutcome, LockRequest } from '../store/store.ts'
+import type { Deps } from './deps.ts'
+
+/** Whether the lock was acquired, released or kept alive; or how often it is held. */
+export type LockResult = boolean | number
+
+/** Throws a ServiceError when the request is unusable or the lock is not the caller's. */
+export async function lock(
+  { store, now }: Pick<Deps, 'store' | 'now'>,
+  body: Json | undefined,
+): Promise<LockResult> {
+  const request = readLock(body, now())
+  return resultOf(request, await store.lock(request))
+}
+
+export const LOCK_OPERATIONS = [
+  'acquire',
+  'release',
+  'count',
+  'ping',
+] as const satisfies readonly LockOperation[]
+
+const DEFAULT_TTL_MS = 3_600_000
+const MAX_TTL_MS = 999_999_999_999_999
+const MAX_ID_LENGTH = 1_000
+const KEYS = ['operation', 'domain', 'callerId', 'resourceId', 'ttl', 'client', 'clientId']
+
+function readLock(body: Json | undefined, now: Date): LockRequest {
+  if (!isObject(body)) throw invalid('the request must be a JSON object', '')
+  const unknown = Object.keys(body).find((key) => !KEYS.includes(key))
+  if (unknown !== undefined) throw invalid(`a lock does not know the key "${unknown}"`, pointer('', unknown))
+  return {
+    operation: readOperation(body['operation']),
+    domain: readId(body, 'domain'),
+    owner: readId(body, 'callerId'),
+    resource: readId(body, 'resourceId'),
+    ttlMs: readTtl(body['ttl']),
+    nowMs: now.getTime(),
+  }
+}
+
+function readOperation(value: Json | undefined): LockOperation {
+  const operation = LOCK_OPERATIONS.find((each) => each === value)
+  if (operation === undefined) {
+    throw invalid('"operation" must be "acquire", "release", "count" or "ping"', '/operation')
+  }
+  return operation
+}
+
+function readId(body: JsonObject, key: string): string {
+  const id = body[key]
+  if (typeof id === 'string' && id !== '' && isShort(id)) return id
+  const problem = `"${key}" must be a text of 1 to ${MAX_ID_LENGTH.toLocaleString('en')} characters`
+  throw invalid(problem, pointer('', key))
+}
+
+function isShort(text: string): boolean {
+  return text.length <= MAX_ID_LENGTH || [...text].length <= MAX_ID_LENGTH
+}
+
+/** Numbers may come as text, as they do in a query string. */
+function readTtl(value: Json | undefined): number {
+  if (value === undefined || value === null) return DEFAULT_TTL_MS
+  const ttl = TYPES.integer.cast(value)
+  if (typeof ttl === 'number' && Math.abs(ttl) <= MAX_TTL_MS) return ttl
+  throw invalid('"ttl" must be a whole number of milliseconds, of at most 15 digits', '/ttl')
+}
+
+function resultOf({ operation, resource }: LockRequest, { count }: LockOutcome): LockResult {
+  if (operation === 'acquire') return count !== undefined
+  if (count === undefined) throw notHeld(resource)
+  switch (operation) {
+    case 'release':
+      return count === 0
+    case 'count':
+      return count
+    case 'ping':
+      return true
+    default:
+      return unreachable(operation)
+  }
+}
+
+/** Clients know this problem by the end of its text. */
+function notHeld(resource: string): ServiceError {
+  const problem = 'the caller does not hold this lock, or it has expired'
+  return new ServiceError('crud:InvalidLock', `${problem}; InvalidLockException: ${resource}`)
+}
+
+function invalid(message: string, at: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message, { at })
+}

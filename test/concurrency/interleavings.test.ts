@@ -1,0 +1,205 @@
+/** Two clients on two documents: every order of their steps, and many unordered ones, must lose and tear nothing. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../src/base/json.ts'
+import { ADMIN, type TestService, documentsOf, openTestService } from '../support/service.ts'
+
+/**
+ * add: one more on document a. both: one more on a and on b, in one request. read: remember a and its version.
+ * write: a becomes what was remembered and one more, if it is still that version.
+ */
+type Step = 'add' | 'both' | 'read' | 'write'
+type Program = readonly Step[]
+
+const PROGRAMS: readonly Program[] = [
+  ['add'],
+  ['both'],
+  ['add', 'both'],
+  ['both', 'both'],
+  ['read', 'write'],
+  ['read', 'write', 'add'],
+  ['read', 'write', 'both'],
+  ['read', 'add', 'write'],
+  ['read', 'both', 'write'],
+  ['both', 'read', 'write'],
+]
+
+interface Client {
+  remembered?: { readonly n: number; readonly version: string }
+}
+
+/** What a step did to the numbers, as its response tells it. */
+interface Effect {
+  readonly a: number
+  readonly b: number
+}
+
+const NOTHING: Effect = { a: 0, b: 0 }
+
+async function perform(step: Step, client: Client, run: Run): Promise<Effect> {
+  const { data } = run.on.service
+  switch (step) {
+    case 'add': {
+      const response = await data.update(
+        ADMIN,
+        { entity: 'pair' },
+        addOne({ field: '_id', op: '=', rvalue: run.a }),
+      )
+      return { a: response.modifiedCount, b: 0 }
+    }
+    case 'both': {
+      const query = { field: 'run', op: '=', rvalue: run.id }
+      const response = await data.update(ADMIN, { entity: 'pair' }, addOne(query, 'both'))
+      assert.equal(response.modifiedCount, 2, 'both documents change, or none')
+      return { a: 1, b: 1 }
+    }
+    case 'read':
+      client.remembered = await read(run)
+      return NOTHING
+    case 'write':
+      return { a: await write(client, run), b: 0 }
+  }
+}
+
+interface Run {
+  readonly on: TestService
+  readonly id: string
+  readonly a: string
+}
+
+function addOne(query: JsonObject, counter?: string): JsonObject {
+  return { query, update: { $add: counter === undefined ? { n: 1 } : { n: 1, [counter]: 1 } } }
+}
+
+async function read(run: Run): Promise<{ n: number; version: string }> {
+  const query = { field: 'run', op: '=', rvalue: run.id }
+  const response = await run.on.find('pair', { query, projection: { field: '*' }, sort: { _id: '$asc' } })
+  const [a, b] = documentsOf(response)
+  assert.equal(a!['both'], b!['both'], 'a read never sees half of a request')
+  const version = (JSON.parse(response.resultMetadata![0]!) as { documentVersion: string }).documentVersion
+  return { n: Number(a!['n']), version }
+}
+
+/** Tells whether the write was accepted: 1, or 0 when the document had changed. */
+async function write({ remembered }: Client, run: Run): Promise<number> {
+  const response = await run.on.service.data.update(
+    ADMIN,
+    { entity: 'pair' },
+    {
+      query: { field: '_id', op: '=', rvalue: run.a },
+      update: { $set: { n: remembered!.n + 1 } },
+      onlyIfCurrent: true,
+      documentVersions: [remembered!.version],
+    },
+  )
+  const code = response.dataErrors?.[0]?.errors[0]?.errorCode
+  assert.ok(response.modifiedCount === 1 || code === 'store-crud:ConcurrentUpdate', JSON.stringify(response))
+  return response.modifiedCount
+}
+
+async function startRun(on: TestService, id: string): Promise<Run> {
+  const run = { on, id, a: `${id}-a` }
+  await on.store('pair', [
+    { _id: run.a, run: id, n: 0, both: 0 },
+    { _id: `${id}-b`, run: id, n: 0, both: 0 },
+  ])
+  return run
+}
+
+async function finalNumbers(run: Run): Promise<Effect> {
+  const query = { field: 'run', op: '=', rvalue: run.id }
+  const [a, b] = documentsOf(
+    await run.on.find('pair', { query, projection: { field: 'n' }, sort: { _id: '$asc' } }),
+  )
+  return { a: Number(a!['n']), b: Number(b!['n']) }
+}
+
+function* interleavings(left: Program, right: Program): Generator<readonly (0 | 1)[]> {
+  if (left.length === 0 || right.length === 0) {
+    yield [...left.map(() => 0 as const), ...right.map(() => 1 as const)]
+    return
+  }
+  for (const rest of interleavings(left.slice(1), right)) yield [0, ...rest]
+  for (const rest of interleavings(left, right.slice(1))) yield [1, ...rest]
+}
+
+function add(x: Effect, y: Effect): Effect {
+  return { a: x.a + y.a, b: x.b + y.b }
+}
+
+async function openPair(): Promise<TestService> {
+  const on = await openTestService()
+  const fields = { run: { type: 'string' }, n: { type: 'integer' }, both: { type: 'integer' } }
+  const indexes = [{ name: 'run', fields: [{ field: 'run', dir: '$asc' }] }]
+  await on.define('pair', fields, { info: { indexes } })
+  return on
+}
+
+test('concurrency: in every order of two clients’ steps no acknowledged change is lost', async () => {
+  await using on = await openPair()
+  let runs = 0
+  for (const [i, left] of PROGRAMS.entries()) {
+    for (const right of PROGRAMS.slice(i)) {
+      for (const order of interleavings(left, right)) {
+        const run = await startRun(on, `ordered-${runs++}`)
+        const clients: [Client, Client] = [{}, {}]
+        const steps = [left.values(), right.values()] as const
+        let expected = NOTHING
+        for (const who of order) {
+          expected = add(expected, await perform(steps[who].next().value!, clients[who], run))
+        }
+        assert.deepEqual(
+          await finalNumbers(run),
+          expected,
+          `${left.join()} / ${right.join()} as ${order.join('')}`,
+        )
+      }
+    }
+  }
+  assert.ok(runs > 300)
+})
+
+test('concurrency: clients that do not wait for each other lose nothing either', async () => {
+  await using on = await openPair()
+  for (let round = 0; round < 60; round++) {
+    const run = await startRun(on, `free-${round}`)
+    const clients = Array.from({ length: 4 }, (_, i) => PROGRAMS[(round + i * 3) % PROGRAMS.length]!)
+    const effects = await Promise.all(
+      clients.map(async (program) => {
+        const client: Client = {}
+        let effect = NOTHING
+        for (const step of program) effect = add(effect, await perform(step, client, run))
+        return effect
+      }),
+    )
+    assert.deepEqual(await finalNumbers(run), effects.reduce(add), `round ${round}`)
+  }
+})
+
+test('concurrency: the versions of a document always rise', async () => {
+  await using on = await openPair()
+  const run = await startRun(on, 'versions')
+  let last = 0
+  for (let i = 0; i < 50; i++) {
+    await Promise.all([perform('add', {}, run), perform('both', {}, run)])
+    const version = Number((await read(run)).version.split(':').at(-1))
+    assert.ok(version > last)
+    last = version
+  }
+})
+
+test('concurrency: a version that was deleted does not come back with the next document of that _id', async () => {
+  await using on = await openPair()
+  const seen = new Set<string>()
+  for (let i = 0; i < 20; i++) {
+    const run = await startRun(on, 'again')
+    const { version } = await read(run)
+    assert.ok(!seen.has(version))
+    seen.add(version)
+    await on.service.data.delete(
+      ADMIN,
+      { entity: 'pair' },
+      { query: { field: 'run', op: '=', rvalue: 'again' } },
+    )
+  }
+})
