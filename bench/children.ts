@@ -1,6 +1,7 @@
 /** The processes of a run: servers that say where they listen, and the load generator. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Statements } from './limit.ts'
 import type { Job, Result } from './load.ts'
@@ -10,6 +11,8 @@ export interface Server extends AsyncDisposable {
   readonly port: number
   /** From the start of the process to its first answer. */
   readonly startMs: number
+  /** Processor time it took so far, all threads; not a number where the system does not tell. */
+  cpuMs(): number
 }
 
 export interface Load extends Disposable {
@@ -40,8 +43,17 @@ async function start(args: readonly string[]): Promise<Server> {
     api,
     port: Number(new URL(api).port),
     startMs: performance.now() - begun,
+    cpuMs: () => cpuMs(child.pid!),
     [Symbol.asyncDispose]: () => stop(child),
   }
+}
+
+/** Linux counts hundredths of a second, after the name of the program in parentheses. */
+function cpuMs(pid: number): number {
+  if (process.platform !== 'linux') return Number.NaN
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 /** Settings of whoever runs this must not change what is measured. */

@@ -16,6 +16,8 @@ export interface Job {
 
 export interface Result {
   readonly id: number
+  /** All answers, also those while the servers warmed up. */
+  readonly answers: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -39,6 +41,7 @@ class Run {
   readonly requests: readonly Prepared[]
   readonly #latencies: Float64Array
   #count = 0
+  #answers = 0
   #start = Infinity
   #end = Infinity
   #cpu = process.cpuUsage()
@@ -63,6 +66,7 @@ class Run {
   }
 
   answered(sentAt: number): void {
+    this.#answers++
     const now = performance.now()
     if (now < this.#start || now > this.#end || this.#count === this.#latencies.length) return
     this.#latencies[this.#count++] = now - sentAt
@@ -79,6 +83,7 @@ class Run {
     const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN
     return {
       id,
+      answers: this.#answers,
       perSecond: this.#count / (ms / 1_000),
       p50Ms: at(0.5),
       p99Ms: at(0.99),
@@ -197,7 +202,7 @@ class AnswerReader {
       return undefined
     }
     this.#head = undefined
-    const head = bytes.latin1Slice(0, end)
+    const head = bytes.toString('latin1', 0, end)
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)
     if (!length) {
       this.#listener.onNonsense(`no length in ${head}`)

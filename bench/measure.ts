@@ -8,7 +8,11 @@ export interface Side {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** Processor time of the server for one answer: what counts most while the machine does other things, too. */
+  readonly cpuMicros: number
 }
+
+type Turn = Result & { readonly cpuMicros: number }
 
 export interface Measured {
   readonly name: string
@@ -36,7 +40,7 @@ export interface Bench {
 const TURNS = 3
 
 export async function measure(figure: Figure, bench: Bench): Promise<Measured> {
-  const results: { readonly subject: Result[]; readonly limit: Result[] } = { subject: [], limit: [] }
+  const results: { readonly subject: Turn[]; readonly limit: Turn[] } = { subject: [], limit: [] }
   for (let turn = 0; turn < TURNS; turn++) {
     results.subject.push(await measureSubject(figure, bench))
     results.limit.push(await measureLimit(figure, bench))
@@ -60,7 +64,7 @@ export async function measure(figure: Figure, bench: Bench): Promise<Measured> {
   }
 }
 
-async function measureSubject(figure: Figure, bench: Bench): Promise<Result> {
+async function measureSubject(figure: Figure, bench: Bench): Promise<Turn> {
   const { requests, against, connections } = figure
   const { subject } = bench
   if (against.kind !== 'undisturbed') return await run(bench, subject, { requests, connections })
@@ -73,7 +77,7 @@ async function measureSubject(figure: Figure, bench: Bench): Promise<Result> {
   return { ...result, errors, ...(problem !== undefined && { problem }) }
 }
 
-function measureLimit({ requests, against, connections }: Figure, bench: Bench): Promise<Result> {
+function measureLimit({ requests, against, connections }: Figure, bench: Bench): Promise<Turn> {
   switch (against.kind) {
     case 'bare':
       return run(bench, bench.limit, { requests, connections })
@@ -89,16 +93,20 @@ interface Asked {
   readonly connections: number
 }
 
-function run({ load, seconds }: Bench, { port }: Server, asked: Asked): Promise<Result> {
+async function run({ load, seconds }: Bench, server: Server, asked: Asked): Promise<Turn> {
   const turn = seconds / TURNS
-  return load.run({ ...asked, port, seconds: turn, warmupSeconds: Math.min(0.3, turn / 2) })
+  const before = server.cpuMs()
+  const { port } = server
+  const result = await load.run({ ...asked, port, seconds: turn, warmupSeconds: Math.min(0.3, turn / 2) })
+  return { ...result, cpuMicros: ((server.cpuMs() - before) * 1_000) / result.answers }
 }
 
-function sideOf(results: readonly Result[], perRequest: number): Side {
+function sideOf(results: readonly Turn[], perRequest: number): Side {
   return {
     perSecond: median(results.map(({ perSecond }) => perSecond * perRequest)),
     p50Ms: median(results.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
+    cpuMicros: median(results.map(({ cpuMicros }) => cpuMicros / perRequest)),
   }
 }
 

@@ -1,7 +1,7 @@
 /** The outcome of a run, for people and for machines. */
 import { cpus, loadavg } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
-import type { Measured } from './measure.ts'
+import type { Measured, Side } from './measure.ts'
 
 export interface Outcome {
   readonly machine: Machine
@@ -67,6 +67,7 @@ function printFigure({ title, connections, subject, limit, against, ratio, ...mo
     `ratio ${ratio.toFixed(2)}`,
     `p50 ${ms(subject.p50Ms)} / ${ms(limit.p50Ms)}`,
     `p99 ${ms(subject.p99Ms)} / ${ms(limit.p99Ms)} ms`,
+    ...(subject.cpuMicros > 0 ? [`cpu ${micros(subject)} / ${micros(limit)} µs`] : []),
     ...(more.errors > 0 ? [`ERRORS ${more.errors}: ${more.problem}`] : []),
     ...(more.loadCpu > 0.9 ? [`(load generator at ${whole(more.loadCpu * 100)} % of a core)`] : []),
   ]
@@ -75,6 +76,10 @@ function printFigure({ title, connections, subject, limit, against, ratio, ...mo
 
 function whole(value: number): string {
   return Math.round(value).toLocaleString('en')
+}
+
+function micros({ cpuMicros }: Side): string {
+  return cpuMicros.toFixed(cpuMicros < 100 ? 1 : 0)
 }
 
 function ms(value: number): string {

@@ -4,6 +4,8 @@
  * Numbers that JavaScript's own number would change (64-bit integers, `1.10`) are kept as the raw numbers of
  * `JSON.rawJSON`, so `JSON.stringify` prints them back digit for digit without any help.
  */
+import { hasEscapedKey, parseByHand } from './parse-by-hand.ts'
+
 export interface RawNumber {
   readonly rawJSON: string
 }
@@ -51,7 +53,13 @@ export function numberFrom(text: string): JsonNumber {
 
 /** Parses text that is known to be sound, such as a stored document, keeping every digit. */
 export function parseTrusted(text: string): Json {
-  return NEEDS_RAW.test(text) ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
+  return parseText(text, NEEDS_RAW.test(text))
+}
+
+/** Parses what may be unsound, too, which is then a SyntaxError; keeps digits where a plain parse would change some. */
+export function parseText(text: string, needsDigits: boolean): Json {
+  if (hasEscapedKey(text)) return parseByHand(text, numberFrom)
+  return needsDigits ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
 }
 
 /** Equal as JSON: key order does not matter, digits do (`1.1` is not `1.10`). */
@@ -85,7 +93,7 @@ export function pointer(at: string, step: string | number): string {
  */
 const NEEDS_RAW = /(?:^|[\s,:[])-?(?:[\d.]{16}|\d+\.\d*0(?![\d])|\d+(?:\.\d+)?[eE]|0(?=[\s,\]}]|$)(?<=-0))/
 
-export function keepDigits(_key: string, value: Json, context: { source?: string }): Json {
+function keepDigits(_key: string, value: Json, context: { source?: string }): Json {
   if (typeof value !== 'number' || context.source === undefined) return value
   return String(value) === context.source ? value : JSON.rawJSON(context.source)
 }

@@ -3,7 +3,7 @@
  * before anything else looks at the request.
  */
 import { ServiceError } from './errors.ts'
-import { type Json, isArray, isObject, keepDigits, pointer } from './json.ts'
+import { type Json, isArray, isObject, parseText, pointer } from './json.ts'
 
 /** Refuses malformed text, deep nesting, duplicate keys, `__proto__`, NUL and lone surrogates; keeps all digits. */
 export function parseJson(text: string, maxDepth: number): Json {
@@ -18,7 +18,7 @@ export function parseJson(text: string, maxDepth: number): Json {
 
 function parse(text: string, needsDigits: boolean): Json {
   try {
-    return needsDigits ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
+    return parseText(text, needsDigits)
   } catch (error) {
     const reason = error instanceof SyntaxError ? placeOf(error.message) : ''
     throw invalid(`the body is not valid JSON${reason}`)

@@ -21,9 +21,19 @@ function rank(unit: number): number {
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase()
   let folded = ''
-  for (const character of text) folded += single(single(character, 'toUpperCase'), 'toLowerCase')
+  for (const character of text) {
+    folded += IRREGULAR.get(character) ?? single(single(character, 'toUpperCase'), 'toLowerCase')
+  }
   return folded
 }
+
+/** Letters whose simple folding is not what going to upper case and back gives. */
+const IRREGULAR: ReadonlyMap<string, string> = new Map([
+  ['\u0131', '\u0131'],
+  ['\u1fd3', '\u0390'],
+  ['\u1fe3', '\u03b0'],
+  ['\ufb05', '\ufb06'],
+])
 
 function single(character: string, change: 'toUpperCase' | 'toLowerCase'): string {
   const changed = character[change]()

@@ -6,6 +6,7 @@ import {
   DataRequestShape,
   DataResponseShape,
 } from '../service/shapes.ts'
+import { LOCK_ROUTES } from './lock-routes.ts'
 import {
   type Call,
   type Content,
@@ -15,6 +16,7 @@ import {
   dataReply,
   targetOf,
 } from './route.ts'
+import { SEARCH_ROUTES } from './search-routes.ts'
 
 export const DATA_ROUTES: readonly Route[] = [
   ...versioned('/data/find', {
@@ -137,6 +139,8 @@ export const DATA_ROUTES: readonly Route[] = [
     errors: ['crud:InvalidRequest', 'crud:LimitExceeded'],
     handle: bulk,
   },
+  ...SEARCH_ROUTES,
+  ...LOCK_ROUTES,
 ]
 
 /** Both forms of a route: with the version in the path, and without it for the default version. */

@@ -13,6 +13,7 @@ export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): 
   const declared = info.indexes
     .filter((index) => !isIdIndex(index))
     .map(({ unique, fields }) => ({ unique, fields: fields.map((key) => resolveKey(key, schemas)) }))
+  for (const { fields } of declared) refuseTwoArrays(fields)
   const identities = enabled(schemas).map(({ identity }) => ({
     unique: true,
     fields: identity.map(({ path }) => resolveKey({ field: path, ...PLAIN }, schemas)),
@@ -23,6 +24,19 @@ export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): 
     if (!isOfId && !wanted.some((index) => guards(index, identity))) wanted.push(identity)
   }
   return wanted
+}
+
+/** Elements of one array pair up with nothing in another one. */
+function refuseTwoArrays(fields: readonly IndexField[]): void {
+  const arrays = fields.map(({ path }) => arrayOf(path)).sort((a, b) => b.length - a.length)
+  if (arrays.every((array) => `${arrays[0]!}.`.startsWith(array === '' ? '' : `${array}.`))) return
+  throw invalid(`an index may go into one array only: ${fields.map(({ path }) => path).join(', ')}`)
+}
+
+/** The path of the elements a field belongs to; empty outside of arrays. */
+function arrayOf(path: string): string {
+  const steps = path.split('.')
+  return steps.slice(0, steps.lastIndexOf('*') + 1).join('.')
 }
 
 function enabled(schemas: readonly Schema[]): readonly Schema[] {

@@ -33,7 +33,8 @@ async function runApart(runner: BulkRunner, caller: Caller, { entries, ordered }
   const run = (entry: BulkEntry): Promise<DataResponse> =>
     runOne(entry, runner.operations, caller).catch((error: unknown) => {
       runner.onInternalError(error)
-      return failed(new ServiceError('crud:Internal', 'something went wrong on our side; the log tells more'))
+      const message = 'something went wrong on our side; the log tells more'
+      return failed(new ServiceError('crud:Internal', message, { context: 'bulk' }))
     })
   return ordered ? await runInOrder(entries, run) : await Promise.all(entries.map(run))
 }
@@ -89,9 +90,8 @@ async function runTogether(runner: BulkRunner, caller: Caller, entries: readonly
 }
 
 function rolledBack(): DataResponse {
-  return failed(
-    new ServiceError('crud:Rolledback', 'taken back, or not begun, because another entry of the bulk failed'),
-  )
+  const message = 'taken back, or not begun, because another entry of the bulk failed'
+  return failed(new ServiceError('crud:Rolledback', message, { context: 'bulk' }))
 }
 
 async function runOne({ task }: BulkEntry, operations: Operations, caller: Caller): Promise<DataResponse> {

@@ -8,10 +8,13 @@ import { explain } from './explain.ts'
 import { find } from './find.ts'
 import { generate, readCount } from './generate.ts'
 import { insert } from './insert.ts'
+import { lock } from './locks.ts'
 import { readBulk } from './read-bulk.ts'
 import { agreed, readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
 import { type DataResponse, failed } from './response.ts'
 import { save } from './save.ts'
+import { search, searches } from './saved-search.ts'
+import { readOverrides, readSearch, readSimpleSearch } from './saved-search-request.ts'
 import { stream } from './stream.ts'
 import type { DataService, Target } from './service.ts'
 import { readSimpleRequest } from './simple-request.ts'
@@ -45,6 +48,17 @@ export function dataService(deps: Deps): DataService {
       ),
     generate: (caller, target, field, n) =>
       answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
+    search: (caller, target, body, overrides) =>
+      answered('search', target, () =>
+        search(deps, caller, { target, ...readSearch(body, overrides) }),
+      ),
+    simpleSearch: (caller, target, parameters) =>
+      answered('search', target, () => search(deps, caller, { target, ...readSimpleSearch(parameters) })),
+    searches: (caller, target, parameters) =>
+      answered('searches', target, () =>
+        searches(deps, caller, { target, overrides: readOverrides(parameters) }),
+      ),
+    lock: (_caller, body) => lock(deps, body),
     bulk: async (caller, body, hangUp) =>
       await bulk(runner, caller, readBulk(body, { maxRequests: limits.bulkRequests, hangUp })),
   }

@@ -4,6 +4,7 @@ import { openRegistry } from '../metadata/registry.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 import { dataService } from './data.ts'
 import { metadataService } from './metadata.ts'
+import { ensureSavedSearch } from './saved-search-entity.ts'
 import type { Service } from './service.ts'
 
 export interface ServiceOptions {
@@ -27,6 +28,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     backendOf: () => store.kind,
     now,
   })
+  await ensureSavedSearch(registry, store.kind)
   return {
     store: { kind: store.kind, description: store.description, location: dataDirectory },
     data: dataService({

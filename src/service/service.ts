@@ -2,6 +2,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { Json } from '../base/json.ts'
 import type { HangUp } from './deps.ts'
+import type { LockResult } from './locks.ts'
 import type { DataResponse, JsonText } from './response.ts'
 
 /** What the path of a data request names, and whether somebody still waits for the answer. */
@@ -9,6 +10,11 @@ export interface Target {
   readonly entity: string
   readonly version?: string
   readonly hangUp?: HangUp
+}
+
+export interface SearchTarget extends Target {
+  /** Of the saved search. */
+  readonly name: string
 }
 
 export type VersionTarget = Required<Pick<Target, 'entity' | 'version'>>
@@ -41,6 +47,19 @@ export interface DataService {
   generate(caller: Caller, target: Target, field: string, n: string | undefined): Promise<DataResponse>
   /** Throws a ServiceError only when the bulk as a whole is unusable. */
   bulk(caller: Caller, body: Json | undefined, hangUp?: HangUp): Promise<JsonText>
+  /** Runs a saved search; the body holds values by parameter, `overrides` may be `P`, `S`, `from`, `to`, `maxResults`. */
+  search(
+    caller: Caller,
+    target: SearchTarget,
+    body: Json | undefined,
+    overrides: URLSearchParams,
+  ): Promise<DataResponse>
+  /** The GET form: values and overrides together. */
+  simpleSearch(caller: Caller, target: SearchTarget, parameters: URLSearchParams): Promise<DataResponse>
+  /** The saved searches of an entity. */
+  searches(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
+  /** Throws ServiceErrors: the answer is one value and no response document. */
+  lock(caller: Caller, body: Json | undefined): Promise<LockResult>
 }
 
 /** Metadata operations throw ServiceErrors; the caller receives the bare error object. */

@@ -114,6 +114,35 @@ export const BulkResponseShape = Type.Object({
   responses: Type.Array(Type.Object({ seq: Type.Integer(), response: DataResponseShape })),
 })
 
+export const LockRequestShape = Type.Object(
+  {
+    operation: Type.Enum(['acquire', 'release', 'count', 'ping']),
+    domain: text('Locks of different domains have nothing to do with each other.'),
+    callerId: text('Who holds the lock; chosen by the client.'),
+    resourceId: text('What is locked.'),
+    ttl: optional(
+      Type.Union([Type.Integer(), Type.String()], {
+        description: 'Milliseconds until the lock expires; 3600000 when absent. Read by acquire only.',
+      }),
+    ),
+    client: Type.Optional(Type.Unknown({ description: 'Tolerated and not read.' })),
+    clientId: Type.Optional(Type.Unknown({ description: 'Tolerated and not read.' })),
+  },
+  { additionalProperties: false },
+)
+
+export const LockResponseShape = Type.Object({
+  result: Type.Union([Type.Boolean(), Type.Integer()], {
+    description:
+      'acquire: whether the lock is held; release: whether it is free; count: how often it is held; ping: true.',
+  }),
+})
+
+export const SearchParametersShape = Type.Object(
+  {},
+  { additionalProperties: true, description: 'Parameter of the saved search to its value.' },
+)
+
 export const QueryShape = Type.Object(
   {
     field: Type.Optional(text('A dotted path; `*` stands for every element of an array.')),

@@ -56,6 +56,16 @@ function fakeData(gate: () => Promise<void>): DataService {
     simpleExplain: (caller, target, parameters) =>
       tell('simpleExplain', caller, target, Object.fromEntries(parameters)),
     generate: (caller, target, field, n) => tell('generate', caller, target, { field, n }),
+    search: (caller, target, body, overrides) =>
+      tell('search', caller, target, { name: target.name, body, overrides: Object.fromEntries(overrides) }),
+    simpleSearch: (caller, target, parameters) =>
+      tell('simpleSearch', caller, target, { name: target.name, ...Object.fromEntries(parameters) }),
+    searches: (caller, target, parameters) =>
+      tell('searches', caller, target, Object.fromEntries(parameters)),
+    async lock() {
+      await gate()
+      return true
+    },
     async bulk(_caller, body) {
       if (body === undefined) throw new ServiceError('crud:InvalidRequest', 'a bulk needs requests')
       return JSON.stringify({ responses: [], body })

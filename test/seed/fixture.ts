@@ -27,6 +27,7 @@ export const COUNTRY: JsonObject = {
 export const STAFF: JsonObject = {
   name: { type: 'string' },
   salary: { type: 'integer', ...only('boss') },
+  floor: { type: 'integer' },
   badge: {
     type: 'string',
     valueGenerator: { type: 'IntSequence', configuration: { name: 'badges', initialValue: 500 } },

@@ -114,7 +114,7 @@ test('insert: what is echoed leaves out what the caller may not read', async () 
 })
 
 test('insert: server-made values are never held against the caller', async () => {
-  const body = { data: [{ name: 'Ed', tags: [{}] }], projection: EVERYTHING }
+  const body = { data: [{ name: 'Ed', badge: null, tags: [{}] }], projection: EVERYTHING }
   const { processed } = sound(await ask('PUT', '/data/insert/staff', { body, roles: ['hr'] })).json
   assert.match(processed[0].badge, /^\d+$/)
   assert.equal(processed[0].objectType, 'staff')

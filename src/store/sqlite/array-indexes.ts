@@ -9,7 +9,11 @@ import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 
 export function goesIntoArray({ fields }: IndexDefinition): boolean {
-  return fields.some(({ path }) => path.includes('*'))
+  return fields.some(({ path }) => isIntoArray(path))
+}
+
+export function isIntoArray(path: string): boolean {
+  return parsePath(path, '').includes('*')
 }
 
 export interface ArrayIndex {
@@ -27,7 +31,8 @@ export function arrayIndex(definition: IndexDefinition, documents: string, no: n
   const directed = columns.map(
     (column, i) => `${column} ${definition.fields[i]!.descending ? 'desc' : 'asc'}`,
   )
-  const keys = definition.unique ? directed : [...directed, 'doc']
+  // A blob stands for null, which no value is: elements that lack only some of the fields are held to the rest of them.
+  const filled = columns.map((column) => `ifnull(${column}, x'')`)
   const { from, values } = elementRows(definition)
   const hasValue = join(
     values.map((value) => sql`${value} is not null`),
@@ -35,13 +40,16 @@ export function arrayIndex(definition: IndexDefinition, documents: string, no: n
   )
   const enter = (only: string): string =>
     text(
-      sql`insert into ${raw(table)}(${raw(columns.join(', '))}, doc) select distinct ${join(values, ', ')}, no from ${raw(documents)}, ${from} where ${raw(only)}(${hasValue})`,
+      sql`insert into ${raw(table)}(${raw(columns.join(', '))}, doc) select distinct ${join(values, ', ')}, no from ${raw(documents)} left join ${from} where ${raw(only)}(${hasValue})`,
     )
   return {
     table,
     create: [
       `create table ${table}(${columns.join(', ')}, doc integer not null)`,
-      `create ${definition.unique ? 'unique ' : ''}index idx_${no} on ${table}(${keys.join(', ')})`,
+      `create index idx_${no} on ${table}(${directed.join(', ')}, doc)`,
+      ...(definition.unique
+        ? [`create unique index idx_${no}_unique on ${table}(${filled.join(', ')})`]
+        : []),
       `create index idx_${no}_doc on ${table}(doc)`,
     ],
     enterAll: enter(''),
@@ -70,7 +78,8 @@ function elementRows({ fields }: IndexDefinition): { from: Fragment; values: rea
     const value = SQLITE.read(base, steps.slice(passed.length), type)
     return caseInsensitive ? SQLITE.fold(value) : value
   })
-  return { from: join(tables, ', '), values }
+  // Outer joins: an element without the inner array still has its other fields.
+  return { from: join(tables, ' left join '), values }
 }
 
 function stars(path: readonly Step[]): number {

@@ -9,7 +9,7 @@ import type { Collection, IndexDefinition, IndexField } from '../../schema/schem
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../store.ts'
-import { type ArrayIndex, arrayIndex, goesIntoArray } from './array-indexes.ts'
+import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './array-indexes.ts'
 import { isConstraintError } from './failures.ts'
 
 export interface Table {
@@ -72,7 +72,7 @@ function describeTable(no: number, indexes: ReadonlyMap<number, IndexDefinition>
     arrays: intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),
     elements: new Map(
       intoArrays
-        .filter(({ field }) => field.path.includes('*') && !field.caseInsensitive)
+        .filter(({ field }) => isIntoArray(field.path) && !field.caseInsensitive)
         .map(({ index, field }) => [field.path, `arr_${index}`]),
     ),
   }

@@ -17,13 +17,16 @@ export class LockedError extends Error {
 
 export function openConnection(directory: string): Connection {
   mkdirSync(directory, { recursive: true })
-  const lock = takeLock(directory)
   const file = join(directory, 'smalt.db')
-  const database = new DatabaseSync(file)
+  using opened = new DisposableStack()
+  const lock = opened.adopt(takeLock(directory), (each) => each.close())
+  const database = opened.adopt(new DatabaseSync(file), (each) => each.close())
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
   database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
   addFunctions(database)
   migrate(database)
+  // From here on whoever asked for the connection closes it.
+  opened.move()
   return {
     database,
     file,

@@ -54,8 +54,7 @@ const OWN = 'domain = ? and resource = ? and owner = ? and expires > ?'
 const HELD = `select count from smalt_lock where ${OWN}`
 const PING = `update smalt_lock set expires = ? + ttl where ${OWN} returning count`
 const REMOVE = 'delete from smalt_lock where domain = ? and resource = ?'
-const LESSEN =
-  'update smalt_lock set count = count - 1, expires = ? + ttl where domain = ? and resource = ?'
+const LESSEN = 'update smalt_lock set count = count - 1, expires = ? + ttl where domain = ? and resource = ?'
 
 /** A living lock of somebody else fails the condition, and then no row comes back. */
 const ACQUIRE = `insert into smalt_lock(domain, resource, owner, count, ttl, expires) values (?, ?, ?, 1, ?, ?)

@@ -1,0 +1,96 @@
+/** The routes of saved searches; which of the two forms with a name is meant follows from the number of segments. */
+import type { Code } from '../base/errors.ts'
+import { DataResponseShape, SearchParametersShape } from '../service/shapes.ts'
+import type { SearchTarget } from '../service/service.ts'
+import {
+  type Call,
+  type Content,
+  type Params,
+  type QueryParameter,
+  type Reply,
+  type Route,
+  dataReply,
+  targetOf,
+} from './route.ts'
+
+const OVERRIDES: readonly QueryParameter[] = [
+  { name: 'P', description: 'Replaces the projection, as in a simple find.', example: '*:1r' },
+  { name: 'S', description: 'Replaces the order, as in a simple find.' },
+  { name: 'from', description: 'Index of the first document, zero-based.', example: '0' },
+  { name: 'to', description: 'Index of the last document, included.' },
+  { name: 'maxResults', description: 'Number of documents; `to` wins.', example: '10' },
+]
+
+const FAILURES: readonly Code[] = [
+  'crud:NoAccess',
+  'crud:UnknownEntity',
+  'rest-crud:SavedSearchError',
+  'crud:saved-search:missing',
+  'crud:saved-search:noDefaultValue',
+  'crud:saved-search:invalidType',
+  'metadata:IncompatibleValue',
+]
+
+const FOUND: Content = { shape: DataResponseShape, name: 'DataResponse' }
+
+export const SEARCH_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/data/search/{entity}',
+    operationId: 'searches',
+    tag: 'data',
+    summary: 'List the saved searches of an entity',
+    query: OVERRIDES,
+    reply: FOUND,
+    errors: ['crud:NoAccess'],
+    handle: list,
+  },
+  ...bothForms({
+    method: 'GET',
+    operationId: 'simpleSearch',
+    operation: 'search',
+    summary: 'Run a saved search by query parameters',
+    description: 'Every query parameter of another name is a value for the parameter of that name.',
+    query: OVERRIDES,
+    reply: FOUND,
+    errors: FAILURES,
+    handle: runSimple,
+  }),
+  ...bothForms({
+    method: 'POST',
+    operationId: 'search',
+    operation: 'search',
+    summary: 'Run a saved search',
+    query: OVERRIDES,
+    body: { shape: SearchParametersShape, name: 'SearchParameters', example: { iso2Code: 'CH' } },
+    reply: FOUND,
+    errors: FAILURES,
+    handle: run,
+  }),
+]
+
+function bothForms(route: Omit<Route, 'path' | 'tag'>): readonly Route[] {
+  const { operationId } = route
+  return [
+    { ...route, tag: 'data', path: '/data/search/{entity}/{name}', operationId: `${operationId}Default` },
+    { ...route, tag: 'data', path: '/data/search/{entity}/{version}/{name}' },
+  ]
+}
+
+async function list({ app, caller, params, search }: Call): Promise<Reply> {
+  return dataReply(await app.service.data.searches(caller, targetOf(params), new URLSearchParams(search)))
+}
+
+async function runSimple({ app, caller, params, search }: Call): Promise<Reply> {
+  const parameters = new URLSearchParams(search)
+  return dataReply(await app.service.data.simpleSearch(caller, searchTarget(params), parameters))
+}
+
+async function run({ app, caller, params, search, body }: Call): Promise<Reply> {
+  const overrides = new URLSearchParams(search)
+  return dataReply(await app.service.data.search(caller, searchTarget(params), body, overrides))
+}
+
+function searchTarget(params: Params): SearchTarget {
+  return { ...targetOf(params), name: params['name'] ?? '' }
+}

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Code, ServiceError } from '../../src/base/errors.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { openMode } from '../../src/http/credentials.ts'
+import { logTo } from '../../src/http/log.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { startServer } from '../../src/http/server.ts'
+import { openService } from '../../src/service/open.ts'
+import type { Service } from '../../src/service/service.ts'
+import { ADMIN, openTestService } from '../support/service.ts'
+
+interface LockTester extends AsyncDisposable {
+  readonly service: Service
+  at: number
+  ask(operation: string, callerId: string, more?: JsonObject): Promise<boolean | number>
+}
+
+async function openLocks(): Promise<LockTester> {
+  const tester: { at: number } = { at: 1_700_000_000_000 }
+  const { service, [Symbol.asyncDispose]: close } = await openTestService({ now: () => new Date(tester.at) })
+  return Object.assign(tester, {
+    service,
+    ask: (operation: string, callerId: string, more: JsonObject = {}) =>
+      service.data.lock(ADMIN, { operation, domain: 'd', callerId, resourceId: 'r', ...more }),
+    [Symbol.asyncDispose]: close,
+  })
+}
+
+async function refused(work: Promise<unknown>, code: Code, message: RegExp): Promise<void> {
+  await assert.rejects(work, (error) => {
+    assert.ok(error instanceof ServiceError, String(error))
+    assert.equal(error.code, code)
+    assert.match(error.message, message)
+    return true
+  })
+}
+
+const notHeld = (work: Promise<unknown>): Promise<void> =>
+  refused(work, 'crud:InvalidLock', /InvalidLockException: r$/)
+
+test('lock: a free resource is acquired, and nobody else acquires it', async () => {
+  await using locks = await openLocks()
+  assert.equal(await locks.ask('acquire', 'a'), true)
+  assert.equal(await locks.ask('acquire', 'b'), false)
+  assert.equal(await locks.ask('count', 'a'), 1)
+})
+
+test('lock: each acquire by its holder is counted, and needs a release of its own', async () => {
+  await using locks = await openLocks()
+  await locks.ask('acquire', 'a')
+  assert.equal(await locks.ask('acquire', 'a'), true)
+  assert.equal(await locks.ask('count', 'a'), 2)
+  assert.equal(await locks.ask('release', 'a'), false)
+  assert.equal(await locks.ask('acquire', 'b'), false)
+  assert.equal(await locks.ask('release', 'a'), true)
+  assert.equal(await locks.ask('acquire', 'b'), true)
+})
+
+test('lock: release, count and ping of a lock that is not held are refused', async () => {
+  await using locks = await openLocks()
+  for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'a'))
+  await locks.ask('acquire', 'a')
+  for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'b'))
+  assert.equal(await locks.ask('count', 'a'), 1)
+  await locks.ask('release', 'a')
+  await notHeld(locks.ask('release', 'a'))
+})
+
+test('lock: it expires when its time is over, not before, and anyone may take it over', async () => {
+  await using locks = await openLocks()
+  await locks.ask('acquire', 'a', { ttl: 1_000 })
+  await locks.ask('acquire', 'a', { ttl: 1_000 })
+  locks.at += 999
+  assert.equal(await locks.ask('acquire', 'b'), false)
+  locks.at += 1
+  for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'a'))
+  assert.equal(await locks.ask('acquire', 'b'), true)
+  assert.equal(await locks.ask('count', 'b'), 1)
+})
+
+test('lock: its own holder takes an expired lock over with a count of one', async () => {
+  await using locks = await openLocks()
+  await locks.ask('acquire', 'a', { ttl: 10 })
+  await locks.ask('acquire', 'a', { ttl: 10 })
+  locks.at += 10
+  assert.equal(await locks.ask('acquire', 'a'), true)
+  assert.equal(await locks.ask('count', 'a'), 1)
+})
+
+test('lock: without a ttl it lives an hour', async () => {
+  await using locks = await openLocks()
+  await locks.ask('acquire', 'a')
+  locks.at += 3_599_999
+  assert.equal(await locks.ask('count', 'a'), 1)
+  locks.at += 1
+  await notHeld(locks.ask('count', 'a'))
+})
+
+test('lock: ping and a partial release begin the stored ttl anew; another acquire replaces it', async () => {
+  await using locks = await openLocks()
+  await locks.ask('acquire', 'a', { ttl: '1000' })
+  locks.at += 900
+  assert.equal(await locks.ask('ping', 'a'), true)
+  locks.at += 900
+  await locks.ask('acquire', 'a', { ttl: 500 })
+  locks.at += 499
+  assert.equal(await locks.ask('release', 'a'), false)
+  locks.at += 499
+  assert.equal(await locks.ask('count', 'a'), 1)
+  locks.at += 1
+  await notHeld(locks.ask('count', 'a'))
+})
+
+test('lock: a ttl of nothing or less is over at once', async () => {
+  await using locks = await openLocks()
+  for (const ttl of [0, -5]) {
+    assert.equal(await locks.ask('acquire', 'a', { ttl }), true)
+    await notHeld(locks.ask('count', 'a'))
+  }
+})
+
+test('lock: domains and resources have nothing to do with each other', async () => {
+  await using locks = await openLocks()
+  await locks.ask('acquire', 'a')
+  assert.equal(await locks.ask('acquire', 'b', { domain: 'other' }), true)
+  assert.equal(await locks.ask('acquire', 'b', { resourceId: 'other' }), true)
+  assert.equal(await locks.ask('acquire', 'b', { resourceId: 'R' }), true)
+})
+
+test('lock: of a hundred callers at once exactly one acquires', async () => {
+  await using locks = await openLocks()
+  const results = await Promise.all(Array.from({ length: 100 }, (_, i) => locks.ask('acquire', `c${i}`)))
+  assert.equal(results.filter((each) => each === true).length, 1)
+  assert.equal(results.filter((each) => each === false).length, 99)
+})
+
+test('lock: expired locks of other resources are swept away, living ones stay', async () => {
+  await using locks = await openLocks()
+  for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1 })
+  await locks.ask('acquire', 'a', { resourceId: 'living' })
+  locks.at += 1
+  for (let i = 0; i < 5; i++) await locks.ask('acquire', 'b', { resourceId: `new${i}` })
+  assert.equal(await locks.ask('count', 'a', { resourceId: 'living' }), 1)
+  await notHeld(locks.ask('count', 'a', { resourceId: 'old29', domain: 'd' }).catch(asResourceR))
+})
+
+/** The same problem, told of the resource `r`. */
+function asResourceR(error: unknown): never {
+  assert.ok(error instanceof ServiceError)
+  throw new ServiceError(error.code, error.message.replace('old29', 'r'))
+}
+
+test('lock: it outlives the process', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
+  const ask = { domain: 'd', resourceId: 'r' }
+  const options = { dataDirectory: directory, limits: DEFAULT_LIMITS }
+  {
+    await using service = await openService(options)
+    assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'a' }), true)
+  }
+  {
+    await using service = await openService(options)
+    assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'b' }), false)
+    assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'count', callerId: 'a' }), 1)
+  }
+  rmSync(directory, { recursive: true })
+})
+
+const SOUND = { operation: 'acquire', domain: 'd', callerId: 'a', resourceId: 'r' }
+const UNSOUND: readonly [what: string, body: Json | undefined, place: RegExp][] = [
+  ['no body', undefined, /at the top/],
+  ['an array', [], /at the top/],
+  ['an operation in upper case', { ...SOUND, operation: 'ACQUIRE' }, /at \/operation/],
+  ['no operation', { domain: 'd', callerId: 'a', resourceId: 'r' }, /at \/operation/],
+  ['an empty domain', { ...SOUND, domain: '' }, /at \/domain/],
+  ['a number as caller', { ...SOUND, callerId: 7 }, /at \/callerId/],
+  ['no resource', { ...SOUND, resourceId: null }, /at \/resourceId/],
+  ['a resource that is too long', { ...SOUND, resourceId: '😀'.repeat(1_001) }, /at \/resourceId/],
+  ['a ttl that is no number', { ...SOUND, ttl: 'soon' }, /at \/ttl/],
+  ['an empty ttl', { ...SOUND, ttl: '' }, /at \/ttl/],
+  ['a fraction as ttl', { ...SOUND, ttl: 1.5 }, /at \/ttl/],
+  ['a truth value as ttl', { ...SOUND, ttl: true }, /at \/ttl/],
+  ['a ttl beyond counting', { ...SOUND, ttl: 1e16 }, /at \/ttl/],
+  ['a key that it does not know', { ...SOUND, tll: 5 }, /at \/tll/],
+]
+
+test('lock: an unusable request is refused, naming the place', async () => {
+  await using locks = await openLocks()
+  for (const [what, body, place] of UNSOUND) {
+    await refused(locks.service.data.lock(ADMIN, body), 'crud:InvalidRequest', place).catch((error) => {
+      throw new Error(what, { cause: error })
+    })
+  }
+  const longest = { ...SOUND, resourceId: '😀'.repeat(1_000), ttl: null, client: {} }
+  assert.equal(await locks.service.data.lock(ADMIN, longest), true)
+})
+
+test('lock: over HTTP, both forms speak of the same locks', async () => {
+  await using tester = await openTestService()
+  const server = await startServer({
+    service: tester.service,
+    limits: DEFAULT_LIMITS,
+    auth: openMode(),
+    log: logTo({ write: () => undefined }, 'error'),
+    metrics: createMetrics(),
+    host: '127.0.0.1',
+    port: 0,
+  })
+  const ask = (method: string, path: string, body?: Json): Promise<[number, Json]> =>
+    askJson(server.port, { method, path, body })
+  try {
+    const sound = { domain: 'd', callerId: 'a', resourceId: 'x/y' }
+    const place = '/data/lock/d/a/x%2Fy'
+    assert.deepEqual(await ask('POST', '/data/lock', { ...sound, operation: 'acquire' }), [
+      200,
+      { result: true },
+    ])
+    assert.deepEqual(await ask('PUT', `/rest${place}?ttl=5000`), [200, { result: true }])
+    assert.deepEqual(await ask('PUT', '/data/lock/d/b/x%2Fy'), [200, { result: false }])
+    assert.deepEqual(await ask('GET', place), [200, { result: 2 }])
+    assert.deepEqual(await ask('PUT', `${place}/ping`), [200, { result: true }])
+    assert.deepEqual(await ask('DELETE', place), [200, { result: false }])
+    assert.deepEqual(await ask('POST', '/rest/data/lock/', { ...sound, operation: 'release' }), [
+      200,
+      { result: true },
+    ])
+    const [status, response] = await ask('GET', place)
+    assert.equal(status, 409)
+    const { errors, ...rest } = response as { errors: JsonObject[] } & JsonObject
+    assert.deepEqual(rest, { status: 'ERROR', modifiedCount: 0, matchCount: 0 })
+    assert.equal(errors[0]!['errorCode'], 'crud:InvalidLock')
+    assert.equal(errors[0]!['context'], 'lock')
+    assert.match(errors[0]!['msg'] as string, /^.*InvalidLockException: x\/y$/)
+    assert.equal((await ask('PUT', `${place}?ttl=x`))[0], 400)
+    assert.equal((await ask('POST', '/data/lock', { operation: 'steal' }))[0], 400)
+  } finally {
+    await server.close()
+  }
+})
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly body: Json | undefined
+}
+
+function askJson(port: number, { method, path, body }: Asked): Promise<[number, Json]> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, method, path, agent: false }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      response.on('end', () => resolve([response.statusCode ?? 0, JSON.parse(text) as Json]))
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
