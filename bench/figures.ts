@@ -34,8 +34,20 @@ const BARE: Against = { kind: 'bare' }
 export function figuresOf(ids: readonly string[], documents: number): readonly Figure[] {
   return [
     { name: 'static', title: 'static answer', connections: 64, requests: [health()], against: BARE },
-    { name: 'find', title: 'find by id, GET', connections: 64, requests: ids.map(findByUrl), against: BARE },
-    { name: 'find-1', title: 'find by id, GET', connections: 1, requests: ids.map(findByUrl), against: BARE },
+    {
+      name: 'find-get',
+      title: 'find by id, GET',
+      connections: 64,
+      requests: ids.map(findByUrl),
+      against: BARE,
+    },
+    {
+      name: 'find-alone',
+      title: 'find by id, GET',
+      connections: 1,
+      requests: ids.map(findByUrl),
+      against: BARE,
+    },
     {
       name: 'find-post',
       title: 'find by id, POST',

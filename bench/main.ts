@@ -12,7 +12,7 @@ import { type Outcome, machineFacts, printOutcome } from './report.ts'
 
 const HELP = `npm run bench -- [options]
   --seconds N     length of each measurement, for each side; 5 when absent
-  --only NAME     static, find, find-1, find-post, page, scan, tags, insert-1, insert-16, insert-64, batch or cold;
+  --only NAME     static, find-get, find-alone, find-post, page, scan, tags, insert-1, insert-16, insert-64, batch or cold;
                   the beginning of a name chooses all that begin so; may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
   --profile DIR   writes a CPU profile of Smalt under the load there

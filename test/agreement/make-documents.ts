@@ -142,8 +142,17 @@ export function makeIndexes(chance: Chance, root: ObjectNode): readonly IndexSpe
       )
       const isNew = !seen.has(key) && new Set(fields.map(({ path }) => path)).size === fields.length
       seen.add(key)
-      return isNew
+      return isNew && goesIntoOneArray(fields.map(({ path }) => path))
     })
+}
+
+/** Indexes into two arrays at once are refused, and that is tested elsewhere. */
+function goesIntoOneArray(paths: readonly string[]): boolean {
+  const arrays = paths
+    .map((path) => path.split('.'))
+    .map((steps) => steps.slice(0, steps.lastIndexOf('*') + 1))
+  const deepest = arrays.toSorted((a, b) => b.length - a.length)[0]!
+  return arrays.every((array) => array.every((step, i) => step === deepest[i]))
 }
 
 function* comparablePaths(
