@@ -1,4 +1,5 @@
 /** Fills Smalt over HTTP, as anybody would, and asks it what it is doing. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server } from './children.ts'
 import { ENTITY, TAGGED, item, itemMetadata, pageBody, tagged, taggedMetadata } from './documents.ts'
 import type { Statements } from './limit.ts'
@@ -64,8 +65,14 @@ export async function residentMegabytes({ api }: Server): Promise<number> {
 }
 
 async function ask(api: string, method: string, path: string, body: unknown): Promise<unknown> {
-  const headers = { 'content-type': 'application/json' }
-  const response = await fetch(`${api}${path}`, { method, headers, body: JSON.stringify(body) })
+  const request = { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  let response = await fetch(`${api}${path}`, request)
+  // on a busy machine Smalt may ask for patience, as it would ask anybody
+  for (let retries = 0; response.status === 503 && retries < 10; retries++) {
+    await response.text()
+    await sleep(1_000)
+    response = await fetch(`${api}${path}`, request)
+  }
   const text = await response.text()
   if (response.status !== 200) throw new Error(`${method} ${path} answers ${response.status}: ${text}`)
   return JSON.parse(text) as unknown

@@ -10,7 +10,7 @@ import { parseJson } from '../base/parse-json.ts'
 export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers
   if (type !== undefined && type !== 'application/json' && !JSON_TYPE.test(type)) {
-    throw unsupported('the body must be application/json')
+    throw unsupported('send the body as application/json (with curl: --json instead of -d)')
   }
   if (encoding !== undefined && encoding !== 'identity') {
     throw unsupported('the body must not be compressed')

@@ -1,4 +1,5 @@
 /** The routes of `/data`. */
+import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import {
   BulkRequestShape,
@@ -14,6 +15,8 @@ import {
   type Reply,
   type Route,
   dataReply,
+  STREAM_TYPE,
+  type StreamReply,
   targetOf,
 } from './route.ts'
 import { SEARCH_ROUTES } from './search-routes.ts'
@@ -23,11 +26,13 @@ export const DATA_ROUTES: readonly Route[] = [
     method: 'POST',
     operationId: 'find',
     summary: 'Find documents',
-    description: 'Fields the caller may not read are left out of the answer.',
+    description:
+      'Fields the caller may not read are left out of the answer. With `?stream=true` or `Accept: application/x-ndjson` the documents come as lines of NDJSON.',
     body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
     reply: documents(1, 0),
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullProjection', 'query-api:InvalidQuery'],
-    handle: withBody('find'),
+    query: [{ name: 'stream', description: '`true` answers in lines of NDJSON.', example: 'false' }],
+    handle: find,
   }),
   ...versioned('/data/find', {
     method: 'GET',
@@ -152,30 +157,50 @@ function versioned(base: string, route: Omit<Route, 'path' | 'tag'>, tail = ''):
   ]
 }
 
-type WithBody = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
+type WithBody = 'explain' | 'insert' | 'save' | 'update' | 'delete'
 
 function withBody(operation: WithBody): Route['handle'] {
-  return async ({ app, caller, params, body }) =>
-    dataReply(await app.service.data[operation](caller, targetOf(params), body))
+  return async (call) => {
+    const { app, caller, body } = call
+    return dataReply(await app.service.data[operation](caller, targetOf(call), body))
+  }
 }
 
-async function simpleFind({ app, caller, params, search }: Call): Promise<Reply> {
-  return dataReply(await app.service.data.simpleFind(caller, targetOf(params), new URLSearchParams(search)))
+/** A find is streamed to whoever asks for lines. */
+async function find(call: Call): Promise<Reply | StreamReply> {
+  const { app, caller, body } = call
+  if (!wantsStream(call)) return dataReply(await app.service.data.find(caller, targetOf(call), body))
+  const answer = await app.service.data.stream(caller, targetOf(call), body)
+  return 'status' in answer ? dataReply(answer) : { lines: answer }
 }
 
-async function simpleExplain({ app, caller, params, search }: Call): Promise<Reply> {
-  return dataReply(
-    await app.service.data.simpleExplain(caller, targetOf(params), new URLSearchParams(search)),
-  )
+function wantsStream({ accept, search }: Call): boolean {
+  if (accept.includes(STREAM_TYPE)) return true
+  if (search === '') return false
+  const stream = new URLSearchParams(search).get('stream')
+  if (stream === null || stream === 'false') return false
+  if (stream === 'true') return true
+  throw new ServiceError('crud:InvalidRequest', '"stream" must be true or false')
 }
 
-async function generate({ app, caller, params, search }: Call): Promise<Reply> {
+async function simpleFind(call: Call): Promise<Reply> {
+  const { app, caller, search } = call
+  return dataReply(await app.service.data.simpleFind(caller, targetOf(call), new URLSearchParams(search)))
+}
+
+async function simpleExplain(call: Call): Promise<Reply> {
+  const { app, caller, search } = call
+  return dataReply(await app.service.data.simpleExplain(caller, targetOf(call), new URLSearchParams(search)))
+}
+
+async function generate(call: Call): Promise<Reply> {
+  const { app, caller, params, search } = call
   const n = new URLSearchParams(search).get('n') ?? undefined
-  return dataReply(await app.service.data.generate(caller, targetOf(params), params.field ?? '', n))
+  return dataReply(await app.service.data.generate(caller, targetOf(call), params.field ?? '', n))
 }
 
-async function bulk({ app, caller, body }: Call): Promise<Reply> {
-  return { status: 200, text: await app.service.data.bulk(caller, body) }
+async function bulk({ app, caller, body, hangUp }: Call): Promise<Reply> {
+  return { status: 200, text: await app.service.data.bulk(caller, body, hangUp) }
 }
 
 function request(example: { readonly [key: string]: Json }): Content {

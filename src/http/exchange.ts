@@ -32,6 +32,15 @@ export class Exchange {
     this.response = response
     this.id = requestIdOf(request)
   }
+
+  /** Made only for those who wait long enough to ask for it. */
+  readonly hangUp = (): AbortSignal => {
+    const { response } = this
+    const controller = new AbortController()
+    if (response.destroyed) controller.abort()
+    else response.once('close', () => controller.abort())
+    return controller.signal
+  }
 }
 
 /** Writes the whole answer and returns the number of bytes of its body. */

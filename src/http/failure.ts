@@ -6,8 +6,14 @@ import type { Reply } from './route.ts'
 
 export function failureReply(exchange: Exchange, error: ServiceError): Reply {
   const placed = error.context === '' ? error.within(contextOf(exchange)) : error
-  const text = exchange.isData ? printResponse(failed(placed)) : JSON.stringify(placed.toObject())
+  const text = exchange.isData
+    ? printResponse(failed(placed, entityOf(exchange)))
+    : JSON.stringify(placed.toObject())
   return { status: CODES[error.code], text }
+}
+
+function entityOf({ params: { entity, version } }: Exchange): { entity?: string; entityVersion?: string } {
+  return { ...(entity !== undefined && { entity }), ...(version !== undefined && { entityVersion: version }) }
 }
 
 /** Says nothing of what happened: the text of an unforeseen error may hold anything. */

@@ -81,7 +81,7 @@ function printLine(line: RequestLine): string {
   return (
     `{"level":"info","time":"${clock()}","requestId":"${line.requestId}","method":"${line.method}",` +
     `"route":"${line.route}"${target},"roles":${line.roles},"status":${line.status},` +
-    `"ms":${Math.round(line.ms * 1_000) / 1_000},"bytes":${line.bytes}}\n`
+    `"ms":${Math.round(line.ms * 100) / 100},"bytes":${line.bytes}}\n`
   )
 }
 

@@ -49,6 +49,10 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   field: 'Dotted path of the field; `*` stands for the elements of an array.',
   status: '`active`, `deprecated` or `disabled`.',
   statuses: 'Statuses by comma.',
+  name: 'Name of the saved search.',
+  domain: 'What kind of thing is locked; comes into being on use.',
+  callerId: 'Who holds the lock, as the callers agree among themselves.',
+  resourceId: 'What is locked.',
 }
 
 const PATH_EXAMPLES: Readonly<Record<string, string>> = {
@@ -58,6 +62,10 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   field: '_id',
   status: 'deprecated',
   statuses: 'active,deprecated',
+  name: 'europe',
+  domain: 'batch',
+  callerId: 'worker-1',
+  resourceId: 'report-7',
 }
 
 /** What any route of the interface may answer, whatever it does. */

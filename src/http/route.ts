@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Code } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { type DataResponse, httpStatusOf, printResponse } from '../service/response.ts'
+import type { HangUp } from '../service/deps.ts'
 import type { Service, Target } from '../service/service.ts'
 
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
@@ -25,7 +26,7 @@ export interface Route {
   readonly body?: Content
   readonly reply: Content
   readonly errors?: readonly Code[]
-  readonly handle: (call: Call) => Reply | Promise<Reply>
+  readonly handle: (call: Call) => Reply | StreamReply | Promise<Reply | StreamReply>
 }
 
 export interface QueryParameter {
@@ -68,6 +69,9 @@ export interface Call {
   /** What follows the question mark, undecoded; most routes never look at it. */
   readonly search: string
   readonly body: Json | undefined
+  /** What the caller would like the answer to be in. */
+  readonly accept: string
+  readonly hangUp: HangUp
 }
 
 export type Params = Readonly<Record<string, string | undefined>>
@@ -80,6 +84,12 @@ export interface Reply {
   readonly headers?: readonly string[]
 }
 
+/** An answer that is sent as it comes into being, a line at a time. */
+export interface StreamReply {
+  readonly lines: AsyncIterable<string>
+}
+
+export const STREAM_TYPE = 'application/x-ndjson'
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function dataReply(response: DataResponse): Reply {
@@ -90,6 +100,9 @@ export function jsonReply(value: Json): Reply {
   return { status: 200, text: JSON.stringify(value) }
 }
 
-export function targetOf({ entity = '', version }: Params): Target {
-  return version === undefined ? { entity } : { entity, version }
+export function targetOf({
+  params: { entity = '', version },
+  hangUp,
+}: Pick<Call, 'params' | 'hangUp'>): Target {
+  return version === undefined ? { entity, hangUp } : { entity, version, hangUp }
 }

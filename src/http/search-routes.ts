@@ -5,7 +5,6 @@ import type { SearchTarget } from '../service/service.ts'
 import {
   type Call,
   type Content,
-  type Params,
   type QueryParameter,
   type Reply,
   type Route,
@@ -77,20 +76,25 @@ function bothForms(route: Omit<Route, 'path' | 'tag'>): readonly Route[] {
   ]
 }
 
-async function list({ app, caller, params, search }: Call): Promise<Reply> {
-  return dataReply(await app.service.data.searches(caller, targetOf(params), new URLSearchParams(search)))
+async function list(call: Call): Promise<Reply> {
+  const { app, caller, search } = call
+  return dataReply(await app.service.data.searches(caller, targetOf(call), new URLSearchParams(search)))
 }
 
-async function runSimple({ app, caller, params, search }: Call): Promise<Reply> {
-  const parameters = new URLSearchParams(search)
-  return dataReply(await app.service.data.simpleSearch(caller, searchTarget(params), parameters))
+async function runSimple(call: Call): Promise<Reply> {
+  const { app, caller, search } = call
+  return dataReply(
+    await app.service.data.simpleSearch(caller, searchTarget(call), new URLSearchParams(search)),
+  )
 }
 
-async function run({ app, caller, params, search, body }: Call): Promise<Reply> {
-  const overrides = new URLSearchParams(search)
-  return dataReply(await app.service.data.search(caller, searchTarget(params), body, overrides))
+async function run(call: Call): Promise<Reply> {
+  const { app, caller, search, body } = call
+  return dataReply(
+    await app.service.data.search(caller, searchTarget(call), body, new URLSearchParams(search)),
+  )
 }
 
-function searchTarget(params: Params): SearchTarget {
-  return { ...targetOf(params), name: params['name'] ?? '' }
+function searchTarget(call: Call): SearchTarget {
+  return { ...targetOf(call), name: call.params['name'] ?? '' }
 }

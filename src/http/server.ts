@@ -17,6 +17,7 @@ import type { Meter, Metrics } from './metrics.ts'
 import { openapiDocument } from './openapi.ts'
 import { type Overload, watchEventLoop } from './overload.ts'
 import { cachedReadiness } from './readiness.ts'
+import { sendStream } from './send-stream.ts'
 import type { App, Reply, Route } from './route.ts'
 import { type Router, createRouter, readTarget } from './router.ts'
 import { ROUTES } from './routes.ts'
@@ -120,8 +121,11 @@ async function receive(
   try {
     const { route } = admit(listener, exchange)
     const body = route.body === undefined ? undefined : await bodyOf(listener, exchange)
-    const { params, search, caller } = exchange
-    finish(listener, exchange, await route.handle({ app: listener.app, caller, params, search, body }))
+    const { params, search, caller, hangUp } = exchange
+    const accept = request.headers.accept ?? ''
+    const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, hangUp })
+    if ('lines' in reply) note(listener, exchange, 200, await sendStream(exchange, reply.lines))
+    else finish(listener, exchange, reply)
   } catch (error) {
     if (error instanceof Aborted) note(listener, exchange, CLIENT_CLOSED, 0)
     else refuse(listener, exchange, error)

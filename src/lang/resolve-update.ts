@@ -92,9 +92,15 @@ function resolveTarget(named: Named, scope: Scope): FieldRef {
   }
   if (ref.field.kind === 'reference')
     throw invalid(`"${ref.path}" is a reference and holds no data`, named.at)
+  if (isServerMade(ref.field)) throw invalid(`"${ref.path}" is made by the service`, named.at)
   if (ref.field.path === '_id') throw invalid('"_id" cannot be changed', named.at)
   if (ref.field.path === '') throw invalid('the document as a whole cannot be written', named.at)
   return ref
+}
+
+/** Sizes of arrays are counted, virtual fields filled when read. */
+function isServerMade(field: Field): boolean {
+  return field.name.endsWith('#') || (field.kind === 'simple' && field.virtual !== undefined)
 }
 
 function resolveValue(
@@ -107,7 +113,8 @@ function resolveValue(
   if (source.steps.includes('*')) {
     throw invalid(`"${source.path}" names many places; a copy has one source`, value.field.at)
   }
-  if (source.field.kind !== field.kind) {
+  const isAny = field.kind === 'simple' && field.type.name === 'any'
+  if (source.field.kind !== field.kind && !isAny) {
     throw invalid(`"${source.path}" and "${target.path}" are of different kinds`, value.field.at)
   }
   return { kind: 'valueOf', field: source }

@@ -113,6 +113,9 @@ export function resolveProjection(projection: Projection<Named>, scope: Scope): 
 
 export function resolveField(named: Named, scope: Scope): FieldRef {
   const { up, trail, field } = walk(named, scope)
+  if (field.kind === 'simple' && field.virtual !== undefined) {
+    throw invalid(`"${named.path}" is filled when a document is read, so it can only be projected`, named.at)
+  }
   return { path: named.path, up, steps: trail.map(({ step }) => step), field }
 }
 

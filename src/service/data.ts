@@ -49,9 +49,7 @@ export function dataService(deps: Deps): DataService {
     generate: (caller, target, field, n) =>
       answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
     search: (caller, target, body, overrides) =>
-      answered('search', target, () =>
-        search(deps, caller, { target, ...readSearch(body, overrides) }),
-      ),
+      answered('search', target, () => search(deps, caller, { target, ...readSearch(body, overrides) })),
     simpleSearch: (caller, target, parameters) =>
       answered('search', target, () => search(deps, caller, { target, ...readSimpleSearch(parameters) })),
     searches: (caller, target, parameters) =>

@@ -17,12 +17,7 @@ export async function lock(
   return resultOf(request, await store.lock(request))
 }
 
-export const LOCK_OPERATIONS = [
-  'acquire',
-  'release',
-  'count',
-  'ping',
-] as const satisfies readonly LockOperation[]
+const LOCK_OPERATIONS = ['acquire', 'release', 'count', 'ping'] as const satisfies readonly LockOperation[]
 
 const DEFAULT_TTL_MS = 3_600_000
 const MAX_TTL_MS = 999_999_999_999_999

@@ -2,7 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/json.ts'
 import type { HangUp } from './deps.ts'
-import { agreed } from './request.ts'
+import { agreed, readExecution } from './request.ts'
 import type { Target } from './service.ts'
 
 export interface Bulk {
@@ -48,7 +48,7 @@ export function readBulk(body: Json | undefined, { maxRequests, hangUp }: BulkBo
   return {
     entries: entries.sort((a, b) => a.seq - b.seq),
     ordered: readClaim(body, 'ordered') ?? true,
-    atomic: readClaim(body, 'atomic') ?? false,
+    atomic: readClaim(body, 'atomic') ?? readExecution(body).atomic,
   }
 }
 

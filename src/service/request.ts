@@ -12,12 +12,15 @@ import type { Named, Query } from '../lang/query.ts'
 import { type SortKey, parseSort } from '../lang/sort.ts'
 import type { Update } from '../lang/update.ts'
 import type { Target } from './service.ts'
-import { DataRequestShape } from './shapes.ts'
+import { DataRequestShape, ExecutionShape } from './shapes.ts'
 
 /** The envelope all data operations share. */
-export interface Envelope extends Target {
+export interface Envelope extends Target, Execution {
   readonly body: JsonObject
   readonly range: Range
+}
+
+export interface Execution {
   readonly atomic: boolean
   readonly counted: boolean
   readonly maxTimeMs?: number
@@ -141,11 +144,25 @@ export function readEnvelope(body: Json | undefined, target: Target): Envelope {
   const request = body === undefined ? {} : body
   if (!isObject(request)) throw new ServiceError('crud:InvalidRequest', 'the body must be a JSON object')
   if (!envelopeShape.Check(request)) refuse(request)
-  const execution = isObject(request['execution']) ? request['execution'] : {}
   return {
     ...readTarget(request, target),
     body: request,
     range: readRange(request),
+    ...readExecution(request),
+  }
+}
+
+const executionShape = Compile(ExecutionShape)
+
+/** How a request is to be carried out; a bulk may say it for the whole of it. */
+export function readExecution({ execution }: JsonObject): Execution {
+  if (!isPresent(execution)) return { atomic: false, counted: true }
+  if (!isObject(execution) || !executionShape.Check(execution)) {
+    throw new ServiceError('crud:InvalidRequest', `"execution" ${EXPECTED['execution']}`, {
+      at: '/execution',
+    })
+  }
+  return {
     atomic: execution['atomic'] === true,
     counted: execution['count'] !== 'none',
     ...readMaxTime(execution),

@@ -7,7 +7,9 @@ import { type TSchema, Type } from 'typebox'
 /** An explicit null is the same as an absent key. */
 const optional = <T extends TSchema>(shape: T) => Type.Optional(Type.Union([shape, Type.Null()]))
 const text = (description: string) => Type.String({ description })
-const count = (description: string) => Type.Integer({ description })
+/** Beyond these a number is no longer the one that was written. */
+const SAFE = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+const count = (description: string) => Type.Integer({ description, ...SAFE })
 const claim = (description: string) => Type.Boolean({ description })
 const listed = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Array(shape)])
 const document = (description: string) => Type.Object({}, { description })
@@ -33,7 +35,7 @@ export const DataRequestShape = Type.Object(
     sort: optional(listed(document('In which order.'))),
     data: optional(listed(document('A document to write.'))),
     range: optional(
-      Type.Array(Type.Union([Type.Integer(), Type.Null()]), {
+      Type.Array(Type.Union([Type.Integer(SAFE), Type.Null()]), {
         minItems: 2,
         maxItems: 2,
         description: '`[from, to]`, zero-based, both included; null leaves that end open.',

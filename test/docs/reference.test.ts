@@ -120,7 +120,7 @@ async function fill({ tester, entity }: Stage, documents: readonly JsonObject[])
 function given({ documents }: Stage, document: Json | undefined): readonly JsonObject[] {
   if (isObject(document)) return [document]
   const known = documents.find(({ _id }) => _id === document)
-  assert.ok(known, `no document ${String(document)}`)
+  assert.ok(known, `no document ${JSON.stringify(document)}`)
   return [known]
 }
 
@@ -162,5 +162,5 @@ function plainly(value: Json, shown: Json | undefined): Json {
 }
 
 function idsOf(response: DataResponse): string[] {
-  return documentsOf(response).map(({ _id }) => String(_id))
+  return documentsOf(response).map(({ _id }) => _id as string)
 }

@@ -37,17 +37,20 @@ export function mutated(request: Request, chance: Chance): Sent {
         headers = { ...headers, ...pick(HEADERS, chance) }
         break
       case 2:
-        if (chance(4) === 0) method = pick(['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS'], chance)
+        if (chance(4) === 0)
+          method = pick(['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS'], chance)
         else path = mutatedPath(path, chance)
         break
       case 3:
         if (body !== undefined) text = spoiledText(text ?? print(body), chance)
         break
       case 4:
-        if (body !== undefined && chance(3) === 0) bytes = spoiledBytes(Buffer.from(text ?? print(body)), chance)
+        if (body !== undefined && chance(3) === 0)
+          bytes = spoiledBytes(Buffer.from(text ?? print(body)), chance)
         break
       default:
-        if (body !== undefined) body = mutatedJson(body, chance)
+        if (body === undefined) path = mutatedPath(path, chance)
+        else body = mutatedJson(body, chance)
     }
   }
   const payload = bytes ?? (body === undefined ? undefined : Buffer.from(text ?? print(body)))
@@ -136,13 +139,19 @@ function mutatedPath(path: string, chance: Chance): string {
       return withSearch(steps.toSpliced(i, 0, pick(SEGMENTS, chance)).join('/'), search)
     case 2:
     case 3:
-      return withSearch(steps.with(Math.min(i, steps.length - 1), pick(SEGMENTS, chance)).join('/') || '/', search)
+      return withSearch(
+        steps.with(Math.min(i, steps.length - 1), pick(SEGMENTS, chance)).join('/') || '/',
+        search,
+      )
     case 4:
       return withSearch(address, `${search ?? ''}&${pick(PARAMETERS, chance)}`)
     case 5:
       return withSearch(address, pick(PARAMETERS, chance))
     case 6:
-      return withSearch(address, search?.replace(/[:,;=]/, pick([':', ';', ',', '%3B', '\\', '%00', '%'], chance)))
+      return withSearch(
+        address,
+        search?.replace(/[:,;=]/, pick([':', ';', ',', '%3B', '\\', '%00', '%'], chance)),
+      )
     default:
       return withSearch(`${address}/`, search)
   }

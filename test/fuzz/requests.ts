@@ -41,7 +41,11 @@ export const REQUESTS: readonly Request[] = [
   ]),
   ...data('PUT', 'insert', [
     { data: [{ iso2Code: 'XX', name: 'new', population: 5, places: [{ name: 'p', height: 1 }] }] },
-    { data: { iso2Code: 'YY', neighbours: ['a', null] }, projection: EVERYTHING, execution: { atomic: true } },
+    {
+      data: { iso2Code: 'YY', neighbours: ['a', null] },
+      projection: EVERYTHING,
+      execution: { atomic: true },
+    },
   ]),
   ...data('POST', 'save', [
     { data: [{ _id: '1', iso2Code: 'CH', name: 'saved' }], upsert: true, projection: EVERYTHING },
@@ -54,7 +58,9 @@ export const REQUESTS: readonly Request[] = [
         { $set: { name: 'set', population: { $valueof: 'population' } } },
         { $append: { neighbours: ['ZZ', {}] } },
         { $insert: { 'places.0': { name: 'first' } } },
-        { $foreach: { places: { field: 'height', op: '>', rvalue: 1 }, $update: { $set: { name: 'each' } } } },
+        {
+          $foreach: { places: { field: 'height', op: '>', rvalue: 1 }, $update: { $set: { name: 'each' } } },
+        },
         { $unset: ['places.-1', 'neighbours.0'] },
         { $add: { population: 1 } },
       ],
@@ -76,7 +82,7 @@ export const REQUESTS: readonly Request[] = [
     '/metadata/staff/dependencies',
     '/metadata/staff/1.0.0/dependencies',
     '/metadata/country',
-    '/metadata/country/history',
+    '/metadata/staff/history',
     '/metadata/country/default',
     '/metadata/country/1.0.0',
     '/metadata/country/1.0.0/diff/1.1.0',

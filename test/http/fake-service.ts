@@ -42,10 +42,18 @@ function fakeData(gate: () => Promise<void>): DataService {
     if (target.entity === 'denied')
       return failed(new ServiceError('crud:NoAccess', 'find denied', { context: 'find(denied)' }))
     if (target.entity === 'away') return failed(new ServiceError('crud:Unavailable', 'the store is away'))
-    return echo({ operation, ...target, roles: [...caller.roles], principal: caller.principal, ...rest })
+    const { hangUp: _hangUp, ...named } = target
+    return echo({ operation, ...named, roles: [...caller.roles], principal: caller.principal, ...rest })
   }
   return {
     find: (caller, target, body) => tell('find', caller, target, { body }),
+    async stream(_caller, _target, body) {
+      if (body === undefined) return failed(new ServiceError('store-crud:NullProjection', 'say what'))
+      return (async function* () {
+        yield '{"entity":"x","status":"COMPLETE"}'
+        yield '{"last":true,"status":"COMPLETE","matchCount":0}'
+      })()
+    },
     explain: (caller, target, body) => tell('explain', caller, target, { body }),
     insert: (caller, target, body) => tell('insert', caller, target, { body }),
     save: (caller, target, body) => tell('save', caller, target, { body }),
@@ -57,9 +65,9 @@ function fakeData(gate: () => Promise<void>): DataService {
       tell('simpleExplain', caller, target, Object.fromEntries(parameters)),
     generate: (caller, target, field, n) => tell('generate', caller, target, { field, n }),
     search: (caller, target, body, overrides) =>
-      tell('search', caller, target, { name: target.name, body, overrides: Object.fromEntries(overrides) }),
+      tell('search', caller, target, { body, overrides: Object.fromEntries(overrides) }),
     simpleSearch: (caller, target, parameters) =>
-      tell('simpleSearch', caller, target, { name: target.name, ...Object.fromEntries(parameters) }),
+      tell('simpleSearch', caller, target, Object.fromEntries(parameters)),
     searches: (caller, target, parameters) =>
       tell('searches', caller, target, Object.fromEntries(parameters)),
     async lock() {

@@ -70,8 +70,16 @@ test('bulk: ops find, insert, save, update, delete, explain, generate, any case'
   const responses = await bulk(
     [
       { seq: 1, op: 'Insert', request: insert('A1') },
-      { seq: 2, op: 'SAVE', request: { entity: 'country', data: { _id: 's', iso2Code: 'A2' }, upsert: true } },
-      { seq: 3, op: 'update', request: { entity: 'country', query: byCode, update: { $set: { name: 'y' } } } },
+      {
+        seq: 2,
+        op: 'SAVE',
+        request: { entity: 'country', data: { _id: 's', iso2Code: 'A2' }, upsert: true },
+      },
+      {
+        seq: 3,
+        op: 'update',
+        request: { entity: 'country', query: byCode, update: { $set: { name: 'y' } } },
+      },
       { seq: 4, op: 'Find', request: find({ query: byCode, projection: { field: 'name' } }) },
       { seq: 5, op: 'explain', request: find({ query: byCode }) },
       { seq: 6, op: 'delete', request: { entity: 'country', query: byCode } },
@@ -229,6 +237,7 @@ test('bulk: atomic is one transaction, the first failure rolls all back and ever
     responses.map(({ response }) => response.errors?.[0].errorCode ?? response.status),
     ['crud:Rolledback', 'PARTIAL', 'crud:Rolledback'],
   )
+  for (const i of [0, 2]) errorObject(responses[i]!.response.errors[0], 'crud:Rolledback')
   assert.deepEqual([await count('C1'), await count('C2'), await count('C3')], [0, 0, 0])
 })
 

@@ -68,7 +68,8 @@ for (const path of addresses('explain', 'country', '1.0.0')) {
   test(`explain: GET ${path}?Q=<field>:<value> answers the same as POST`, async () => {
     const full = sound(await ask('POST', path, { body: { query: QUERY, projection: EVERYTHING } })).json
     const simple = sound(await ask('GET', `${path}?Q=iso2Code:CH`)).json
-    for (const { processed } of [full, simple]) processed[0].sqlite.plan.executionStats.executionTimeMillis = 0
+    for (const { processed } of [full, simple])
+      processed[0].sqlite.plan.executionStats.executionTimeMillis = 0
     assert.deepEqual(simple, full)
   })
 }

@@ -177,11 +177,7 @@ test('find: access by one of several roles of the caller is enough', async () =>
 const UNKNOWN: readonly [rule: string, path: string, code: string][] = [
   ['an unknown entity is crud:UnknownEntity', '/data/find/nothing', 'crud:UnknownEntity'],
   ['an unknown version is crud:UnknownEntity', '/data/find/country/9.9.9', 'crud:UnknownEntity'],
-  [
-    'no version asked and no default is crud:NoDefaultVersion',
-    '/data/find/draft',
-    'crud:NoDefaultVersion',
-  ],
+  ['no version asked and no default is crud:NoDefaultVersion', '/data/find/draft', 'crud:NoDefaultVersion'],
 ]
 for (const [rule, path, code] of UNKNOWN) {
   test(`find: ${rule}`, async () => {

@@ -59,7 +59,10 @@ test('insert: without a projection returns {} per document', async () => {
 
 test('insert: data may be one object', async () => {
   await empty()
-  assert.equal(sound(await ask('PUT', INSERT, { body: { data: country('CH', 'x', 1) } })).json.modifiedCount, 1)
+  assert.equal(
+    sound(await ask('PUT', INSERT, { body: { data: country('CH', 'x', 1) } })).json.modifiedCount,
+    1,
+  )
 })
 
 test('insert: data [] is COMPLETE with 0', async () => {

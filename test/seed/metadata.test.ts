@@ -110,11 +110,7 @@ const GRAPHS: readonly [rule: string, path: string, graph: readonly JsonObject[]
     '/metadata/draft/dependencies',
     [],
   ],
-  [
-    'of such an entity at a version is told',
-    '/metadata/draft/1.0.0/dependencies',
-    [{ name: 'draft' }],
-  ],
+  ['of such an entity at a version is told', '/metadata/draft/1.0.0/dependencies', [{ name: 'draft' }]],
 ]
 for (const [rule, path, graph] of GRAPHS) {
   test(`dependencies: ${rule}`, async () => {
@@ -367,7 +363,18 @@ for (const name of ['a.b', '$a', '*', '12', '-3', 'a#', 'constructor', 'prototyp
   })
 }
 
-for (const name of ['with space', 'ä', '"quoted"', "it's", '1a', 'a$', '-', 'toString', 'hasOwnProperty', '\\']) {
+for (const name of [
+  'with space',
+  'ä',
+  '"quoted"',
+  "it's",
+  '1a',
+  'a$',
+  '-',
+  'toString',
+  'hasOwnProperty',
+  '\\',
+]) {
   test(`metadata: ${JSON.stringify(name)} may name a field, and is stored, found and sorted by`, async () => {
     const entity = `named_${Buffer.from(name).toString('hex')}`
     await define(

@@ -38,7 +38,7 @@ const CASES: readonly [rule: string, parameters: Readonly<Record<string, string>
 for (const [rule, parameters, ids] of CASES) {
   test(`simple find: ${rule}`, async () => {
     const query = new URLSearchParams({ ...(!('p' in parameters) && { P: '_id:1' }), ...parameters })
-    const { processed } = sound(await ask('GET', `/data/find/country?${query}`)).json
+    const { processed } = sound(await ask('GET', `/data/find/country?${query.toString()}`)).json
     assert.equal(processed.map(({ _id }: { _id: string }) => _id).join(''), ids)
   })
 }

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../src/base/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
-import { serve } from '../support/serve.ts'
+import { startTestServer } from '../support/server.ts'
 import { ADMIN, openTestService } from '../support/service.ts'
 
 interface LockTester extends AsyncDisposable {
@@ -202,30 +202,44 @@ test('lock: an unusable request is refused, naming the place', async () => {
 })
 
 test('lock: over HTTP, both forms speak of the same locks', async () => {
-  await using tester = await openTestService()
-  await using http = await serve(tester.service)
+  await using http = await startTestServer()
   const sound = { domain: 'd', callerId: 'a', resourceId: 'x/y' }
   const place = '/data/lock/d/a/x%2Fy'
-  assert.deepEqual(await http.ask('POST', '/data/lock', { body: { ...sound, operation: 'acquire' } }), [
-    200,
-    { result: true },
-  ])
-  assert.deepEqual(await http.ask('PUT', `/rest${place}?ttl=5000`), [200, { result: true }])
-  assert.deepEqual(await http.ask('PUT', '/data/lock/d/b/x%2Fy'), [200, { result: false }])
-  assert.deepEqual(await http.ask('GET', place), [200, { result: 2 }])
-  assert.deepEqual(await http.ask('PUT', `${place}/ping`), [200, { result: true }])
-  assert.deepEqual(await http.ask('DELETE', place), [200, { result: false }])
-  assert.deepEqual(await http.ask('POST', '/rest/data/lock/', { body: { ...sound, operation: 'release' } }), [
-    200,
-    { result: true },
-  ])
-  const [status, response] = await http.ask('GET', place)
+  const asked: readonly [method: string, path: string, result: Json, body?: Json][] = [
+    ['POST', '/data/lock', true, { ...sound, operation: 'acquire' }],
+    ['PUT', `/rest${place}?ttl=5000`, true],
+    ['PUT', '/data/lock/d/b/x%2Fy', false],
+    ['GET', place, 2],
+    ['PUT', `${place}/ping`, true],
+    ['DELETE', place, false],
+    ['POST', '/rest/data/lock/', true, { ...sound, operation: 'release' }],
+  ]
+  for (const [method, path, result, body] of asked) {
+    const { status, json } = await http.ask(method, path, body === undefined ? {} : { body })
+    assert.deepEqual([status, json], [200, { result }], `${method} ${path}`)
+  }
+})
+
+test('lock: over HTTP, problems are told in a response document', async () => {
+  await using http = await startTestServer()
+  const place = '/data/lock/d/a/x%2Fy'
+  const { status, json } = await http.ask('GET', place)
   assert.equal(status, 409)
-  const { errors, ...rest } = response as { errors: JsonObject[] } & JsonObject
+  const { errors, ...rest } = json
   assert.deepEqual(rest, { status: 'ERROR', modifiedCount: 0, matchCount: 0 })
-  assert.equal(errors[0]!['errorCode'], 'crud:InvalidLock')
-  assert.equal(errors[0]!['context'], 'lock')
-  assert.match(errors[0]!['msg'] as string, /^.*InvalidLockException: x\/y$/)
-  assert.equal((await http.ask('PUT', `${place}?ttl=x`))[0], 400)
-  assert.equal((await http.ask('POST', '/data/lock', { body: { operation: 'steal' } }))[0], 400)
+  const [{ objectType, errorCode, context, msg }] = errors
+  assert.deepEqual([objectType, errorCode, context], ['error', 'crud:InvalidLock', 'lock'])
+  assert.match(msg, /^.*InvalidLockException: x\/y$/)
+  assert.equal((await http.ask('PUT', `${place}?ttl=x`)).status, 400)
+  assert.equal((await http.ask('POST', '/data/lock', { body: { operation: 'steal' } })).status, 400)
+  assert.equal((await http.ask('POST', '/data/lock')).status, 400)
+  assert.equal((await http.ask('POST', place)).headers.allow, 'GET, HEAD, PUT, DELETE')
+})
+
+test('lock: over HTTP, of a hundred callers at once exactly one acquires', async () => {
+  await using http = await startTestServer()
+  const callers = Array.from({ length: 100 }, (_, i) => `/data/lock/d/c${i}/r`)
+  const answers = await Promise.all(callers.map((path) => http.ask('PUT', path)))
+  assert.deepEqual(answers.filter(({ json }) => json.result === true).length, 1)
+  assert.ok(answers.every(({ status }) => status === 200))
 })

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../src/base/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { openService } from '../../src/service/open.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { serve } from '../support/serve.ts'
+import { startTestServer } from '../support/server.ts'
 import {
   ADMIN,
   EVERYTHING,
@@ -245,7 +245,7 @@ test('search: a value that is an object takes no place of text, and becomes no q
   )
   const value = { $or: [] }
   assert.equal(codeOf(await run(tester, { v: value }, { name: 'text' })), 'metadata:IncompatibleValue')
-  assert.equal(codeOf(await run(tester, { v: value }, { name: 'any' })), 'query-api:InvalidQuery')
+  assert.equal(codeOf(await run(tester, { v: value }, { name: 'any' })), 'metadata:IncompatibleValue')
   assert.deepEqual(ids(await run(tester, { v: value }, { name: 'whole' })), [])
   assert.equal(codeOf(await run(tester, { v: null }, { name: 'whole' })), 'query-api:InvalidQuery')
 })
@@ -295,7 +295,9 @@ test('search: a name nobody saved is 404, and so is one saved for another entity
 test('search: the search for the most exact version is run', async () => {
   await using tester = await openShops()
   for (const version of ['1.0.1', '1.1.0', '2.0.0']) {
-    const body = metadataDocument('shop', FIELDS, { schema: { version: { value: version, changelog: '' } } })
+    const body = metadataDocument('shop', FIELDS, {
+      schema: { version: { value: version, changelog: 'next' } },
+    })
     await tester.service.metadata.create(ADMIN, { entity: 'shop', version }, body)
   }
   await save(
@@ -487,36 +489,33 @@ test('searches: those of the entity alone, by name, unless the caller wants anot
 })
 
 test('search: over HTTP, all forms', async () => {
-  await using tester = await openShops()
-  await using http = await serve(tester.service)
-  const saved = {
-    name: 'by city',
-    entity: 'shop',
-    query: is('city', '${city}'),
-    parameters: [parameter('city')],
-  }
-  const inserted = await http.ask('PUT', '/data/insert/savedSearch', {
-    body: { data: saved },
-    roles: 'admin',
-  })
-  assert.equal(inserted[0], 200)
-  const found = async (method: string, path: string, body?: Json): Promise<Json> => {
-    const [status, response] = await http.ask(method, path, body === undefined ? {} : { body })
-    assert.equal(status, 200, JSON.stringify(response))
-    return (response as unknown as { processed: JsonObject[] }).processed.map((each) => each['_id']!)
+  await using http = await startTestServer()
+  await http.define('shop', FIELDS)
+  await http.ask('PUT', '/data/insert/shop', { body: { data: SHOPS } })
+  const query = is('city', '${city}')
+  const saved = { name: 'by city', entity: 'shop', query, parameters: [parameter('city')] }
+  const inserted = { body: { data: saved }, roles: ['admin'] }
+  assert.equal((await http.ask('PUT', '/data/insert/savedSearch', inserted)).json.modifiedCount, 1)
+  const found = async (method: string, path: string, body?: Json): Promise<readonly Json[]> => {
+    const { status, text, json } = await http.ask(method, path, body === undefined ? {} : { body })
+    assert.equal(status, 200, text)
+    return (json.processed as JsonObject[]).map(({ _id }) => _id!)
   }
   assert.deepEqual(await found('GET', '/data/search/shop/by%20city?city=Bern'), ['1', '3'])
   assert.deepEqual(await found('GET', '/rest/data/search/shop/1.0.0/by%20city?city=Bern&S=_id:d'), ['3', '1'])
   assert.deepEqual(await found('POST', '/data/search/shop/by%20city', { city: 'Basel' }), ['2'])
   assert.deepEqual(await found('POST', '/data/search/shop/1.0.0/by%20city?P=_id:1', { city: 'Basel' }), ['2'])
-  assert.equal(((await found('GET', '/data/search/shop')) as Json[]).length, 1)
-  const [status, response] = await http.ask('GET', '/data/search/shop/nothing')
+  assert.equal((await found('GET', '/data/search/shop')).length, 1)
+})
+
+test('search: over HTTP, problems are told in a response document', async () => {
+  await using http = await startTestServer()
+  await http.define('shop', FIELDS)
+  const { status, json } = await http.ask('GET', '/data/search/shop/nothing')
   assert.equal(status, 404)
-  const { entity, errors } = response as unknown as { entity: string; errors: JsonObject[] }
-  assert.deepEqual(
-    [entity, errors[0]!['errorCode'], errors[0]!['context']],
-    ['shop', 'rest-crud:SavedSearchError', 'search(shop)'],
-  )
-  assert.equal((await http.ask('GET', '/data/search/shop/by%20city'))[0], 400)
-  assert.equal((await http.ask('PUT', '/data/search/shop'))[0], 405)
+  const { entity, errors } = json
+  const { errorCode, context } = errors[0]
+  assert.deepEqual([entity, errorCode, context], ['shop', 'rest-crud:SavedSearchError', 'search(shop)'])
+  assert.equal((await http.ask('POST', '/data/search/shop/nothing', { body: '[1' })).status, 400)
+  assert.equal((await http.ask('PUT', '/data/search/shop')).status, 405)
 })
