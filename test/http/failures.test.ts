@@ -150,7 +150,7 @@ test('close: answers what is under way, with Connection: close, and takes nothin
   let open = () => {}
   draining.service.gate = new Promise((resolve) => (open = resolve))
   const answer = draining.ask('POST', '/data/find/country', { headers: { Connection: 'keep-alive' } })
-  while (!(await isUnderWay(draining))) await wait(5)
+  while (draining.service.begun === 0) await wait(5)
   const closed = draining.server.close()
   await wait(50)
   await assert.rejects(draining.ask('GET', '/health'), /ECONNREFUSED/)
@@ -166,15 +166,10 @@ test('close: does not wait for idle connections', async () => {
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
   sockets[1]!.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await new Promise((resolve) => sockets[1]!.once('data', resolve))
-  const started = performance.now()
+  const ended = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
   await idle.server.close()
-  assert.ok(performance.now() - started < 1_000)
+  await Promise.all(ended)
 })
-
-async function isUnderWay({ service }: Harness): Promise<boolean> {
-  await wait(20)
-  return service.gate instanceof Promise
-}
 
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))

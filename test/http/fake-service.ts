@@ -11,16 +11,22 @@ export interface FakeService extends Service {
   readyCalls: number
   /** What every data operation waits for first. */
   gate: Promise<void>
+  /** Data operations that were begun. */
+  begun: number
 }
 
 export function fakeService(): FakeService {
   const fake: FakeService = {
-    data: fakeData(() => fake.gate),
+    data: fakeData(() => {
+      fake.begun++
+      return fake.gate
+    }),
     metadata: fakeMetadata(),
     store: { kind: 'fake', description: 'nothing is kept', location: 'nowhere' },
     problem: undefined,
     readyCalls: 0,
     gate: Promise.resolve(),
+    begun: 0,
     async ready() {
       fake.readyCalls++
       if (fake.problem) throw fake.problem
