@@ -31,7 +31,10 @@ const files = globSync('src/**/*.ts', { cwd: root }).sort()
 function importsOf(file: string): readonly Import[] {
   const source = readFileSync(join(root, file), 'utf8')
   const imports = source.matchAll(/^(?:import|export)\s+(type\s)?[^'"]*?from '([^']+)'|^import '([^']+)'/gm)
-  return [...imports].map(([, type, from, bare]) => ({ target: from ?? bare ?? '', isType: type !== undefined }))
+  return [...imports].map(([, type, from, bare]) => ({
+    target: from ?? bare ?? '',
+    isType: type !== undefined,
+  }))
 }
 
 function folderOf(file: string): string {
@@ -80,12 +83,17 @@ test('architecture: no module imports itself through others', () => {
 
 test('architecture: every error code is documented, and every documented code is in the table', () => {
   const page = readFileSync(join(root, 'docs/reference/errors.md'), 'utf8')
-  const documented = [...page.matchAll(/^\| `([^`]+)` \| (\d{3}) \|/gm)].map(([, code, status]) => [code, Number(status)])
+  const documented = [...page.matchAll(/^\| `([^`]+)` \| (\d{3}) \|/gm)].map(([, code, status]) => [
+    code,
+    Number(status),
+  ])
   assert.deepEqual(documented.sort(), Object.entries(CODES).sort())
 })
 
 test('architecture: every error code of the table is used', () => {
-  const sources = files.filter((file) => file !== 'src/base/errors.ts').map((file) => readFileSync(join(root, file), 'utf8'))
+  const sources = files
+    .filter((file) => file !== 'src/base/errors.ts')
+    .map((file) => readFileSync(join(root, file), 'utf8'))
   const unused = Object.keys(CODES).filter((code) => !sources.some((source) => source.includes(`'${code}'`)))
   assert.deepEqual(unused, [])
 })

@@ -80,14 +80,14 @@ const { fields } = fc.letrec<{ fields: JsonObject; field: JsonObject }>((tie) =>
       { ...described, type: fc.constant('array'), items: items(tie('fields')) },
       { requiredKeys: ['type', 'items'] },
     ),
-  ) as fc.Arbitrary<JsonObject>,
+  ),
 }))
 
 function items(inner: fc.Arbitrary<JsonObject>): fc.Arbitrary<Json> {
   return fc.oneof(
     fc.record({ type: fc.constant('string'), constraints: textConstraints }, { requiredKeys: ['type'] }),
     fc.record({ type: fc.constant('object'), fields: inner }),
-  ) as fc.Arbitrary<Json>
+  )
 }
 
 test('metadata: printing what was printed changes nothing, and the schema compiles', () => {
@@ -136,7 +136,7 @@ test('entity info: printing what was printed changes nothing', () => {
   )
   fc.assert(
     fc.property(info, (written) => {
-      const once = print({ name: 'item', ...written } as JsonObject)
+      const once = print({ name: 'item', ...written })
       assert.equal(print(json(once)), once)
     }),
     { numRuns: 200 },
