@@ -1,6 +1,6 @@
 /** Every command of the README and the tutorial is run, in order, and answers what the page shows. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,19 +9,20 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import type { Json } from '../../src/base/json.ts'
 import { parseJson } from '../../src/base/parse-json.ts'
+import { runCurl } from './curl.ts'
 import { type Block, ROOT, blocksOf, isAsShown } from './page.ts'
 
 const PAGES = ['README.md', 'docs/tutorial.md']
 const ADDRESS = 'http://127.0.0.1:8080'
 
 for (const page of PAGES) {
-  test(`${page}: every command answers as shown`, { skip: reasonToSkip() }, async (t) => {
+  test(`${page}: every command answers as shown`, async (t) => {
     await using server = await startedServer()
     const steps = stepsOf(page)
     assert.ok(steps.length > 0)
     for (const { command, shown } of steps) {
-      await t.test(`line ${command.line}`, () => {
-        const output = run(command.text.replaceAll(ADDRESS, server.address))
+      await t.test(`line ${command.line}`, async () => {
+        const output = await runCurl(command.text.replaceAll(ADDRESS, server.address))
         if (!shown) return
         const answer = output.startsWith('{') || output.startsWith('[') ? parseJson(output, 64) : output
         const expected: Json = shown.tag === 'json' ? parseJson(shown.text, 64) : shown.text
@@ -44,19 +45,6 @@ function stepsOf(page: string): readonly Step[] {
     const next = blocks[i + 1]
     return [next?.tag === 'json' ? { command, shown: next } : { command }]
   })
-}
-
-function run(command: string): string {
-  return execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-}
-
-/** The pages use `curl --json`, which needs 7.82. */
-function reasonToSkip(): string | false {
-  try {
-    return run('curl --help all').includes('--json') ? false : 'curl is older than 7.82'
-  } catch {
-    return 'there is no curl'
-  }
 }
 
 async function startedServer(): Promise<{ readonly address: string } & AsyncDisposable> {

@@ -1,0 +1,41 @@
+/** The few options of curl that the pages use, so that their commands run also where there is no curl. */
+
+export async function runCurl(command: string): Promise<string> {
+  const { url, method, headers, body } = readCommand(command)
+  const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) })
+  return await response.text()
+}
+
+interface Command {
+  url: string
+  method: string
+  readonly headers: Record<string, string>
+  body?: string
+}
+
+function readCommand(text: string): Command {
+  const [program, ...words] = wordsOf(text)
+  if (program !== 'curl') throw new Error(`${program} is no curl`)
+  const command: Command = { url: '', method: 'GET', headers: {} }
+  const rest = words.values()
+  for (const word of rest) {
+    if (word === '-sS') continue
+    if (word === '-X') command.method = rest.next().value!
+    else if (word === '-H') {
+      const header = rest.next().value!
+      const colon = header.indexOf(':')
+      command.headers[header.slice(0, colon)] = header.slice(colon + 1).trim()
+    } else if (word === '--json') {
+      command.body = rest.next().value!
+      command.headers['Content-Type'] = 'application/json'
+      command.headers['Accept'] = 'application/json'
+    } else if (word.startsWith('-')) throw new Error(`the pages may not use curl ${word}`)
+    else command.url = word
+  }
+  return command
+}
+
+/** Words as a shell sees them, as far as single quotes and line ends go. */
+function wordsOf(text: string): readonly string[] {
+  return [...text.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ''))
+}
