@@ -3,6 +3,7 @@
  * before anything else looks at the request.
  */
 import { ServiceError } from './errors.ts'
+import { parseByHand } from './parse-by-hand.ts'
 import { type Json, isArray, isObject, parseText, pointer } from './json.ts'
 
 /** Refuses malformed text, deep nesting, duplicate keys, `__proto__`, NUL and lone surrogates; keeps all digits. */
@@ -20,15 +21,24 @@ function parse(text: string, needsDigits: boolean): Json {
   try {
     return parseText(text, needsDigits)
   } catch (error) {
-    const reason = error instanceof SyntaxError ? placeOf(error.message) : ''
-    throw invalid(`the body is not valid JSON${reason}`)
+    if (!(error instanceof SyntaxError)) throw error
+    throw invalid(`the body is not valid JSON ${placeOf(error.message, text)}`)
   }
 }
 
-/** The engine's message quotes the body; only the position is ours to repeat. */
-function placeOf(message: string): string {
-  const position = /at position \d+(?: \(line \d+ column \d+\))?/.exec(message)
-  return position ? ` ${position[0]}` : ''
+/** The engine's message quotes the body; only the position is ours to repeat, and where it gives none we look. */
+function placeOf(message: string, text: string): string {
+  const position = /at position \d+(?: \(line \d+ column \d+\))?/
+  return position.exec(message)?.[0] ?? position.exec(failureOf(text))?.[0] ?? 'at its end'
+}
+
+function failureOf(text: string): string {
+  try {
+    parseByHand(text, () => null)
+    return ''
+  } catch (error) {
+    return String(error)
+  }
 }
 
 interface Scan {
