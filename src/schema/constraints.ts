@@ -5,9 +5,8 @@ import { orderKey } from '../base/decimal.ts'
 import type { Constraints, Field, SimpleField } from './field.ts'
 import { compareValues } from './types.ts'
 
-export function faultsOf(value: Json, { constraints }: Field, path: string): readonly ServiceError[] {
-  const faults: ServiceError[] = []
-  // Most fields have few constraints: only those that are declared cost anything.
+/** Most fields have few constraints: only those that are declared cost anything. */
+export function addFaults(faults: ServiceError[], value: Json, { constraints }: Field, path: string): void {
   for (const name in constraints) {
     const check = CHECKS[name as keyof Constraints]
     const message = check?.violated(value, constraints)
@@ -15,7 +14,6 @@ export function faultsOf(value: Json, { constraints }: Field, path: string): rea
       faults.push(new ServiceError(check!.code, `"${path}" ${message}`, { context: path }))
     }
   }
-  return faults
 }
 
 /** Element identities are unique in the whole document, across all arrays at their path. */

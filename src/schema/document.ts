@@ -4,7 +4,7 @@
  */
 import { type Code, ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
-import { elementFaults, faultsOf } from './constraints.ts'
+import { addFaults, elementFaults } from './constraints.ts'
 import {
   type ArrayField,
   type Element,
@@ -69,7 +69,7 @@ function prepareObject(sent: JsonObject, fields: Fields, at: string, work: Work)
     else if (!field) fault(work, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
     else prepareMember(draft, field, sent[name]!, { path, work })
   }
-  for (const field of fields.values()) complete(draft, field, join(at, field.name), work)
+  for (const field of fields.values()) complete(draft, field, at, work)
   return draft
 }
 
@@ -126,13 +126,13 @@ function prepareSimple(value: Json, field: SimpleField, path: string, work: Work
     fault(work, 'metadata:IncompatibleValue', path, message)
     return undefined
   }
-  work.faults.push(...faultsOf(stored, field, path))
+  addFaults(work.faults, stored, field, path)
   return stored
 }
 
 function prepareArray(sent: readonly Json[], field: ArrayField, path: string, work: Work): Json {
   const elements = sent.map((each, i) => prepareElement(each, field.element, join(path, String(i)), work))
-  work.faults.push(...faultsOf(elements, field, path))
+  addFaults(work.faults, elements, field, path)
   return elements
 }
 
@@ -141,10 +141,11 @@ function prepareElement(value: Json, element: Element, path: string, work: Work)
 }
 
 /** What the document lacks: generated values, sizes of arrays; or the fault that it is not there. */
-function complete(draft: Draft, field: Field, path: string, work: Work): void {
+function complete(draft: Draft, field: Field, at: string, work: Work): void {
   if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
   if (Object.hasOwn(draft, field.name)) {
     if (field.kind === 'simple' && field.constraints.elementIdentity) {
+      const path = join(at, field.name)
       work.faults.push(...elementFaults(draft[field.name]!, field, path, work.elementIds))
     }
     return
@@ -152,7 +153,7 @@ function complete(draft: Draft, field: Field, path: string, work: Work): void {
   if (!isNeeded(field) || isSetLater(field) || isServerMade(field)) return
   const made = field.kind === 'simple' ? madeFor(field, work.sources) : undefined
   if (made !== undefined) draft[field.name] = made
-  else fault(work, 'crud:Required', path, `"${path}" is required`)
+  else fault(work, 'crud:Required', join(at, field.name), `"${join(at, field.name)}" is required`)
 }
 
 function sizeOf(array: Json | undefined): number {

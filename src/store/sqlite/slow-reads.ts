@@ -21,10 +21,15 @@ const LARGE_PAGE = 2_000
 const BATCH = 500
 const NUMBERS = 50_000
 
-export function isSlow(plan: ReadPlan, table: Table, statements: Statements): boolean {
-  if (lastRow(table, statements) <= SMALL_TABLE) return false
+/** What the engine would walk through, and what is large; the text of the statement tells the first. */
+export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
-  return isLarge || scans(readStatements(plan, table).page.text, table, statements)
+  return (isLarge || scans(pageText, table, statements)) && lastRow(table, statements) > SMALL_TABLE
+}
+
+interface Near {
+  readonly table: Table
+  readonly statements: Statements
 }
 
 /**
@@ -38,8 +43,8 @@ export async function candidatesFor(
 ): Promise<string | undefined> {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
   const isQuick =
-    lastRow(table, statements) <= SMALL_TABLE ||
-    !scans(matchStatement(plan.query, table).text, table, statements)
+    !scans(matchStatement(plan.query, table).text, table, statements) ||
+    lastRow(table, statements) <= SMALL_TABLE
   if (isQuick) return undefined
   using cursor = readers.open<readonly [number]>(watchedMatchStatement(plan.query, table), bounds)
   const found: number[] = []

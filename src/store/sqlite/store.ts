@@ -11,7 +11,14 @@ import { explainRead, explanation } from './explain.ts'
 import { changeLock } from './locks.ts'
 import { type Lookups, createLookups } from './lookups.ts'
 import { metadataOf } from './metadata.ts'
-import { type Statements, createStatements, endsHere, readStatements, soughtId } from './reads.ts'
+import {
+  type ReadStatements,
+  type Statements,
+  createStatements,
+  endsHere,
+  readStatements,
+  soughtId,
+} from './reads.ts'
 import { createReaders } from './readers.ts'
 import { candidatesFor, explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
 import { createWriter } from './writer.ts'
@@ -55,14 +62,19 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
         if (!table) return { matchCount: 0 }
         const found = lookedUp(plan, take, { table, lookups })
         if (found) return found
-        if (isSlow(plan, table, statements)) return readElsewhere(plan, take, { table, readers, bounds })
-        return direct.find(plan, take, bounds)
+        const read = readStatements(plan, table)
+        if (isSlow(plan, read.page.text, { table, statements })) {
+          return readElsewhere(plan, take, { table, readers, bounds })
+        }
+        return readPage(plan, take, { read, statements })
       }),
     stream: (plan, bounds) => streamFrom(readers, catalogue.tableOf(plan.collection), { plan, bounds }),
     explain: (plan, bounds) =>
       timed('explain', () => {
         const table = catalogue.tableOf(plan.collection)
-        if (!table || !isSlow(plan, table, statements)) return direct.explain(plan, bounds)
+        if (!table) return direct.explain(plan, bounds)
+        const { page } = readStatements(plan, table)
+        if (!isSlow(plan, page.text, { table, statements })) return direct.explain(plan, bounds)
         return explainElsewhere(plan, explanation(plan, table, statements), { table, readers, bounds })
       }),
     write: (plan, report, bounds) =>
@@ -104,7 +116,11 @@ interface Session {
 
 function directSession({ catalogue, statements, version }: Session): DirectSession {
   return {
-    find: (plan, take) => readPage(plan, take, { table: catalogue.tableOf(plan.collection), statements }),
+    find: (plan, take) => {
+      const table = catalogue.tableOf(plan.collection)
+      if (!table) return { matchCount: 0 }
+      return readPage(plan, take, { read: readStatements(plan, table), statements })
+    },
     explain: (plan) => explainRead(plan, catalogue.tableOf(plan.collection), statements),
     write: (plan, report, _bounds, candidates) => {
       const table = requireTable(catalogue, plan.collection)
@@ -146,10 +162,9 @@ function lookedUp(
 function readPage(
   plan: ReadPlan,
   take: Take,
-  { table, statements }: { readonly table: Table | undefined; readonly statements: Statements },
+  { read, statements }: { readonly read: ReadStatements; readonly statements: Statements },
 ): Found {
-  if (!table) return { matchCount: 0 }
-  const { page, count } = readStatements(plan, table)
+  const { page, count } = read
   let taken = 0
   for (const [id, version, text] of rowsOf(statements.prepare(page.text), page.values, plan)) {
     taken++

@@ -2,7 +2,7 @@
  * One writer, shared flushes: jobs that arrive in one turn of the event loop run in one transaction and wait for one
  * flush to disk. A job that fails takes back its own work only.
  */
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
 
 export interface Writer {
@@ -24,6 +24,13 @@ interface Job {
 type Settle = () => void
 
 export function createWriter(database: DatabaseSync): Writer {
+  const begin = database.prepare('begin immediate')
+  const commit = database.prepare('commit')
+  const guards = {
+    save: database.prepare('savepoint job'),
+    release: database.prepare('release job'),
+    undo: database.prepare('rollback to job'),
+  }
   let jobs: Job[] = []
   let flushed = Promise.resolve()
 
@@ -31,9 +38,11 @@ export function createWriter(database: DatabaseSync): Writer {
     const batch = jobs
     jobs = []
     try {
-      database.exec('begin immediate')
-      const settle = batch.map((job) => perform(database, job))
-      database.exec('commit')
+      begin.run()
+      // A job that is alone takes back everything when it fails, so it needs no guard of its own.
+      const settle =
+        batch.length === 1 ? [batch[0]!.perform()] : batch.map((job) => guarded(job, database, guards))
+      commit.run()
       for (const each of settle) each()
     } catch (error) {
       rollback(database)
@@ -84,16 +93,23 @@ async function alone<T>(database: DatabaseSync, work: () => Promise<T>): Promise
   }
 }
 
-function perform(database: DatabaseSync, job: Job): Settle {
-  database.exec('savepoint job')
+interface Guards {
+  readonly save: StatementSync
+  readonly release: StatementSync
+  readonly undo: StatementSync
+}
+
+function guarded(job: Job, database: DatabaseSync, guards: Guards): Settle {
+  guards.save.run()
   try {
     const settle = job.perform()
-    database.exec('release job')
+    guards.release.run()
     return settle
   } catch (error) {
     // Some failures, such as a full disk, end the whole transaction; then the batch as a whole has failed.
     if (!database.isTransaction) throw error
-    database.exec('rollback to job; release job')
+    guards.undo.run()
+    guards.release.run()
     return () => job.reject(storeFailure(error))
   }
 }

@@ -68,18 +68,21 @@ function perform(plan: WritePlan, context: WriteContext): void {
 }
 
 function insertAll(plan: InsertPlan, context: WriteContext): void {
-  for (const document of plan.documents) context.report(insertOne(plan, document, context))
+  const insert = inserter(plan, context)
+  for (const document of plan.documents) context.report(insert(document))
 }
 
-function insertOne(plan: WritePlan, document: JsonObject, context: WriteContext): Outcome {
+function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject) => Outcome {
   const { table, statements, version } = context
   const insert = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
-  const text = JSON.stringify(document)
-  return unlessDuplicate(context, () => {
-    const { lastInsertRowid } = insert.run(bind(document['_id']!, plan.idType), version, text)
-    enterElements(Number(lastInsertRowid), context)
-    return { kind: 'inserted', document: { id: idText(document), version, text } }
-  })
+  return (document) => {
+    const text = JSON.stringify(document)
+    return unlessDuplicate(context, () => {
+      const { lastInsertRowid } = insert.run(bind(document['_id']!, plan.idType), version, text)
+      enterElements(Number(lastInsertRowid), context)
+      return { kind: 'inserted', document: { id: idText(document), version, text } }
+    })
+  }
 }
 
 /** Which documents match is settled before the first one changes. */
@@ -101,7 +104,7 @@ function saveAll(plan: SavePlan, context: WriteContext): void {
       continue
     }
     const made = change(undefined, context.draw)
-    if (made.kind === 'write') context.report(insertOne(plan, made.document, context))
+    if (made.kind === 'write') context.report(inserter(plan, context)(made.document))
     else if (made.kind === 'refuse') context.report({ kind: 'refused', faults: made.faults })
   }
 }
