@@ -16,8 +16,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   plan: ['base', 'schema', 'lang', 'access'],
   store: ['base', 'schema', 'lang', 'plan'],
   metadata: ['base', 'schema', 'lang', 'store'],
-  service: ['base', 'schema', 'lang', 'access', 'plan', 'store', 'metadata', 'typebox'],
-  http: ['base', 'access', 'service', 'find-my-way', 'pino', 'prom-client', 'typebox'],
+  service: ['base', 'schema', 'lang', 'access', 'plan', 'store', 'metadata'],
+  http: ['base', 'access', 'service', 'find-my-way', 'pino', 'prom-client'],
   cli: ['base', 'service', 'http'],
 }
 

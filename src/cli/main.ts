@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command line: finds out what is wanted and does it. Data goes to standard output, talk to standard error. */
+import { enableCompileCache } from 'node:module'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { OpenNetworkError } from '../http/credentials.ts'
 import { VERSION } from '../http/version.ts'
@@ -42,7 +43,8 @@ async function run(args: readonly string[]): Promise<void> {
       break
     case 'serve': {
       const config = readConfig(flags, process.env)
-      // only this command needs the service, so the others need not wait for it to load
+      // only this command needs the service, so the others need not wait for it to load; the next start finds it compiled
+      enableCompileCache()
       const { serve } = await import('./serve.ts')
       await serve(config)
     }

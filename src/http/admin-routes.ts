@@ -1,5 +1,5 @@
 /** The routes beside the interface: is it up, what is it, how is it doing, how is it used. */
-import { Type } from 'typebox'
+import { Type } from '../base/shape.ts'
 import { type Call, type Content, type Reply, type Route, jsonReply } from './route.ts'
 import { NAME, VERSION } from './version.ts'
 

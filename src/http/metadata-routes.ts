@@ -1,7 +1,7 @@
 /** The routes of `/metadata`. Literal words (`roles`, `dependencies`, `default`, `history`) win over names. */
 import type { Code } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
-import { Type } from 'typebox'
+import { Type } from '../base/shape.ts'
 import {
   DependenciesShape,
   EntityInfoShape,

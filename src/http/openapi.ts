@@ -1,5 +1,4 @@
 /** The OpenAPI 3.1 document, made from the route table. */
-import type { TSchema } from 'typebox'
 import { CODES, type Code } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import {
@@ -128,28 +127,28 @@ function failures(route: Route): JsonObject {
 }
 
 function media({ shape, name, type, example }: Content): JsonObject {
-  const schema = name === undefined ? plain(shape) : reference(name)
+  const schema = name === undefined ? shape : reference(name)
   const key = type?.split(';')[0] ?? 'application/json'
   return { [key]: example === undefined ? { schema } : { schema, example } }
 }
 
 function components(routes: readonly Route[]): JsonObject {
   const contents = routes.flatMap((route) => (route.body ? [route.body, route.reply] : [route.reply]))
-  const named = contents.flatMap(({ name, shape }): [string, Json][] => (name ? [[name, plain(shape)]] : []))
+  const named = contents.flatMap(({ name, shape }): [string, Json][] => (name ? [[name, shape]] : []))
   return {
     ...Object.fromEntries(named),
     DataRequest: detailedRequest(),
-    DataResponse: plain(DataResponseShape),
-    Error: plain(ErrorShape),
-    Query: plain(QueryShape),
-    Projection: plain(ProjectionShape),
-    Sort: plain(SortShape),
+    DataResponse: DataResponseShape,
+    Error: ErrorShape,
+    Query: QueryShape,
+    Projection: ProjectionShape,
+    Sort: SortShape,
   }
 }
 
 /** The shape that requests are checked by leaves queries and projections to their parsers; a reader wants to see them. */
 function detailedRequest(): JsonObject {
-  const shape = plain(DataRequestShape)
+  const shape = DataRequestShape
   const oneOrMore = (name: string): Json => ({
     anyOf: [reference(name), { type: 'array', items: reference(name) }, { type: 'null' }],
   })
@@ -163,9 +162,4 @@ function detailedRequest(): JsonObject {
 
 function reference(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
-}
-
-/** A TypeBox schema without the parts that only TypeBox reads. */
-function plain(shape: TSchema): JsonObject {
-  return JSON.parse(JSON.stringify(shape)) as JsonObject
 }

@@ -1,5 +1,5 @@
 /** What a row of the route table is, and what its handler is given and gives back. */
-import type { TSchema } from 'typebox'
+import type { Shape } from '../base/shape.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Code } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
@@ -36,7 +36,7 @@ export interface QueryParameter {
 }
 
 export interface Content {
-  readonly shape: TSchema
+  readonly shape: Shape
   /** Name of the shape among the components of the OpenAPI document. */
   readonly name?: string
   readonly type?: string

@@ -1,12 +1,21 @@
 /** Updates as closures over a document of one's own: the steps change it in place, in order. */
 import { addDecimals } from '../base/decimal.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, cloneJson, isNumber, numberFrom, numberText } from '../base/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  cloneJson,
+  isArray,
+  isNumber,
+  isObject,
+  numberFrom,
+  numberText,
+} from '../base/json.ts'
 import { carryOver } from '../schema/carry.ts'
 import type { Field, SimpleField } from '../schema/field.ts'
 import { knownPart } from '../schema/known.ts'
 import { castLiteral } from '../schema/literal.ts'
-import { type Seen, candidates, compileQuery } from './match.ts'
+import { candidates, compileQuery } from './match.ts'
 import { type Place, elementPlace, elementsAt, insertAt, removeAt, rootPlace, writeAt } from './place.ts'
 import type { FieldRef } from './resolve.ts'
 import type { RValue, Update, UpdateStep } from './update.ts'
@@ -83,7 +92,9 @@ function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidd
   return (place) => {
     for (const { array, outer } of elementsAt(climb(place, step.array.up), step.array.steps)) {
       let index = 0
-      while (index < array.length) {
+      // As many elements as there are now: those that the action adds to the array are not walked through.
+      for (let left = array.length; left > 0 && index < array.length; left--) {
+        place.spend(1)
         const element = elementPlace(array, index, outer)
         const isSelected = selects(element)
         if (isSelected && !action) array.splice(index, 1)
@@ -97,14 +108,27 @@ function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidd
 }
 
 /** The value to write, of its own: later steps may change it. Undefined when the source of a copy is missing. */
-function compileValue(value: RValue<FieldRef>, target: FieldRef): (seen: Seen) => Json | undefined {
-  if (value.kind === 'literal') return () => cloneJson(value.value)
+function compileValue(value: RValue<FieldRef>, target: FieldRef): (place: Place) => Json | undefined {
+  if (value.kind === 'literal') {
+    const size = sizeOf(value.value)
+    return (place) => {
+      place.spend(size)
+      return cloneJson(value.value)
+    }
+  }
   const source = value.field
-  return (seen) => {
-    const [found] = candidates(seen, source)
+  return (place) => {
+    const [found] = candidates(place, source)
     if (found === undefined || found === null) return undefined
+    place.spend(sizeOf(found))
     return converted(cloneJson(knownPart(found, source.field)), target)
   }
+}
+
+/** The number of values in it, itself included. */
+function sizeOf(value: Json): number {
+  if (isArray(value)) return value.reduce<number>((size, each) => size + sizeOf(each), 1)
+  return isObject(value) ? sizeOf(Object.values(value)) : 1
 }
 
 function converted(value: Json, target: FieldRef): Json {

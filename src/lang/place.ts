@@ -9,15 +9,29 @@ import type { FieldRef } from './resolve.ts'
 export interface Place extends Seen {
   readonly outer?: Place
   readonly write: (value: Json) => void
+  /** Counts what an update does to the document, and ends it when that is too much. */
+  readonly spend: (steps: number) => void
 }
 
 /** Arrays grow by what is written past their end, but not without bound. */
 const MAX_PADDING = 1_000
+/** Elements visited and values written in one document: copies of copies, and walks inside walks, multiply. */
+const MAX_STEPS = 2_000_000
 
 type Members = Record<string, Json>
 
 export function rootPlace(document: JsonObject): Place {
-  return { value: document, write: () => undefined }
+  let spent = 0
+  return {
+    value: document,
+    write: () => undefined,
+    spend(steps) {
+      spent += steps
+      if (spent <= MAX_STEPS) return
+      const message = `the update takes more than ${MAX_STEPS} steps in one document`
+      throw new ServiceError('crud:LimitExceeded', message)
+    },
+  }
 }
 
 export function elementPlace(array: Json[], index: number, outer: Place): Place {
@@ -26,6 +40,7 @@ export function elementPlace(array: Json[], index: number, outer: Place): Place 
       return array[index]
     },
     outer,
+    spend: outer.spend,
     write(value) {
       array[index] = value
     },
@@ -42,7 +57,7 @@ export function writeAt(place: Place, ref: FieldRef, value: Json): void {
   const isRemoval = value === null
   const holder = holderOf(place, ref, { creates: !isRemoval })
   if (holder === undefined) return
-  if (isArray(holder)) writeElement(holder as Json[], last as number, { value, ref })
+  if (isArray(holder)) writeElement(holder as Json[], last as number, { value, ref, place })
   else if (isRemoval) delete (holder as Members)[String(last)]
   else (holder as Members)[String(last)] = value
 }
@@ -68,7 +83,7 @@ export function insertAt(
   const array = arrayAt(place, ref)
   const position = index === undefined ? array.length : fromEnd(index, array.length)
   if (position < 0) throw beforeStart(ref)
-  pad(array, position, ref)
+  pad(array, position, { ref, place })
   array.splice(position, 0, ...values)
 }
 
@@ -107,7 +122,7 @@ function holderOf(place: Place, ref: FieldRef, { creates }: { readonly creates: 
     const step = steps[i]!
     const within: Json = holder
     const write = (made: Json): void => {
-      if (isArray(within)) writeElement(within as Json[], step as number, { value: made, ref })
+      if (isArray(within)) writeElement(within as Json[], step as number, { value: made, ref, place })
       else (within as Members)[String(step)] = made
     }
     holder = containerOr(stepInto(within, step), steps[i + 1]!, creates ? write : undefined)
@@ -124,22 +139,30 @@ function containerOr(value: Json | undefined, next: Step, write?: (made: Json) =
   return made
 }
 
-function writeElement(array: Json[], index: number, { value, ref }: { value: Json; ref: FieldRef }): void {
+interface Writing {
+  readonly ref: FieldRef
+  readonly place: Place
+}
+
+function writeElement(array: Json[], index: number, writing: Writing & { readonly value: Json }): void {
+  const { value, ref } = writing
   const position = fromEnd(index, array.length)
   if (position < 0) {
     if (value === null) return
     throw beforeStart(ref)
   }
   if (value === null && position >= array.length) return
-  pad(array, position, ref)
+  pad(array, position, writing)
   array[position] = value
 }
 
-function pad(array: Json[], length: number, { path }: FieldRef): void {
+function pad(array: Json[], length: number, { ref, place }: Writing): void {
+  const { path } = ref
   if (length - array.length > MAX_PADDING) {
     const message = `"${path}" lies more than ${MAX_PADDING} elements past the end of its array`
     throw new ServiceError('crud:LimitExceeded', message, { context: path })
   }
+  place.spend(Math.max(length - array.length, 0))
   while (array.length < length) array.push(null)
 }
 

@@ -1,5 +1,6 @@
 /** Updates meet the schema: targets must be single places that can be written, literals must fit them. */
 import { ServiceError } from '../base/errors.ts'
+import { type Json, isArray, isObject } from '../base/json.ts'
 import { castLiteral } from '../schema/literal.ts'
 import type { Field } from '../schema/field.ts'
 import { fieldsOf, type Named } from './query.ts'
@@ -22,10 +23,49 @@ export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef>
     if (step.kind === 'foreach') {
       if (step.selector) sources.push(...fieldsOf(step.selector))
       if (step.action === 'remove') targets.push(step.array)
-    } else targets.push('field' in step ? step.field : step.array)
+    } else {
+      const target = 'field' in step ? step.field : step.array
+      targets.push(target)
+      for (const value of valuesOf(step)) targets.push(...membersIn(value, 'values' in step, target))
+    }
     for (const value of valuesOf(step)) if (value.kind === 'valueOf') sources.push(value.field)
   }
   return { targets, sources }
+}
+
+/** Members that a value brings along: they are named as much as the place it is written to. */
+function* membersIn(value: RValue<FieldRef>, isElement: boolean, target: FieldRef): Generator<FieldRef> {
+  const { field } = target
+  const written = isElement && field.kind === 'array' ? field.element : field
+  const members =
+    value.kind === 'literal'
+      ? literalMembers(value.value, written)
+      : copiedMembers(value.field.field, written)
+  for (const member of members) yield { ...target, path: member.path, field: member }
+}
+
+function* literalMembers(value: Json, field: Field): Generator<Field> {
+  if (field.kind === 'array' && isArray(value)) {
+    for (const each of value) yield* literalMembers(each, field.element)
+  }
+  if (field.kind !== 'object' || !isObject(value)) return
+  for (const name of Object.keys(value)) {
+    const member = field.fields.get(name)
+    if (!member) continue
+    yield member
+    yield* literalMembers(value[name]!, member)
+  }
+}
+
+function* copiedMembers(source: Field, field: Field): Generator<Field> {
+  if (source.kind === 'array' && field.kind === 'array') yield* copiedMembers(source.element, field.element)
+  if (source.kind !== 'object' || field.kind !== 'object') return
+  for (const [name, member] of field.fields) {
+    const copied = source.fields.get(name)
+    if (!copied || name.endsWith('#')) continue
+    yield member
+    yield* copiedMembers(copied, member)
+  }
 }
 
 function valuesOf(step: UpdateStep<FieldRef>): readonly RValue<FieldRef>[] {
@@ -43,8 +83,12 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
         value: resolveValue(step.value, field.field, { scope, target: step.field }),
       }
     }
-    case 'unset':
-      return { kind: 'unset', field: resolveTarget(step.field, scope) }
+    case 'unset': {
+      const field = resolveTarget(step.field, scope)
+      if (field.steps.length === 0)
+        throw invalid('an element is taken away by "$update": "$remove"', step.field.at)
+      return { kind: 'unset', field }
+    }
     case 'add': {
       const field = resolveTarget(step.field, scope)
       if (field.field.kind !== 'simple' || field.field.type.family !== 'number') {

@@ -13,7 +13,7 @@ export function carryOver(
     return carryMembers(old, fresh, field.fields, isHidden)
   }
   if (field.kind === 'array' && isArray(old) && isArray(fresh)) {
-    const pairs = pairElements(old, fresh, field.element)
+    const pairs = pairElements(old, fresh, field.element, isHidden)
     return fresh.map((each, i) => {
       const partner = pairs[i]
       return partner === undefined ? each : carryOver(old[partner], each, field.element, isHidden)

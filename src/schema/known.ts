@@ -1,14 +1,15 @@
-/** A value without the members that this version of the schema does not define. */
+/** A value without the members that this version of the schema does not define, and without the sizes of its arrays. */
 import { type Json, isArray, isObject } from '../base/json.ts'
 import type { Field } from './field.ts'
 
-export function knownPart(value: Json, field: Field): Json {
-  if (field.kind === 'array' && isArray(value)) return value.map((each) => knownPart(each, field.element))
+export function knownPart(value: Json, field: Field, isHidden?: (field: Field) => boolean): Json {
+  if (field.kind === 'array' && isArray(value))
+    return value.map((each) => knownPart(each, field.element, isHidden))
   if (field.kind !== 'object' || !isObject(value)) return value
   const members: Record<string, Json> = {}
   for (const name of Object.keys(value)) {
-    const member = field.fields.get(name)
-    if (member) members[name] = knownPart(value[name]!, member)
+    const member = name.endsWith('#') ? undefined : field.fields.get(name)
+    if (member && !isHidden?.(member)) members[name] = knownPart(value[name]!, member, isHidden)
   }
   return members
 }

@@ -1,6 +1,6 @@
 /** Which element of an array became which: by identity where one is declared, else by being the same. */
 import { type Json, isObject, member } from '../base/json.ts'
-import type { Element } from './field.ts'
+import type { Element, Field } from './field.ts'
 import { knownPart } from './known.ts'
 
 /** For every new element the position of the old one it continues, or undefined when it is new. */
@@ -8,6 +8,7 @@ export function pairElements(
   old: readonly Json[],
   fresh: readonly Json[],
   element: Element,
+  isHidden?: (field: Field) => boolean,
 ): readonly (number | undefined)[] {
   const pairs: (number | undefined)[] = fresh.map(() => undefined)
   const free = new Set(old.keys())
@@ -27,7 +28,7 @@ export function pairElements(
   }
   const identity = identityOf(element)
   if (identity.length > 0) pairBy((value) => identityKey(value, identity))
-  pairBy((value) => canonical(knownPart(value, element)))
+  pairBy((value) => canonical(knownPart(value, element, isHidden)))
   // What is left over on both sides changed its content where it stood, in order, unless identities say otherwise.
   if (identity.length === 0) {
     const rest = [...free].values()

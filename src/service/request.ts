@@ -1,9 +1,8 @@
 /** The edge: JSON in, typed requests out. Past this file nobody checks shapes again. */
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
+import { Type, compileShape } from '../base/shape.ts'
 import { parseProjection } from '../lang/parse-projection.ts'
 import { parseQuery } from '../lang/parse-query.ts'
 import { parseUpdate } from '../lang/parse-update.ts'
@@ -126,24 +125,20 @@ function readVersions({ onlyIfCurrent, documentVersions }: JsonObject): {
 
 /** The language parsers say more about their own parts than a shape can. */
 const parsedElsewhere = Type.Optional(Type.Unknown())
-const envelopeShape = Compile(
-  Type.Object(
-    {
-      ...DataRequestShape.properties,
-      query: parsedElsewhere,
-      projection: parsedElsewhere,
-      sort: parsedElsewhere,
-      update: parsedElsewhere,
-      data: parsedElsewhere,
-    },
-    { additionalProperties: false },
-  ),
-)
+const parts = {
+  ...DataRequestShape.properties,
+  query: parsedElsewhere,
+  projection: parsedElsewhere,
+  sort: parsedElsewhere,
+  update: parsedElsewhere,
+  data: parsedElsewhere,
+}
+const isEnvelope = compileShape(Type.Object(parts, { additionalProperties: false }))
 
 export function readEnvelope(body: Json | undefined, target: Target): Envelope {
   const request = body === undefined ? {} : body
   if (!isObject(request)) throw new ServiceError('crud:InvalidRequest', 'the body must be a JSON object')
-  if (!envelopeShape.Check(request)) refuse(request)
+  if (!isEnvelope(request)) refuse(request)
   return {
     ...readTarget(request, target),
     body: request,
@@ -152,12 +147,12 @@ export function readEnvelope(body: Json | undefined, target: Target): Envelope {
   }
 }
 
-const executionShape = Compile(ExecutionShape)
+const isExecution = compileShape(ExecutionShape)
 
 /** How a request is to be carried out; a bulk may say it for the whole of it. */
 export function readExecution({ execution }: JsonObject): Execution {
   if (!isPresent(execution)) return { atomic: false, counted: true }
-  if (!isObject(execution) || !executionShape.Check(execution)) {
+  if (!isObject(execution) || !isExecution(execution)) {
     throw new ServiceError('crud:InvalidRequest', `"execution" ${EXPECTED['execution']}`, {
       at: '/execution',
     })
@@ -184,10 +179,10 @@ function refuse(request: JsonObject): never {
       at: pointer('', unknown),
     })
   }
-  const [error] = envelopeShape.Errors(request)
-  const key = error?.instancePath.split('/')[1]
-  const expected = key !== undefined && Object.hasOwn(EXPECTED, key) ? EXPECTED[key] : 'has the wrong type'
-  throw new ServiceError('crud:InvalidRequest', `"${key}" ${expected}`, { at: `/${key}` })
+  const key = Object.keys(request).find((name) => !isEnvelope({ [name]: request[name]! }))!
+  throw new ServiceError('crud:InvalidRequest', `"${key}" ${EXPECTED[key] ?? 'has the wrong type'}`, {
+    at: `/${key}`,
+  })
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {

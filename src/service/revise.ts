@@ -16,6 +16,15 @@ export interface Revision {
   readonly hiddenNamed: ReadonlyMap<string, Field>
 }
 
+/** Whether a field out of sight was named that the caller may not change: settled before its value plays any part. */
+export function hiddenDenial(
+  hiddenNamed: Revision['hiddenNamed'],
+  { mayUpdate }: WriteSight,
+): ServiceError | undefined {
+  const denied = [...hiddenNamed].filter(([, field]) => !mayUpdate(field)).map(([path]) => path)
+  return denied.length > 0 ? denial(denied) : undefined
+}
+
 export function revise(revision: Revision, sight: WriteSight, sources: Sources): Change {
   const { schema, before, after, hiddenNamed } = revision
   const denials = deniedFields(revision, sight)

@@ -2,16 +2,16 @@
  * The shapes of what goes in and out, as JSON Schema: the service refuses unknown keys by them, and the OpenAPI
  * document shows them. They say what a request looks like; what it means is decided by the parsers of `lang`.
  */
-import { type TSchema, Type } from 'typebox'
+import { type Shape, Type } from '../base/shape.ts'
 
 /** An explicit null is the same as an absent key. */
-const optional = <T extends TSchema>(shape: T) => Type.Optional(Type.Union([shape, Type.Null()]))
+const optional = (shape: Shape) => Type.Optional(Type.Union([shape, Type.Null()]))
 const text = (description: string) => Type.String({ description })
 /** Beyond these a number is no longer the one that was written. */
 const SAFE = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 const count = (description: string) => Type.Integer({ description, ...SAFE })
 const claim = (description: string) => Type.Boolean({ description })
-const listed = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Array(shape)])
+const listed = (shape: Shape) => Type.Union([shape, Type.Array(shape)])
 const document = (description: string) => Type.Object({}, { description })
 
 export const ExecutionShape = Type.Object(

@@ -2,7 +2,7 @@
 import { type AllowedChange, type Authorized, authorizeUpdate } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
+import { type Json, type JsonObject, isNumber, parseTrusted } from '../base/json.ts'
 import { compileUpdate } from '../lang/apply.ts'
 import { resolveUpdate } from '../lang/resolve-update.ts'
 import { resolveProjection, resolveQuery, rootScope } from '../lang/resolve.ts'
@@ -13,7 +13,7 @@ import { type Deps, boundsOf } from './deps.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
-import { revise } from './revise.ts'
+import { hiddenDenial, revise } from './revise.ts'
 import { createTally } from './tally.ts'
 import { drawingSources } from './values.ts'
 
@@ -56,20 +56,34 @@ function changeBy(
   const apply = compileUpdate(allowed.update, isHidden)
   const currency = currencyOf(request.documentVersions)
   const hiddenNamed = new Map(allowed.hiddenTargets.map(({ field }) => [field.path, field]))
+  const denied = hiddenDenial(hiddenNamed, allowed)
   return (stored, draw) => {
     const state = currency(stored)
     if (state === 'unlisted') return { kind: 'skip' }
     if (state !== 'current') return { kind: 'refuse', faults: [state] }
+    if (denied) return { kind: 'refuse', faults: [denied] }
     const before = parseTrusted(stored.text) as JsonObject
     const after = parseTrusted(stored.text) as JsonObject
     try {
       apply(after)
+      requireDepth(after, deps.limits.nesting)
     } catch (error) {
       if (error instanceof ServiceError) return { kind: 'refuse', faults: [error] }
       throw error
     }
     return revise({ schema, before, after, hiddenNamed }, allowed, drawingSources(deps, draw))
   }
+}
+
+/** Copies into fields of type any can nest without end; documents are no deeper than requests may be. */
+function requireDepth(document: JsonObject, limit: number): void {
+  if (depthOf(document) <= limit) return
+  throw new ServiceError('crud:LimitExceeded', `the document would be nested deeper than ${limit} levels`)
+}
+
+function depthOf(value: Json): number {
+  if (typeof value !== 'object' || value === null || isNumber(value)) return 0
+  return 1 + Object.values(value).reduce<number>((depth, each) => Math.max(depth, depthOf(each)), 0)
 }
 
 /** A document that failed, as the caller may see it: projected as asked, or by its `_id`. */

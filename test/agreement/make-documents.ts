@@ -94,7 +94,7 @@ function makeMembers(chance: Chance, { fields }: ObjectNode): JsonObject {
   return members
 }
 
-function makeValue(chance: Chance, node: Node): Json {
+export function makeValue(chance: Chance, node: Node): Json {
   switch (node.kind) {
     case 'simple':
       return chance.pick(POOLS[node.type])

@@ -6,7 +6,7 @@ import { type ArrayNode, type Family, type Node, type ObjectNode, type Simple, f
 import { DATE_SPELLINGS, PATTERNS, POOLS } from './pools.ts'
 
 /** What `$this` is, then what each `$parent` reaches: elements and the objects that hold arrays. */
-type Scope = readonly [Node, ...ObjectNode[]]
+export type Scope = readonly [Node, ...ObjectNode[]]
 
 export function makeRequest(chance: Chance, root: ObjectNode): JsonObject {
   const scope: Scope = [root]
@@ -125,7 +125,7 @@ function makeSort(chance: Chance, scope: Scope): Json {
 }
 
 /** Values of the type, sometimes spelled as another type that converts without loss. */
-function makeLiteral(chance: Chance, { type }: Simple): Json {
+export function makeLiteral(chance: Chance, { type }: Simple): Json {
   const value = chance.pick(POOLS[type])
   if (!chance.happens(15)) return value
   if (type === 'date') return chance.pick(DATE_SPELLINGS)
@@ -171,19 +171,19 @@ function makePattern(chance: Chance, scope: Scope): string {
   return loosened.length === 0 ? '*' : loosened.join('.')
 }
 
-interface Found {
+export interface Found {
   readonly path: string
   readonly node: Node
   /** The objects and elements on the way down to it, innermost first, then what surrounds those. */
   readonly holders: readonly ObjectNode[]
 }
 
-function inside({ node, holders }: Found): Scope {
+export function inside({ node, holders }: Found): Scope {
   return [(node as ArrayNode).element, ...holders]
 }
 
 /** A field that passes the test, by a path with `*`, indexes, `$this` and `$parent`; undefined when there is none. */
-function pickField(chance: Chance, scope: Scope, test: (node: Node) => boolean): Found | undefined {
+export function pickField(chance: Chance, scope: Scope, test: (node: Node) => boolean): Found | undefined {
   const up = chance.happens(70) ? 0 : chance.int(scope.length)
   const found = pickBelow(chance, scope, up, test) ?? pickBelow(chance, scope, 0, test)
   if (found) return found

@@ -194,7 +194,7 @@ function list(value: Json | undefined): readonly JsonObject[] {
   return value as readonly JsonObject[]
 }
 
-interface Folded {
+export interface Folded {
   readonly climbs: number
   readonly steps: readonly (string | number)[]
 }
@@ -202,7 +202,7 @@ interface Folded {
 const foldedPaths = new Map<string, Folded>()
 
 /** `x.$parent` cancels itself; what is left climbs first and then only goes down. */
-function folded(path: string): Folded {
+export function folded(path: string): Folded {
   const known = foldedPaths.get(path)
   if (known) return known
   if (foldedPaths.size > 10_000) foldedPaths.clear()
@@ -227,7 +227,7 @@ function fold(path: string): Folded {
 }
 
 /** From an element up to the object that holds its array, from a member up to its object. */
-function climbed(at: Position, climbs: number): Position {
+export function climbed(at: Position, climbs: number): Position {
   let position = at
   for (let i = 0; i < climbs; i++) {
     position = position.slice(0, typeof position.at(-1) === 'number' ? -2 : -1)
@@ -238,7 +238,7 @@ function climbed(at: Position, climbs: number): Position {
 const MISSING = -1
 
 /** Every position the path can mean; those with MISSING lead to nothing. */
-function positions(path: string, at: Position, world: World): readonly Position[] {
+export function positions(path: string, at: Position, world: World): readonly Position[] {
   const { climbs, steps } = folded(path)
   let found: readonly Position[] = [climbed(at, climbs)]
   for (const step of steps) {
@@ -268,7 +268,7 @@ export function valueAt(position: Position, { document }: World): Json | undefin
   return value
 }
 
-function nodeAt(path: string, at: Position, { root }: World): Node {
+export function nodeAt(path: string, at: Position, { root }: World): Node {
   const { climbs, steps } = folded(path)
   let node: Node = root
   for (const step of [...climbed(at, climbs), ...steps]) {
@@ -315,7 +315,7 @@ function textual(value: Json): string {
   return typeof value === 'boolean' ? String(value) : (value as string)
 }
 
-function isoOf(text: string): string {
+export function isoOf(text: string): string {
   const own = /^(\d{4})(\d\d)(\d\d)T(.*)([+-]\d\d)(\d\d)$/.exec(text)
   return own ? `${own[1]}-${own[2]}-${own[3]}T${own[4]}${own[5]}:${own[6]}` : text
 }

@@ -117,17 +117,22 @@ test('overload: the interface answers 503, health goes on', async () => {
     assert.equal((await busy.ask('GET', path)).status, 200)
 })
 
-test('overload: a loop that is stuck is noticed, and one that has caught up again too', async () => {
+test('overload: a loop that stays stuck is noticed, and one that has caught up again too', async () => {
   const overload = watchEventLoop(200)
   assert.equal(overload.isOverloaded(), false)
-  const until = performance.now() + 1_500
-  while (performance.now() < until);
-  await wait(100)
+  block(1_500)
+  await wait(0)
+  block(1_500)
+  await wait(0)
   assert.equal(overload.isOverloaded(), true)
-  await wait(2_100)
-  assert.equal(overload.isOverloaded(), false)
+  while (overload.isOverloaded()) await wait(50)
   overload.close()
 })
+
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
 
 for (const host of ['0.0.0.0', '::', '192.168.1.1', 'example.com', '']) {
   test(`startServer: open mode refuses to listen on ${JSON.stringify(host)}`, async () => {

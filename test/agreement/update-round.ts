@@ -1,0 +1,227 @@
+/**
+ * One round of updates: a random schema, some documents, and a model that the reference keeps. After every update and
+ * delete two services, one with indexes, must have answered as the model says, and hold what the model holds.
+ */
+import { type Json, type JsonObject, sameJson } from '../../src/base/json.ts'
+import { type DataResponse, printResponse } from '../../src/service/response.ts'
+import { ADMIN, EVERYTHING, type TestService, documentsOf, openTestService } from '../support/service.ts'
+import { type Chance, sample } from './chance.ts'
+import { makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
+import { makeQuery } from './make-requests.ts'
+import { type ObjectNode, printFields, withPredefined } from './model.ts'
+import { matches } from './reference-query.ts'
+import { type Updated, updated } from './update-reference.ts'
+import { makeUpdate } from './update-requests.ts'
+
+export interface UpdateResult {
+  readonly answered: number
+  /** Requests that mean nothing; nothing may have changed. */
+  readonly refused: number
+  /** Documents that were changed, and that could not be. */
+  readonly modified: number
+  readonly failed: number
+}
+
+const DOCUMENTS = 12
+/** Documents start afresh so often, before random updates have made one and the same of them. */
+const FRESH = 10
+
+export async function runUpdateRound(seed: number, cases: number): Promise<UpdateResult> {
+  const declared = sample(seed, makeSchema)
+  const root = withPredefined(declared)
+  const indexes = sample(seed, (chance) => makeIndexes(chance, declared)).map(({ printed }) => ({
+    ...printed,
+    unique: false,
+  }))
+  await using plain = await openTestService()
+  await using indexed = await openTestService()
+  await plain.define('t', printFields(declared))
+  await indexed.define('t', printFields(declared), { info: { indexes } })
+  const testers = [plain, indexed]
+  const result = { answered: 0, refused: 0, modified: 0, failed: 0 }
+  let model: readonly JsonObject[] = []
+  for (let i = 0; i < cases; i++) {
+    if (i % FRESH === 0) model = await refresh(testers, sample(seed + i, makeFresh(declared)))
+    const request = sample(seed + i, makeCase(root))
+    try {
+      model = await runCase(request, { root, model, testers, result })
+    } catch (error) {
+      const about = [
+        `round ${seed}, case ${i}`,
+        JSON.stringify(request),
+        JSON.stringify(printFields(declared)),
+      ]
+      throw new Error(about.join('\n'), { cause: error })
+    }
+  }
+  return result
+}
+
+const makeFresh = (root: ObjectNode) => (chance: Chance) => makeDocuments(chance, root, DOCUMENTS)
+
+interface Case {
+  readonly query: JsonObject
+  /** Absent: delete. */
+  readonly update?: Json
+  /** Asked afterwards. */
+  readonly asked: JsonObject
+}
+
+const makeCase =
+  (root: ObjectNode) =>
+  (chance: Chance): Case => ({
+    query: chance.happens(60) ? { $and: [] } : makeQuery(chance, [root], 2),
+    ...(chance.happens(97) && { update: makeUpdate(chance, root) }),
+    asked: makeQuery(chance, [root], 2),
+  })
+
+async function refresh(testers: readonly TestService[], documents: readonly JsonObject[]) {
+  let stored: readonly JsonObject[] = []
+  for (const tester of testers) {
+    await tester.service.data.delete(ADMIN, { entity: 't' }, { query: { $and: [] } })
+    stored = await tester.store('t', documents)
+  }
+  return stored
+}
+
+interface State {
+  readonly root: ObjectNode
+  readonly model: readonly JsonObject[]
+  readonly testers: readonly TestService[]
+  readonly result: { answered: number; refused: number; modified: number; failed: number }
+}
+
+async function runCase({ query, update, asked }: Case, state: State): Promise<readonly JsonObject[]> {
+  const { root, model, testers, result } = state
+  const isMatch = (document: JsonObject): boolean => matches(query, [], { root, document })
+  const body = { query, ...(update !== undefined && { update }), projection: EVERYTHING }
+  const responses = await Promise.all(
+    testers.map(({ service }) =>
+      update === undefined
+        ? service.data.delete(ADMIN, { entity: 't' }, body)
+        : service.data.update(ADMIN, { entity: 't' }, body),
+    ),
+  )
+  const isRefused = responses.some(({ errors }) => errors)
+  const outcomes = new Map<JsonObject, Updated>()
+  if (!isRefused && update !== undefined) {
+    for (const document of model.filter(isMatch)) outcomes.set(document, updated(update, { root, document }))
+  }
+  let after = model
+  if (isRefused) result.refused++
+  else {
+    result.answered++
+    after =
+      update === undefined
+        ? model.filter((document) => !isMatch(document))
+        : model.map((document) => documentAfter(document, outcomes.get(document)))
+    const expected = expectedOf(update, { model, isMatch, outcomes })
+    result.modified += expected.modifiedCount
+    result.failed += expected.failures.size
+    for (const response of responses) checkResponse(response, expected)
+  }
+  for (const [i, tester] of testers.entries()) {
+    const way = i === 0 ? 'without indexes' : 'with indexes'
+    await checkHeld(tester, after, way)
+    await checkFound(tester, asked, { after, root, way })
+  }
+  return after
+}
+
+function documentAfter(document: JsonObject, outcome: Updated | undefined): JsonObject {
+  return outcome && 'document' in outcome ? outcome.document : document
+}
+
+interface Expected {
+  readonly matchCount: number
+  readonly modifiedCount: number
+  readonly shown: ReadonlyMap<string, JsonObject>
+  readonly failures: ReadonlyMap<string, string>
+}
+
+interface Outcomes {
+  readonly model: readonly JsonObject[]
+  readonly isMatch: (document: JsonObject) => boolean
+  readonly outcomes: ReadonlyMap<JsonObject, Updated>
+}
+
+function expectedOf(update: Json | undefined, { model, isMatch, outcomes }: Outcomes): Expected {
+  const matchCount = model.filter(isMatch).length
+  if (update === undefined)
+    return { matchCount, modifiedCount: matchCount, shown: new Map(), failures: new Map() }
+  const shown = new Map<string, JsonObject>()
+  const failures = new Map<string, string>()
+  let modifiedCount = 0
+  for (const [document, outcome] of outcomes) {
+    if ('code' in outcome) failures.set(idOf(document), outcome.code)
+    else {
+      shown.set(idOf(document), outcome.document)
+      if (!sameJson(document, outcome.document)) modifiedCount++
+    }
+  }
+  return { matchCount, modifiedCount, shown, failures }
+}
+
+function checkResponse(response: DataResponse, expected: Expected): void {
+  const shown = new Map(documentsOf(response).map((document) => [idOf(document), document]))
+  const failures = new Map(
+    (response.dataErrors ?? []).map(({ data, errors }) => [
+      idOf(data as JsonObject),
+      errors.map(({ errorCode }) => errorCode).join(),
+    ]),
+  )
+  const differences = [
+    response.matchCount !== expected.matchCount &&
+      `matchCount ${response.matchCount}, not ${expected.matchCount}`,
+    response.modifiedCount !== expected.modifiedCount &&
+      `modifiedCount ${response.modifiedCount}, not ${expected.modifiedCount}`,
+    ...differing(shown, expected.shown),
+    ...[...new Set([...failures.keys(), ...expected.failures.keys()])].map(
+      (id) =>
+        failures.get(id) !== expected.failures.get(id) &&
+        `${id}: ${failures.get(id)}, not ${expected.failures.get(id)}`,
+    ),
+  ].filter((difference) => difference !== false)
+  if (differences.length > 0)
+    throw new Error(`${differences.slice(0, 4).join('\n')}\n${printResponse(response).slice(0, 300)}`)
+}
+
+function* differing(actual: ReadonlyMap<string, JsonObject>, expected: ReadonlyMap<string, JsonObject>) {
+  for (const id of new Set([...actual.keys(), ...expected.keys()])) {
+    if (sameJson(actual.get(id), expected.get(id))) continue
+    yield `actual ${short(actual.get(id))}\nexpected ${short(expected.get(id))}`
+  }
+}
+
+async function checkHeld(tester: TestService, model: readonly JsonObject[], way: string): Promise<void> {
+  const held = documentsOf(await tester.find('t', { projection: EVERYTHING }))
+  const byId = (documents: readonly JsonObject[]) => new Map(documents.map((each) => [idOf(each), each]))
+  const [first] = differing(byId(held), byId(model))
+  if (first !== undefined) throw new Error(`held ${way}: ${first}`)
+}
+
+interface Asked {
+  readonly after: readonly JsonObject[]
+  readonly root: ObjectNode
+  readonly way: string
+}
+
+async function checkFound(tester: TestService, query: JsonObject, { after, root, way }: Asked) {
+  const response = await tester.find('t', { query, projection: { field: '_id' } })
+  if (response.errors) return
+  const found = documentsOf(response).map(idOf).sort()
+  const expected = after
+    .filter((document) => matches(query, [], { root, document }))
+    .map(idOf)
+    .sort()
+  if (found.join('\n') === expected.join('\n')) return
+  throw new Error(`${way} ${JSON.stringify(query)} finds ${found.join()}, not ${expected.join()}`)
+}
+
+function short(document: JsonObject | undefined): string {
+  return JSON.stringify(document ?? null).slice(0, 1000)
+}
+
+function idOf(document: JsonObject): string {
+  return JSON.stringify(document['_id'])
+}
