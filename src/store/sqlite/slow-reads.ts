@@ -5,6 +5,7 @@ import type { Statement } from '../sql/fragment.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Readers } from './readers.ts'
+import { isSmall } from './table-size.ts'
 import { type Statements, endsHere, matchStatement, readStatements, watchedMatchStatement } from './reads.ts'
 
 type Row = readonly [id: string, version: number, text: string]
@@ -15,8 +16,6 @@ interface Elsewhere {
   readonly bounds: Bounds
 }
 
-/** Tables up to this size are read through faster than a thread is asked. */
-const SMALL_TABLE = 2_000
 const LARGE_PAGE = 2_000
 const BATCH = 500
 const NUMBERS = 50_000
@@ -24,7 +23,7 @@ const NUMBERS = 50_000
 /** What the engine would walk through, and what is large; the text of the statement tells the first. */
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
-  return (isLarge || scans(pageText, table, statements)) && lastRow(table, statements) > SMALL_TABLE
+  return !isSmall(table, statements) && (isLarge || scans(pageText, table, statements))
 }
 
 interface Near {
@@ -43,8 +42,7 @@ export async function candidatesFor(
 ): Promise<string | undefined> {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
   const isQuick =
-    !scans(matchStatement(plan.query, table).text, table, statements) ||
-    lastRow(table, statements) <= SMALL_TABLE
+    isSmall(table, statements) || !scans(matchStatement(plan.query, table).text, table, statements)
   if (isQuick) return undefined
   using cursor = readers.open<readonly [number]>(watchedMatchStatement(plan.query, table), bounds)
   const found: number[] = []
@@ -107,11 +105,6 @@ async function* documentsOf(
     rows = await cursor.next(BATCH)
     for (const [id, version, text] of rows) yield { id, version, text }
   } while (rows.length === BATCH)
-}
-
-function lastRow(table: Table, statements: Statements): number {
-  const [no] = statements.prepare(`select max(no) from ${table.name}`).get() as unknown as [number | null]
-  return no ?? 0
 }
 
 /** By the text of the statement; a change of indexes makes a new table object, and what was known is forgotten. */

@@ -19,6 +19,7 @@ import { bind } from '../sql/sqlite-dialect.ts'
 import type { Table } from './catalogue.ts'
 import { isConstraintError } from './failures.ts'
 import { type Statements, matchStatement, storedColumns } from './reads.ts'
+import { noteRow } from './table-size.ts'
 
 export interface WriteContext {
   readonly table: Table
@@ -79,6 +80,7 @@ function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject
     const text = JSON.stringify(document)
     return unlessDuplicate(context, () => {
       const { lastInsertRowid } = insert.run(bind(document['_id']!, plan.idType), version, text)
+      noteRow(table, Number(lastInsertRowid))
       enterElements(Number(lastInsertRowid), context)
       return { kind: 'inserted', document: { id: idText(document), version, text } }
     })
