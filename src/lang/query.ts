@@ -63,6 +63,11 @@ export function* fieldsOf<F>(query: Query<F>): Generator<F> {
   }
 }
 
+/** What must all hold for the query to hold. */
+export function conjunctsOf<F>(query: Query<F>): readonly Query<F>[] {
+  return query.kind === 'and' ? query.terms.flatMap(conjunctsOf) : [query]
+}
+
 /** The query in the form requests use, with the canonical spelling of operators. */
 export function printQuery<F extends { readonly path: string }>(query: Query<F>): Json {
   switch (query.kind) {

@@ -151,9 +151,12 @@ function complete(draft: Draft, field: Field, at: string, work: Work): void {
     return
   }
   if (!isNeeded(field) || isSetLater(field) || isServerMade(field)) return
+  const path = join(at, field.name)
+  // What was given and is no value of its type is not missing.
+  if (work.given.has(path)) return
   const made = field.kind === 'simple' ? madeFor(field, work.sources) : undefined
   if (made !== undefined) draft[field.name] = made
-  else fault(work, 'crud:Required', join(at, field.name), `"${join(at, field.name)}" is required`)
+  else fault(work, 'crud:Required', path, `"${path}" is required`)
 }
 
 function sizeOf(array: Json | undefined): number {

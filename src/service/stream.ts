@@ -28,20 +28,22 @@ export async function stream(
     const { matchCount } = await deps.store.find({ ...read, from: 0, to: -1 }, () => undefined, bounds)
     return matchCount
   }
-  return lines(schema, { page, count, documents: resumed(first, documents) })
+  return lines(schema, { page, count, first, rest: documents })
 }
 
 interface Running {
   readonly page: Page
-  readonly documents: AsyncIterable<StoredDocument>
+  readonly first: IteratorResult<StoredDocument, unknown>
+  readonly rest: AsyncIterator<StoredDocument>
   readonly count: () => Promise<number>
 }
 
-async function* lines(schema: Schema, { page, documents, count }: Running): AsyncGenerator<JsonText> {
+/** However it ends, also right after the header, the cursor behind it is closed. */
+async function* lines(schema: Schema, { page, first, rest, count }: Running): AsyncGenerator<JsonText> {
   const { entity, version: entityVersion } = schema
-  yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
   try {
-    for await (const document of documents) yield page.line(document)
+    yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
+    for (let next = first; !next.done; next = await rest.next()) yield page.line(next.value)
     yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount: await count() })
   } catch (error) {
     const problem =
@@ -51,12 +53,6 @@ async function* lines(schema: Schema, { page, documents, count }: Running): Asyn
     const errors = [problem.within(`find(${entity}:${entityVersion})`).toObject()]
     yield JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
     if (!(error instanceof ServiceError)) throw error
-  }
-}
-
-async function* resumed<T>(first: IteratorResult<T, unknown>, rest: AsyncIterator<T>): AsyncGenerator<T> {
-  try {
-    for (let next = first; !next.done; next = await rest.next()) yield next.value
   } finally {
     await rest.return?.()
   }

@@ -6,7 +6,7 @@
 import { unreachable } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import type { Step } from '../../base/path.ts'
-import type { Query } from '../../lang/query.ts'
+import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, join, joinBalanced, param, raw, sql } from './fragment.ts'
@@ -59,15 +59,11 @@ export function where(query: Query<FieldRef>, to: Translation): Fragment {
 function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to: Translation): Fragment {
   const scopes = withoutColumns(to).scopes.slice(array.up)
   const found = someElement(scopes[0]!, array.steps, { ...to, scopes }, (inner) => where(query, inner))
-  const hints = conjuncts(query).flatMap((term) => {
+  const hints = conjunctsOf(query).flatMap((term) => {
     const seen = seenFromOutside(term, array)
     return seen && to.elementsOf(seen.field.field.path) !== undefined ? [compare(seen, to)] : []
   })
   return hints.length === 0 ? found : sql`(${join([...hints, found], ' and ')})`
-}
-
-function conjuncts(query: Query<FieldRef>): readonly Query<FieldRef>[] {
-  return query.kind === 'and' ? query.terms.flatMap(conjuncts) : [query]
 }
 
 /** A comparison inside an elemMatch as a question about all elements, which holds whenever the elemMatch does. */

@@ -16,6 +16,8 @@ export interface Table {
   readonly no: number
   readonly name: string
   readonly indexes: ReadonlyMap<number, IndexDefinition>
+  /** Paths that some plain index begins with. */
+  readonly firsts: ReadonlySet<string>
   /** Paths whose folded text is indexed. */
   readonly folded: ReadonlySet<string>
   /** Indexes into arrays, which writes keep themselves. */
@@ -68,6 +70,7 @@ function describeTable(no: number, indexes: ReadonlyMap<number, IndexDefinition>
     no,
     name,
     indexes,
+    firsts: new Set(plain.filter(({ field }) => !field.caseInsensitive).map(({ field }) => field.path)),
     folded: new Set(plain.filter(({ field }) => field.caseInsensitive).map(({ field }) => field.path)),
     arrays: intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),
     elements: new Map(

@@ -2,7 +2,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve.ts'
-import type { SortKey } from '../../lang/sort.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
 import { type Fragment, type Statement, join, param, raw, render, sql } from '../sql/fragment.ts'
@@ -11,6 +10,7 @@ import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { Translation } from '../sql/translation.ts'
 import { where } from '../sql/where.ts'
 import type { Table } from './catalogue.ts'
+import { sortsAfterwards } from './steering.ts'
 
 export interface Statements {
   prepare(text: string): StatementSync
@@ -45,7 +45,7 @@ export function readStatements(plan: ReadPlan, table: Table, isWatched = false):
   ]
   const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
   const from = sql` from ${raw(table.name)}${filter}`
-  const page = sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan.sort, table)}${window(plan)}`
+  const page = sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}${window(plan)}`
   return {
     page: render(page, SQLITE.placeholder),
     count: render(sql`select count(*)${from}`, SQLITE.placeholder),
@@ -76,7 +76,7 @@ export function matchStatement(query: Query<FieldRef>, table: Table, candidates?
   const among =
     candidates === undefined ? raw('') : sql`no in (select value from json_each(${param(candidates)})) and `
   return render(
-    sql`select no from ${raw(table.name)} where ${among}${filter} order by id`,
+    sql`select no from ${raw(table.name)} where ${among}${filter} order by +id`,
     SQLITE.placeholder,
   )
 }
@@ -101,9 +101,14 @@ function translation(table: Table): Translation {
   }
 }
 
-function order(sort: readonly SortKey<FieldRef>[], table: Table): Fragment {
-  const keys = sort.map((key) => orderBy(key, translation(table)))
-  return join([...keys, raw('id')], ', ')
+function order(plan: ReadPlan, table: Table): Fragment {
+  const keys = [...plan.sort.map((key) => orderBy(key, translation(table))), raw('id')]
+  // The sign changes nothing but that the engine does not look for an index that has this order.
+  const sign = sortsAfterwards(plan, table) ? '+' : ''
+  return join(
+    keys.map((key) => sql`${raw(sign)}${key}`),
+    ', ',
+  )
 }
 
 function window({ from, to }: ReadPlan): Fragment {

@@ -1,0 +1,44 @@
+/**
+ * Which way into the table a query offers. Without statistics the engine prefers to walk through everything in the
+ * order asked for over looking up a range and sorting what it finds, though a range is mostly small: then it is told
+ * that the order is not to be had from an index.
+ */
+import { type Query, conjunctsOf } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
+import { literalPrefix } from '../sql/prefix.ts'
+import type { Table } from './catalogue.ts'
+
+/** Whether the order must be made by sorting, so that an index can serve the filter. */
+export function sortsAfterwards({ query, sort }: ReadPlan, table: Table): boolean {
+  if (!query) return false
+  const ways = conjunctsOf(query).map((term) => wayInto(term, table))
+  const [first] = sort
+  const isSortedByRange = ways.some((way) => way?.kind === 'range' && way.path === first?.field.field.path)
+  return (
+    !ways.some((way) => way?.kind === 'value') &&
+    ways.some((way) => way?.kind === 'range') &&
+    !isSortedByRange
+  )
+}
+
+interface Way {
+  readonly kind: 'value' | 'range'
+  readonly path: string
+}
+
+function wayInto(term: Query<FieldRef>, table: Table): Way | undefined {
+  if (term.kind !== 'compare' && term.kind !== 'in' && term.kind !== 'regex') return undefined
+  const { path } = term.field.field
+  if (!isIndexed(path, term, table)) return undefined
+  const isValue = term.kind === 'compare' && term.op === '$eq'
+  return { kind: isValue ? 'value' : 'range', path }
+}
+
+function isIndexed(path: string, term: Query<FieldRef> & { field: FieldRef }, table: Table): boolean {
+  const isNegative = (term.kind === 'compare' && term.op === '$neq') || (term.kind === 'in' && term.negated)
+  if (isNegative) return false
+  if (term.kind !== 'regex') return table.firsts.has(path)
+  if (literalPrefix(term.pattern, term.flags) === '') return false
+  return term.flags.caseInsensitive ? table.folded.has(path) : table.firsts.has(path)
+}

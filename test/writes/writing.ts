@@ -1,0 +1,53 @@
+/** What the tests of writes share: the operations in short, and what is stored whoever asks. */
+import assert from 'node:assert/strict'
+import type { Caller } from '../../src/access/caller.ts'
+import { type Json, type JsonObject, parseTrusted } from '../../src/base/json.ts'
+import { type DataResponse, printResponse } from '../../src/service/response.ts'
+import { ADMIN, EVERYTHING, type TestService, callerWith, documentsOf, textOf } from '../support/service.ts'
+
+export const BOSS = callerWith('boss')
+export const CLERK = callerWith('clerk')
+
+/** Only the boss may read, write, or do what is named. */
+export const forBoss = (...operations: readonly string[]): JsonObject => ({
+  access: Object.fromEntries(operations.map((operation) => [operation, ['boss']])),
+})
+
+export const byId = (id: Json): JsonObject => ({ field: '_id', op: '=', rvalue: id })
+
+export function save(tester: TestService, body: JsonObject, caller: Caller = ADMIN): Promise<DataResponse> {
+  return tester.service.data.save(caller, { entity: 't' }, { projection: EVERYTHING, ...body })
+}
+
+export function update(tester: TestService, body: JsonObject, caller: Caller = ADMIN): Promise<DataResponse> {
+  const all = { query: { $and: [] }, projection: EVERYTHING }
+  return tester.service.data.update(caller, { entity: 't' }, { ...all, ...body })
+}
+
+export function remove(tester: TestService, query: Json, caller: Caller = ADMIN): Promise<DataResponse> {
+  return tester.service.data.delete(caller, { entity: 't' }, { query })
+}
+
+/** Every document by its `_id`, as the boss sees them through a version. */
+export async function held(tester: TestService, version = '1.0.0'): Promise<Record<string, JsonObject>> {
+  const body = { projection: EVERYTHING, sort: { _id: '$asc' } }
+  const response = await tester.service.data.find(BOSS, { entity: 't', version }, body)
+  assert.equal(response.status, 'COMPLETE', printResponse(response))
+  return Object.fromEntries(documentsOf(response).map((each) => [String(each['_id']), bare(each)]))
+}
+
+/** Without what the service adds. */
+export function bare(document: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(document), (key, value: unknown) =>
+    key.endsWith('#') || key === 'objectType' ? undefined : value,
+  ) as JsonObject
+}
+
+export function counts({ status, matchCount, modifiedCount }: DataResponse): readonly unknown[] {
+  return [status, matchCount, modifiedCount]
+}
+
+export async function versionsOf(tester: TestService): Promise<readonly string[]> {
+  const response = await tester.find('t', { projection: EVERYTHING, sort: { _id: '$asc' } })
+  return response.resultMetadata!.map((each) => textOf((parseTrusted(each) as JsonObject)['documentVersion']))
+}
