@@ -26,7 +26,7 @@ interface Import {
   readonly isType: boolean
 }
 
-const files = globSync('src/**/*.ts', { cwd: root }).sort()
+const files = globSync('src/*/**/*.ts', { cwd: root }).sort()
 
 function importsOf(file: string): readonly Import[] {
   const source = readFileSync(join(root, file), 'utf8')

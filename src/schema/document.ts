@@ -29,6 +29,8 @@ export interface Prepared {
   readonly faults: readonly ServiceError[]
   /** Every field the sender gave a value, by path with indexes; server-made values are not among them. */
   readonly given: ReadonlyMap<string, Field>
+  /** Where a value was generated, also in place of one that was given. */
+  readonly made: ReadonlySet<string>
 }
 
 /** With `keepsUnknown`, for documents that were stored before, members of other versions stay as they are. */
@@ -38,7 +40,14 @@ export function prepareDocument(
   sources: Sources,
   keepsUnknown = false,
 ): Prepared {
-  const work: Work = { sources, keepsUnknown, faults: [], given: new Map(), elementIds: new Map() }
+  const work: Work = {
+    sources,
+    keepsUnknown,
+    faults: [],
+    given: new Map(),
+    made: new Set(),
+    elementIds: new Map(),
+  }
   if (!isObject(sent)) {
     fault(work, 'metadata:IncompatibleValue', '', 'a document must be an object')
     return { document: {}, ...work }
@@ -46,7 +55,7 @@ export function prepareDocument(
   const document = prepareObject(sent, schema.root.fields, '', work)
   setObjectType(document, schema, work)
   setId(document, schema, work)
-  return { document, faults: work.faults, given: work.given }
+  return { document, faults: work.faults, given: work.given, made: work.made }
 }
 
 interface Work {
@@ -54,6 +63,7 @@ interface Work {
   readonly keepsUnknown: boolean
   readonly faults: ServiceError[]
   readonly given: Map<string, Field>
+  readonly made: Set<string>
   /** Values of element identities seen so far, by schema path: they are unique in the document. */
   readonly elementIds: Map<string, Set<string>>
 }
@@ -88,7 +98,7 @@ function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: 
   }
   if (value === null) {
     // An explicit null asks the generator, which looks before nulls are stripped.
-    const made = field.kind === 'simple' ? madeFor(field, work.sources) : undefined
+    const made = field.kind === 'simple' ? madeFor(field, path, work) : undefined
     if (made !== undefined) draft[field.name] = made
     return
   }
@@ -118,8 +128,8 @@ function prepareValue(value: Json, field: Exclude<Field, { kind: 'reference' }>,
 }
 
 function prepareSimple(value: Json, field: SimpleField, path: string, work: Work): Json | undefined {
-  if (field.generator?.overwrite) return work.sources.generate(field)
-  if (field.type.name === 'uid' && value === '') return work.sources.uuid()
+  if (field.generator?.overwrite || (field.type.name === 'uid' && value === ''))
+    return madeFor(field, path, work)
   const stored = field.type.cast(value)
   if (stored === undefined) {
     const message = `"${path}" is of type ${field.type.name}; the value given is not, or would lose something`
@@ -154,7 +164,7 @@ function complete(draft: Draft, field: Field, at: string, work: Work): void {
   const path = join(at, field.name)
   // What was given and is no value of its type is not missing.
   if (work.given.has(path)) return
-  const made = field.kind === 'simple' ? madeFor(field, work.sources) : undefined
+  const made = field.kind === 'simple' ? madeFor(field, path, work) : undefined
   if (made !== undefined) draft[field.name] = made
   else fault(work, 'crud:Required', path, `"${path}" is required`)
 }
@@ -163,9 +173,10 @@ function sizeOf(array: Json | undefined): number {
   return isArray(array) ? array.length : 0
 }
 
-function madeFor(field: SimpleField, sources: Sources): Json | undefined {
-  if (field.generator) return sources.generate(field)
-  return field.type.name === 'uid' ? sources.uuid() : undefined
+function madeFor(field: SimpleField, path: string, { sources, made }: Work): Json | undefined {
+  if (!field.generator && field.type.name !== 'uid') return undefined
+  made.add(path)
+  return field.generator ? sources.generate(field) : sources.uuid()
 }
 
 /** `objectType` and `_id` of the document itself are seen to at the end. */
@@ -182,7 +193,7 @@ function setObjectType(draft: Draft, schema: Schema, work: Work): void {
 function setId(draft: Draft, schema: Schema, work: Work): void {
   if (Object.hasOwn(draft, '_id') || work.faults.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
-  const made = madeFor(field, work.sources) ?? (field.type.family === 'text' ? work.sources.id() : undefined)
+  const made = madeFor(field, '_id', work) ?? (field.type.family === 'text' ? work.sources.id() : undefined)
   if (made === undefined) fault(work, 'crud:Required', '_id', `"_id" is required`)
   else draft['_id'] = made
 }

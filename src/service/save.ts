@@ -101,7 +101,7 @@ function replace(stored: StoredDocument, sent: Json, { deps, allowed, currency, 
   if (prepared.faults.length > 0) return { kind: 'refuse', faults: prepared.faults }
   const after = carryMembers(before, prepared.document, schema.root.fields, isHidden)
   return revise(
-    { schema, before, after, hiddenNamed: hiddenAmong(prepared.given, isHidden) },
+    { schema, before, after, hiddenNamed: hiddenAmong(prepared.given, isHidden), made: prepared.made },
     allowed,
     sources,
   )

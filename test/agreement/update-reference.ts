@@ -40,6 +40,9 @@ class Refusal extends Error {
   }
 }
 
+/** An empty uid asks for one to be made, and nobody knows which. */
+export class Unforeseeable extends Error {}
+
 const MISFIT = 'metadata:IncompatibleValue'
 
 function applyAll(update: Json, at: Position, world: World): World {
@@ -354,6 +357,7 @@ function sum(a: string, b: string, type: Type): Json {
 /** As it is stored: no null members, and every size is true. */
 function settled(value: Json, node: Node): Json {
   if (node.kind === 'array' && isArray(value)) return value.map((each) => settled(each, node.element))
+  if (node.kind === 'simple' && node.type === 'uid' && value === '') throw new Unforeseeable()
   if (node.kind !== 'object' || !isObject(value)) return value
   const members: Record<string, Json> = {}
   for (const [name, child] of (node satisfies ObjectNode).fields) {

@@ -10,7 +10,7 @@ import { makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
 import { makeQuery } from './make-requests.ts'
 import { type ObjectNode, printFields, withPredefined } from './model.ts'
 import { matches } from './reference-query.ts'
-import { type Updated, updated } from './update-reference.ts'
+import { Unforeseeable, type Updated, updated } from './update-reference.ts'
 import { makeUpdate } from './update-requests.ts'
 
 export interface UpdateResult {
@@ -95,6 +95,11 @@ async function runCase({ query, update, asked }: Case, state: State): Promise<re
   const { root, model, testers, result } = state
   const isMatch = (document: JsonObject): boolean => matches(query, [], { root, document })
   const body = { query, ...(update !== undefined && { update }), projection: EVERYTHING }
+  const foreseen = foresee(update, model.filter(isMatch), root)
+  if (foreseen === 'unforeseeable') {
+    result.answered++
+    return model
+  }
   const responses = await Promise.all(
     testers.map(({ service }) =>
       update === undefined
@@ -103,10 +108,8 @@ async function runCase({ query, update, asked }: Case, state: State): Promise<re
     ),
   )
   const isRefused = responses.some(({ errors }) => errors)
-  const outcomes = new Map<JsonObject, Updated>()
-  if (!isRefused && update !== undefined) {
-    for (const document of model.filter(isMatch)) outcomes.set(document, updated(update, { root, document }))
-  }
+  if (!isRefused && foreseen instanceof Error) throw foreseen
+  const outcomes = foreseen instanceof Error ? new Map<JsonObject, Updated>() : foreseen
   let after = model
   if (isRefused) result.refused++
   else {
@@ -126,6 +129,18 @@ async function runCase({ query, update, asked }: Case, state: State): Promise<re
     await checkFound(tester, asked, { after, root, way })
   }
   return after
+}
+
+/** What should become of the documents; an error where the request means nothing. */
+function foresee(update: Json | undefined, documents: readonly JsonObject[], root: ObjectNode) {
+  const outcomes = new Map<JsonObject, Updated>()
+  if (update === undefined) return outcomes
+  try {
+    for (const document of documents) outcomes.set(document, updated(update, { root, document }))
+    return outcomes
+  } catch (error) {
+    return error instanceof Unforeseeable ? 'unforeseeable' : (error as Error)
+  }
 }
 
 function documentAfter(document: JsonObject, outcome: Updated | undefined): JsonObject {
