@@ -122,6 +122,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** Says nothing of what happened: the text of an unforeseen error may hold anything. The log has it. */
+export function internalError(more = ''): ServiceError {
+  return new ServiceError('crud:Internal', `something went wrong on our side; the log tells more${more}`)
+}
+
 /** Makes a forgotten case of a closed union a compile error. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable case: ${JSON.stringify(value)}`)

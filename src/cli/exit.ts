@@ -5,7 +5,6 @@ export const EXIT = {
   usage: 2,
   config: 3,
   unreachable: 4,
-  denied: 5,
   conflict: 6,
   interrupted: 130,
 } as const

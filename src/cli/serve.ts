@@ -1,4 +1,5 @@
 /** `smalt serve`: opens the data, listens, and ends cleanly when told to. */
+import { resolve } from 'node:path'
 import { openMode, refuseOpenNetwork } from '../http/credentials.ts'
 import { type Log, createLog } from '../http/log.ts'
 import { createMetrics } from '../http/metrics.ts'
@@ -15,6 +16,7 @@ export async function serve(config: Config): Promise<void> {
   dieOnUncaught(log)
   const auth = openMode()
   const { host, port, limits } = config
+  // the server refuses this too, but only after the data has been opened, or made where there was none
   refuseOpenNetwork(auth, host)
   const metrics = createMetrics()
   const service = await open(config, metrics.observeStore)
@@ -63,24 +65,16 @@ interface Started {
 /** A person reads it beside the log, a machine in it. */
 function announce(log: Log, { host, dataDirectory }: Config, { server, service }: Started): void {
   const api = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${server.port}`
-  const { kind, description, location } = service.store
-  const facts = {
-    version: VERSION,
-    api,
-    docs: `${api}/docs`,
-    data: dataDirectory,
-    store: kind,
-    description,
-    location,
-  }
+  const { description: store } = service.store
+  const facts = { version: VERSION, api, docs: `${api}/docs`, data: resolve(dataDirectory), store }
   if (!process.stdout.isTTY) {
     log.logger.info(facts, 'listening')
     log.flush()
     return
   }
   process.stderr.write(
-    `Smalt ${VERSION}\n  API    ${api}\n  docs   ${facts.docs}\n  data   ${dataDirectory} (${location})\n` +
-      `  store  ${kind}, ${description}\n  roles  from the header Smalt-Roles; this machine only\n`,
+    `Smalt ${VERSION}\n  API    ${api}\n  docs   ${facts.docs}\n  data   ${facts.data}\n` +
+      `  store  ${store}\n  roles  from the header Smalt-Roles; this machine only\n`,
   )
 }
 
@@ -91,6 +85,7 @@ function endOnSignal(log: Log, end: () => Promise<void>): void {
     if (isEnding) process.exit(EXIT.interrupted)
     isEnding = true
     log.logger.info({ signal }, 'ending')
+    log.flush()
     void end().then(
       () => {
         log.logger.info('ended')

@@ -1,5 +1,5 @@
 /** The routes of `/data`. */
-import { ServiceError } from '../base/errors.ts'
+import { type Code, ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import {
   BulkRequestShape,
@@ -21,6 +21,21 @@ import {
 } from './route.ts'
 import { SEARCH_ROUTES } from './search-routes.ts'
 
+const READ: readonly Code[] = [
+  'crud:NoAccess',
+  'crud:UnknownEntity',
+  'store-crud:NullProjection',
+  'query-api:InvalidQuery',
+  'store-crud:Timeout',
+]
+
+const SIMPLE_READ: readonly Code[] = [
+  'crud:NoAccess',
+  'crud:UnknownEntity',
+  'crud:InvalidRequest',
+  'store-crud:Timeout',
+]
+
 export const DATA_ROUTES: readonly Route[] = [
   ...versioned('/data/find', {
     method: 'POST',
@@ -30,7 +45,7 @@ export const DATA_ROUTES: readonly Route[] = [
       'Fields the caller may not read are left out of the answer. With `?stream=true` or `Accept: application/x-ndjson` the documents come as lines of NDJSON.',
     body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
     reply: documents(1, 0),
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullProjection', 'query-api:InvalidQuery'],
+    errors: [...READ, 'crud:ResultSizeTooLarge'],
     query: [{ name: 'stream', description: '`true` answers in lines of NDJSON.', example: 'false' }],
     handle: find,
   }),
@@ -40,7 +55,7 @@ export const DATA_ROUTES: readonly Route[] = [
     summary: 'Find documents by query parameters',
     query: simpleParameters(),
     reply: documents(1, 0),
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    errors: [...SIMPLE_READ, 'crud:ResultSizeTooLarge'],
     handle: simpleFind,
   }),
   ...versioned('/data/explain', {
@@ -49,7 +64,7 @@ export const DATA_ROUTES: readonly Route[] = [
     summary: 'Explain how documents would be found',
     body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
     reply: { shape: DataResponseShape, name: 'DataResponse' },
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullProjection', 'query-api:InvalidQuery'],
+    errors: READ,
     handle: withBody('explain'),
   }),
   ...versioned('/data/explain', {
@@ -58,7 +73,7 @@ export const DATA_ROUTES: readonly Route[] = [
     summary: 'Explain a find by query parameters',
     query: simpleParameters(),
     reply: { shape: DataResponseShape, name: 'DataResponse' },
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    errors: SIMPLE_READ,
     handle: simpleExplain,
   }),
   ...versioned('/data/insert', {
@@ -91,7 +106,13 @@ export const DATA_ROUTES: readonly Route[] = [
       projection: everything(),
     }),
     reply: documents(1, 1),
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullQuery', 'query-api:InvalidUpdate'],
+    errors: [
+      'crud:NoAccess',
+      'crud:UnknownEntity',
+      'store-crud:NullQuery',
+      'query-api:InvalidUpdate',
+      'store-crud:Timeout',
+    ],
     handle: withBody('update'),
   }),
   ...versioned('/data/delete', {
@@ -100,7 +121,13 @@ export const DATA_ROUTES: readonly Route[] = [
     summary: 'Delete documents that match a query',
     body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' } }),
     reply: { shape: DataResponseShape, name: 'DataResponse' },
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:NullQuery', 'query-api:InvalidQuery'],
+    errors: [
+      'crud:NoAccess',
+      'crud:UnknownEntity',
+      'store-crud:NullQuery',
+      'query-api:InvalidQuery',
+      'store-crud:Timeout',
+    ],
     handle: withBody('delete'),
   }),
   ...versioned('/data', {
@@ -237,12 +264,14 @@ function simpleParameters(): readonly QueryParameter[] {
   return [
     {
       name: 'Q',
-      description: '`field:value`; several values by `,`, several conditions by `;`.',
+      description:
+        '`field:value`; several values by `,`, several conditions by `;`; a backslash before either keeps it in the value.',
       example: 'iso2Code:CH',
     },
     {
       name: 'P',
-      description: '`field:1` includes, `field:0` leaves out, `field:1r` includes all below.',
+      description:
+        '`field:1` includes, `field:0` leaves out, an `r` after it means all below, too; several by `,`. Absent: everything.',
       example: '*:1r',
     },
     {

@@ -1,11 +1,14 @@
 /** The interface as one page of HTML without anything from elsewhere, made from the route table. */
 import { createHash } from 'node:crypto'
 import type { Json } from '../base/json.ts'
+import { TAGS } from './openapi.ts'
 import type { Content, Page, Route } from './route.ts'
 import { VERSION } from './version.ts'
 
 export function docsPage(routes: readonly Route[]): Page {
-  const sections = [...Map.groupBy(routes, (route) => route.tag)].map(([tag, rows]) => section(tag, rows))
+  const sections = TAGS.map(({ name, description }): Section => {
+    return { name, description, routes: routes.filter(({ tag }) => tag === name) }
+  })
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -17,15 +20,35 @@ export function docsPage(routes: readonly Route[]): Page {
 <body>
 <main>
 <h1>Smalt ${escapeHtml(VERSION)}</h1>
-<p>Every path also exists below <code>/rest</code>. The same as an OpenAPI document:
-<a href="/openapi.json">/openapi.json</a>.</p>
-${sections.join('\n')}
+${INTRODUCTION}
+<nav>
+<h2>Contents</h2>
+<ul>
+${sections.map(contents).join('\n')}
+</ul>
+</nav>
+${sections.map(section).join('\n')}
 </main>
 </body>
 </html>
 `
   return { html, contentSecurityPolicy: POLICY }
 }
+
+interface Section {
+  readonly name: string
+  readonly description: string
+  readonly routes: readonly Route[]
+}
+
+const INTRODUCTION = `<p>Smalt stores JSON documents by entity, with versioned schemas and access by role. Requests and answers are JSON.
+Every path also exists below <code>/rest</code>. A path without <code>{version}</code> means the default version of the entity.
+The same as an OpenAPI document: <a href="/openapi.json">/openapi.json</a>.</p>
+<p>Two headers say who asks; both may be absent, and only this machine can reach the service:</p>
+<table>
+<tr><td><code>Smalt-Roles: editor, hr</code></td><td>the roles of the caller, by comma; none when absent</td></tr>
+<tr><td><code>Smalt-Principal: ann</code></td><td>the name of the caller, kept in histories</td></tr>
+</table>`
 
 const STYLE = `
 :root { color-scheme: light dark }
@@ -50,26 +73,39 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-function section(tag: string, routes: readonly Route[]): string {
-  return `<h2>${escapeHtml(tag)}</h2>\n${routes.map(entry).join('\n')}`
+/** The forms of one operation, with and without a version, are one line that leads to the first of them. */
+function contents({ name, routes }: Section): string {
+  const first = Map.groupBy(routes, ({ summary }) => summary)
+    .values()
+    .map(([route]) => route!)
+  const links = first.map(({ operationId, summary }) => {
+    return `<a href="#${escapeHtml(operationId)}">${withCode(summary)}</a>`
+  })
+  return `<li><a href="#section-${escapeHtml(name)}">${escapeHtml(name)}</a>: ${[...links].join(', ')}</li>`
+}
+
+function section({ name, description, routes }: Section): string {
+  return `<h2 id="section-${escapeHtml(name)}">${escapeHtml(name)}</h2>
+<p>${withCode(description)}</p>
+${routes.map(entry).join('\n')}`
 }
 
 function entry(route: Route): string {
   const path = `<code${route.deprecated ? ' class="deprecated"' : ''}>${escapeHtml(route.path)}</code>`
   return `<details id="${escapeHtml(route.operationId)}">
-<summary><code class="method">${route.method}</code> ${path} ${escapeHtml(route.summary)}</summary>
-${route.description === undefined ? '' : `<p>${escapeHtml(route.description)}</p>`}
+<summary><code class="method">${route.method}</code> ${path} ${withCode(route.summary)}</summary>
+${route.description === undefined ? '' : `<p>${withCode(route.description)}</p>`}
 ${parameters(route)}${example('Request', route.body)}${example('Answer', route.reply)}${errors(route)}
 </details>`
 }
 
 function parameters({ query = [] }: Route): string {
   if (query.length === 0) return ''
-  const rows = query.map(({ name, description, example = '' }) => [name, description, example])
-  const cells = rows.map(([name = '', ...rest]) => {
-    return `<tr><td><code>${escapeHtml(name)}</code></td>${rest.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`
+  const rows = query.map(({ name, description, example }) => {
+    const shown = example === undefined ? '' : code(example)
+    return `<tr><td>${code(name)}</td><td>${withCode(description)}</td><td>${shown}</td></tr>`
   })
-  return `<h4>Query parameters</h4>\n<table>${cells.join('')}</table>\n`
+  return `<h4>Query parameters</h4>\n<table>${rows.join('')}</table>\n`
 }
 
 function example(title: string, content: Content | undefined): string {
@@ -79,12 +115,20 @@ function example(title: string, content: Content | undefined): string {
 
 function errors({ errors = [] }: Route): string {
   if (errors.length === 0) return ''
-  const codes = errors.map((code) => `<code>${escapeHtml(code)}</code>`)
-  return `<h4>Errors</h4>\n<p>${codes.join(', ')}</p>\n`
+  return `<h4>Errors</h4>\n<p>${errors.map(code).join(', ')}</p>\n`
 }
 
 function printed(value: Json): string {
   return JSON.stringify(value, undefined, 2)
+}
+
+/** Text in which backticks mark code. */
+function withCode(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+}
+
+function code(text: string): string {
+  return `<code>${escapeHtml(text)}</code>`
 }
 
 function escapeHtml(text: string): string {

@@ -48,20 +48,8 @@ export function send(exchange: Exchange, reply: Reply, isLast: boolean): number 
   const { response, id } = exchange
   const { text, status } = reply
   const bytes = Buffer.byteLength(text)
-  const headers = [
-    'Content-Type',
-    reply.type ?? JSON_TYPE,
-    'Content-Length',
-    String(bytes),
-    'X-Request-Id',
-    id,
-    'RequestID',
-    id,
-    'X-Content-Type-Options',
-    'nosniff',
-    'Cache-Control',
-    'no-store',
-  ]
+  const headers = headersOf(id, reply.type ?? JSON_TYPE)
+  headers.push('Content-Length', String(bytes))
   if (reply.headers) headers.push(...reply.headers)
   if (status === 503) headers.push('Retry-After', '1')
   if (status === 405) headers.push('Allow', exchange.allow)
@@ -71,6 +59,22 @@ export function send(exchange: Exchange, reply: Reply, isLast: boolean): number 
   // ASCII alone needs no encoding, and node writes it in one copy
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
   return bytes
+}
+
+/** What every answer carries, as `writeHead` takes it: names and values in turn. */
+export function headersOf(id: string, type: string): string[] {
+  return [
+    'Content-Type',
+    type,
+    'X-Request-Id',
+    id,
+    'RequestID',
+    id,
+    'X-Content-Type-Options',
+    'nosniff',
+    'Cache-Control',
+    'no-store',
+  ]
 }
 
 const NO_PARAMS: Params = {}

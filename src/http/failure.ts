@@ -1,5 +1,5 @@
 /** From a failure to the answer that tells of it, in the form the client of that route expects. */
-import { CODES, ServiceError } from '../base/errors.ts'
+import { CODES, type ServiceError } from '../base/errors.ts'
 import { failed, printResponse } from '../service/response.ts'
 import type { Exchange } from './exchange.ts'
 import type { Reply } from './route.ts'
@@ -14,14 +14,6 @@ export function failureReply(exchange: Exchange, error: ServiceError): Reply {
 
 function entityOf({ params: { entity, version } }: Exchange): { entity?: string; entityVersion?: string } {
   return { ...(entity !== undefined && { entity }), ...(version !== undefined && { entityVersion: version }) }
-}
-
-/** Says nothing of what happened: the text of an unforeseen error may hold anything. */
-export function internalError({ id }: Exchange): ServiceError {
-  return new ServiceError(
-    'crud:Internal',
-    `something went wrong here; the log tells more under request id ${id}`,
-  )
 }
 
 function contextOf({ bound, params: { entity, version } }: Exchange): string {

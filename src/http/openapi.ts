@@ -9,7 +9,7 @@ import {
   QueryShape,
   SortShape,
 } from '../service/shapes.ts'
-import type { Content, QueryParameter, Route } from './route.ts'
+import { type Content, type QueryParameter, type Route, STREAM_TYPE } from './route.ts'
 import { VERSION } from './version.ts'
 
 export function openapiDocument(routes: readonly Route[]): JsonObject {
@@ -25,20 +25,25 @@ export function openapiDocument(routes: readonly Route[]): JsonObject {
     servers: [{ url: '/' }, { url: '/rest' }],
     tags: TAGS,
     paths: Object.fromEntries([...paths].map(([path, rows]) => [path, pathItem(rows)])),
-    components: { schemas: components(routes), securitySchemes: SECURITY },
-    security: [{ roles: [], principal: [] }, {}],
+    components: { schemas: components(routes), parameters: CALLER },
+    security: [],
   }
 }
 
-const TAGS = [
-  { name: 'data', description: 'Documents: find, explain, insert, save, update, delete, generate, bulk.' },
+export const TAGS: readonly { readonly name: Route['tag']; readonly description: string }[] = [
+  {
+    name: 'data',
+    description:
+      'Documents: find, explain, insert, save, update, delete, generate and bulk; saved searches; locks.',
+  },
   { name: 'metadata', description: 'Entities, their versions and who may do what.' },
   { name: 'service', description: 'The service itself.' },
 ]
 
-const SECURITY = {
-  roles: { type: 'apiKey', in: 'header', name: 'Smalt-Roles', description: 'Roles of the caller, by comma.' },
-  principal: { type: 'apiKey', in: 'header', name: 'Smalt-Principal', description: 'Name of the caller.' },
+/** Who asks. In open mode these are believed, so they are no credentials; each may be sent without the other. */
+const CALLER = {
+  Roles: header('Smalt-Roles', 'Roles of the caller, by comma; none when absent.', 'editor, hr'),
+  Principal: header('Smalt-Principal', 'Name of the caller, kept in histories.', 'ann'),
 }
 
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
@@ -88,11 +93,38 @@ function operation(route: Route): JsonObject {
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.deprecated ? { deprecated: true } : {}),
-    ...(route.tag === 'service' ? { security: [] } : {}),
-    parameters: [...names.map(pathParameter), ...(route.query ?? []).map(queryParameter)],
-    ...(route.body === undefined ? {} : { requestBody: { required: true, content: media(route.body) } }),
-    responses: { 200: { description: 'Done.', content: media(route.reply) }, ...failures(route) },
+    parameters: [
+      ...names.map(pathParameter),
+      ...(route.query ?? []).map(queryParameter),
+      ...(route.tag === 'service' ? [] : Object.keys(CALLER).map(callerParameter)),
+    ],
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
+    responses: { 200: { description: 'Done.', content: replyMedia(route) }, ...failures(route) },
   }
+}
+
+function requestBody(body: Content): JsonObject {
+  return { required: body.required ?? true, content: media(body) }
+}
+
+/** A route that knows the parameter `stream` can answer in lines, too. */
+function replyMedia({ reply, query = [] }: Route): JsonObject {
+  const isStreamed = query.some(({ name }) => name === 'stream')
+  return isStreamed ? { ...media(reply), [STREAM_TYPE]: STREAM } : media(reply)
+}
+
+const STREAM: JsonObject = {
+  schema: {
+    type: 'string',
+    description:
+      'Lines of JSON: first one that names the entity, then one for each document, last one that says how it ended.',
+  },
+  example: [
+    '{"entity":"country","entityVersion":"1.0.0","status":"COMPLETE"}',
+    '{"processed":{"iso2Code":"CH"},"resultMetadata":{"documentVersion":"0198f1c2-7c3e-7000-8000-000000000001:1"}}',
+    '{"last":true,"status":"COMPLETE","matchCount":1}',
+    '',
+  ].join('\n'),
 }
 
 function pathParameter(name: string): JsonObject {
@@ -105,6 +137,14 @@ function pathParameter(name: string): JsonObject {
     schema: { type: 'string' },
     example: PATH_EXAMPLES[name] ?? '',
   }
+}
+
+function header(name: string, description: string, example: string): JsonObject {
+  return { name, in: 'header', required: false, description, schema: { type: 'string' }, example }
+}
+
+function callerParameter(name: string): JsonObject {
+  return { $ref: `#/components/parameters/${name}` }
 }
 
 function queryParameter({ name, description, example }: QueryParameter): JsonObject {

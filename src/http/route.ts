@@ -41,6 +41,8 @@ export interface Content {
   readonly name?: string
   readonly type?: string
   readonly example?: Json
+  /** Of the body of a request: whether there must be one; true when absent. */
+  readonly required?: boolean
 }
 
 /** What handlers share for the life of a server. */

@@ -28,6 +28,8 @@ const FAILURES: readonly Code[] = [
   'crud:saved-search:noDefaultValue',
   'crud:saved-search:invalidType',
   'metadata:IncompatibleValue',
+  'crud:ResultSizeTooLarge',
+  'store-crud:Timeout',
 ]
 
 const FOUND: Content = { shape: DataResponseShape, name: 'DataResponse' }
@@ -61,7 +63,13 @@ export const SEARCH_ROUTES: readonly Route[] = [
     operation: 'search',
     summary: 'Run a saved search',
     query: OVERRIDES,
-    body: { shape: SearchParametersShape, name: 'SearchParameters', example: { iso2Code: 'CH' } },
+    description: 'The body holds a value for each parameter; without one no values are supplied.',
+    body: {
+      shape: SearchParametersShape,
+      name: 'SearchParameters',
+      example: { iso2Code: 'CH' },
+      required: false,
+    },
     reply: FOUND,
     errors: FAILURES,
     handle: run,

@@ -1,7 +1,7 @@
 /** The HTTP server: bytes to a request, a request to the service, its answer to bytes. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ServiceError } from '../base/errors.ts'
+import { ServiceError, internalError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Service } from '../service/service.ts'
@@ -11,7 +11,7 @@ import { type Credentials, hostKind, refuseOpenNetwork } from './credentials.ts'
 import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
 import { type Bound, Exchange, send } from './exchange.ts'
-import { failureReply, internalError } from './failure.ts'
+import { failureReply } from './failure.ts'
 import type { Log } from './log.ts'
 import type { Meter, Metrics } from './metrics.ts'
 import { openapiDocument } from './openapi.ts'
@@ -124,7 +124,8 @@ async function receive(
     const { params, search, caller, hangUp } = exchange
     const accept = request.headers.accept ?? ''
     const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, hangUp })
-    if ('lines' in reply) note(listener, exchange, 200, await sendStream(exchange, reply.lines))
+    if ('lines' in reply)
+      note(listener, exchange, 200, await sendStream(exchange, reply.lines, listener.isDraining))
     else finish(listener, exchange, reply)
   } catch (error) {
     if (error instanceof Aborted) note(listener, exchange, CLIENT_CLOSED, 0)
@@ -170,9 +171,10 @@ function refuse(listener: Listener, exchange: Exchange, error: unknown): void {
   if (!isForeseen) listener.log.logger.error({ requestId: exchange.id, err: error }, 'unexpected error')
   if (exchange.response.headersSent) {
     exchange.response.destroy()
+    note(listener, exchange, 500, 0)
     return
   }
-  const problem = isForeseen ? error : internalError(exchange)
+  const problem = isForeseen ? error : internalError(` under request id ${exchange.id}`)
   exchange.isCut = problem.code === 'crud:BodyTooLarge'
   finish(listener, exchange, failureReply(exchange, problem))
 }

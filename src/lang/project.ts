@@ -4,7 +4,7 @@
  */
 import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
 import type { Path } from '../base/path.ts'
-import type { Field, Fields, ObjectField } from '../schema/field.ts'
+import { type Field, type Fields, type ObjectField, isVirtual } from '../schema/field.ts'
 import { type Seen, compileQuery } from './match.ts'
 import { compileSort } from './order.ts'
 import type { Projection, ProjectionItem } from './projection.ts'
@@ -96,7 +96,7 @@ function projectObject(
 }
 
 function isUnstored(field: Field): boolean {
-  return field.kind === 'reference' || (field.kind === 'simple' && field.virtual !== undefined)
+  return field.kind === 'reference' || isVirtual(field)
 }
 
 function addVirtuals(

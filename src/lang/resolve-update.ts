@@ -2,7 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import { type Json, isArray, isObject } from '../base/json.ts'
 import { castLiteral } from '../schema/literal.ts'
-import type { Field } from '../schema/field.ts'
+import { type Field, isServerMade } from '../schema/field.ts'
 import { fieldsOf, type Named } from './query.ts'
 import { type FieldRef, type Scope, elementScope, resolveField, resolveQuery } from './resolve.ts'
 import type { RValue, Update, UpdateFields, UpdateStep } from './update.ts'
@@ -140,11 +140,6 @@ function resolveTarget(named: Named, scope: Scope): FieldRef {
   if (ref.field.path === '_id') throw invalid('"_id" cannot be changed', named.at)
   if (ref.field.path === '') throw invalid('the document as a whole cannot be written', named.at)
   return ref
-}
-
-/** Sizes of arrays are counted, virtual fields filled when read. */
-function isServerMade(field: Field): boolean {
-  return field.name.endsWith('#') || (field.kind === 'simple' && field.virtual !== undefined)
 }
 
 function resolveValue(

@@ -5,7 +5,14 @@
 import { ServiceError, unreachable } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { type Step, parsePath } from '../base/path.ts'
-import type { ArrayField, Element, Field, ObjectField, SimpleField } from '../schema/field.ts'
+import {
+  type ArrayField,
+  type Element,
+  type Field,
+  type ObjectField,
+  type SimpleField,
+  isVirtual,
+} from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Projection, ProjectionItem } from './projection.ts'
 import type { Named, Query } from './query.ts'
@@ -113,7 +120,7 @@ export function resolveProjection(projection: Projection<Named>, scope: Scope): 
 
 export function resolveField(named: Named, scope: Scope): FieldRef {
   const { up, trail, field } = walk(named, scope)
-  if (field.kind === 'simple' && field.virtual !== undefined) {
+  if (isVirtual(field)) {
     throw invalid(`"${named.path}" is filled when a document is read, so it can only be projected`, named.at)
   }
   return { path: named.path, up, steps: trail.map(({ step }) => step), field }

@@ -3,7 +3,7 @@ import type { AllowedFind, Authorized } from '../access/authorize.ts'
 import { memoized } from '../base/memo.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve.ts'
-import type { Field, SimpleField } from '../schema/field.ts'
+import { type SimpleField, isVirtual } from '../schema/field.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { ReadPlan } from './plan.ts'
@@ -54,6 +54,5 @@ function asksForAll(projection: Projection<FieldRef>): boolean {
 
 /** Stored text holds members of this version only, and lacks none that are filled when read. */
 const mayPassThrough = memoized((schema: Schema) => {
-  const isVirtual = (field: Field): boolean => field.kind === 'simple' && field.virtual !== undefined
   return schema.coversCollection && !allFields(schema.root.fields).some(isVirtual)
 })

@@ -12,6 +12,7 @@ import {
   type Fields,
   type SimpleField,
   isNeeded,
+  isServerMade,
 } from './field.ts'
 import type { Schema } from './schema.ts'
 
@@ -104,11 +105,6 @@ function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: 
   }
   const prepared = prepareValue(value, field, path, work)
   if (prepared !== undefined) draft[field.name] = prepared
-}
-
-/** Sizes are counted, virtual fields filled when read: what a client sends for them is not looked at. */
-function isServerMade(field: Field): boolean {
-  return field.name.endsWith('#') || (field.kind === 'simple' && field.virtual !== undefined)
 }
 
 function prepareValue(value: Json, field: Exclude<Field, { kind: 'reference' }>, path: string, work: Work) {

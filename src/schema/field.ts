@@ -83,3 +83,13 @@ export interface Sequence {
 export function isNeeded({ constraints }: Field): boolean {
   return Boolean(constraints.required || constraints.identity || constraints.elementIdentity)
 }
+
+/** Filled when read, never stored. */
+export function isVirtual(field: Field): boolean {
+  return field.kind === 'simple' && field.virtual !== undefined
+}
+
+/** Sizes of arrays are counted, virtual fields filled when read: what a client says about them does not matter. */
+export function isServerMade(field: Field): boolean {
+  return field.name.endsWith('#') || isVirtual(field)
+}

@@ -1,6 +1,6 @@
 /** Bulk: many requests in one, each answered as if it had been sent alone, or all of them together or not at all. */
 import type { Caller } from '../access/caller.ts'
-import { ServiceError } from '../base/errors.ts'
+import { ServiceError, internalError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Bulk, BulkEntry, BulkOperation } from './read-bulk.ts'
 import { type DataResponse, type JsonText, failed, printResponse } from './response.ts'
@@ -33,8 +33,7 @@ async function runApart(runner: BulkRunner, caller: Caller, { entries, ordered }
   const run = (entry: BulkEntry): Promise<DataResponse> =>
     runOne(entry, runner.operations, caller).catch((error: unknown) => {
       runner.onInternalError(error)
-      const message = 'something went wrong on our side; the log tells more'
-      return failed(new ServiceError('crud:Internal', message, { context: 'bulk' }))
+      return failed(internalError().within('bulk'))
     })
   return ordered ? await runInOrder(entries, run) : await Promise.all(entries.map(run))
 }

@@ -1,16 +1,15 @@
 /** Data operations by name: read the request, run it, and turn what went wrong into the response document. */
 import { ServiceError } from '../base/errors.ts'
-import { type Json, isObject } from '../base/json.ts'
 import { type Operations, bulk } from './bulk.ts'
 import { remove } from './delete.ts'
 import type { Deps } from './deps.ts'
 import { explain } from './explain.ts'
 import { find } from './find.ts'
-import { generate, readCount } from './generate.ts'
+import { generate, readCount, readGenerate } from './generate.ts'
 import { insert } from './insert.ts'
 import { lock } from './locks.ts'
 import { readBulk } from './read-bulk.ts'
-import { agreed, readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
+import { readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
 import { type DataResponse, failed } from './response.ts'
 import { save } from './save.ts'
 import { search, searches } from './saved-search.ts'
@@ -96,31 +95,4 @@ async function answered<T>(
     const context = `${operation}(${entity}${version === undefined ? '' : `:${version}`})`
     return failed(error.within(context), { entity, ...(version !== undefined && { entityVersion: version }) })
   }
-}
-
-const GENERATE_KEYS = new Set([
-  'entity',
-  'entityVersion',
-  'objectType',
-  'version',
-  'field',
-  'n',
-  'client',
-  'clientId',
-])
-
-/** `{entity, entityVersion?, field, n?}`, as generate is asked inside a bulk. */
-function readGenerate(body: Json, target: Target) {
-  if (!isObject(body)) throw new ServiceError('crud:InvalidRequest', 'the request must be an object')
-  const unknown = Object.keys(body).find((key) => !GENERATE_KEYS.has(key))
-  if (unknown !== undefined)
-    throw new ServiceError('crud:InvalidRequest', `generate does not know the key "${unknown}"`)
-  agreed(body, ['entity', 'objectType'])
-  const { field, n } = body
-  if (typeof field !== 'string')
-    throw new ServiceError('crud:InvalidRequest', '"field" must be a string', { at: '/field' })
-  if (n !== undefined && n !== null && typeof n !== 'number') {
-    throw new ServiceError('crud:InvalidRequest', '"n" must be an integer', { at: '/n' })
-  }
-  return { ...target, field, count: readCount(n === undefined || n === null ? undefined : String(n)) }
 }

@@ -5,7 +5,7 @@ import { resolveQuery, rootScope } from '../lang/resolve.ts'
 import { planDelete } from '../plan/write.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import type { DeleteRequest } from './request.ts'
-import type { DataResponse } from './response.ts'
+import { type DataResponse, complete } from './response.ts'
 
 export async function remove(deps: Deps, caller: Caller, request: DeleteRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
@@ -13,6 +13,5 @@ export async function remove(deps: Deps, caller: Caller, request: DeleteRequest)
   const plan = planDelete(authorizeDelete({ schema, query, atomic: request.atomic }, caller))
   let count = 0
   await deps.storeOf(schema).write(plan, () => count++, boundsOf(deps, request))
-  const { entity, version: entityVersion } = schema
-  return { entity, entityVersion, status: 'COMPLETE', modifiedCount: count, matchCount: count }
+  return complete(schema, { modifiedCount: count, matchCount: count })
 }

@@ -11,27 +11,19 @@ import { type Schema, allFields } from '../schema/schema.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import { allowedFind } from './find.ts'
 import type { FindRequest } from './request.ts'
-import type { DataResponse } from './response.ts'
+import { type DataResponse, complete } from './response.ts'
 
 export async function explain(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
   const allowed = allowedFind(request, schema, caller)
   const store = deps.storeOf(schema)
   const { query, plan, matchCount } = await store.explain(planFind(allowed).read, boundsOf(deps, request))
-  const { entity, version: entityVersion } = schema
   const projection = projectionMap(allowed.projection, schema)
   const entry = {
     [store.kind]: { query: query as unknown as Json, projection, plan },
     request: printRequest(request),
   }
-  return {
-    entity,
-    entityVersion,
-    status: 'COMPLETE',
-    modifiedCount: 0,
-    matchCount,
-    processed: [JSON.stringify(entry)],
-  }
+  return complete(schema, { matchCount, processed: [JSON.stringify(entry)] })
 }
 
 /** The effective request as the service understood it. */

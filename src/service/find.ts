@@ -7,30 +7,15 @@ import type { Schema } from '../schema/schema.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import { createPage } from './page.ts'
 import type { FindRequest } from './request.ts'
-import type { DataResponse } from './response.ts'
+import { type DataResponse, complete } from './response.ts'
 
 export async function find(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
   const allowed = allowedFind(request, schema, caller)
   const { read, ...remaining } = planFind(allowed)
-  const page = createPage({
-    schema,
-    ...remaining,
-    showsId: allowed.showsId,
-    maxBytes: deps.limits.resultBytes,
-  })
+  const page = createPage(allowed, remaining, deps.limits.resultBytes)
   const { matchCount } = await deps.storeOf(schema).find(read, page.take, boundsOf(deps, request))
-  const { processed, resultMetadata } = page
-  const { entity, version: entityVersion } = schema
-  return {
-    entity,
-    entityVersion,
-    status: 'COMPLETE',
-    modifiedCount: 0,
-    matchCount,
-    processed,
-    resultMetadata,
-  }
+  return complete(schema, { matchCount, ...page.shown })
 }
 
 /** The request in terms of the schema, rewritten to what this caller may see; explain asks the same. */

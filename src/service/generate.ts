@@ -2,9 +2,11 @@
 import { authorizeGenerate } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
+import { type Json, isObject } from '../base/json.ts'
 import { resolveField, rootScope } from '../lang/resolve.ts'
 import type { Deps } from './deps.ts'
-import type { DataResponse } from './response.ts'
+import { readEnvelope } from './request.ts'
+import { type DataResponse, complete } from './response.ts'
 import type { Target } from './service.ts'
 import { generateValues } from './values.ts'
 
@@ -29,14 +31,19 @@ export async function generate(deps: Deps, caller: Caller, request: GenerateRequ
     throw new ServiceError('crud:InvalidRequest', `"n" must be between 1 and ${MAX_GENERATED}`)
   }
   const values = await generateValues(deps, schema, { field, count: request.count })
-  return {
-    entity: schema.entity,
-    entityVersion: schema.version,
-    status: 'COMPLETE',
-    modifiedCount: 0,
-    matchCount: 0,
-    processed: values.map((value) => JSON.stringify(value)),
+  return complete(schema, { processed: values.map((value) => JSON.stringify(value)) })
+}
+
+/** `{entity, entityVersion?, field, n?}`, as generate is asked inside a bulk; keys of other operations are tolerated. */
+export function readGenerate(body: Json, target: Target): GenerateRequest {
+  const { field, n, ...envelope } = isObject(body) ? body : {}
+  readEnvelope(envelope, target)
+  if (typeof field !== 'string') {
+    throw new ServiceError('crud:InvalidRequest', '"field" must be a string', { at: '/field' })
   }
+  const isCount = n === undefined || n === null || typeof n === 'number'
+  if (!isCount) throw new ServiceError('crud:InvalidRequest', '"n" must be an integer', { at: '/n' })
+  return { ...target, field, count: readCount(n === undefined || n === null ? undefined : String(n)) }
 }
 
 /** `n` of a query string; absent means one. */

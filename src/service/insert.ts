@@ -24,12 +24,7 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
     allowed,
     drafts.filter(isSound).map(({ document }) => document),
   )
-  const page = createPage({
-    schema,
-    ...remaining,
-    showsId: allowed.showsId,
-    maxBytes: deps.limits.resultBytes,
-  })
+  const page = createPage(allowed, remaining, deps.limits.resultBytes)
   const tally = createTally({ operation: 'insert', schema, page, range: request.range })
   const isHopeless = write.atomic && !drafts.every(isSound)
   if (isHopeless || write.documents.length === 0) {

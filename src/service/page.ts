@@ -14,33 +14,34 @@ export interface Page {
   readonly take: (document: StoredDocument) => void
   /** A document and its version as one line of a stream; nothing is kept of it. */
   readonly line: (document: StoredDocument) => JsonText
-  readonly processed: JsonText[]
-  readonly resultMetadata: JsonText[]
+  /** All that was taken. */
+  readonly shown: Shown
 }
 
-export interface PageOptions {
-  readonly schema: Schema
-  /** Absent: documents as they are stored. */
-  readonly projection?: Projection<FieldRef>
-  readonly showsId: boolean
-  readonly maxBytes: number
+export interface Shown {
+  readonly processed: readonly JsonText[]
+  readonly resultMetadata: readonly JsonText[]
 }
 
-export function createPage({ schema, projection, showsId, maxBytes }: PageOptions): Page {
+/** Without a remaining projection the documents are shown as they are stored. */
+export function createPage(
+  { schema, showsId }: { readonly schema: Schema; readonly showsId: boolean },
+  { projection }: { readonly projection?: Projection<FieldRef> },
+  maxBytes: number,
+): Page {
   const versionOf = ({ id, version }: StoredDocument): string => `${showsId ? id : ''}:${version}`
+  const metadataOf = (document: StoredDocument): JsonText =>
+    `{"documentVersion":${JSON.stringify(versionOf(document))}}`
   const show = projection
     ? shownBy(projection, schema, versionOf)
     : (document: StoredDocument) => document.text
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   let size = 0
-  const metadataOf = (document: StoredDocument): JsonText =>
-    `{"documentVersion":${JSON.stringify(versionOf(document))}}`
   return {
     show,
     line: (document) => `{"processed":${show(document)},"resultMetadata":${metadataOf(document)}}`,
-    processed,
-    resultMetadata,
+    shown: { processed, resultMetadata },
     take(document) {
       const text = show(document)
       size += text.length

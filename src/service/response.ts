@@ -1,6 +1,7 @@
 /** The data response document, and the one place that prints it. */
 import { CODES, type ErrorObject, type ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import type { Schema } from '../schema/schema.ts'
 
 /** JSON that is text already: stored documents pass through without being parsed and printed again. */
 export type JsonText = string
@@ -36,6 +37,12 @@ export function printResponse(response: DataResponse): JsonText {
   if (response.dataErrors?.length) text += `,"dataErrors":${JSON.stringify(response.dataErrors)}`
   if (response.errors?.length) text += `,"errors":${JSON.stringify(response.errors)}`
   return `${text}}`
+}
+
+/** The answer to a request of which nothing failed. */
+export function complete(schema: Schema, found: Partial<Omit<DataResponse, 'status'>>): DataResponse {
+  const { entity, version: entityVersion } = schema
+  return { entity, entityVersion, status: 'COMPLETE', modifiedCount: 0, matchCount: 0, ...found }
 }
 
 /** The answer to a request that failed as a whole. */

@@ -33,12 +33,7 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
     itemFor(sent, { deps, allowed, currency, onTurn: () => (current = sent) }),
   )
   const { write, ...remaining } = planSave(allowed, items)
-  const page = createPage({
-    schema,
-    ...remaining,
-    showsId: allowed.showsId,
-    maxBytes: deps.limits.resultBytes,
-  })
+  const page = createPage(allowed, remaining, deps.limits.resultBytes)
   const tally = createTally({ operation: 'save', schema, page, range: request.range })
   const isCommitted = await deps
     .storeOf(schema)

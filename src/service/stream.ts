@@ -1,6 +1,6 @@
 /** Streaming find: documents line by line, in constant memory, at the pace of the reader. */
 import type { Caller } from '../access/caller.ts'
-import { ServiceError } from '../base/errors.ts'
+import { ServiceError, internalError } from '../base/errors.ts'
 import { planFind } from '../plan/read.ts'
 import type { StoredDocument } from '../plan/plan.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -20,7 +20,7 @@ export async function stream(
   const allowed = allowedFind(request, schema, caller)
   const { read, ...remaining } = planFind(allowed)
   const bounds = boundsOf(deps, request)
-  const page = createPage({ schema, ...remaining, showsId: allowed.showsId, maxBytes: Infinity })
+  const page = createPage(allowed, remaining, Infinity)
   const documents = deps.store.stream(read, bounds)[Symbol.asyncIterator]()
   const first = await documents.next()
   const count = async (): Promise<number> => {
@@ -28,7 +28,8 @@ export async function stream(
     const { matchCount } = await deps.store.find({ ...read, from: 0, to: -1 }, () => undefined, bounds)
     return matchCount
   }
-  return lines(schema, { page, count, first, rest: documents })
+  const { onInternalError } = deps
+  return lines(schema, { page, count, first, rest: documents, onInternalError })
 }
 
 interface Running {
@@ -36,23 +37,23 @@ interface Running {
   readonly first: IteratorResult<StoredDocument, unknown>
   readonly rest: AsyncIterator<StoredDocument>
   readonly count: () => Promise<number>
+  readonly onInternalError: (error: unknown) => void
 }
 
 /** However it ends, also right after the header, the cursor behind it is closed. */
-async function* lines(schema: Schema, { page, first, rest, count }: Running): AsyncGenerator<JsonText> {
+async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText> {
+  const { page, first, rest, count } = running
   const { entity, version: entityVersion } = schema
   try {
     yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
     for (let next = first; !next.done; next = await rest.next()) yield page.line(next.value)
     yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount: await count() })
   } catch (error) {
-    const problem =
-      error instanceof ServiceError
-        ? error
-        : new ServiceError('crud:Internal', 'something went wrong on our side')
+    // The response has begun, so the failure is told at its end, and to whoever keeps the log.
+    if (!(error instanceof ServiceError)) running.onInternalError(error)
+    const problem = error instanceof ServiceError ? error : internalError()
     const errors = [problem.within(`find(${entity}:${entityVersion})`).toObject()]
     yield JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
-    if (!(error instanceof ServiceError)) throw error
   } finally {
     await rest.return?.()
   }

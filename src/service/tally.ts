@@ -3,7 +3,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Outcome, StoredDocument } from '../plan/plan.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { Page } from './page.ts'
+import type { Page, Shown } from './page.ts'
 import type { Range } from './request.ts'
 import { type DataError, type DataResponse, statusOf } from './response.ts'
 
@@ -50,7 +50,7 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
           data,
           errors: faults.map((fault) => fault.within(context).toObject()),
         }))
-      const { processed, resultMetadata } = isCommitted ? page : { processed: [], resultMetadata: [] }
+      const { processed, resultMetadata } = isCommitted ? page.shown : NOTHING_SHOWN
       return {
         entity,
         entityVersion,
@@ -64,6 +64,8 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
     },
   }
 }
+
+const NOTHING_SHOWN: Shown = { processed: [], resultMetadata: [] }
 
 /** In an atomic request the failure of one document is the failure of all. */
 function takenBack<T extends { readonly faults: readonly ServiceError[] }>(entry: T): T {

@@ -32,7 +32,7 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   )
   const { write, ...remaining } = planUpdate(allowed, changeBy(deps, allowed, request))
   const { showsId } = allowed
-  const page = createPage({ schema, ...remaining, showsId, maxBytes: deps.limits.resultBytes })
+  const page = createPage(allowed, remaining, deps.limits.resultBytes)
   const tally = createTally({ operation: 'update', schema, page, range: request.range })
   let matchCount = 0
   const isCommitted = await deps.storeOf(schema).write(

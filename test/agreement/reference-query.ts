@@ -1,5 +1,5 @@
 /**
- * Queries and sorts a second time, slowly and straight from the words of the decisions: paths become positions in the
+ * Queries and sorts a second time, slowly and straight from the words of docs/reference: paths become positions in the
  * document, positions become values, values are compared as exact numbers, instants and UTF-8 bytes. Nothing here is
  * shared with `src/lang`.
  */

@@ -8,7 +8,7 @@ import { ADMIN, EVERYTHING, type TestService, documentsOf, openTestService } fro
 import { type Chance, sample } from './chance.ts'
 import { makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
 import { makeQuery } from './make-requests.ts'
-import { type ObjectNode, printFields, withPredefined } from './model.ts'
+import { type ObjectNode, type Simple, printFields, withPredefined } from './model.ts'
 import { matches } from './reference-query.ts'
 import { Unforeseeable, type Updated, updated } from './update-reference.ts'
 import { makeUpdate } from './update-requests.ts'
@@ -26,7 +26,16 @@ const DOCUMENTS = 12
 /** Documents start afresh so often, before random updates have made one and the same of them. */
 const FRESH = 10
 
-export async function runUpdateRound(seed: number, cases: number): Promise<UpdateResult> {
+export interface UpdateRoundOptions {
+  /** Whether the second service takes its collection for a large one, and looks for documents on another thread. */
+  readonly isLarge?: boolean
+}
+
+export async function runUpdateRound(
+  seed: number,
+  cases: number,
+  { isLarge = false }: UpdateRoundOptions = {},
+): Promise<UpdateResult> {
   const declared = sample(seed, makeSchema)
   const root = withPredefined(declared)
   const indexes = sample(seed, (chance) => makeIndexes(chance, declared)).map(({ printed }) => ({
@@ -36,12 +45,16 @@ export async function runUpdateRound(seed: number, cases: number): Promise<Updat
   await using plain = await openTestService()
   await using indexed = await openTestService()
   await plain.define('t', printFields(declared))
-  await indexed.define('t', printFields(declared), { info: { indexes } })
+  await indexed.define('t', printFields(declared), { info: { indexes: isLarge ? [] : indexes } })
   const testers = [plain, indexed]
   const result = { answered: 0, refused: 0, modified: 0, failed: 0 }
   let model: readonly JsonObject[] = []
   for (let i = 0; i < cases; i++) {
-    if (i % FRESH === 0) model = await refresh(testers, sample(seed + i, makeFresh(declared)))
+    if (i % FRESH === 0) {
+      const documents = sample(seed + i, makeFresh(declared))
+      model = await refresh(plain, documents)
+      await refresh(indexed, documents, isLarge ? fillers(declared) : [])
+    }
     const request = sample(seed + i, makeCase(root))
     try {
       model = await runCase(request, { root, model, testers, result })
@@ -75,13 +88,27 @@ const makeCase =
     asked: makeQuery(chance, [root], 2),
   })
 
-async function refresh(testers: readonly TestService[], documents: readonly JsonObject[]) {
-  let stored: readonly JsonObject[] = []
-  for (const tester of testers) {
-    await tester.service.data.delete(ADMIN, { entity: 't' }, { query: { $and: [] } })
-    stored = await tester.store('t', documents)
-  }
+/** Tables are taken for large by the number of their last row; those before it need not be there any more. */
+async function refresh(
+  tester: TestService,
+  documents: readonly JsonObject[],
+  before: readonly JsonObject[] = [],
+): Promise<readonly JsonObject[]> {
+  const remove = (query: Json) => tester.service.data.delete(ADMIN, { entity: 't' }, { query })
+  await remove({ $and: [] })
+  if (before.length > 0) await tester.store('t', before)
+  const stored = await tester.store('t', documents)
+  if (before.length > 0)
+    await remove({ field: '_id', op: '$in', values: before.map((document) => document['_id']!) })
   return stored
+}
+
+function fillers(root: ObjectNode): readonly JsonObject[] {
+  const { type } = root.fields.get('_id') as Simple
+  return Array.from({ length: 2001 }, (_, i) => {
+    if (type === 'date') return { _id: new Date(i).toISOString() }
+    return { _id: type === 'string' || type === 'uid' ? `filler ${i}` : 1000 + i }
+  })
 }
 
 interface State {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,10 @@ const ENDS: readonly [rule: string, args: string[], code: number, out: RegExp, e
     /^$/,
   ],
   ['help is a command too', ['help'], 0, /Options/, /^$/],
+  ['-h is short for --help', ['-h'], 0, /-h, --help/, /^$/],
   ['--version prints the version alone', ['--version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
+  ['version is a command too', ['version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
+  ['-v is short for --version', ['-v'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
   [
     'an unknown option suggests a known one',
     ['--prt', '1'],
@@ -70,12 +74,12 @@ test('config: prints what is in effect as JSON', async () => {
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`serve: says where it is, serves, and ends with 0 at ${signal}`, async () => {
-    const child = start(['--port', '0', '--data', join(scratch, signal)])
+    const child = start(['--port', '0', '--data', `./${signal}`])
     const facts = await listening(child)
     assert.match(facts.api, /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.equal(facts.docs, `${facts.api}/docs`)
-    assert.equal(facts.data, join(scratch, signal))
-    assert.ok(facts.store && facts.description)
+    assert.equal(facts.data, join(realpathSync(scratch), signal))
+    assert.match(facts.store, /^SQLite, /)
     assert.match(await (await fetch(`${facts.api}/metadata`)).text(), /^\{"entities":\[/)
     assert.equal((await fetch(`${facts.api}/ready`)).status, 200)
     child.kill(signal)
@@ -98,12 +102,13 @@ test('serve: a second signal ends it at once with 130', async () => {
   const { port } = new URL((await listening(child)).api)
   const busy = connect(Number(port), '127.0.0.1')
   busy.on('error', () => undefined)
-  await new Promise((resolve) => {
-    busy.write('POST /data/bulk HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{', resolve)
-  })
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  busy.write(
+    'POST /data/bulk HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n',
+  )
+  // told to go on, the request is under way and keeps the service from ending
+  await once(busy, 'data')
   child.kill('SIGTERM')
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await lineWith(child, '"ending"')
   assert.equal(child.exitCode, null)
   child.kill('SIGTERM')
   assert.equal((await ended(child)).code, 130)
@@ -143,7 +148,6 @@ interface Facts {
   readonly docs: string
   readonly data: string
   readonly store: string
-  readonly description: string
 }
 
 interface Ended {
@@ -181,13 +185,17 @@ async function ended(child: ChildProcess): Promise<Ended> {
 }
 
 async function listening(child: ChildProcess): Promise<Facts> {
+  return JSON.parse(await lineWith(child, '"listening"'))
+}
+
+/** The first whole line of the log that holds this text, as soon as it is there. */
+async function lineWith(child: ChildProcess, text: string): Promise<string> {
+  const output = outputs.get(child)!
   for (;;) {
-    const line = outputs
-      .get(child)!
-      .out.split('\n')
-      .find((each) => each.includes('"listening"'))
-    if (line !== undefined) return JSON.parse(line)
-    if (child.exitCode !== null) throw new Error(outputs.get(child)!.err)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    const whole = output.out.split('\n').slice(0, -1)
+    const line = whole.find((each) => each.includes(text))
+    if (line !== undefined) return line
+    if (child.exitCode !== null) throw new Error(output.err)
+    await Promise.race([once(child.stdout!, 'data'), once(child, 'close')])
   }
 }

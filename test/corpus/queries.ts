@@ -1,4 +1,4 @@
-/** What queries match: examples and traps of the reference, with the answers of the decisions. */
+/** What queries match: the examples and the traps of docs/reference/query.md. */
 import { D1 } from './fixture.ts'
 
 export interface QueryCase {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Harness, start } from './harness.ts'
 
 let http: Harness
@@ -128,19 +131,15 @@ for (const [method, path] of [
 }
 
 test('body: a caller that leaves halfway is logged and harms nobody', async () => {
-  const { connect } = await import('node:net')
-  await new Promise<void>((resolve) => {
-    const socket = connect(http.port, '127.0.0.1', () => {
-      socket.write(`${headOf('POST', FIND, 100)}{"half`, () => {
-        setTimeout(() => {
-          socket.destroy()
-          resolve()
-        }, 50)
-      })
-    })
-  })
-  while (!http.lines().some((line) => line.status === 499))
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  const socket = connect(http.port, '127.0.0.1')
+  socket.write(
+    `POST ${FIND} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n`,
+  )
+  // told to go on, the request is under way
+  await once(socket, 'data')
+  await new Promise((resolve) => socket.write('{"half', resolve))
+  socket.destroy()
+  while (!http.lines().some((line) => line.status === 499)) await nextTurn()
   assert.equal((await http.ask('POST', FIND)).status, 200)
 })
 

@@ -1,4 +1,4 @@
-/** interface.md: bulk. decisions.md 8: bulk. */
+/** The published interface: bulk. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'

@@ -1,4 +1,4 @@
-/** interface.md: explain, in its full and its simple form. */
+/** The published interface: explain, in its full and its simple form. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EVERYTHING, addresses, country, dataError, seed, sound, store } from './fixture.ts'

@@ -1,4 +1,4 @@
-/** interface.md: what the service does, find, and the rules of authorisation that a find shows. */
+/** The published interface: find, and the rules of access that a find shows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'

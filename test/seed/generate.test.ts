@@ -1,4 +1,4 @@
-/** interface.md: generate. */
+/** The published interface: generate. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addresses, dataError, seed, sound } from './fixture.ts'

@@ -1,4 +1,4 @@
-/** interface.md: insert. decisions.md 8: insert. */
+/** The published interface: insert. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'

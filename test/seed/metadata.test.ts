@@ -1,4 +1,4 @@
-/** interface.md: roles, dependencies, update of entity info. decisions.md 9 and 10. */
+/** The published interface: metadata, with roles, dependencies and the update of entity info. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'

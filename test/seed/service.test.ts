@@ -1,4 +1,4 @@
-/** decisions.md 1 to 4, 11 and 12: addresses, envelope, response document, errors, access lists, open mode. */
+/** The published interface: addresses, requests, answers, errors, access lists, open mode. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'

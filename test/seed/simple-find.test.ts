@@ -1,4 +1,4 @@
-/** decisions.md 8: simple find. */
+/** The published interface: find by query parameters. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addresses, country, dataError, seed, sound, store } from './fixture.ts'

@@ -1,4 +1,4 @@
-/** decisions.md 8: save, update, delete and optimistic concurrency; 11: who may write what. */
+/** The published interface: save, update, delete, optimistic concurrency, and who may write what. */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'

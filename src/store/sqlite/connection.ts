@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isBusy } from './failures.ts'
 import { addFunctions } from './functions.ts'
 import { migrate } from './migrations.ts'
 
@@ -44,8 +45,9 @@ function takeLock(directory: string): DatabaseSync {
     lock.exec('pragma locking_mode = exclusive; begin exclusive; create table if not exists held(x); commit')
     lock.exec('begin exclusive')
     return lock
-  } catch {
+  } catch (error) {
     lock.close()
+    if (!isBusy(error)) throw error
     throw new LockedError(
       `${directory} is in use by another Smalt process; stop that one, or give this one another --data directory`,
     )

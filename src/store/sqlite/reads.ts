@@ -1,4 +1,4 @@
-/** Plans for reading as statements: prepared once by shape, point lookups of one turn of the event loop as one. */
+/** Plans for reading as statements, prepared once by shape. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve.ts'

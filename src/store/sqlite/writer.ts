@@ -4,6 +4,7 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
+import { isDiskFull } from './failures.ts'
 
 export interface Writer {
   /** Resolves when the work is on disk. The work is synchronous: nothing else runs inside its transaction. */
@@ -126,8 +127,7 @@ function nextTurn(): Promise<void> {
 
 /** What callers may know of a failure of the engine; the log has the rest. */
 function storeFailure(error: unknown): unknown {
-  const isFull = (error as { errcode?: number }).errcode === SQLITE_FULL
-  return isFull ? new ServiceError('crud:Unavailable', 'the disk is full; nothing was stored') : error
+  return isDiskFull(error)
+    ? new ServiceError('crud:Unavailable', 'the disk is full; nothing was stored')
+    : error
 }
-
-const SQLITE_FULL = 13

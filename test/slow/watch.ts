@@ -1,0 +1,25 @@
+/** Watches what is asked of reader threads; everything asked is still done. */
+import { mock } from 'node:test'
+import { Worker } from 'node:worker_threads'
+
+export interface Watch extends Disposable {
+  /** How many cursors were opened, asked for rows, and closed. */
+  readonly asked: { open: number; next: number; close: number }
+}
+
+export function watchReaders(): Watch {
+  const asked = { open: 0, next: 0, close: 0 }
+  // eslint-disable-next-line typescript/unbound-method -- called with the worker it was called on
+  const { postMessage } = Worker.prototype
+  const spy = mock.method(Worker.prototype, 'postMessage', function (this: Worker, message: unknown) {
+    const { kind } = message as { kind: keyof typeof asked }
+    if (kind in asked) asked[kind]++
+    postMessage.call(this, message)
+  })
+  return { asked, [Symbol.dispose]: () => spy.mock.restore() }
+}
+
+/** Waits for something that must come about; a test that waits in vain runs into the runner's time limit. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
+}
