@@ -80,35 +80,36 @@ export type AllowedSave = SaveRequest & WriteSight
 
 export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFind> {
   requireEntity(find.schema, ['find'], caller, 'find')
-  requireReadable(askedAbout(find), caller)
+  requireReadable(askedAbout(find), find.schema, caller)
   return grant({ ...find, ...sight(find, caller) })
 }
 
 export function authorizeInsert(insert: Insert, caller: Caller): Authorized<AllowedInsert> {
   requireEntity(insert.schema, ['insert'], caller, 'insert')
-  requireReadable(projectedAbout(insert.projection), caller)
-  return grant({ ...insert, ...sight(insert, caller), ...writeSight(caller) })
+  requireReadable(projectedAbout(insert.projection), insert.schema, caller)
+  return grant({ ...insert, ...sight(insert, caller), ...writeSight(insert.schema, caller) })
 }
 
 export function authorizeUpdate(request: ChangeRequest, caller: Caller): Authorized<AllowedChange> {
   const { schema, query, update, projection } = request
   requireEntity(schema, ['update'], caller, 'update')
-  const { sources, targets } = fieldsOfUpdate(update)
-  requireReadable([...fieldsOf(query), ...sources, ...projectedAbout(projection)], caller)
-  for (const source of sources) requireReadableBelow(source, caller)
-  const allowed = { ...request, ...sight(request, caller), ...writeSight(caller) }
+  const { copied, seen, targets } = fieldsOfUpdate(update)
+  const asked = [...fieldsOf(query), ...copied, ...seen, ...projectedAbout(projection)]
+  requireReadable(asked, schema, caller)
+  for (const source of copied) requireReadableBelow(source, schema, caller)
+  const allowed = { ...request, ...sight(request, caller), ...writeSight(schema, caller) }
   return grant({ ...allowed, hiddenTargets: targets.filter(({ field }) => allowed.isHidden(field)) })
 }
 
 export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<AllowedSave> {
   requireEntity(request.schema, request.upsert ? ['update', 'insert'] : ['update'], caller, 'save')
-  requireReadable(projectedAbout(request.projection), caller)
-  return grant({ ...request, ...sight(request, caller), ...writeSight(caller) })
+  requireReadable(projectedAbout(request.projection), request.schema, caller)
+  return grant({ ...request, ...sight(request, caller), ...writeSight(request.schema, caller) })
 }
 
 export function authorizeDelete(request: Select & { readonly atomic: boolean }, caller: Caller) {
   requireEntity(request.schema, ['delete'], caller, 'delete')
-  requireReadable(fieldsOf(request.query), caller)
+  requireReadable(fieldsOf(request.query), request.schema, caller)
   return grant(request)
 }
 
@@ -119,8 +120,16 @@ export function authorizeGenerate(schema: Schema, caller: Caller): void {
   throw new ServiceError('crud:NoAccess', `you may not generate values for ${schema.entity}`)
 }
 
-function mayAccess(field: Field, operation: FieldOperation, caller: Caller): boolean {
-  return field.roles[operation].every((list) => admits(list, caller))
+/** The entity's list and every list on the way down to the field must admit the caller. */
+function mayAccess(field: Field, operation: FieldOperation, { schema, caller }: View): boolean {
+  return (
+    admits(schema.access[operation], caller) && field.roles[operation].every((list) => admits(list, caller))
+  )
+}
+
+interface View {
+  readonly schema: Schema
+  readonly caller: Caller
 }
 
 function requireEntity(
@@ -133,9 +142,9 @@ function requireEntity(
   throw new ServiceError('crud:NoAccess', `you may not ${verb} documents of ${schema.entity}`)
 }
 
-function requireReadable(asked: Iterable<FieldRef>, caller: Caller): void {
+function requireReadable(asked: Iterable<FieldRef>, schema: Schema, caller: Caller): void {
   for (const { field, path } of asked) {
-    if (mayAccess(field, 'find', caller)) continue
+    if (mayAccess(field, 'find', { schema, caller })) continue
     throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })
   }
 }
@@ -156,18 +165,19 @@ function* projectedAbout(projection: Projection<FieldRef>): Generator<FieldRef> 
   }
 }
 
-function writeSight(caller: Caller) {
+function writeSight(schema: Schema, caller: Caller) {
+  const view = { schema, caller }
   return {
-    mayInsert: (field: Field) => mayAccess(field, 'insert', caller),
-    mayUpdate: (field: Field) => mayAccess(field, 'update', caller),
-    isHidden: (field: Field) => !mayAccess(field, 'find', caller),
+    mayInsert: (field: Field) => mayAccess(field, 'insert', view),
+    mayUpdate: (field: Field) => mayAccess(field, 'update', view),
+    isHidden: (field: Field) => !mayAccess(field, 'find', view),
   }
 }
 
 /** A copy of a container would bring hidden members to light. */
-function requireReadableBelow({ field, path }: FieldRef, caller: Caller): void {
+function requireReadableBelow({ field, path }: FieldRef, schema: Schema, caller: Caller): void {
   const below = field.kind === 'object' ? field.fields : elementFields(field)
-  if (!below || allFields(below).every((each) => mayAccess(each, 'find', caller))) return
+  if (!below || allFields(below).every((each) => mayAccess(each, 'find', { schema, caller }))) return
   throw new ServiceError('crud:NoAccess', `"${path}" holds fields that you may not read`, { context: path })
 }
 
@@ -190,14 +200,14 @@ function sight({ schema, projection }: Sighted, caller: Caller) {
 const viewOf = memoized((schema: Schema) =>
   memoized((caller: Caller) => ({
     hidden: hiddenFields(schema, caller),
-    showsId: mayAccess(schema.root.fields.get('_id')!, 'find', caller),
+    showsId: mayAccess(schema.root.fields.get('_id')!, 'find', { schema, caller }),
   })),
 )
 
 function hiddenFields(schema: Schema, caller: Caller): readonly ProjectionItem<never>[] {
   const exclusions: ProjectionItem<never>[] = []
   for (const field of allFields(schema.root.fields)) {
-    if (mayAccess(field, 'find', caller)) continue
+    if (mayAccess(field, 'find', { schema, caller })) continue
     exclusions.push({ kind: 'field', pattern: parsePath(field.path, ''), include: false, recursive: true })
   }
   return exclusions

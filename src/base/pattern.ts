@@ -45,23 +45,8 @@ export function compilePattern(source: string, flags: PatternFlags): Pattern | u
 
 /** RE2 has no `x` flag: white space and `#` comments outside classes and escapes are taken out beforehand. */
 function withoutComments(source: string): string {
-  let result = ''
-  let inClass = false
-  for (let i = 0; i < source.length; i++) {
-    const character = source[i]!
-    if (character === '\\') {
-      result += character + (source[++i] ?? '')
-    } else if (inClass) {
-      inClass = character !== ']'
-      result += character
-    } else if (character === '[') {
-      inClass = true
-      result += character
-    } else if (character === '#') {
-      while (i + 1 < source.length && source[i + 1] !== '\n') i++
-    } else if (!/\s/.test(character)) {
-      result += character
-    }
-  }
-  return result
+  return source.replaceAll(EXTENDED, (_, kept: string | undefined) => kept ?? '')
 }
+
+/** What is kept as it is, an escape, a whole class, or any other character; or what is dropped. */
+const EXTENDED = /(\\[^]|\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*\]?|[^\s#])|\s|#[^\n]*/g

@@ -1,4 +1,5 @@
 /** JSON → `Projection<Named>`. */
+import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, pointer } from '../base/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../base/limits.ts'
 import { type Path, parsePath, printPath } from '../base/path.ts'
@@ -12,6 +13,10 @@ const read = decoders('query-api:InvalidProjection')
 
 export function parseProjection(value: Json, at: string, limits: Limits = DEFAULT_LIMITS): Projection<Named> {
   if (!isArray(value)) return [parseItem(value, at, limits)]
+  if (value.length > limits.queryNodes) {
+    const message = `a projection may have at most ${limits.queryNodes} parts`
+    throw new ServiceError('crud:LimitExceeded', message, { at })
+  }
   return value.map((item, i) => parseItem(item, pointer(at, i), limits))
 }
 

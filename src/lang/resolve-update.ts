@@ -14,23 +14,33 @@ export function resolveUpdate(update: Update<Named>, scope: Scope): Update<Field
 /** Everything an update writes and everything it looks at, for those who decide about access. */
 export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef> {
   const targets: FieldRef[] = []
-  const sources: FieldRef[] = []
+  const copied: FieldRef[] = []
+  const seen: FieldRef[] = []
   for (const step of update) {
-    const inner =
-      step.kind === 'foreach' && step.action !== 'remove' ? fieldsOfUpdate(step.action) : undefined
-    sources.push(...(inner?.sources ?? []))
-    targets.push(...(inner?.targets ?? []))
     if (step.kind === 'foreach') {
-      if (step.selector) sources.push(...fieldsOf(step.selector))
-      if (step.action === 'remove') targets.push(step.array)
-    } else {
-      const target = 'field' in step ? step.field : step.array
-      targets.push(target)
-      for (const value of valuesOf(step)) targets.push(...membersIn(value, 'values' in step, target))
+      const inner = step.action === 'remove' ? undefined : fieldsOfUpdate(step.action)
+      targets.push(...(inner?.targets ?? [step.array]))
+      copied.push(...(inner?.copied ?? []))
+      seen.push(...(inner?.seen ?? []), ...(step.selector ? fieldsOf(step.selector) : []))
+      // Taking all elements away tells nothing; doing something for each of them tells how many there are.
+      if (inner || step.selector) seen.push(step.array)
+      continue
     }
-    for (const value of valuesOf(step)) if (value.kind === 'valueOf') sources.push(value.field)
+    const target = 'field' in step ? step.field : step.array
+    targets.push(target)
+    if (dependsOnContent(step)) seen.push(target)
+    for (const value of valuesOf(step)) {
+      targets.push(...membersIn(value, 'values' in step, target))
+      if (value.kind === 'valueOf') copied.push(value.field)
+    }
   }
-  return { targets, sources }
+  return { targets, copied, seen }
+}
+
+/** Whether what is there already plays a part: a sum may overflow, an index may lie outside, an array may be full. */
+function dependsOnContent(step: Exclude<UpdateStep<FieldRef>, { kind: 'foreach' }>): boolean {
+  if (step.kind !== 'set' && step.kind !== 'unset') return true
+  return step.field.steps.some((each) => typeof each === 'number')
 }
 
 /** Members that a value brings along: they are named as much as the place it is written to. */

@@ -78,7 +78,9 @@ export function resolveQuery(query: Query<Named>, scope: Scope): Query<FieldRef>
     case 'elemMatch': {
       const array = resolveField(query.array, scope)
       requireArray(array, query.array.at)
-      return { ...query, array, query: resolveQuery(query.query, elementScope(query.array, scope)) }
+      const inner = elementScope(query.array, scope)
+      requireShallow(inner, query.array.at)
+      return { ...query, array, query: resolveQuery(query.query, inner) }
     }
     case 'and':
     case 'or':
@@ -100,9 +102,10 @@ export function resolveSort(sort: readonly SortKey<Named>[], scope: Scope): read
 }
 
 export function resolveProjection(projection: Projection<Named>, scope: Scope): Projection<FieldRef> {
-  return projection.map((item): ProjectionItem<FieldRef> => {
-    if (item.kind === 'field') return item
-    const array = resolveField(item.array, scope)
+  return projection.flatMap((item): readonly ProjectionItem<FieldRef>[] => {
+    if (item.kind === 'field') return [item]
+    const array = knownField(item.array, scope)
+    if (!array) return []
     if (array.field.kind !== 'array') {
       const message = `"${array.path}" is no array, so it has no elements to select`
       throw new ServiceError('query-api:InvalidProjection', message, { at: item.array.at })
@@ -113,9 +116,19 @@ export function resolveProjection(projection: Projection<Named>, scope: Scope): 
       projection: resolveProjection(item.projection, inner),
       sort: resolveSort(item.sort, inner),
     }
-    if (item.kind === 'match') return { ...item, ...shared, query: resolveQuery(item.query, inner) }
-    return { ...item, ...shared }
+    if (item.kind === 'match') return [{ ...item, ...shared, query: resolveQuery(item.query, inner) }]
+    return [{ ...item, ...shared }]
   })
+}
+
+/** A projection that names a field the schema does not have returns nothing for it, as for one that is hidden. */
+function knownField(named: Named, scope: Scope): FieldRef | undefined {
+  try {
+    return resolveField(named, scope)
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'metadata:InvalidFieldReference') return undefined
+    throw error
+  }
 }
 
 export function resolveField(named: Named, scope: Scope): FieldRef {
@@ -226,6 +239,16 @@ function castValue(value: Json, { field, path }: FieldRef, at: string): Json {
   const message = `"${path}" is of type ${field.type.name}; the value given is not`
   throw new ServiceError('metadata:IncompatibleValue', message, { at, context: path })
 }
+
+/** Every scope is a loop inside the loops around it. */
+function requireShallow(scope: Scope, at: string): void {
+  let depth = 0
+  for (let each: Scope | undefined = scope; each; each = each.outer?.scope) depth++
+  if (depth <= MAX_SCOPES) return
+  throw new ServiceError('crud:LimitExceeded', `elemMatch may nest at most ${MAX_SCOPES} deep`, { at })
+}
+
+const MAX_SCOPES = 10
 
 function requireText({ field, path }: FieldRef, at: string): void {
   if (field.kind !== 'simple' || field.type.family !== 'text') {

@@ -8,10 +8,15 @@ export interface SortKey<F> {
   readonly descending: boolean
 }
 
+const MAX_KEYS = 32
+
 /** `{path: "$asc" | "$desc"}` with one key, or an array of those. */
 export function parseSort(value: Json, at: string): readonly SortKey<Named>[] {
-  if (isArray(value)) return value.map((each, i) => parseKey(each, pointer(at, i)))
-  return [parseKey(value, at)]
+  if (!isArray(value)) return [parseKey(value, at)]
+  if (value.length > MAX_KEYS) {
+    throw new ServiceError('crud:LimitExceeded', `a sort may have at most ${MAX_KEYS} keys`, { at })
+  }
+  return value.map((each, i) => parseKey(each, pointer(at, i)))
 }
 
 export function printSort(sort: readonly SortKey<{ readonly path: string }>[]): Json {

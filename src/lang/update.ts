@@ -31,6 +31,8 @@ export type RValue<F> =
 export interface UpdateFields<F> {
   /** Fields that are written. */
   readonly targets: readonly F[]
-  /** Fields that are looked at: sources of copies, and what selectors name. */
-  readonly sources: readonly F[]
+  /** Fields whose content is written elsewhere. */
+  readonly copied: readonly F[]
+  /** Fields whose content decides what happens: what selectors name, what is added to, arrays that are walked. */
+  readonly seen: readonly F[]
 }

@@ -6,6 +6,7 @@ import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { StoredDocument } from '../plan/plan.ts'
+import { documentVersion } from './document-version.ts'
 import type { JsonText } from './response.ts'
 
 export interface Page {
@@ -29,7 +30,7 @@ export function createPage(
   { projection }: { readonly projection?: Projection<FieldRef> },
   maxBytes: number,
 ): Page {
-  const versionOf = ({ id, version }: StoredDocument): string => `${showsId ? id : ''}:${version}`
+  const versionOf = (document: StoredDocument): string => documentVersion(document, showsId)
   const metadataOf = (document: StoredDocument): JsonText =>
     `{"documentVersion":${JSON.stringify(versionOf(document))}}`
   const show = projection

@@ -11,7 +11,7 @@ import { planSave } from '../plan/write.ts'
 import { carryMembers } from '../schema/carry.ts'
 import { prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
-import { type Currency, currencyOf } from './current.ts'
+import { type Freshness, freshnessBy } from './document-version.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import { denials } from './denials.ts'
 import { createPage } from './page.ts'
@@ -26,11 +26,11 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const projection = resolveProjection(request.projection, rootScope(schema))
   const { upsert, atomic } = request
   const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
-  const currency = currencyOf(request.documentVersions)
+  const freshness = freshnessBy(request.documentVersions, allowed.showsId)
   // The store tells of an outcome right after it asked for the change that led to it.
   let current: Json = null
   const items = request.data.map((sent) =>
-    itemFor(sent, { deps, allowed, currency, onTurn: () => (current = sent) }),
+    itemFor(sent, { deps, allowed, freshness, onTurn: () => (current = sent) }),
   )
   const { write, ...remaining } = planSave(allowed, items)
   const page = createPage(allowed, remaining, deps.limits.resultBytes)
@@ -44,7 +44,7 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
 interface Saving {
   readonly deps: Deps
   readonly allowed: Authorized<AllowedSave>
-  readonly currency: Currency
+  readonly freshness: Freshness
   readonly onTurn: () => void
 }
 
@@ -84,8 +84,8 @@ function create(sent: Json, { deps, allowed, draw }: Drawing): Change {
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
 
-function replace(stored: StoredDocument, sent: Json, { deps, allowed, currency, draw }: Drawing): Change {
-  const state = currency(stored)
+function replace(stored: StoredDocument, sent: Json, { deps, allowed, freshness, draw }: Drawing): Change {
+  const state = freshness(stored)
   if (state === 'unlisted') return { kind: 'skip' }
   if (state !== 'current') return { kind: 'refuse', faults: [state] }
   const { schema, isHidden } = allowed

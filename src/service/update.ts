@@ -8,7 +8,7 @@ import { resolveUpdate } from '../lang/resolve-update.ts'
 import { resolveProjection, resolveQuery, rootScope } from '../lang/resolve.ts'
 import type { Outcome, StoredDocument, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
-import { currencyOf } from './current.ts'
+import { freshnessBy } from './document-version.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
@@ -54,11 +54,11 @@ function changeBy(
 ): UpdatePlan['change'] {
   const { schema, isHidden } = allowed
   const apply = compileUpdate(allowed.update, isHidden)
-  const currency = currencyOf(request.documentVersions)
+  const freshness = freshnessBy(request.documentVersions, allowed.showsId)
   const hiddenNamed = new Map(allowed.hiddenTargets.map(({ field }) => [field.path, field]))
   const denied = hiddenDenial(hiddenNamed, allowed)
   return (stored, draw) => {
-    const state = currency(stored)
+    const state = freshness(stored)
     if (state === 'unlisted') return { kind: 'skip' }
     if (state !== 'current') return { kind: 'refuse', faults: [state] }
     if (denied) return { kind: 'refuse', faults: [denied] }

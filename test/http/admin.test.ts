@@ -99,6 +99,40 @@ test('openapi: every route is told whole', async () => {
   assert.ok(components.schemas.Query && components.schemas.Projection && components.schemas.Error)
 })
 
+test('openapi: who asks may be told in part or not at all', async () => {
+  const { paths, components, security } = (await http.ask('GET', '/openapi.json')).json()
+  assert.deepEqual(security, [])
+  const headers = Object.values<{ name: string; required: boolean }>(components.parameters)
+  assert.deepEqual(
+    headers.map(({ name, required }) => [name, required]),
+    [
+      ['Smalt-Roles', false],
+      ['Smalt-Principal', false],
+    ],
+  )
+  const told = (path: string) => JSON.stringify(paths[path].get.parameters).includes('parameters/Roles')
+  assert.deepEqual([told('/metadata'), told('/health')], [true, false])
+})
+
+test('openapi: a find may answer in lines, and a search needs no body', async () => {
+  const { paths } = (await http.ask('GET', '/openapi.json')).json()
+  const find = paths['/data/find/{entity}'].post
+  assert.deepEqual(Object.keys(find.responses[200].content), ['application/json', 'application/x-ndjson'])
+  assert.ok(find.responses[413] && find.responses[504])
+  assert.equal(find.requestBody.required, true)
+  assert.equal(paths['/data/search/{entity}/{name}'].post.requestBody.required, false)
+})
+
+test('docs: says who asks, lists its contents, and shows code as code', async () => {
+  const { text } = await http.ask('GET', '/docs')
+  assert.match(text, /<code>Smalt-Roles: [^]*<code>Smalt-Principal: /)
+  const ids = new Set(Array.from(text.matchAll(/ id="([^"]+)"/g), ([, id]) => id))
+  const targets = Array.from(text.matchAll(/href="#([^"]+)"/g), ([, id]) => id)
+  assert.ok(targets.length > 40 && targets.every((id) => ids.has(id)))
+  assert.match(text, /With <code>\?stream=true<\/code>/)
+  assert.doesNotMatch(text.replaceAll(/<pre>[^]*?<\/pre>/g, ''), /`/)
+})
+
 test('docs: one page without anything from elsewhere', async () => {
   const { text, headers } = await http.ask('GET', '/docs')
   assert.equal(headers['content-type'], 'text/html; charset=utf-8')

@@ -112,7 +112,7 @@ function hangUp() {
 test('find: over HTTP a question that takes too long is 504', async () => {
   await using server = await startTestServer()
   await server.define('t', FIELDS)
-  const stored = await server.ask('POST', '/data/insert/t', { body: { data: documents() } })
+  const stored = await server.ask('PUT', '/data/insert/t', { body: { data: documents() } })
   assert.equal(stored.json.modifiedCount, COUNT)
   const body = { ...PAGE, query: SLOW, execution: { maxTimeMs: 1 } }
   const answer = await server.ask('POST', '/data/find/t', { body })

@@ -200,17 +200,16 @@ test('stream: what fails midway is told in the trailer', async () => {
   )
 })
 
-async function openServer(): Promise<TestServer> {
-  const server = await startTestServer()
+async function fill(server: TestServer): Promise<void> {
   await server.define('t', FIELDS)
   const data = Array.from({ length: 5_000 }, (_, i) => ({ _id: `d${i}`, i, s: FILLING }))
-  const stored = await server.ask('POST', '/data/insert/t', { body: { data } })
+  const stored = await server.ask('PUT', '/data/insert/t', { body: { data } })
   assert.equal(stored.json.modifiedCount, data.length)
-  return server
 }
 
 test('stream: over HTTP, by parameter and by header', async () => {
-  await using server = await openServer()
+  await using server = await startTestServer()
+  await fill(server)
   const body = '{"query":{"field":"i","op":"<","rvalue":3},"projection":{"field":"i"},"sort":{"i":"$asc"}}'
   for (const path of ['/data/find/t', '/rest/data/find/t/1.0.0']) {
     for (const [search, headers] of [
@@ -240,7 +239,8 @@ test('stream: over HTTP, by parameter and by header', async () => {
 })
 
 test('stream: over HTTP a failure before the first document has its own status', async () => {
-  await using server = await openServer()
+  await using server = await startTestServer()
+  await fill(server)
   const ask = (path: string, body: JsonObject) => server.ask('POST', `${path}?stream=true`, { body })
   const unknown = await ask('/data/find/zz', { projection: ID })
   assert.deepEqual([unknown.status, unknown.json.errors[0].errorCode], [404, 'crud:UnknownEntity'])
@@ -252,7 +252,8 @@ test('stream: over HTTP a failure before the first document has its own status',
 })
 
 test('stream: over HTTP a caller that hangs up has its cursor closed', async () => {
-  await using server = await openServer()
+  await using server = await startTestServer()
+  await fill(server)
   using watch = watchReaders()
   const payload = JSON.stringify({ projection: EVERYTHING })
   await new Promise<void>((resolve, reject) => {

@@ -33,7 +33,11 @@ export async function held(tester: TestService, version = '1.0.0'): Promise<Reco
   const body = { projection: EVERYTHING, sort: { _id: '$asc' } }
   const response = await tester.service.data.find(BOSS, { entity: 't', version }, body)
   assert.equal(response.status, 'COMPLETE', printResponse(response))
-  return Object.fromEntries(documentsOf(response).map((each) => [String(each['_id']), bare(each)]))
+  return Object.fromEntries(documentsOf(response).map((each) => [keyOf(each), bare(each)]))
+}
+
+function keyOf({ _id }: JsonObject): string {
+  return typeof _id === 'number' ? `${_id}` : textOf(_id)
 }
 
 /** Without what the service adds. */

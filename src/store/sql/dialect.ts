@@ -32,6 +32,8 @@ export interface Dialect {
   readonly isIn: (subject: Fragment, values: readonly Json[], type: TypeName) => Fragment
   readonly isDistinct: (a: Fragment, b: Fragment) => Fragment
   readonly matches: (subject: Fragment, pattern: string, flags: PatternFlags) => Fragment
+  /** True as long as somebody waits for the answer, asked for every row; else the statement ends with an error. */
+  readonly alive: (row: Fragment) => Fragment
   /** Text folded so that case does not matter. */
   readonly fold: (subject: Fragment) => Fragment
 }

@@ -44,6 +44,7 @@ export const SQLITE: Dialect = {
   isDistinct: (a, b) => sql`${a} is not ${b}`,
   matches: (subject, pattern, flags) =>
     sql`smalt_match(${subject}, ${param(pattern)}, ${param(flagLetters(flags))})`,
+  alive: (row) => sql`smalt_alive(${row})`,
   fold: (subject) => sql`smalt_fold(${subject})`,
 }
 

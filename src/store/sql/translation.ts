@@ -18,6 +18,13 @@ export interface Translation {
   readonly hasFoldedIndex: (path: string) => boolean
   /** The table that holds the elements at a path into an array, with the number of their document. */
   readonly elementsOf: (path: string) => string | undefined
+  /** Whether loops ask at every step if anybody still waits. */
+  readonly isWatched: boolean
+}
+
+/** The first condition of a loop over elements: one document may hold so many that a loop in a loop takes for ever. */
+export function alive(to: Translation, position: Fragment): Fragment {
+  return to.isWatched ? sql`${to.dialect.alive(position)} and ` : raw('')
 }
 
 /**

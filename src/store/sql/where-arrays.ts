@@ -7,7 +7,7 @@ import type { FieldRef } from '../../lang/resolve.ts'
 import { TYPES, type TypeName } from '../../schema/types.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
-import { OPERATORS, type Translation, isIn, not, some, typeOf, withoutColumns } from './translation.ts'
+import { OPERATORS, alive, type Translation, isIn, not, some, typeOf, withoutColumns } from './translation.ts'
 
 /** Something found on a path: where it hangs, and the last steps to it; no base stands for a missing one. */
 interface Spot {
@@ -103,8 +103,9 @@ function someSpotFrom(
   const star = steps.indexOf('*')
   if (star === -1) return test({ base, steps })
   const head = steps.slice(0, star)
-  const { from, element } = to.dialect.each(base, head, to.alias())
-  const found = sql`exists (select 1 from ${from} where ${someSpotFrom(element, steps.slice(star + 1), to, test)})`
+  const { from, element, position } = to.dialect.each(base, head, to.alias())
+  const inside = someSpotFrom(element, steps.slice(star + 1), to, test)
+  const found = sql`exists (select 1 from ${from} where ${alive(to, position)}${inside})`
   const absent = not(to.dialect.exists(base, head))
   return sql`((${absent} and ${test({ base: undefined, steps: [] })}) or ${found})`
 }
@@ -125,8 +126,8 @@ function anyElement(
   type: TypeName,
   test: (each: Fragment) => Fragment,
 ): Fragment {
-  const { from, element } = to.dialect.each(spot.base!, spot.steps, to.alias())
-  return sql`exists (select 1 from ${from} where ${test(element.scalar!(type))})`
+  const { from, element, position } = to.dialect.each(spot.base!, spot.steps, to.alias())
+  return sql`exists (select 1 from ${from} where ${alive(to, position)}${test(element.scalar!(type))})`
 }
 
 /** Of at least one element. */
@@ -156,7 +157,7 @@ function pairwise(left: Spot, right: Spot, { holds, type, op, to }: Pairing): Fr
   const a = to.dialect.each(left.base, left.steps, to.alias())
   const b = to.dialect.each(right.base, right.steps, to.alias())
   const fails = not(holds(a.element.scalar!(type), b.element.scalar!(type)))
-  const noneFails = sql`not exists (select 1 from ${a.from}, ${b.from} where ${a.position} = ${b.position} and ${fails})`
+  const noneFails = sql`not exists (select 1 from ${a.from}, ${b.from} where ${alive(to, b.position)}${a.position} = ${b.position} and ${fails})`
   return sql`(${sizes} and case when ${size(left, to)} = 0 then ${bothEmpty} else ${noneFails} end)`
 }
 

@@ -14,6 +14,7 @@ import { literalPrefix, prefixEnd } from './prefix.ts'
 import {
   OPERATORS,
   type Translation,
+  alive,
   isIn,
   isNull,
   not,
@@ -85,10 +86,10 @@ function someElement(
 ): Fragment {
   const star = steps.indexOf('*')
   const head = star === -1 ? steps : steps.slice(0, star)
-  const { from, element } = to.dialect.each(base, head, to.alias())
+  const { from, element, position } = to.dialect.each(base, head, to.alias())
   const inner = { ...to, scopes: [element, ...to.scopes] }
   const holds = star === -1 ? test(inner) : someElement(element, steps.slice(star + 1), inner, test)
-  return sql`exists (select 1 from ${from} where ${holds})`
+  return sql`exists (select 1 from ${from} where ${alive(to, position)}${holds})`
 }
 
 function compare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }, to: Translation): Fragment {

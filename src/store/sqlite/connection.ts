@@ -2,13 +2,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isBusy } from './failures.ts'
+import { isBusy, timedOut } from './failures.ts'
 import { addFunctions } from './functions.ts'
 import { migrate } from './migrations.ts'
 
 export interface Connection extends Disposable {
   readonly database: DatabaseSync
   readonly file: string
+  /** Runs watched statements, which fail with a timeout once they take longer. */
+  readonly within: <T>(timeLimitMs: number, work: () => T) => T
 }
 
 /** Another process has the data directory. */
@@ -24,13 +26,25 @@ export function openConnection(directory: string): Connection {
   const database = opened.adopt(new DatabaseSync(file), (each) => each.close())
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
   database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
-  addFunctions(database)
+  const watch = { until: Infinity, limitMs: 0 }
+  addFunctions(database, () => {
+    if (performance.now() > watch.until) throw timedOut(watch.limitMs)
+  })
   migrate(database)
   // From here on whoever asked for the connection closes it.
   opened.move()
   return {
     database,
     file,
+    within(timeLimitMs, work) {
+      watch.until = performance.now() + timeLimitMs
+      watch.limitMs = timeLimitMs
+      try {
+        return work()
+      } finally {
+        watch.until = Infinity
+      }
+    },
     [Symbol.dispose]() {
       database.close()
       lock.close()

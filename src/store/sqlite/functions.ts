@@ -4,10 +4,15 @@ import { orderKey } from '../../base/decimal.ts'
 import { type Pattern, compilePattern } from '../../base/pattern.ts'
 import { foldCase } from '../../base/text.ts'
 
-export function addFunctions(database: DatabaseSync): void {
+/** `checkAlive` throws when a watched statement is to end; it is asked for every row that one looks at. */
+export function addFunctions(database: DatabaseSync, checkAlive: () => void): void {
   const options = { deterministic: true } as const
   database.function('smalt_number', options, (text) => (typeof text === 'string' ? orderKey(text) : null))
   database.function('smalt_fold', options, (text) => (typeof text === 'string' ? foldCase(text) : null))
+  database.function('smalt_alive', {}, (_row) => {
+    checkAlive()
+    return 1
+  })
   database.function('smalt_match', options, (text, pattern, flags) => {
     if (typeof text !== 'string') return null
     return patternOf(String(pattern), String(flags)).occursIn(text) ? 1 : 0

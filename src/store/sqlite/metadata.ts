@@ -14,7 +14,8 @@ export function metadataOf(database: DatabaseSync, catalogue: Catalogue, writer:
     },
     async changeMetadata(change) {
       try {
-        await writer.run(() => apply(database, catalogue, change))
+        // Alone: jobs that shared the transaction would still write by the tables and indexes of before.
+        await writer.transact(async () => apply(database, catalogue, change))
       } finally {
         catalogue.reload()
       }

@@ -36,15 +36,12 @@ interface Cursor {
 const { file } = workerData as { file: string }
 const database = new DatabaseSync(file, { readOnly: true })
 database.exec('pragma cache_size = -16384; pragma mmap_size = 268435456; pragma temp_store = memory')
-addFunctions(database)
-
 const cursors = new Map<number, Cursor>()
 let running: Cursor | undefined
 
-// Asked for every row that a statement looks at: throwing here is the only way to stop one that finds nothing.
-database.function('smalt_alive', {}, (_no) => {
+// Throwing is the only way to stop a statement that finds nothing.
+addFunctions(database, () => {
   if (running && Atomics.load(running.cancelled, 0) === 1) throw new Error('cancelled')
-  return 1
 })
 
 parentPort!.on('message', (request: ReaderRequest) => {

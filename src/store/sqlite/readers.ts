@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../base/errors.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
+import { timedOut } from './failures.ts'
 import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
 
 export interface Readers extends AsyncDisposable {
@@ -112,11 +113,6 @@ function openCursor<Row>(
       send({ kind: 'close', cursor })
     },
   }
-}
-
-function timedOut(timeLimitMs: number): ServiceError {
-  const message = `the query took longer than ${timeLimitMs} ms; an index, or a narrower query, would help`
-  return new ServiceError('store-crud:Timeout', message)
 }
 
 function hungUp(): ServiceError {

@@ -40,8 +40,8 @@ export interface ReadStatements {
 /** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
 export function readStatements(plan: ReadPlan, table: Table, isWatched = false): ReadStatements {
   const terms = [
-    ...(isWatched ? [raw('smalt_alive(no)')] : []),
-    ...(plan.query ? [where(plan.query, translation(table))] : []),
+    ...(isWatched ? [SQLITE.alive(raw('no'))] : []),
+    ...(plan.query ? [where(plan.query, translation(table, isWatched))] : []),
   ]
   const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
   const from = sql` from ${raw(table.name)}${filter}`
@@ -70,27 +70,34 @@ export function storedColumns(idType: TypeName): string {
   return `${isText ? 'id' : `doc -> '$."_id"'`}, version, doc`
 }
 
-/** The rows a query matches, in the order of `_id`; with `candidates`, a JSON array, only among those. */
-export function matchStatement(query: Query<FieldRef>, table: Table, candidates?: string): Statement {
+/** The rows a query matches, in the order of `_id`; with `among`, a JSON array, only those of them. */
+export function matchStatement(query: Query<FieldRef>, table: Table, among?: string): Statement {
   const filter = where(query, translation(table))
-  const among =
-    candidates === undefined ? raw('') : sql`no in (select value from json_each(${param(candidates)})) and `
+  const chosen = among === undefined ? raw('') : sql`${isAmong(among)} and `
   return render(
-    sql`select no from ${raw(table.name)} where ${among}${filter} order by +id`,
+    sql`select no from ${raw(table.name)} where ${chosen}${filter} order by +id`,
     SQLITE.placeholder,
   )
 }
 
-/** The same rows, looked for on a reader thread. */
+/** The same rows with their versions, looked for on a reader thread. */
 export function watchedMatchStatement(query: Query<FieldRef>, table: Table): Statement {
-  const filter = where(query, translation(table))
-  return render(
-    sql`select no from ${raw(table.name)} where smalt_alive(no) and ${filter}`,
-    SQLITE.placeholder,
-  )
+  const filter = where(query, translation(table, true))
+  const terms = sql`${SQLITE.alive(raw('no'))} and ${filter}`
+  return render(sql`select no, version from ${raw(table.name)} where ${terms}`, SQLITE.placeholder)
 }
 
-function translation(table: Table): Translation {
+/** Which of these rows there are, and in which version. */
+export function versionsStatement(among: string, table: Table): Statement {
+  const text = sql`select no, version from ${raw(table.name)} where ${isAmong(among)} order by +id`
+  return render(text, SQLITE.placeholder)
+}
+
+function isAmong(numbers: string): Fragment {
+  return sql`no in (select value from json_each(${param(numbers)}))`
+}
+
+function translation(table: Table, isWatched = false): Translation {
   let aliases = 0
   return {
     dialect: SQLITE,
@@ -98,6 +105,7 @@ function translation(table: Table): Translation {
     alias: () => `e${++aliases}`,
     hasFoldedIndex: (path) => table.folded.has(path),
     elementsOf: (path) => table.elements.get(path),
+    isWatched,
   }
 }
 

@@ -1,11 +1,15 @@
 /** What no index serves, and what is large, is read on another thread, so that it stalls nobody. */
+import { unreachable } from '../../base/errors.ts'
 import { memoized } from '../../base/memo.ts'
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve.ts'
 import type { ReadPlan, StoredDocument, WritePlan } from '../../plan/plan.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Readers } from './readers.ts'
 import { isSmall } from './table-size.ts'
+import type { Candidates } from './writes.ts'
 import { type Statements, endsHere, matchStatement, readStatements, watchedMatchStatement } from './reads.ts'
 
 type Row = readonly [id: string, version: number, text: string]
@@ -20,8 +24,9 @@ const LARGE_PAGE = 2_000
 const BATCH = 500
 const NUMBERS = 50_000
 
-/** What the engine would walk through, and what is large; the text of the statement tells the first. */
+/** What loops in loops, what is large, and what the engine would walk through; its text tells the last. */
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
+  if (plan.query && loopsInLoops(plan.query)) return true
   const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
   return !isSmall(table, statements) && (isLarge || scans(pageText, table, statements))
 }
@@ -39,19 +44,23 @@ export async function candidatesFor(
   plan: WritePlan,
   statements: Statements,
   { table, readers, bounds }: Elsewhere,
-): Promise<string | undefined> {
+): Promise<Candidates | undefined> {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
   const isQuick =
-    isSmall(table, statements) || !scans(matchStatement(plan.query, table).text, table, statements)
+    !loopsInLoops(plan.query) &&
+    (isSmall(table, statements) || !scans(matchStatement(plan.query, table).text, table, statements))
   if (isQuick) return undefined
-  using cursor = readers.open<readonly [number]>(watchedMatchStatement(plan.query, table), bounds)
-  const found: number[] = []
-  let rows: readonly (readonly [number])[]
+  using cursor = readers.open<readonly [no: number, version: number]>(
+    watchedMatchStatement(plan.query, table),
+    bounds,
+  )
+  const found = new Map<number, number>()
+  let rows: readonly (readonly [no: number, version: number])[]
   do {
     rows = await cursor.next(NUMBERS)
-    for (const [no] of rows) found.push(no)
+    for (const [no, version] of rows) found.set(no, version)
   } while (rows.length === NUMBERS)
-  return JSON.stringify(found)
+  return found
 }
 
 export async function readElsewhere(
@@ -105,6 +114,33 @@ async function* documentsOf(
     rows = await cursor.next(BATCH)
     for (const [id, version, text] of rows) yield { id, version, text }
   } while (rows.length === BATCH)
+}
+
+/** Whether one document alone could keep the engine busy: arrays held against arrays, elements inside elements. */
+function loopsInLoops(query: Query<FieldRef>, isInside = false): boolean {
+  switch (query.kind) {
+    case 'compareFields':
+    case 'inField':
+      return isInside || (isMany(query.field) && isMany(query.rfield))
+    case 'elemMatch':
+      return isInside || loopsInLoops(query.query, true)
+    case 'and':
+    case 'or':
+      return query.terms.some((term) => loopsInLoops(term, isInside))
+    case 'not':
+      return loopsInLoops(query.term, isInside)
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+      return false
+    default:
+      return unreachable(query)
+  }
+}
+
+function isMany({ field, steps }: FieldRef): boolean {
+  return field.kind === 'array' || steps.includes('*')
 }
 
 /** By the text of the statement; a change of indexes makes a new table object, and what was known is forgotten. */

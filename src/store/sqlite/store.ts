@@ -6,7 +6,7 @@ import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import type { Found, Store, StoreSession } from '../store.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
-import { openConnection } from './connection.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { explainRead, explanation } from './explain.ts'
 import { changeLock } from './locks.ts'
 import { type Lookups, createLookups } from './lookups.ts'
@@ -22,7 +22,7 @@ import {
 import { createReaders } from './readers.ts'
 import { candidatesFor, explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
 import { createWriter } from './writer.ts'
-import { carryOut } from './writes.ts'
+import { type Candidates, carryOut } from './writes.ts'
 
 /** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
 const READER_THREADS = 2
@@ -42,7 +42,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   const writer = createWriter(database)
   const lookups = createLookups(statements)
   const readers = createReaders(connection.file, READER_THREADS)
-  const direct = directSession({ catalogue, statements, version: risingFrom(now) })
+  const direct = directSession({ within: connection.within, catalogue, statements, version: risingFrom(now) })
 
   async function timed<T>(operation: string, work: () => Promise<T> | T): Promise<T> {
     const start = performance.now()
@@ -103,23 +103,25 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
 type DirectSession = {
   readonly [K in Exclude<keyof StoreSession, 'kind'>]: (
     ...args: K extends 'write'
-      ? [...Parameters<StoreSession[K]>, candidates?: string]
+      ? [...Parameters<StoreSession[K]>, candidates?: Candidates]
       : Parameters<StoreSession[K]>
   ) => Awaited<ReturnType<StoreSession[K]>>
 }
 
 interface Session {
+  readonly within: Connection['within']
   readonly catalogue: Catalogue
   readonly statements: Statements
   readonly version: () => number
 }
 
-function directSession({ catalogue, statements, version }: Session): DirectSession {
+function directSession({ within, catalogue, statements, version }: Session): DirectSession {
   return {
-    find: (plan, take) => {
+    find: (plan, take, bounds) => {
       const table = catalogue.tableOf(plan.collection)
       if (!table) return { matchCount: 0 }
-      return readPage(plan, take, { read: readStatements(plan, table), statements })
+      const read = readStatements(plan, table, true)
+      return within(bounds.timeLimitMs, () => readPage(plan, take, { read, statements }))
     },
     explain: (plan) => explainRead(plan, catalogue.tableOf(plan.collection), statements),
     write: (plan, report, _bounds, candidates) => {

@@ -46,8 +46,8 @@ export function createWriter(database: DatabaseSync): Writer {
       commit.run()
       for (const each of settle) each()
     } catch (error) {
-      rollback(database)
       for (const job of batch) job.reject(storeFailure(error))
+      rollback(database)
     }
   }
 

@@ -18,7 +18,7 @@ import {
 import { bind } from '../sql/sqlite-dialect.ts'
 import type { Table } from './catalogue.ts'
 import { isConstraintError } from './failures.ts'
-import { type Statements, matchStatement, storedColumns } from './reads.ts'
+import { type Statements, matchStatement, storedColumns, versionsStatement } from './reads.ts'
 import { noteRow } from './table-size.ts'
 
 export interface WriteContext {
@@ -28,9 +28,12 @@ export interface WriteContext {
   readonly version: number
   readonly report: (outcome: Outcome) => void
   readonly draw: Draw
-  /** Rows that matched a moment ago, as a JSON array: when given, only they can match now. */
-  readonly candidates?: string
+  /** When given, only these can match. */
+  readonly candidates?: Candidates
 }
+
+/** Rows that matched a moment ago, with the versions they had. */
+export type Candidates = ReadonlyMap<number, number>
 
 /** Tells whether the work is to stay. */
 export function carryOut(plan: WritePlan, context: WriteContext): boolean {
@@ -159,12 +162,22 @@ function deleteAll(plan: DeletePlan, context: WriteContext): void {
   }
 }
 
-function matching(
-  query: Query<FieldRef>,
-  { table, statements, candidates }: WriteContext,
-): readonly number[] {
-  const { text, values } = matchStatement(query, table, candidates)
+function matching(query: Query<FieldRef>, context: WriteContext): readonly number[] {
+  const { table, statements, candidates } = context
+  if (candidates) return stillMatching(query, candidates, context)
+  const { text, values } = matchStatement(query, table)
   return (statements.prepare(text).all(...values) as unknown as [number][]).map(([no]) => no)
+}
+
+/** Candidates that nobody changed meanwhile match as before; the others are looked at again. */
+function stillMatching(query: Query<FieldRef>, candidates: Candidates, { table, statements }: WriteContext) {
+  const now = versionsStatement(JSON.stringify([...candidates.keys()]), table)
+  const rows = statements.prepare(now.text).all(...now.values) as unknown as [no: number, version: number][]
+  const changed = rows.filter(([no, version]) => candidates.get(no) !== version).map(([no]) => no)
+  if (changed.length === 0) return rows.map(([no]) => no)
+  const { text, values } = matchStatement(query, table, JSON.stringify(changed))
+  const again = new Set((statements.prepare(text).all(...values) as unknown as [number][]).map(([no]) => no))
+  return rows.filter(([no, version]) => candidates.get(no) === version || again.has(no)).map(([no]) => no)
 }
 
 function readOne(no: number, plan: WritePlan, { table, statements }: WriteContext): StoredDocument {
