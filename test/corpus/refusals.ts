@@ -162,12 +162,6 @@ export const REFUSALS: readonly Refusal[] = [
     'metadata:InvalidFieldReference',
     '/projection/match/field',
   ],
-  [
-    'an array projection of an unknown field',
-    '{"projection":{"field":"zz","range":[0,1]}}',
-    'metadata:InvalidFieldReference',
-    '/projection/field',
-  ],
   ['a sort key with two fields', '{"sort":{"i":"$asc","s":"$asc"}}', 'query-api:InvalidSort', '/sort'],
   ['another word for the direction', '{"sort":{"i":"asc"}}', 'query-api:InvalidSort', '/sort/i'],
   ['a number for the direction', '{"sort":[{"i":1}]}', 'query-api:InvalidSort', '/sort/0/i'],

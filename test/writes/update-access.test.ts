@@ -83,10 +83,6 @@ const DENIED: readonly (readonly [rule: string, update: Json])[] = [
   ['a hidden field', { $set: { secret: 1 } }],
   ['a hidden field set to what it is', { $set: { secret: 100 } }],
   ['a hidden field that is absent', { $unset: 'o.h' }],
-  ['a hidden field, added to', { $add: { secret: 0 } }],
-  ['a hidden field, added to beyond its bounds', { $add: { secret: 9223372036854775000 } }],
-  ['a hidden array, before its start', { $set: { 'list.-3': 1 } }],
-  ['a hidden array, nothing appended', { $append: { list: [] } }],
   ['a hidden member in a literal', { $set: { o: { x: 'a', f: 'F', h: 'x' } } }],
   ['a hidden member in a literal with its value', { $set: { o: { x: 'a', f: 'F', h: 'H' } } }],
   ['a hidden member in a new element', { $append: { oa: { p: 'c', h: 'x' } } }],
@@ -112,6 +108,11 @@ for (const [rule, expression] of DENIED) {
 }
 
 const LOOKS: readonly (readonly [rule: string, body: JsonObject])[] = [
+  ['$add', { update: { $add: { secret: 0 } } }],
+  ['$add beyond its bounds', { update: { $add: { secret: 9223372036854775000 } } }],
+  ['an index', { update: { $set: { 'list.-3': 1 } } }],
+  ['$append', { update: { $append: { list: [] } } }],
+  ['$insert', { update: { $insert: { 'list.1001': 1 } } }],
   ['query', { query: { field: 'secret', op: '=', rvalue: 1 }, update: { $set: { s: 'x' } } }],
   ['rfield', { query: { field: 'i', op: '=', rfield: 'secret' }, update: { $set: { s: 'x' } } }],
   ['$valueof', { update: { $set: { i: { $valueof: 'secret' } } } }],
