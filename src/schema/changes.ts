@@ -1,16 +1,16 @@
 /** Which fields differ between two states of a document, for those who decide whether they may. */
 import { type Json, type JsonObject, isArray, isObject, sameJson } from '../base/json.ts'
-import type { Element, Field, Fields } from './field.ts'
+import { type Element, type Field, type Fields, willBeMade } from './field.ts'
 import { pairElements } from './pair-elements.ts'
 
 /** By path with indexes of the new state. Sizes of arrays are the server's business, other versions' members too. */
 export function changedFields(
   before: JsonObject,
   after: JsonObject,
-  fields: Fields,
+  { fields, isHidden }: { readonly fields: Fields; readonly isHidden: (field: Field) => boolean },
 ): ReadonlyMap<string, Field> {
   const changed = new Map<string, Field>()
-  compareMembers(before, after, { fields, at: '', changed })
+  compareMembers(before, after, { fields, at: '', changed, isHidden })
   return changed
 }
 
@@ -18,14 +18,17 @@ interface Comparison {
   readonly fields: Fields
   readonly at: string
   readonly changed: Map<string, Field>
+  /** Hidden members play no part in which element became which. */
+  readonly isHidden: (field: Field) => boolean
 }
 
-function compareMembers(before: JsonObject, after: JsonObject, { fields, at, changed }: Comparison): void {
+function compareMembers(before: JsonObject, after: JsonObject, comparison: Comparison): void {
+  const { fields, at, changed, isHidden } = comparison
   for (const field of fields.values()) {
     if (field.name.endsWith('#') || field.kind === 'reference') continue
     const path = at === '' ? field.name : `${at}.${field.name}`
     const [old, fresh] = [own(before, field.name), own(after, field.name)]
-    compareValue(old, fresh, { field, path, changed })
+    if (!willBeMade(field, fresh)) compareValue(old, fresh, { field, path, changed, isHidden })
   }
 }
 
@@ -33,20 +36,21 @@ interface ValueComparison {
   readonly field: Field
   readonly path: string
   readonly changed: Map<string, Field>
+  readonly isHidden: (field: Field) => boolean
 }
 
 function compareValue(
   old: Json | undefined,
   fresh: Json | undefined,
-  { field, path, changed }: ValueComparison,
+  { field, path, changed, isHidden }: ValueComparison,
 ): void {
   if (sameJson(old, fresh)) return
   if (field.kind === 'object' && isObject(fresh)) {
     const before = isObject(old) ? old : {}
     if (!isObject(old)) changed.set(path, field)
-    compareMembers(before, fresh, { fields: field.fields, at: path, changed })
+    compareMembers(before, fresh, { fields: field.fields, at: path, changed, isHidden })
   } else if (field.kind === 'array' && isArray(fresh)) {
-    compareArrays(isArray(old) ? old : [], fresh, { field, element: field.element, path, changed })
+    compareArrays(isArray(old) ? old : [], fresh, { field, element: field.element, path, changed, isHidden })
   } else changed.set(path, field)
 }
 
@@ -54,15 +58,15 @@ function compareValue(
 function compareArrays(
   old: readonly Json[],
   fresh: readonly Json[],
-  { field, element, path, changed }: ValueComparison & { readonly element: Element },
+  { field, element, path, changed, isHidden }: ValueComparison & { readonly element: Element },
 ): void {
-  const pairs = pairElements(old, fresh, element)
+  const pairs = pairElements(old, fresh, element, isHidden)
   const isRearranged = old.length !== fresh.length || pairs.some((partner, i) => partner !== i)
   if (isRearranged) changed.set(path, field)
   fresh.forEach((each, i) => {
     const partner = pairs[i]
     const before = partner === undefined ? undefined : old[partner]
-    compareValue(before, each, { field: element, path: `${path}.${i}`, changed })
+    compareValue(before, each, { field: element, path: `${path}.${i}`, changed, isHidden })
   })
 }
 

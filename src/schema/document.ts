@@ -30,8 +30,6 @@ export interface Prepared {
   readonly faults: readonly ServiceError[]
   /** Every field the sender gave a value, by path with indexes; server-made values are not among them. */
   readonly given: ReadonlyMap<string, Field>
-  /** Where a value was generated, also in place of one that was given. */
-  readonly made: ReadonlySet<string>
 }
 
 /** With `keepsUnknown`, for documents that were stored before, members of other versions stay as they are. */
@@ -41,30 +39,35 @@ export function prepareDocument(
   sources: Sources,
   keepsUnknown = false,
 ): Prepared {
-  const work: Work = {
-    sources,
-    keepsUnknown,
-    faults: [],
-    given: new Map(),
-    made: new Set(),
-    elementIds: new Map(),
-  }
+  return prepare(schema, sent, { sources, keepsUnknown })
+}
+
+/**
+ * Only the first half of it: values take their stored form. Nothing is made and nothing missed yet, since what is not
+ * there may still come from the document as it is stored; a null that asks for a value is kept for later.
+ */
+export function castDocument(schema: Schema, sent: Json): Prepared {
+  return prepare(schema, sent, { keepsUnknown: false })
+}
+
+function prepare(schema: Schema, sent: Json, how: Pick<Work, 'sources' | 'keepsUnknown'>): Prepared {
+  const work: Work = { ...how, faults: [], given: new Map(), elementIds: new Map() }
   if (!isObject(sent)) {
     fault(work, 'metadata:IncompatibleValue', '', 'a document must be an object')
     return { document: {}, ...work }
   }
   const document = prepareObject(sent, schema.root.fields, '', work)
   setObjectType(document, schema, work)
-  setId(document, schema, work)
-  return { document, faults: work.faults, given: work.given, made: work.made }
+  if (work.sources) setId(document, schema, work)
+  return { document, faults: work.faults, given: work.given }
 }
 
 interface Work {
-  readonly sources: Sources
+  /** Absent while values are only cast. */
+  readonly sources?: Sources
   readonly keepsUnknown: boolean
   readonly faults: ServiceError[]
   readonly given: Map<string, Field>
-  readonly made: Set<string>
   /** Values of element identities seen so far, by schema path: they are unique in the document. */
   readonly elementIds: Map<string, Set<string>>
 }
@@ -99,7 +102,7 @@ function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: 
   }
   if (value === null) {
     // An explicit null asks the generator, which looks before nulls are stripped.
-    const made = field.kind === 'simple' ? madeFor(field, path, work) : undefined
+    const made = field.kind === 'simple' ? madeFor(field, work) : undefined
     if (made !== undefined) draft[field.name] = made
     return
   }
@@ -124,21 +127,21 @@ function prepareValue(value: Json, field: Exclude<Field, { kind: 'reference' }>,
 }
 
 function prepareSimple(value: Json, field: SimpleField, path: string, work: Work): Json | undefined {
-  if (field.generator?.overwrite || (field.type.name === 'uid' && value === ''))
-    return madeFor(field, path, work)
+  const isReplaced = field.generator?.overwrite || (field.type.name === 'uid' && value === '')
+  if (isReplaced && work.sources) return madeFor(field, work)
   const stored = field.type.cast(value)
   if (stored === undefined) {
     const message = `"${path}" is of type ${field.type.name}; the value given is not, or would lose something`
     fault(work, 'metadata:IncompatibleValue', path, message)
     return undefined
   }
-  addFaults(work.faults, stored, field, path)
+  if (work.sources) addFaults(work.faults, stored, field, path)
   return stored
 }
 
 function prepareArray(sent: readonly Json[], field: ArrayField, path: string, work: Work): Json {
   const elements = sent.map((each, i) => prepareElement(each, field.element, join(path, String(i)), work))
-  addFaults(work.faults, elements, field, path)
+  if (work.sources) addFaults(work.faults, elements, field, path)
   return elements
 }
 
@@ -149,6 +152,7 @@ function prepareElement(value: Json, element: Element, path: string, work: Work)
 /** What the document lacks: generated values, sizes of arrays; or the fault that it is not there. */
 function complete(draft: Draft, field: Field, at: string, work: Work): void {
   if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
+  if (!work.sources) return
   if (Object.hasOwn(draft, field.name)) {
     if (field.kind === 'simple' && field.constraints.elementIdentity) {
       const path = join(at, field.name)
@@ -160,7 +164,7 @@ function complete(draft: Draft, field: Field, at: string, work: Work): void {
   const path = join(at, field.name)
   // What was given and is no value of its type is not missing.
   if (work.given.has(path)) return
-  const made = field.kind === 'simple' ? madeFor(field, path, work) : undefined
+  const made = field.kind === 'simple' ? madeFor(field, work) : undefined
   if (made !== undefined) draft[field.name] = made
   else fault(work, 'crud:Required', path, `"${path}" is required`)
 }
@@ -169,9 +173,9 @@ function sizeOf(array: Json | undefined): number {
   return isArray(array) ? array.length : 0
 }
 
-function madeFor(field: SimpleField, path: string, { sources, made }: Work): Json | undefined {
+function madeFor(field: SimpleField, { sources }: Work): Json | undefined {
   if (!field.generator && field.type.name !== 'uid') return undefined
-  made.add(path)
+  if (!sources) return null
   return field.generator ? sources.generate(field) : sources.uuid()
 }
 
@@ -189,7 +193,7 @@ function setObjectType(draft: Draft, schema: Schema, work: Work): void {
 function setId(draft: Draft, schema: Schema, work: Work): void {
   if (Object.hasOwn(draft, '_id') || work.faults.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
-  const made = madeFor(field, '_id', work) ?? (field.type.family === 'text' ? work.sources.id() : undefined)
+  const made = madeFor(field, work) ?? (field.type.family === 'text' ? work.sources!.id() : undefined)
   if (made === undefined) fault(work, 'crud:Required', '_id', `"_id" is required`)
   else draft['_id'] = made
 }

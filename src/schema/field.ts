@@ -93,3 +93,10 @@ export function isVirtual(field: Field): boolean {
 export function isServerMade(field: Field): boolean {
   return field.name.endsWith('#') || isVirtual(field)
 }
+
+/** Whether the server puts a value of its own where the sender put this one, or none. */
+export function willBeMade(field: Field, sent: Json | undefined): boolean {
+  if (field.kind !== 'simple' || (!field.generator && field.type.name !== 'uid')) return false
+  if (sent === undefined) return isNeeded(field)
+  return sent === null || Boolean(field.generator?.overwrite)
+}

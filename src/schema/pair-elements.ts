@@ -26,7 +26,7 @@ export function pairElements(
       free.delete(position)
     }
   }
-  const identity = identityOf(element)
+  const identity = identityOf(element, isHidden)
   if (identity.length > 0) pairBy((value) => identityKey(value, identity))
   pairBy((value) => canonical(knownPart(value, element, isHidden)))
   // What is left over on both sides changed its content where it stood, in order, unless identities say otherwise.
@@ -37,10 +37,10 @@ export function pairElements(
   return pairs
 }
 
-function identityOf(element: Element): readonly string[] {
+function identityOf(element: Element, isHidden?: (field: Field) => boolean): readonly string[] {
   if (element.kind !== 'object') return []
   return [...element.fields.values()]
-    .filter(({ constraints }) => constraints.elementIdentity)
+    .filter((field) => field.constraints.elementIdentity && !isHidden?.(field))
     .map(({ name }) => name)
 }
 

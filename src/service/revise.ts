@@ -14,8 +14,6 @@ export interface Revision {
   readonly after: JsonObject
   /** Named though out of sight: judged by that, never by whether their value differs. */
   readonly hiddenNamed: ReadonlyMap<string, Field>
-  /** Where the server made a value: never held against the caller. */
-  readonly made?: ReadonlySet<string>
 }
 
 /** Whether a field out of sight was named that the caller may not change: settled before its value plays any part. */
@@ -39,12 +37,11 @@ export function revise(revision: Revision, sight: WriteSight, sources: Sources):
 }
 
 function deniedFields(
-  { schema, before, after, hiddenNamed, made }: Revision,
+  { schema, before, after, hiddenNamed }: Revision,
   sight: WriteSight,
 ): readonly string[] {
-  const visibly = [...changedFields(before, after, schema.root.fields)].filter(
-    ([path, field]) => !sight.isHidden(field) && !made?.has(path),
-  )
+  const changed = changedFields(before, after, { fields: schema.root.fields, isHidden: sight.isHidden })
+  const visibly = [...changed].filter(([, field]) => !sight.isHidden(field))
   const denied: string[] = []
   for (const [path, field] of [...visibly, ...hiddenNamed]) {
     if (!sight.mayUpdate(field)) denied.push(path)

@@ -2,14 +2,14 @@
 import { type AllowedSave, type Authorized, authorizeSave } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, isObject, parseTrusted } from '../base/json.ts'
+import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
 import type { Query } from '../lang/query.ts'
 import { type FieldRef, resolveField, resolveProjection, rootScope } from '../lang/resolve.ts'
 import { candidates } from '../lang/match.ts'
 import type { Change, Draw, SaveItem, StoredDocument } from '../plan/plan.ts'
 import { planSave } from '../plan/write.ts'
 import { carryMembers } from '../schema/carry.ts'
-import { prepareDocument } from '../schema/document.ts'
+import { castDocument, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
 import { type Freshness, freshnessBy } from './document-version.ts'
 import { type Deps, boundsOf } from './deps.ts'
@@ -49,6 +49,8 @@ interface Saving {
 }
 
 function itemFor(sent: Json, saving: Saving): SaveItem {
+  const { schema, isHidden } = saving.allowed
+  if (schema.identity.some(isHidden)) return { change: () => refuseBlindly(saving) }
   const query = identityQuery(sent, saving.allowed)
   return {
     ...(query && { query }),
@@ -57,6 +59,13 @@ function itemFor(sent: Json, saving: Saving): SaveItem {
       return stored ? replace(stored, sent, { ...saving, draw }) : create(sent, { ...saving, draw })
     },
   }
+}
+
+/** Whoever may not see what names a document would learn from the answer whether there is one of that name. */
+function refuseBlindly({ onTurn }: Saving): Change {
+  onTurn()
+  const message = 'you may not read what names a document, so you cannot save by it'
+  return { kind: 'refuse', faults: [new ServiceError('crud:NoAccess', message)] }
 }
 
 /** The identity fields, all equal to what was sent; undefined when one is missing or no value of its type. */
@@ -84,22 +93,20 @@ function create(sent: Json, { deps, allowed, draw }: Drawing): Change {
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
 
+/** What is out of sight or of another version is carried over first; only then anything is made, missed or compared. */
 function replace(stored: StoredDocument, sent: Json, { deps, allowed, freshness, draw }: Drawing): Change {
   const state = freshness(stored)
   if (state === 'unlisted') return { kind: 'skip' }
   if (state !== 'current') return { kind: 'refuse', faults: [state] }
   const { schema, isHidden } = allowed
-  const sources = drawingSources(deps, draw)
+  const { document, faults, given } = castDocument(schema, sent)
+  if (faults.length > 0) return { kind: 'refuse', faults }
   const before = parseTrusted(stored.text) as JsonObject
   // `_id` is the stored one, also when the document was found by another identity.
-  const prepared = prepareDocument(schema, isObject(sent) ? { ...sent, _id: before['_id']! } : sent, sources)
-  if (prepared.faults.length > 0) return { kind: 'refuse', faults: prepared.faults }
-  const after = carryMembers(before, prepared.document, schema.root.fields, isHidden)
-  return revise(
-    { schema, before, after, hiddenNamed: hiddenAmong(prepared.given, isHidden), made: prepared.made },
-    allowed,
-    sources,
-  )
+  const named = { ...document, _id: before['_id']! }
+  const after = carryMembers(before, named, schema.root.fields, isHidden)
+  const hiddenNamed = hiddenAmong(given, isHidden)
+  return revise({ schema, before, after, hiddenNamed }, allowed, drawingSources(deps, draw))
 }
 
 function hiddenAmong(given: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {

@@ -64,7 +64,7 @@ function makeAppend(chance: Chance, stand: Stand): JsonObject | undefined {
 function makeInsert(chance: Chance, stand: Stand): JsonObject | undefined {
   const target = pickTarget(chance, stand, ({ kind }) => kind === 'array')
   if (!target) return undefined
-  const index = chance.happens(2) ? chance.pick([999, 1000, 1001, 2000]) : chance.pick(INDEXES)
+  const index = chance.happens(1) ? chance.pick([999, 1000, 1001, 2000]) : chance.pick(INDEXES)
   return { $insert: { [`${target.path}.${index}`]: makeElements(chance, target, stand) } }
 }
 
