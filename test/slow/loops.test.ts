@@ -1,0 +1,46 @@
+/** One document can be enough to keep an engine busy: arrays held against arrays run aside, and can be ended. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../src/base/json.ts'
+import { ADMIN, openTestService } from '../support/service.ts'
+
+const QUERY: JsonObject = { field: 'a.*', op: '=', rfield: 'b.*' }
+
+test('find: arrays against arrays stall nobody, and end at their time limit', async () => {
+  await using on = await openTestService()
+  const numbers = { type: 'array', items: { type: 'integer' } }
+  await on.define('e', { a: numbers, b: numbers })
+  const evens = Array.from({ length: 6_000 }, (_, i) => 2 * i)
+  await on.store('e', [{ a: evens, b: evens.map((each) => each + 1) }])
+  let turns = 0
+  let isDone = false
+  const turn = (): void => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const body = { query: QUERY, projection: { field: '_id' }, execution: { maxTimeMs: 100 } }
+  const response = await on.find('e', body)
+  isDone = true
+  assert.equal(response.errors?.[0]?.errorCode, 'store-crud:Timeout')
+  assert.ok(turns > 10, `the event loop turned ${turns} times`)
+  const after = await on.find('e', {
+    query: { array: 'a', contains: '$any', values: [4] },
+    projection: { field: '_id' },
+  })
+  assert.equal(after.matchCount, 1)
+})
+
+test('bulk: a read inside of an atomic one is held to its time limit, too', async () => {
+  await using on = await openTestService({ limits: { queryTimeMs: 100 } })
+  const numbers = { type: 'array', items: { type: 'integer' } }
+  await on.define('e', { a: numbers, b: numbers })
+  const evens = Array.from({ length: 6_000 }, (_, i) => 2 * i)
+  await on.store('e', [{ a: evens, b: evens.map((each) => each + 1) }])
+  const request = { entity: 'e', query: QUERY, projection: { field: '_id' } }
+  const text = await on.service.data.bulk(ADMIN, {
+    atomic: true,
+    requests: [{ seq: 1, op: 'find', request }],
+  })
+  assert.match(text, /store-crud:Timeout/)
+})
