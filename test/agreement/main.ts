@@ -4,9 +4,9 @@ import { runRounds } from './rounds.ts'
 
 const { values } = parseArgs({ options: { cases: { type: 'string' }, seed: { type: 'string' } } })
 const cases = Number(values.cases ?? 100_000)
-const seed = values.seed === undefined ? undefined : Number(values.seed)
+const seed = Number(values.seed ?? Date.now() % 1_000_000_000)
 const start = performance.now()
-const result = await runRounds({ cases, ...(seed !== undefined && { seed }), isLoud: true })
+const result = await runRounds({ cases, seed, isLoud: true })
 console.log(
   `${result.answered} answered alike (${result.filled} not empty), ${result.refused} refused alike, ` +
     `${Math.round((performance.now() - start) / 1000)} s`,

@@ -3,19 +3,14 @@ import { type RoundResult, runRound } from './round.ts'
 
 export interface Rounds {
   readonly cases: number
-  /** Default: `SMALT_SEED`, or the time. */
-  readonly seed?: number
+  readonly seed: number
   /** Whether to tell of progress. */
   readonly isLoud?: boolean
 }
 
 const PER_ROUND = 200
 
-export async function runRounds({
-  cases,
-  seed = seedOf(process.env),
-  isLoud = false,
-}: Rounds): Promise<RoundResult> {
+export async function runRounds({ cases, seed, isLoud = false }: Rounds): Promise<RoundResult> {
   console.log(`agreement: ${cases} cases, --seed ${seed}`)
   const total = { answered: 0, refused: 0, filled: 0 }
   for (let done = 0; done < cases; done += PER_ROUND) {
@@ -33,8 +28,4 @@ export async function runRounds({
     if (isLoud && done % 10_000 === 0) console.log(`${done} cases`)
   }
   return total
-}
-
-function seedOf({ SMALT_SEED }: NodeJS.ProcessEnv): number {
-  return SMALT_SEED === undefined ? Date.now() % 1_000_000_000 : Number(SMALT_SEED)
 }

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { SEED } from '../support/seed.ts'
 import { compareDecimal, integerText, isIntegral, orderKey, parseDecimal } from '../../src/base/decimal.ts'
+
+fc.configureGlobal({ seed: SEED })
 
 /** The number as a fraction of whole numbers, by another way than the one under test. */
 function exact(text: string): { readonly digits: bigint; readonly scale: number } {

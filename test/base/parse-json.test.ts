@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { SEED } from '../support/seed.ts'
 import { type Code, ServiceError } from '../../src/base/errors.ts'
 import { isNumber, member, numberText, parseTrusted, pointer, sameJson } from '../../src/base/json.ts'
 import { parseJson } from '../../src/base/parse-json.ts'
+
+fc.configureGlobal({ seed: SEED })
 
 const REFUSED: readonly (readonly [rule: string, text: string, code: Code, message: RegExp])[] = [
   ['text that is no JSON', '{"a":}', 'crud:InvalidRequest', /not valid JSON/],

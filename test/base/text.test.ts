@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { SEED } from '../support/seed.ts'
 import { compareText, foldCase } from '../../src/base/text.ts'
+
+fc.configureGlobal({ seed: SEED })
 
 test('compareText: orders as UTF-8 bytes do', () => {
   const character = fc.oneof(

@@ -10,10 +10,10 @@ import { after, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { type Chance, chanceFrom } from '../fuzz/mutate.ts'
 import { type Answer, askServer } from '../support/server.ts'
+import { SEED } from '../support/seed.ts'
 import { metadataDocument } from '../support/service.ts'
 import { type Running, run, start } from './child.ts'
 
-const SEED = Number(process.env['SMALT_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const ROUNDS = 20
 const CONNECTIONS = 4
 /** Far more than they take: what hangs must end all the same. */

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CODES } from '../../src/base/errors.ts'
+import { SEED } from '../support/seed.ts'
 import { type Answer, type TestServer, startTestServer } from '../support/server.ts'
 import { COUNTRY, COUNTRY_INFO, country, defineSeed, sound, store } from '../seed/fixture.ts'
 import { type Sent, chanceFrom, mutated } from './mutate.ts'
 import { REQUESTS, spare } from './requests.ts'
 
-const SEED = Number(process.env['SMALT_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const COUNT = Number(process.env['SMALT_FUZZ'] ?? 20_000)
 const CONNECTIONS = 8
 const ROUND = 500

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import fc from 'fast-check'
+import { SEED } from '../support/seed.ts'
 
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { isIndex } from '../../src/base/path.ts'
@@ -9,6 +10,8 @@ import { parseEntityInfo, printEntityInfo } from '../../src/metadata/entity-info
 import { compileSchema } from '../../src/metadata/compile.ts'
 import { parseSchemaDocument, printSchemaDocument } from '../../src/metadata/schema-document.ts'
 import { CONFIGURED, json, schemaOf } from './samples.ts'
+
+fc.configureGlobal({ seed: SEED })
 
 const name = fc
   .string({ minLength: 1, maxLength: 6 })

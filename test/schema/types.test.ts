@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { SEED } from '../support/seed.ts'
 import { type Json, parseTrusted } from '../../src/base/json.ts'
 import { parseDate, printDate } from '../../src/schema/date.ts'
 import { TYPES, type TypeName, compareValues } from '../../src/schema/types.ts'
 import { POOLS } from '../agreement/pools.ts'
+
+fc.configureGlobal({ seed: SEED })
 
 test('cast: what was cast casts to itself', () => {
   for (const [type, pool] of Object.entries(POOLS) as [TypeName, readonly Json[]][]) {

@@ -1,4 +1,5 @@
 /** Questions that no index serves: on another thread, within their time, for as long as somebody waits. */
+import { SEED } from '../support/seed.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'
@@ -123,7 +124,7 @@ test('find: over HTTP a question that takes too long is 504', async () => {
 
 test('update, delete and find through candidates do what they do directly', async () => {
   using watch = watchReaders()
-  const seed = Number(process.env['SMALT_SEED'] ?? Date.now() % 1_000_000_000)
+  const seed = SEED
   console.log(`slow agreement: SMALT_SEED=${seed}`)
   for (let round = 0; round < 10; round++)
     await runUpdateRound((seed + round * 1000) | 0, 20, { isLarge: true })
