@@ -50,7 +50,7 @@ export interface Select {
   readonly query: Query<FieldRef>
 }
 
-export interface ChangeRequest extends Select {
+interface ChangeRequest extends Select {
   readonly update: Update<FieldRef>
   readonly projection: Projection<FieldRef>
   readonly atomic: boolean

@@ -1,6 +1,6 @@
 /** Exact decimal numbers from their text: comparison, and a text key that sorts as the numbers do. */
 
-export interface Decimal {
+interface Decimal {
   readonly negative: boolean
   /** Significant digits without leading or trailing zeros; empty for zero. */
   readonly digits: string
@@ -9,7 +9,7 @@ export interface Decimal {
 }
 
 /** Numbers whose exponent is beyond this are refused as values: their plain digits would not fit anywhere. */
-export const MAX_EXPONENT = 10_000
+const MAX_EXPONENT = 10_000
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 

@@ -6,7 +6,7 @@
  */
 import { hasEscapedKey, parseByHand } from './parse-by-hand.ts'
 
-export interface RawNumber {
+interface RawNumber {
   readonly rawJSON: string
 }
 export type JsonNumber = number | RawNumber

@@ -7,7 +7,7 @@ import { type Json, type JsonObject, isArray, isObject } from './json.ts'
 
 /** A JSON Schema. Whether a member of that shape may be absent is known beside it, as JSON Schema has it. */
 export type Shape = JsonObject
-export type ObjectShape = Shape & { readonly properties: Readonly<Record<string, Shape>> }
+type ObjectShape = Shape & { readonly properties: Readonly<Record<string, Shape>> }
 type Options = Readonly<Record<string, Json>>
 
 const absentable = new WeakSet<Shape>()

@@ -38,7 +38,7 @@ export function openMode(): Credentials {
 /** Who asks where nobody is asked who they are. */
 export const NOBODY: Caller = { principal: '', roles: new Set(), permissions: new Set() }
 
-export type HostKind = 'loopback' | 'foreign' | 'malformed'
+type HostKind = 'loopback' | 'foreign' | 'malformed'
 
 /** What a `Host` header names; the few texts that come again and again are looked up. */
 export function hostKind(host: string | undefined): HostKind {
@@ -47,7 +47,7 @@ export function hostKind(host: string | undefined): HostKind {
 }
 
 /** Whether a name or address, as `--host` takes it, can be reached from this machine only. */
-export function isLoopback(name: string): boolean {
+function isLoopback(name: string): boolean {
   if (name === '::1' || name === '[::1]' || name.toLowerCase() === 'localhost') return true
   return IPV4.test(name) && name.startsWith('127.') && name.split('.').every((part) => Number(part) <= 255)
 }

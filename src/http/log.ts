@@ -15,7 +15,7 @@ export interface Log {
   readonly close: () => void
 }
 
-export interface RequestLine {
+interface RequestLine {
   readonly requestId: string
   readonly method: string
   readonly route: string

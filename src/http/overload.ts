@@ -6,7 +6,7 @@ export interface Overload {
   readonly close: () => void
 }
 
-export const MAX_LAG_MS = 1_000
+const MAX_LAG_MS = 1_000
 
 /** Judges one second at a time, by how late the loop was on the average; one late second alone is a big request. */
 export function watchEventLoop(maxLagMs: number = MAX_LAG_MS): Overload {

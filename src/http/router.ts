@@ -7,18 +7,18 @@ import { ServiceError } from '../base/errors.ts'
 import { METHODS, type Method, type Params, type Route } from './route.ts'
 
 /** Everything that can be asked of one path; `T` is what the server keeps per route. */
-export interface Resource<T> {
+interface Resource<T> {
   readonly template: string
   readonly allow: string
   readonly byMethod: Readonly<Partial<Record<string, T>>>
 }
 
-export interface Match<T> {
+interface Match<T> {
   readonly resource: Resource<T>
   readonly params: Params
 }
 
-export interface RequestTarget {
+interface RequestTarget {
   /** Without `/rest`, still percent-encoded. */
   readonly path: string
   readonly search: string

@@ -22,7 +22,7 @@ import type { App, Reply, Route } from './route.ts'
 import { type Router, createRouter, readTarget } from './router.ts'
 import { ROUTES } from './routes.ts'
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly service: Service
   readonly limits: Limits
   readonly auth: Credentials

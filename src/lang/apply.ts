@@ -21,7 +21,7 @@ import type { FieldRef } from './resolve.ts'
 import type { RValue, Update, UpdateStep } from './update.ts'
 
 /** Changes the document in place; what cannot be done to this document is thrown, and the document is then void. */
-export type Updater = (document: JsonObject) => void
+type Updater = (document: JsonObject) => void
 
 /** Members that are hidden from the caller stay when the object around them is replaced. */
 export function compileUpdate(update: Update<FieldRef>, isHidden: (field: Field) => boolean): Updater {

@@ -12,7 +12,7 @@ export interface Seen {
   readonly value: Json | undefined
   readonly outer?: Seen
 }
-export type Predicate = (seen: Seen) => boolean
+type Predicate = (seen: Seen) => boolean
 type Test = (value: Json | undefined) => boolean
 
 export function compileQuery(query: Query<FieldRef>): Predicate {

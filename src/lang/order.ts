@@ -16,7 +16,7 @@ export function compileSort(sort: readonly SortKey<FieldRef>[]): (a: Seen, b: Se
 }
 
 /** Null is less than every value. */
-export function compareNullsFirst(a: Json, b: Json): number {
+function compareNullsFirst(a: Json, b: Json): number {
   if (a === null || b === null) return (a === null ? 0 : 1) - (b === null ? 0 : 1)
   return compareValues(a, b)
 }

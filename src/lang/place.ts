@@ -96,7 +96,7 @@ export function elementsAt(place: Place, steps: readonly Step[]): readonly { arr
   return found.flatMap((_, i) => elementsAt(elementPlace(found, i, place), steps.slice(star + 1)))
 }
 
-export function readArray(place: Place, steps: readonly Step[]): Json[] | undefined {
+function readArray(place: Place, steps: readonly Step[]): Json[] | undefined {
   const value = steps.reduce<Json | undefined>(stepInto, place.value)
   return isArray(value) ? (value as Json[]) : undefined
 }

@@ -9,7 +9,7 @@ export interface Enum {
   readonly properties: JsonObject
 }
 
-export interface AnnotatedValue {
+interface AnnotatedValue {
   readonly name: string
   readonly description: string
   readonly properties: JsonObject

@@ -56,7 +56,7 @@ export interface ReferenceDocument extends Described {
   readonly sort: Json | undefined
 }
 
-export interface PlacedField {
+interface PlacedField {
   /** With `*` for the elements of arrays. */
   readonly path: string
   readonly field: FieldDocument

@@ -5,9 +5,9 @@ import { parseProjection } from '../lang/parse-projection.ts'
 import { fault, listAt, otherMembers } from './decode.ts'
 
 const ACTIONS = ['insert', 'update', 'delete'] as const
-export type HookAction = (typeof ACTIONS)[number]
+type HookAction = (typeof ACTIONS)[number]
 const KINDS = ['notification', 'audit'] as const
-export type HookKind = (typeof KINDS)[number]
+type HookKind = (typeof KINDS)[number]
 
 export interface Hook {
   readonly name: string

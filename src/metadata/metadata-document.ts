@@ -5,7 +5,7 @@ import { fault, neededMember, objectAt } from './decode.ts'
 import { type EntityInfo, parseEntityInfo, printEntityInfo } from './entity-info.ts'
 import { type SchemaDocument, parseSchemaDocument, printSchemaDocument } from './schema-document.ts'
 
-export interface MetadataDocument {
+interface MetadataDocument {
   readonly info: EntityInfo
   readonly schema: SchemaDocument
 }

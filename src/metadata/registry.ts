@@ -23,11 +23,11 @@ import { type Proposal, settle } from './settle.ts'
 
 export type MetadataStore = Pick<Store, 'readMetadata' | 'changeMetadata' | 'readHistory'>
 
-export interface RegistryOptions extends Datasources {
+interface RegistryOptions extends Datasources {
   readonly now: () => Date
 }
 
-export interface StatusRequest {
+interface StatusRequest {
   readonly status: string
   readonly comment?: string
 }

@@ -31,21 +31,21 @@ export interface SchemaDocument {
   readonly properties: JsonObject
 }
 
-export interface VersionDocument {
+interface VersionDocument {
   readonly value: string
   readonly changelog: string
   readonly extendVersions: readonly string[]
   readonly properties: JsonObject
 }
 
-export interface StatusDocument {
+interface StatusDocument {
   readonly value: Status
   readonly log: readonly StatusChange[]
   readonly properties: JsonObject
 }
 
 /** When a status was left, and which. */
-export interface StatusChange {
+interface StatusChange {
   readonly date: string
   readonly value: Status
   readonly comment: string | undefined

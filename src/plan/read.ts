@@ -8,7 +8,7 @@ import { type Schema, allFields } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { ReadPlan } from './plan.ts'
 
-export interface FindPlan {
+interface FindPlan {
   readonly read: ReadPlan
   /** Absent: the stored text is the answer, as it is. */
   readonly projection?: Projection<FieldRef>

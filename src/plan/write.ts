@@ -7,7 +7,7 @@ import type { Schema } from '../schema/schema.ts'
 import type { DeletePlan, InsertPlan, SaveItem, SavePlan, UpdatePlan } from './plan.ts'
 import { idTypeOf, remainingProjection } from './read.ts'
 
-export interface Planned<P> {
+interface Planned<P> {
   readonly write: P
   /** Absent: the stored text is the answer, as it is. */
   readonly projection?: Projection<FieldRef>

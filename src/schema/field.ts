@@ -40,7 +40,7 @@ export interface ArrayField extends Described {
 }
 
 /** Documents of another entity, joined when asked for; nothing is stored under its name. */
-export interface ReferenceField extends Described {
+interface ReferenceField extends Described {
   readonly kind: 'reference'
   readonly entity: string
   readonly versionValue?: string

@@ -10,7 +10,7 @@ export type Operations = Readonly<
   Record<BulkOperation, (caller: Caller, target: Target, body: Json) => Promise<DataResponse>>
 >
 
-export interface BulkRunner {
+interface BulkRunner {
   readonly operations: Operations
   /** Runs work with operations that share one transaction, which is taken back when the work throws. */
   readonly transact: <T>(work: (operations: Operations) => Promise<T>) => Promise<T>

@@ -10,12 +10,12 @@ import { type DataResponse, complete } from './response.ts'
 import type { Target } from './service.ts'
 import { generateValues } from './values.ts'
 
-export interface GenerateRequest extends Target {
+interface GenerateRequest extends Target {
   readonly field: string
   readonly count: number
 }
 
-export const MAX_GENERATED = 10_000
+const MAX_GENERATED = 10_000
 
 export async function generate(deps: Deps, caller: Caller, request: GenerateRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)

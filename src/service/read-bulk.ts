@@ -17,16 +17,16 @@ export interface BulkEntry {
   readonly task: BulkTask | ServiceError
 }
 
-export interface BulkTask {
+interface BulkTask {
   readonly operation: BulkOperation
   readonly target: Target
   readonly request: JsonObject
 }
 
-export const BULK_OPERATIONS = ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate'] as const
+const BULK_OPERATIONS = ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate'] as const
 export type BulkOperation = (typeof BULK_OPERATIONS)[number]
 
-export interface BulkBounds {
+interface BulkBounds {
   readonly maxRequests: number
   readonly hangUp: HangUp | undefined
 }

@@ -14,12 +14,12 @@ import type { Target } from './service.ts'
 import { DataRequestShape, ExecutionShape } from './shapes.ts'
 
 /** The envelope all data operations share. */
-export interface Envelope extends Target, Execution {
+interface Envelope extends Target, Execution {
   readonly body: JsonObject
   readonly range: Range
 }
 
-export interface Execution {
+interface Execution {
   readonly atomic: boolean
   readonly counted: boolean
   readonly maxTimeMs?: number

@@ -18,7 +18,7 @@ export interface DataResponse {
   readonly errors?: readonly ErrorObject[]
 }
 
-export type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
+type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
 
 export interface DataError {
   /** The document as its sender knows it. */

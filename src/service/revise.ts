@@ -8,7 +8,7 @@ import { type Sources, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 
-export interface Revision {
+interface Revision {
   readonly schema: Schema
   readonly before: JsonObject
   readonly after: JsonObject

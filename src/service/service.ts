@@ -17,7 +17,7 @@ export interface SearchTarget extends Target {
   readonly name: string
 }
 
-export type VersionTarget = Required<Pick<Target, 'entity' | 'version'>>
+type VersionTarget = Required<Pick<Target, 'entity' | 'version'>>
 
 export interface Service extends AsyncDisposable {
   readonly data: DataService

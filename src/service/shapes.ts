@@ -57,7 +57,7 @@ export const DataRequestShape = Type.Object(
   { additionalProperties: false },
 )
 
-export const BulkEntryShape = Type.Object(
+const BulkEntryShape = Type.Object(
   {
     seq: Type.Integer({ description: 'Unique in the bulk; the response carries it back.' }),
     op: Type.String({
@@ -87,11 +87,11 @@ export const ErrorShape = Type.Object({
   msg: text('A sentence a person can act on.'),
 })
 
-export const ResultMetadataShape = Type.Object({
+const ResultMetadataShape = Type.Object({
   documentVersion: text('Names this state of the document; opaque.'),
 })
 
-export const DataErrorShape = Type.Object({
+const DataErrorShape = Type.Object({
   data: document('The document, as its sender knows it.'),
   errors: Type.Array(ErrorShape),
 })

@@ -7,13 +7,13 @@ import type { Page, Shown } from './page.ts'
 import type { Range } from './request.ts'
 import { type DataError, type DataResponse, statusOf } from './response.ts'
 
-export interface Tally {
+interface Tally {
   /** `data` is the document as its sender knows it, for the case that it failed. */
   readonly add: (outcome: Outcome, data: Json) => void
   readonly respond: (isCommitted: boolean) => DataResponse
 }
 
-export interface TallyOptions {
+interface TallyOptions {
   readonly operation: string
   readonly schema: Schema
   readonly page: Page

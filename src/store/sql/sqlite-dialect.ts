@@ -52,7 +52,7 @@ export const SQLITE: Dialect = {
 export const DOCUMENT: Base = { json: raw('doc'), present: raw('1'), columns: new Map([['_id', 'id']]) }
 
 /** Names come from a resolved schema; quoted as JSON strings they are the keys that the document's text holds. */
-export function jsonPath(steps: readonly Step[]): string {
+function jsonPath(steps: readonly Step[]): string {
   return steps.reduce<string>((path, step) => {
     if (typeof step === 'string') return `${path}.${JSON.stringify(step)}`
     return step < 0 ? `${path}[#${step}]` : `${path}[${step}]`
@@ -79,6 +79,6 @@ function isBig(type: TypeName): boolean {
   return type === 'biginteger' || type === 'bigdecimal'
 }
 
-export function flagLetters(flags: PatternFlags): string {
+function flagLetters(flags: PatternFlags): string {
   return `${flags.caseInsensitive ? 'i' : ''}${flags.multiline ? 'm' : ''}${flags.extended ? 'x' : ''}${flags.dotall ? 's' : ''}`
 }

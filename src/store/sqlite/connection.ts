@@ -14,7 +14,7 @@ export interface Connection extends Disposable {
 }
 
 /** Another process has the data directory. */
-export class LockedError extends Error {
+class LockedError extends Error {
   readonly code = 'SMALT_LOCKED'
 }
 

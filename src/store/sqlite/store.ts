@@ -27,7 +27,7 @@ import { type Candidates, carryOut } from './writes.ts'
 /** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
 const READER_THREADS = 2
 
-export interface SqliteOptions {
+interface SqliteOptions {
   readonly directory: string
   /** Microseconds since 1970; document versions are made of it. */
   readonly now?: () => number

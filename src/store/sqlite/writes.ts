@@ -21,7 +21,7 @@ import { isConstraintError } from './failures.ts'
 import { type Statements, matchStatement, storedColumns, versionsStatement } from './reads.ts'
 import { noteRow } from './table-size.ts'
 
-export interface WriteContext {
+interface WriteContext {
   readonly table: Table
   readonly statements: Statements
   /** The version all documents of the plan get. */
