@@ -17,7 +17,7 @@ import { knownPart } from '../schema/known.ts'
 import { castLiteral } from '../schema/literal.ts'
 import { candidates, compileQuery } from './match.ts'
 import { type Place, elementPlace, elementsAt, insertAt, removeAt, rootPlace, writeAt } from './place.ts'
-import type { FieldRef } from './resolve.ts'
+import type { FieldRef } from './scope.ts'
 import type { RValue, Update, UpdateStep } from './update.ts'
 
 /** Changes the document in place; what cannot be done to this document is thrown, and the document is then void. */

@@ -5,7 +5,7 @@ import type { Step } from '../base/path.ts'
 import { compilePattern } from '../base/pattern.ts'
 import { compareValues } from '../schema/types.ts'
 import type { CompareOp, Query } from './query.ts'
-import type { FieldRef } from './resolve.ts'
+import type { FieldRef } from './scope.ts'
 
 /** A value and the values around it; `outer` is one element scope out. */
 export interface Seen {

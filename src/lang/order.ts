@@ -2,7 +2,7 @@
 import type { Json } from '../base/json.ts'
 import { compareValues } from '../schema/types.ts'
 import { type Seen, candidates } from './match.ts'
-import type { FieldRef } from './resolve.ts'
+import type { FieldRef } from './scope.ts'
 import type { SortKey } from './sort.ts'
 
 export function compileSort(sort: readonly SortKey<FieldRef>[]): (a: Seen, b: Seen) => number {

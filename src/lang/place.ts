@@ -3,7 +3,7 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../base/json.ts'
 import type { Step } from '../base/path.ts'
 import type { Seen } from './match.ts'
-import type { FieldRef } from './resolve.ts'
+import type { FieldRef } from './scope.ts'
 
 /** The document, or an element of one of its arrays, that can also be replaced. */
 export interface Place extends Seen {

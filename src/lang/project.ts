@@ -8,7 +8,7 @@ import { type Field, type Fields, type ObjectField, isVirtual } from '../schema/
 import { type Seen, compileQuery } from './match.ts'
 import { compileSort } from './order.ts'
 import type { Projection, ProjectionItem } from './projection.ts'
-import type { FieldRef } from './resolve.ts'
+import type { FieldRef } from './scope.ts'
 
 /** Takes a document and its version, for the fields that show it; gives what the projection includes. */
 type Projector = (document: JsonObject, documentVersion: string) => JsonObject

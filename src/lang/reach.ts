@@ -3,7 +3,7 @@ import { isIndex } from '../base/path.ts'
 import type { Path } from '../base/path.ts'
 import type { Field } from '../schema/field.ts'
 import type { Projection } from './projection.ts'
-import type { FieldRef } from './resolve.ts'
+import type { FieldRef } from './scope.ts'
 
 export function includes(projection: Projection<FieldRef>, field: Field): boolean {
   const element = field.kind === 'array' ? [...stepsOf(field.path), '*'] : stepsOf(field.path)

@@ -4,7 +4,8 @@ import { type Json, isArray, isObject } from '../base/json.ts'
 import { castLiteral } from '../schema/literal.ts'
 import { type Field, isServerMade } from '../schema/field.ts'
 import { fieldsOf, type Named } from './query.ts'
-import { type FieldRef, type Scope, elementScope, resolveField, resolveQuery } from './resolve.ts'
+import { resolveQuery } from './resolve.ts'
+import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
 import type { RValue, Update, UpdateFields, UpdateStep } from './update.ts'
 
 export function resolveUpdate(update: Update<Named>, scope: Scope): Update<FieldRef> {

@@ -2,7 +2,7 @@
 import type { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Query } from '../lang/query.ts'
-import type { FieldRef } from '../lang/resolve.ts'
+import type { FieldRef } from '../lang/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Collection } from '../schema/schema.ts'

@@ -1,8 +1,9 @@
 /** An authorized find → what the store does, and what remains to be done with the documents it gives. */
-import type { AllowedFind, Authorized } from '../access/authorize.ts'
+import type { Authorized } from '../access/authorize.ts'
+import type { AllowedFind } from '../access/requests.ts'
 import { memoized } from '../base/memo.ts'
 import type { Projection } from '../lang/projection.ts'
-import type { FieldRef } from '../lang/resolve.ts'
+import type { FieldRef } from '../lang/scope.ts'
 import { type SimpleField, isVirtual } from '../schema/field.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'

@@ -1,8 +1,9 @@
 /** Authorized writes → what the store does, and what remains to be done with the documents it tells of. */
-import type { AllowedChange, AllowedInsert, AllowedSave, Authorized, Select } from '../access/authorize.ts'
+import type { Authorized } from '../access/authorize.ts'
+import type { AllowedChange, AllowedInsert, AllowedSave, Select } from '../access/requests.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Projection } from '../lang/projection.ts'
-import type { FieldRef } from '../lang/resolve.ts'
+import type { FieldRef } from '../lang/scope.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { DeletePlan, InsertPlan, SaveItem, SavePlan, UpdatePlan } from './plan.ts'
 import { idTypeOf, remainingProjection } from './read.ts'

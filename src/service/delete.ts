@@ -1,7 +1,8 @@
 /** Delete: every document that matches goes, in one transaction. */
 import { authorizeDelete } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { resolveQuery, rootScope } from '../lang/resolve.ts'
+import { resolveQuery } from '../lang/resolve.ts'
+import { rootScope } from '../lang/scope.ts'
 import { planDelete } from '../plan/write.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import type { DeleteRequest } from './request.ts'

@@ -1,5 +1,5 @@
 /** Fields that a new document holds though its sender may not insert them. */
-import type { WriteSight } from '../access/authorize.ts'
+import type { WriteSight } from '../access/requests.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Prepared } from '../schema/document.ts'
 

@@ -1,7 +1,9 @@
 /** Find: the path every request takes, in ten lines. */
-import { type AllowedFind, type Authorized, authorizeFind } from '../access/authorize.ts'
+import { type Authorized, authorizeFind } from '../access/authorize.ts'
+import type { AllowedFind } from '../access/requests.ts'
 import type { Caller } from '../access/caller.ts'
-import { resolveProjection, resolveQuery, resolveSort, rootScope } from '../lang/resolve.ts'
+import { resolveProjection, resolveQuery, resolveSort } from '../lang/resolve.ts'
+import { rootScope } from '../lang/scope.ts'
 import { planFind } from '../plan/read.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type Deps, boundsOf } from './deps.ts'

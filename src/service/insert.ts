@@ -1,9 +1,11 @@
 /** Insert: documents are made ready one by one, the sound ones commit together, the others say what is wrong. */
-import { type AllowedInsert, authorizeInsert } from '../access/authorize.ts'
+import { authorizeInsert } from '../access/authorize.ts'
+import type { AllowedInsert } from '../access/requests.ts'
 import type { Caller } from '../access/caller.ts'
 import type { ServiceError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
-import { resolveProjection, rootScope } from '../lang/resolve.ts'
+import { resolveProjection } from '../lang/resolve.ts'
+import { rootScope } from '../lang/scope.ts'
 import type { Outcome } from '../plan/plan.ts'
 import { planInsert } from '../plan/write.ts'
 import { prepareDocument } from '../schema/document.ts'

@@ -1,5 +1,5 @@
 /** A new state for a document that is stored: what update and save share once they know what it should become. */
-import type { WriteSight } from '../access/authorize.ts'
+import type { WriteSight } from '../access/requests.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, sameJson } from '../base/json.ts'
 import type { Change } from '../plan/plan.ts'

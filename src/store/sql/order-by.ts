@@ -1,6 +1,6 @@
 /** Sort keys as SQL. SQLite and our rules agree that null comes first ascending and last descending. */
 import type { Step } from '../../base/path.ts'
-import type { FieldRef } from '../../lang/resolve.ts'
+import type { FieldRef } from '../../lang/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, join, raw, sql } from './fragment.ts'

@@ -2,7 +2,7 @@
 import type { Json } from '../../base/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { CompareOp } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/resolve.ts'
+import type { FieldRef } from '../../lang/scope.ts'
 import type { Field } from '../../schema/field.ts'
 import type { TypeName } from '../../schema/types.ts'
 import type { Base, Dialect } from './dialect.ts'

@@ -1,7 +1,7 @@
 /** Point lookups that arrive in one turn of the event loop become one statement. */
 import type { StoredDocument } from '../../plan/plan.ts'
 import type { Table } from './catalogue.ts'
-import type { Statements } from './reads.ts'
+import type { Statements, StoredRow } from './reads.ts'
 
 export interface Lookups {
   find(table: Table, id: string): Promise<StoredDocument | undefined>
@@ -13,8 +13,6 @@ interface Waiting {
   readonly resolve: (document: StoredDocument | undefined) => void
   readonly reject: (reason: unknown) => void
 }
-
-type Row = readonly [id: string, version: number, text: string]
 
 export function createLookups(statements: Statements): Lookups {
   let waiting: Waiting[] = []
@@ -57,5 +55,5 @@ function readAll(
       : statements
           .prepare(`${columns} where id in (select value from json_each(?))`)
           .all(JSON.stringify(lookups.map(({ id }) => id)))
-  return new Map((rows as unknown as Row[]).map(([id, version, text]) => [id, { id, version, text }]))
+  return new Map((rows as unknown as StoredRow[]).map(([id, version, text]) => [id, { id, version, text }]))
 }

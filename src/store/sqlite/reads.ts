@@ -1,7 +1,7 @@
 /** Plans for reading as statements, prepared once by shape. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Query } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/resolve.ts'
+import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
 import { type Fragment, type Statement, join, param, raw, render, sql } from '../sql/fragment.ts'
@@ -31,6 +31,9 @@ export function createStatements(database: DatabaseSync, capacity = 500): Statem
     },
   }
 }
+
+/** A row of `storedColumns`. */
+export type StoredRow = readonly [id: string, version: number, text: string]
 
 export interface ReadStatements {
   readonly page: Statement

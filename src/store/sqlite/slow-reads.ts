@@ -2,7 +2,7 @@
 import { unreachable } from '../../base/errors.ts'
 import { memoized } from '../../base/memo.ts'
 import type { Query } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/resolve.ts'
+import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan, StoredDocument, WritePlan } from '../../plan/plan.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
@@ -10,9 +10,14 @@ import type { Table } from './catalogue.ts'
 import type { Readers } from './readers.ts'
 import { isSmall } from './table-size.ts'
 import type { Candidates } from './writes.ts'
-import { type Statements, endsHere, matchStatement, readStatements, watchedMatchStatement } from './reads.ts'
-
-type Row = readonly [id: string, version: number, text: string]
+import {
+  type Statements,
+  type StoredRow,
+  endsHere,
+  matchStatement,
+  readStatements,
+  watchedMatchStatement,
+} from './reads.ts'
 
 interface Elsewhere {
   readonly table: Table
@@ -108,8 +113,8 @@ async function* documentsOf(
   statement: Statement,
   bounds: Bounds,
 ): AsyncGenerator<StoredDocument> {
-  using cursor = readers.open<Row>(statement, bounds)
-  let rows: readonly Row[]
+  using cursor = readers.open<StoredRow>(statement, bounds)
+  let rows: readonly StoredRow[]
   do {
     rows = await cursor.next(BATCH)
     for (const [id, version, text] of rows) yield { id, version, text }

@@ -4,7 +4,7 @@
  * that the order is not to be had from an index.
  */
 import { type Query, conjunctsOf } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/resolve.ts'
+import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import { literalPrefix } from '../sql/prefix.ts'
 import type { Table } from './catalogue.ts'

@@ -1,5 +1,4 @@
 /** The embedded store: one SQLite file, nothing to set up. */
-import { ServiceError } from '../../base/errors.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
@@ -14,12 +13,14 @@ import { metadataOf } from './metadata.ts'
 import {
   type ReadStatements,
   type Statements,
+  type StoredRow,
   createStatements,
   endsHere,
   readStatements,
   soughtId,
 } from './reads.ts'
 import { createReaders } from './readers.ts'
+import { nextValues } from './sequences.ts'
 import { candidatesFor, explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
 import { createWriter } from './writer.ts'
 import { type Candidates, carryOut } from './writes.ts'
@@ -178,31 +179,14 @@ function readPage(
   return { matchCount }
 }
 
-type Row = readonly [id: string, version: number, text: string]
-
 /** Pages are fetched whole, which is faster; what may be large is fetched row by row, so that it is never all here. */
 function rowsOf(
   statement: ReturnType<Statements['prepare']>,
   values: readonly SqlValue[],
   { from, to }: ReadPlan,
-): Iterable<Row> {
+): Iterable<StoredRow> {
   const isPage = to !== undefined && to - from < 1000
-  return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<Row>
-}
-
-function nextValues({ name, initialValue, increment }: Sequence, count: number, statements: Statements) {
-  statements
-    .prepare('insert into smalt_sequence(name, next, increment) values (?, ?, ?) on conflict do nothing')
-    .run(name, initialValue, increment)
-  const read = statements.prepare('select next, increment from smalt_sequence where name = ?')
-  read.setReadBigInts(true)
-  const [next, step] = read.get(name) as unknown as [bigint, bigint]
-  const after = next + step * BigInt(count)
-  if (BigInt.asIntN(64, after) !== after) {
-    throw new ServiceError('crud:LimitExceeded', `the sequence ${name} has no more values`)
-  }
-  statements.prepare('update smalt_sequence set next = ? where name = ?').run(after, name)
-  return Array.from({ length: count }, (_, i) => next + step * BigInt(i))
+  return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<StoredRow>
 }
 
 /** Metadata creates a collection's table before any document of it can be written. */

@@ -2,7 +2,7 @@
 import { unreachable } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { Query } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/resolve.ts'
+import type { FieldRef } from '../../lang/scope.ts'
 import {
   type Change,
   type DeletePlan,
