@@ -1,5 +1,6 @@
-/** Answers remembered as long as what they were asked about lives. */
+/** Answers that are worked out once. */
 
+/** Remembered as long as what they were asked about lives. */
 export function memoized<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>()
   return (key) => {
@@ -9,4 +10,10 @@ export function memoized<K extends object, V>(compute: (key: K) => V): (key: K) 
     known.set(key, value)
     return value
   }
+}
+
+/** Made when first asked for. */
+export function once<V>(make: () => V): () => V {
+  let made: { readonly value: V } | undefined
+  return () => (made ??= { value: make() }).value
 }

@@ -1,7 +1,8 @@
 /** The HTTP server: bytes to a request, a request to the service, its answer to bytes. */
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ServiceError, internalError } from '../base/errors.ts'
+import { once } from '../base/memo.ts'
 import type { Json } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Service } from '../service/service.ts'
@@ -21,6 +22,9 @@ import { sendStream } from './send-stream.ts'
 import type { App, Reply, Route } from './route.ts'
 import { type Router, createRouter, readTarget } from './router.ts'
 import { ROUTES } from './routes.ts'
+
+// An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
+const { createServer } = process.getBuiltinModule('node:http')
 
 interface ServerOptions {
   readonly service: Service
@@ -87,15 +91,12 @@ const SETTINGS = {
 const CLIENT_CLOSED = 499
 
 function createListener({ service, limits, auth, log, metrics, overload }: ServerOptions): Listener {
-  const document = openapiDocument(ROUTES)
-  const openapiText = JSON.stringify(document)
-  const page = docsPage(ROUTES)
   const app: App = {
     service,
     isReady: cachedReadiness(service),
     metricsText: metrics.text,
-    openapiText: () => openapiText,
-    docsPage: () => page,
+    openapiText: once(() => JSON.stringify(openapiDocument(ROUTES))),
+    docsPage: once(() => docsPage(ROUTES)),
   }
   const bind = (route: Route): Bound => ({ route, meter: metrics.meterOf(route.method, route.path) })
   return {
