@@ -51,9 +51,10 @@ export function numberFrom(text: string): JsonNumber {
   return String(value) === text ? value : JSON.rawJSON(text)
 }
 
-/** Parses text that is known to be sound, such as a stored document, keeping every digit. */
+/** Parses text that we printed, such as a stored document, keeping every digit. */
 export function parseTrusted(text: string): Json {
-  return parseText(text, NEEDS_RAW.test(text))
+  const isContainer = text.startsWith('{') || text.startsWith('[')
+  return parseText(text, !isContainer || NEEDS_RAW.test(text))
 }
 
 /** Parses what may be unsound, too, which is then a SyntaxError; keeps digits where a plain parse would change some. */
@@ -89,9 +90,10 @@ export function pointer(at: string, step: string | number): string {
 
 /**
  * Finds the numbers that a plain parse would change: many digits, zeros at the end of a fraction, exponents, minus
- * zero. It may also match inside a string; then the slower parse runs for nothing and the answer is the same.
+ * zero. It may also match inside a string; then the slower parse runs for nothing and the answer is the same. Printed
+ * text has no white space around its numbers, which makes this several times faster than looking for it.
  */
-const NEEDS_RAW = /(?:^|[\s,:[])-?(?:[\d.]{16}|\d+\.\d*0(?![\d])|\d+(?:\.\d+)?[eE]|0(?=[\s,\]}]|$)(?<=-0))/
+const NEEDS_RAW = /[:,[](?:-?[\d.]{16}|-?\d+(?:[eE]|\.(?:\d*0[,\]}]|\d+[eE]))|-0[,\]}])/
 
 function keepDigits(_key: string, value: Json, context: { source?: string }): Json {
   if (typeof value !== 'number' || context.source === undefined) return value

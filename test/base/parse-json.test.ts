@@ -95,7 +95,7 @@ for (const digits of NUMBERS) {
       `{"x":[0,{"a": ${digits}}]}`,
     ]) {
       assert.equal(JSON.stringify(parseJson(text, 9)), text.replaceAll(' ', ''))
-      assert.equal(JSON.stringify(parseTrusted(text)), text.replaceAll(' ', ''))
+      assert.equal(JSON.stringify(parseTrusted(text.replaceAll(' ', ''))), text.replaceAll(' ', ''))
     }
     const value = parseJson(digits, 9)
     assert.ok(isNumber(value))
@@ -108,9 +108,10 @@ test('parseTrusted: whatever is printed is read back the same', () => {
   const spaces = fc.constantFrom('', ' ', '\n', '\t')
   fc.assert(
     fc.property(fc.array(fc.tuple(spaces, digits, spaces)), (numbers) => {
-      const text = `[${numbers.map((parts) => parts.join('')).join(',')}]`
-      assert.equal(JSON.stringify(parseTrusted(text)), `[${numbers.map(([, number]) => number).join(',')}]`)
-      assert.equal(JSON.stringify(parseJson(text, 9)), JSON.stringify(parseTrusted(text)))
+      const sent = `[${numbers.map((parts) => parts.join('')).join(',')}]`
+      const printed = `[${numbers.map(([, number]) => number).join(',')}]`
+      assert.equal(JSON.stringify(parseTrusted(printed)), printed)
+      assert.equal(JSON.stringify(parseJson(sent, 9)), printed)
     }),
   )
 })

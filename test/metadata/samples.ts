@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 
 import { type Code, ServiceError } from '../../src/base/errors.ts'
-import { type Json, type JsonObject, parseTrusted } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import { parseJson } from '../../src/base/parse-json.ts'
 import type { Datasources } from '../../src/metadata/datastore.ts'
 
 export const CONFIGURED: Datasources = {
@@ -46,7 +47,7 @@ export function versionOf(value: string): JsonObject {
 
 /** JSON with all its digits. */
 export function json(text: string): Json {
-  return parseTrusted(text)
+  return parseJson(text, 64)
 }
 
 export function assertCode(work: () => unknown, code: Code): void {

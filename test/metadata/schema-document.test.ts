@@ -169,7 +169,11 @@ const REFUSED: readonly [rule: string, document: Json, code: Code][] = [
       'metadata:InvalidName',
     ],
   ),
-  ['the field name __proto__', schemaOf(json('{"__proto__":{"type":"string"}}')), 'metadata:InvalidName'],
+  [
+    'the field name __proto__',
+    schemaOf(JSON.parse('{"__proto__":{"type":"string"}}') as Json),
+    'metadata:InvalidName',
+  ],
   [
     'a bad name further down',
     field({ type: 'object', fields: { 'a.b': { type: 'string' } } }),
