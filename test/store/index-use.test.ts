@@ -13,6 +13,7 @@ const FIELDS = {
   worth: { type: 'bigdecimal' },
   address: { type: 'object', fields: { street: { type: 'string' } } },
   tags: { type: 'array', items: { type: 'string' } },
+  words: { type: 'array', items: { type: 'string' } },
   jobs: { type: 'array', items: { type: 'object', fields: { title: { type: 'string' } } } },
 }
 
@@ -31,6 +32,10 @@ const INDEXES: readonly JsonObject[] = [
   { name: 'ignoring case', fields: [{ field: 'name', dir: '$asc', caseInsensitive: true }] },
   { name: 'decimal', fields: [{ field: 'worth', dir: '$asc' }] },
   { name: 'into an array', fields: [{ field: 'tags.*', dir: '$asc' }] },
+  {
+    name: 'into an array, ignoring case',
+    fields: [{ field: 'words.*', dir: '$asc', caseInsensitive: true }],
+  },
   { name: 'into an array of objects', fields: [{ field: 'jobs.*.title', dir: '$asc' }] },
 ]
 
@@ -56,6 +61,7 @@ const SERVED: readonly [kind: string, query: Json, fields: readonly string[]][] 
   ['ignoring case', { field: 'name', regex: '^ANN', caseInsensitive: true }, ['name']],
   ['decimal', { field: 'worth', op: '<', rvalue: 1.5 }, ['worth']],
   ['into an array', { field: 'tags.*', op: '=', rvalue: 'a' }, ['tags.*']],
+  ['into an array, ignoring case', { field: 'words.*', regex: '^ANN', caseInsensitive: true }, ['words.*']],
   ['into an array, by contains', { array: 'tags', contains: '$any', values: ['a', 'b'] }, ['tags.*']],
   ['into an array of objects', { field: 'jobs.*.title', op: '=', rvalue: 'cook' }, ['jobs.*.title']],
   [

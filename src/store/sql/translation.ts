@@ -18,6 +18,8 @@ export interface Translation {
   readonly hasFoldedIndex: (path: string) => boolean
   /** The table that holds the elements at a path into an array, with the number of their document. */
   readonly elementsOf: (path: string) => string | undefined
+  /** The same for an index that holds them folded. */
+  readonly foldedElementsOf: (path: string) => string | undefined
   /** Whether loops ask at every step if anybody still waits. */
   readonly isWatched: boolean
 }
@@ -49,14 +51,18 @@ export function some({ up, steps, field }: FieldRef, test: Test, to: Translation
   return someStep(to.scopes[up]!, steps, { read, test, to })
 }
 
+/** Whether the path leads to every element, as an index into an array does. */
+export function isWholeArray(steps: readonly Step[]): boolean {
+  return steps.includes('*') && !steps.some((step) => typeof step === 'number')
+}
+
 /** A test that missing values fail can be put to the indexed elements instead of to each document. */
 function indexedElements(
   { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
   test: Test,
   { scopes, elementsOf }: Translation,
 ): Fragment | undefined {
-  const isWholeArray = steps.includes('*') && !steps.some((step) => typeof step === 'number')
-  const table = isWholeArray && scopes.length === 1 ? elementsOf(field.path) : undefined
+  const table = isWholeArray(steps) && scopes.length === 1 ? elementsOf(field.path) : undefined
   if (table === undefined || test(undefined) !== undefined) return undefined
   return sql`no in (select doc from ${raw(table)} where ${test(raw('k0'))!})`
 }

@@ -16,6 +16,7 @@ import {
   type Translation,
   alive,
   isIn,
+  isWholeArray,
   isNull,
   not,
   some,
@@ -33,7 +34,7 @@ export function where(query: Query<FieldRef>, to: Translation): Fragment {
       return query.negated ? not(listed) : listed
     }
     case 'regex':
-      return some(query.field, (subject) => matches(subject, query, to), to)
+      return regex(query, to)
     case 'compareFields':
       return compareFields(query, to)
     case 'inField':
@@ -99,6 +100,24 @@ function compare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }, to
   return some(field, (subject) => subject && sql`${subject} ${raw(OPERATORS[op])} ${bound}`, to)
 }
 
+function regex(query: Query<FieldRef> & { kind: 'regex' }, to: Translation): Fragment {
+  const found = some(query.field, (subject) => matches(subject, query, to), to)
+  const { field, steps } = query.field
+  const prefix = query.flags.caseInsensitive ? foldCase(literalPrefix(query.pattern, query.flags)) : ''
+  const isIndexable = prefix !== '' && isWholeArray(steps) && to.scopes.length === 1
+  const table = isIndexable ? to.foldedElementsOf(field.path) : undefined
+  if (table === undefined) return found
+  // The index has the folded text only: it narrows the search, and the text itself is looked at there.
+  const within = startsWith(raw('k0'), prefix)
+  return sql`(no in (select doc from ${raw(table)} where ${within}) and ${found})`
+}
+
+function startsWith(text: Fragment, prefix: string): Fragment {
+  const end = prefixEnd(prefix)
+  const below = end === undefined ? raw('') : sql` and ${text} < ${param(end)}`
+  return sql`${text} >= ${param(prefix)}${below}`
+}
+
 /** A pattern that begins with plain text can only match a range of texts, and a range is what an index serves. */
 function matches(subject: Fragment | undefined, query: Query<FieldRef> & { kind: 'regex' }, to: Translation) {
   if (!subject) return undefined
@@ -109,7 +128,5 @@ function matches(subject: Fragment | undefined, query: Query<FieldRef> & { kind:
   if (caseInsensitive && !to.hasFoldedIndex(query.field.field.path)) return test
   const text = caseInsensitive ? to.dialect.fold(subject) : subject
   const start = caseInsensitive ? foldCase(prefix) : prefix
-  const end = prefixEnd(start)
-  const below = end === undefined ? raw('1=1') : sql`${text} < ${param(end)}`
-  return sql`(${text} >= ${param(start)} and ${below} and ${test})`
+  return sql`(${startsWith(text, start)} and ${test})`
 }

@@ -24,6 +24,8 @@ export interface Table {
   readonly arrays: readonly ArrayIndex[]
   /** Path into an array → the table that holds its elements in column `k0`. */
   readonly elements: ReadonlyMap<string, string>
+  /** The same for indexes that hold folded text. */
+  readonly foldedElements: ReadonlyMap<string, string>
 }
 
 export interface Catalogue {
@@ -66,6 +68,12 @@ function describeTable(no: number, indexes: ReadonlyMap<number, IndexDefinition>
   }))
   const intoArrays = firsts.filter(({ definition }) => goesIntoArray(definition))
   const plain = firsts.filter(({ definition }) => !goesIntoArray(definition))
+  const elementTables = (isWanted: (field: IndexField) => boolean): ReadonlyMap<string, string> =>
+    new Map(
+      intoArrays
+        .filter(({ field }) => isIntoArray(field.path) && isWanted(field))
+        .map(({ index, field }) => [field.path, `arr_${index}`]),
+    )
   return {
     no,
     name,
@@ -73,11 +81,8 @@ function describeTable(no: number, indexes: ReadonlyMap<number, IndexDefinition>
     firsts: new Set(plain.filter(({ field }) => !field.caseInsensitive).map(({ field }) => field.path)),
     folded: new Set(plain.filter(({ field }) => field.caseInsensitive).map(({ field }) => field.path)),
     arrays: intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),
-    elements: new Map(
-      intoArrays
-        .filter(({ field }) => isIntoArray(field.path) && !field.caseInsensitive)
-        .map(({ index, field }) => [field.path, `arr_${index}`]),
-    ),
+    elements: elementTables(({ caseInsensitive }) => !caseInsensitive),
+    foldedElements: elementTables(({ caseInsensitive }) => caseInsensitive),
   }
 }
 

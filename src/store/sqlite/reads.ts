@@ -108,6 +108,7 @@ function translation(table: Table, isWatched = false): Translation {
     alias: () => `e${++aliases}`,
     hasFoldedIndex: (path) => table.folded.has(path),
     elementsOf: (path) => table.elements.get(path),
+    foldedElementsOf: (path) => table.foldedElements.get(path),
     isWatched,
   }
 }
