@@ -10,7 +10,7 @@ export interface Request {
   readonly body?: Json
 }
 
-const ROLES = { 'Smalt-Roles': 'hr, boss' }
+const ROLES = { 'Smalt-Roles': 'hr, boss, admin' }
 
 export const REQUESTS: readonly Request[] = [
   ...data('POST', 'find', [
@@ -86,12 +86,47 @@ export const REQUESTS: readonly Request[] = [
     '/metadata/country/default',
     '/metadata/country/1.0.0',
     '/metadata/country/1.0.0/diff/1.1.0',
+    '/data/search/country?P=name:1',
+    '/data/search/country/mine?x=1&from=0',
+    '/data/lock/batch/me/report',
     '/health',
     '/ready',
     '/version',
     '/metrics',
     '/',
   ].map((path): Request => ({ method: 'GET', path, headers: ROLES })),
+  {
+    method: 'POST',
+    path: '/data/search/country/1.0.0/mine?S=name:d',
+    headers: ROLES,
+    body: { x: 'CH', n: 5 },
+  },
+  {
+    method: 'POST',
+    path: '/data/lock',
+    headers: ROLES,
+    body: { operation: 'acquire', domain: 'batch', callerId: 'me', resourceId: 'report', ttl: 1_000 },
+  },
+  { method: 'PUT', path: '/data/lock/batch/me/report?ttl=5000', headers: ROLES },
+  { method: 'PUT', path: '/data/lock/batch/me/report/ping', headers: ROLES },
+  { method: 'DELETE', path: '/data/lock/batch/me/report', headers: ROLES },
+  {
+    method: 'PUT',
+    path: '/data/insert/savedSearch',
+    headers: ROLES,
+    body: {
+      data: {
+        name: 'mine',
+        entity: 'country',
+        parameters: [
+          { name: 'x', type: 'string' },
+          { name: 'n', type: 'integer', optional: true, defaultValue: 1 },
+        ],
+        query: { field: 'iso2Code', op: '=', rvalue: '${x}' },
+        projection: { field: '*' },
+      },
+    },
+  },
   { method: 'POST', path: '/data/bulk', headers: ROLES, body: bulk() },
   { method: 'POST', path: '/rest/data/bulk', headers: ROLES, body: { ...bulk(), atomic: true } },
   { method: 'PUT', path: '/metadata/country', headers: ROLES, body: COUNTRY_INFO },
