@@ -5,7 +5,7 @@ import { type Log, createLog } from '../http/log.ts'
 import { createMetrics } from '../http/metrics.ts'
 import { type RunningServer, startServer } from '../http/server.ts'
 import { VERSION } from '../http/version.ts'
-import { openService } from '../service/open.ts'
+import { type ServiceOptions, openService } from '../service/open.ts'
 import type { Service } from '../service/service.ts'
 import type { Config } from './config.ts'
 import { EXIT, Exit } from './exit.ts'
@@ -19,7 +19,12 @@ export async function serve(config: Config): Promise<void> {
   // the server refuses this too, but only after the data has been opened, or made where there was none
   refuseOpenNetwork(auth, host)
   const metrics = createMetrics()
-  const service = await open(config, metrics.observeStore)
+  const service = await open({
+    dataDirectory: config.dataDirectory,
+    limits,
+    onStoreTiming: metrics.observeStore,
+    onInternalError: (error) => log.logger.error({ err: error }, 'unexpected error'),
+  })
   try {
     const server = await startServer({ service, limits, auth, log, metrics, host, port })
     endOnSignal(log, async () => {
@@ -33,16 +38,13 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-async function open(
-  config: Config,
-  onStoreTiming: (operation: string, seconds: number) => void,
-): Promise<Service> {
+async function open(options: ServiceOptions): Promise<Service> {
   try {
-    return await openService({ dataDirectory: config.dataDirectory, limits: config.limits, onStoreTiming })
+    return await openService(options)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'SMALT_LOCKED') throw new Exit(EXIT.conflict, message)
-    throw new Exit(EXIT.unreachable, `the data in ${config.dataDirectory} cannot be opened: ${message}`)
+    throw new Exit(EXIT.unreachable, `the data in ${options.dataDirectory} cannot be opened: ${message}`)
   }
 }
 

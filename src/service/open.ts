@@ -12,12 +12,12 @@ export interface ServiceOptions {
   readonly limits: Limits
   readonly now?: () => Date
   /** Told of faults of our own that a response could not carry. */
-  readonly onInternalError?: (error: unknown) => void
+  readonly onInternalError: (error: unknown) => void
   readonly onStoreTiming?: (operation: string, seconds: number) => void
 }
 
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { dataDirectory, limits, now = () => new Date(), onStoreTiming, onInternalError = () => {} } = options
+  const { dataDirectory, limits, now = () => new Date(), onStoreTiming, onInternalError } = options
   const store = openSqliteStore({
     directory: dataDirectory,
     ...(onStoreTiming && { onTiming: onStoreTiming }),

@@ -1,6 +1,7 @@
 /** Values that the service makes: identifiers, times, and numbers from sequences. */
 import { randomUUID } from 'node:crypto'
 import { type Json, numberFrom } from '../base/json.ts'
+import { memoized } from '../base/memo.ts'
 import { uuidV7 } from '../base/uuid.ts'
 import { printDate } from '../schema/date.ts'
 import { type Sources, prepareDocument } from '../schema/document.ts'
@@ -52,9 +53,9 @@ export function drawingSources(deps: Deps, draw: (sequence: Sequence) => bigint)
   }
 }
 
-function drawsSequences(schema: Schema): boolean {
-  return allFields(schema.root.fields).some((field) => field.kind === 'simple' && field.generator?.sequence)
-}
+const drawsSequences = memoized((schema: Schema): boolean =>
+  allFields(schema.root.fields).some((field) => field.kind === 'simple' && field.generator?.sequence),
+)
 
 /** A rehearsal: the documents are prepared once without real numbers, to learn how many each sequence must give. */
 function neededValues(

@@ -10,7 +10,7 @@ import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
 import { startTestServer } from '../support/server.ts'
-import { ADMIN, openTestService } from '../support/service.ts'
+import { ADMIN, openTestService, failLoudly } from '../support/service.ts'
 
 interface LockTester extends AsyncDisposable {
   readonly service: Service
@@ -159,7 +159,7 @@ function rows(directory: string): readonly unknown[] {
 test('lock: it outlives the process', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
   const ask = { domain: 'd', resourceId: 'r' }
-  const options = { dataDirectory: directory, limits: DEFAULT_LIMITS }
+  const options = { dataDirectory: directory, limits: DEFAULT_LIMITS, onInternalError: failLoudly }
   {
     await using service = await openService(options)
     assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'a' }), true)

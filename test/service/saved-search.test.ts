@@ -20,6 +20,7 @@ import {
   jsonObject,
   metadataDocument,
   openTestService,
+  failLoudly,
 } from '../support/service.ts'
 
 const KEEPER = callerWith('admin')
@@ -103,7 +104,7 @@ test('savedSearch: the entity is there from the first start, with its access', a
 
 test('savedSearch: made once; removed, it stays removed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
-  const options = { dataDirectory: directory, limits: DEFAULT_LIMITS }
+  const options = { dataDirectory: directory, limits: DEFAULT_LIMITS, onInternalError: failLoudly }
   const entities = async (change?: boolean): Promise<Json> => {
     await using service = await openService(options)
     const before = service.metadata.names(ADMIN, undefined)

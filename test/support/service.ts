@@ -29,6 +29,8 @@ export interface Definition {
 }
 
 export interface TestServiceOptions {
+  /** Absent: a fault of our own fails the test that caused it. */
+  readonly onInternalError?: (error: unknown) => void
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
 }
@@ -48,11 +50,19 @@ export function callerWith(...roles: readonly string[]): Caller {
   return { principal: 'tester', roles: new Set(roles), permissions: new Set(PERMISSIONS) }
 }
 
+/** Outside of any test's reach, so that nothing can swallow it. */
+export function failLoudly(error: unknown): void {
+  process.nextTick(() => {
+    throw error
+  })
+}
+
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
   const service = await openService({
     dataDirectory: directory,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    onInternalError: options.onInternalError ?? failLoudly,
     ...(options.now && { now: options.now }),
   })
   return {
