@@ -37,18 +37,18 @@ for (const [list, roles, admitted] of LISTS) {
   })
 }
 
-const only = (...roles: readonly string[]): JsonObject => ({
+const readableBy = (...roles: readonly string[]): JsonObject => ({
   access: { find: roles, insert: roles, update: roles },
 })
 
 const FIELDS: JsonObject = {
   open: { type: 'string' },
-  secret: { type: 'string', ...only('boss') },
+  secret: { type: 'string', ...readableBy('boss') },
   never: { type: 'string', access: { find: ['noone'] } },
   inherits: { type: 'string', access: { find: [] } },
   box: {
     type: 'object',
-    ...only('boss', 'clerk'),
+    ...readableBy('boss', 'clerk'),
     fields: {
       plain: { type: 'string' },
       inner: { type: 'string', access: { find: ['boss'] } },

@@ -7,7 +7,7 @@ import { ANYONE, metadataDocument } from '../support/service.ts'
 
 export const EVERYTHING: JsonObject = { field: '*', include: true, recursive: true }
 
-const only = (...roles: readonly string[]): JsonObject => ({
+const readableBy = (...roles: readonly string[]): JsonObject => ({
   access: { find: roles, insert: roles, update: roles },
 })
 
@@ -26,7 +26,7 @@ export const COUNTRY: JsonObject = {
 /** Who may do what depends on the role; `salary` is for the boss alone. */
 export const STAFF: JsonObject = {
   name: { type: 'string' },
-  salary: { type: 'integer', ...only('boss') },
+  salary: { type: 'integer', ...readableBy('boss') },
   floor: { type: 'integer' },
   badge: {
     type: 'string',
