@@ -7,6 +7,7 @@ import { ROUTES } from '../../src/http/routes.ts'
 import { terminal } from '../../src/http/terminal.ts'
 import { logTo } from '../../src/http/log.ts'
 import { type Harness, start } from './harness.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
 
 let http: Harness
 before(async () => {
@@ -70,6 +71,14 @@ test('metrics: count requests by route and status, and time them', async () => {
   assert.match(text, /^smalt_http_request_duration_seconds_bucket\{.*le="\+Inf"\} 2$/m)
   assert.match(text, /^nodejs_eventloop_lag_seconds /m)
   assert.match(text, /^process_cpu_seconds_total /m)
+})
+
+test('metrics: time what the store does', async () => {
+  const metrics = createMetrics()
+  metrics.observeStore('find', 0.002)
+  metrics.observeStore('find', 0.2)
+  const text = await metrics.text()
+  assert.match(text, /^smalt_store_duration_seconds_count\{operation="find"\} 2$/m)
 })
 
 test('openapi: the document is valid OpenAPI 3.1', async () => {
