@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../base/json.ts'
 import { resolveProjection } from '../lang/resolve.ts'
 import { rootScope } from '../lang/scope.ts'
 import type { Outcome } from '../plan/plan.ts'
+import type { Report } from '../store/store.ts'
 import { planInsert } from '../plan/write.ts'
 import { prepareDocument } from '../schema/document.ts'
 import { denials } from './denials.ts'
@@ -14,7 +15,7 @@ import { type Deps, boundsOf } from './deps.ts'
 import { createPage } from './page.ts'
 import type { InsertRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
-import { createTally } from './tally.ts'
+import { type Tally, createTally } from './tally.ts'
 import { sourcesFor } from './values.ts'
 
 export async function insert(deps: Deps, caller: Caller, request: InsertRequest): Promise<DataResponse> {
@@ -26,16 +27,25 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
     allowed,
     drafts.filter(isSound).map(({ document }) => document),
   )
-  const page = createPage(allowed, remaining, deps.limits.resultBytes)
-  const tally = createTally({ operation: 'insert', schema, page, range: request.range })
+  const start = (): Tally => {
+    const page = createPage(allowed, remaining, deps.limits.resultBytes)
+    return createTally({ operation: 'insert', schema, page, range: request.range })
+  }
   const isHopeless = write.atomic && !drafts.every(isSound)
   if (isHopeless || write.documents.length === 0) {
+    const tally = start()
     for (const draft of drafts) tally.add(refusal(draft), draft.sent)
     return tally.respond(!isHopeless)
   }
-  const { report, finish } = inOrder(drafts, tally.add)
-  const isCommitted = await deps.storeOf(schema).write(write, report, boundsOf(deps, request))
-  finish()
+  let tally!: Tally
+  let told!: ReturnType<typeof inOrder>
+  const begin = (): Report => {
+    tally = start()
+    told = inOrder(drafts, tally.add)
+    return told.report
+  }
+  const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
+  told.finish()
   return tally.respond(isCommitted)
 }
 

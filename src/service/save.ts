@@ -10,6 +10,7 @@ import { type FieldRef, resolveField, rootScope } from '../lang/scope.ts'
 import { candidates } from '../lang/match.ts'
 import type { Change, Draw, SaveItem, StoredDocument } from '../plan/plan.ts'
 import { planSave } from '../plan/write.ts'
+import type { Report } from '../store/store.ts'
 import { carryMembers } from '../schema/carry.ts'
 import { castDocument, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
@@ -20,7 +21,7 @@ import { createPage } from './page.ts'
 import type { SaveRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
 import { revise } from './revise.ts'
-import { createTally } from './tally.ts'
+import { type Tally, createTally } from './tally.ts'
 import { drawingSources } from './values.ts'
 
 export async function save(deps: Deps, caller: Caller, request: SaveRequest): Promise<DataResponse> {
@@ -35,11 +36,13 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
     itemFor(sent, { deps, allowed, freshness, onTurn: () => (current = sent) }),
   )
   const { write, ...remaining } = planSave(allowed, items)
-  const page = createPage(allowed, remaining, deps.limits.resultBytes)
-  const tally = createTally({ operation: 'save', schema, page, range: request.range })
-  const isCommitted = await deps
-    .storeOf(schema)
-    .write(write, (outcome) => tally.add(outcome, current), boundsOf(deps, request))
+  let tally!: Tally
+  const begin = (): Report => {
+    const page = createPage(allowed, remaining, deps.limits.resultBytes)
+    tally = createTally({ operation: 'save', schema, page, range: request.range })
+    return (outcome) => tally.add(outcome, current)
+  }
+  const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
   return tally.respond(isCommitted)
 }
 

@@ -7,7 +7,7 @@ import type { Page, Shown } from './page.ts'
 import type { Range } from './request.ts'
 import { type DataError, type DataResponse, statusOf } from './response.ts'
 
-interface Tally {
+export interface Tally {
   /** `data` is the document as its sender knows it, for the case that it failed. */
   readonly add: (outcome: Outcome, data: Json) => void
   readonly respond: (isCommitted: boolean) => DataResponse

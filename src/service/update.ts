@@ -10,13 +10,14 @@ import { resolveProjection, resolveQuery } from '../lang/resolve.ts'
 import { rootScope } from '../lang/scope.ts'
 import type { Outcome, StoredDocument, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
+import type { Report } from '../store/store.ts'
 import { freshnessBy } from './document-version.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
 import { hiddenDenial, revise } from './revise.ts'
-import { createTally } from './tally.ts'
+import { type Tally, createTally } from './tally.ts'
 import { drawingSources } from './values.ts'
 
 export async function update(deps: Deps, caller: Caller, request: UpdateRequest): Promise<DataResponse> {
@@ -34,17 +35,18 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   )
   const { write, ...remaining } = planUpdate(allowed, changeBy(deps, allowed, request))
   const { showsId } = allowed
-  const page = createPage(allowed, remaining, deps.limits.resultBytes)
-  const tally = createTally({ operation: 'update', schema, page, range: request.range })
+  let tally!: Tally
   let matchCount = 0
-  const isCommitted = await deps.storeOf(schema).write(
-    write,
-    (outcome) => {
+  const begin = (): Report => {
+    const page = createPage(allowed, remaining, deps.limits.resultBytes)
+    tally = createTally({ operation: 'update', schema, page, range: request.range })
+    matchCount = 0
+    return (outcome) => {
       matchCount++
       tally.add(outcome, sighted(outcome, page, { request, showsId }))
-    },
-    boundsOf(deps, request),
-  )
+    }
+  }
+  const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
   return { ...tally.respond(isCommitted), matchCount }
 }
 

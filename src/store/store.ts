@@ -6,7 +6,7 @@ import type { Collection, IndexDefinition } from '../schema/schema.ts'
 
 export interface Store extends AsyncDisposable {
   /** The backend's name in metadata, and the key of its part of an explanation. */
-  readonly kind: 'sqlite'
+  readonly kind: StoreKind
   /** What the store promises, for people: engine and durability. */
   readonly description: string
   /** Hands over the documents of the page one after the other; what `take` throws ends the find. */
@@ -15,23 +15,38 @@ export interface Store extends AsyncDisposable {
   stream(plan: ReadPlan, bounds: Bounds): AsyncIterable<StoredDocument>
   explain(plan: ReadPlan, bounds: Bounds): Promise<Explanation>
   /**
-   * One transaction. What becomes of each document is reported from inside it, so what `report` throws takes
-   * everything back. Tells whether the plan was committed; an atomic plan with a failure is not.
+   * One transaction. What becomes of each document is reported from inside it, so what a report throws takes
+   * everything back. A store that must begin again asks for a new report, and then only that one counts. Tells whether
+   * the plan was committed; an atomic plan with a failure is not.
    */
-  write(plan: WritePlan, report: (outcome: Outcome) => void, bounds: Bounds): Promise<boolean>
-  /** Runs work on a store of its own, all of it in one transaction that is taken back when the work throws. */
+  write(plan: WritePlan, begin: () => Report, bounds: Bounds): Promise<boolean>
+  /**
+   * Runs work on a store of its own, all of it in one transaction that is taken back when the work throws. Where others
+   * got in its way the work runs once more from its beginning.
+   */
   transact<T>(work: (store: StoreSession) => Promise<T>): Promise<T>
   /** Values nobody was given before and nobody will be given again. */
   nextValues(sequence: Sequence, count: number): Promise<readonly bigint[]>
   /** One step on one lock, on disk when answered; of callers at the same time one comes first. */
   lock(request: LockRequest): Promise<LockOutcome>
   readMetadata(): Promise<MetadataRecords>
+  /** Rises with every change of any metadata; cheap enough to be asked for all the time. */
+  readEpoch(): Promise<number>
   /** Applies the whole change, with the indexes it needs, or nothing of it. */
   changeMetadata(change: MetadataChange): Promise<void>
+  /** Creates or changes a collection whose metadata another store keeps. */
+  prepareCollection(definition: CollectionDefinition): Promise<void>
+  /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
+  onMetadataChange(listener: () => void): void
   readHistory(entity: string): Promise<readonly HistoryRecord[]>
   /** Fails when the store cannot be used. */
   ping(): Promise<void>
 }
+
+export type StoreKind = 'sqlite' | 'postgres'
+
+/** Told what became of each document, in their order. */
+export type Report = (outcome: Outcome) => void
 
 export type LockOperation = 'acquire' | 'release' | 'count' | 'ping'
 
@@ -77,6 +92,8 @@ export interface Explanation {
 export interface MetadataRecords {
   /** Rises with every change of any metadata. */
   readonly epoch: number
+  /** Made once with the store, the same for every process: what marks are made with that nobody else can make. */
+  readonly secret: string
   readonly entities: readonly { readonly entity: string; readonly info: string }[]
   /** In the order in which the versions were made. */
   readonly schemas: readonly { readonly entity: string; readonly version: string; readonly schema: string }[]

@@ -28,6 +28,7 @@ export function memoryMetadata(): MemoryMetadata {
   function read(): MetadataRecords {
     return {
       epoch,
+      secret: 's',
       entities: [...infos].map(([entity, info]) => ({ entity, info })),
       schemas: [...schemas].flatMap(([entity, versions]) =>
         [...versions].map(([version, schema]) => ({ entity, version, schema })),

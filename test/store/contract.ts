@@ -79,7 +79,7 @@ export interface Written {
 
 export async function write(store: StoreSession, plan: WritePlan): Promise<Written> {
   const outcomes: Outcome[] = []
-  const isCommitted = await store.write(plan, (outcome) => outcomes.push(outcome), BOUNDS)
+  const isCommitted = await store.write(plan, () => (outcome) => outcomes.push(outcome), BOUNDS)
   return { isCommitted, outcomes }
 }
 
@@ -353,7 +353,10 @@ function changeContract(kind: string, open: OpenStore): void {
     const report = ({ kind: outcome }: Outcome): void => {
       if (outcome === 'inserted') throw enough
     }
-    await assert.rejects(stage.store.write(plan, report, BOUNDS), enough)
+    await assert.rejects(
+      stage.store.write(plan, () => report, BOUNDS),
+      enough,
+    )
     assert.deepEqual(await ids(stage.store), [])
   })
 

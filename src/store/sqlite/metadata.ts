@@ -5,21 +5,30 @@ import type { HistoryRecord, MetadataChange, MetadataRecords, Store } from '../s
 import type { Catalogue } from './catalogue.ts'
 import type { Writer } from './writer.ts'
 
-type MetadataPart = Pick<Store, 'readMetadata' | 'changeMetadata' | 'readHistory'>
+type MetadataPart = Pick<
+  Store,
+  'readMetadata' | 'readEpoch' | 'changeMetadata' | 'prepareCollection' | 'onMetadataChange' | 'readHistory'
+>
 
 export function metadataOf(database: DatabaseSync, catalogue: Catalogue, writer: Writer): MetadataPart {
+  /** Jobs that shared the transaction would still write by the tables and indexes of before. */
+  async function alone(work: () => void): Promise<void> {
+    try {
+      await writer.transact(async () => work())
+    } finally {
+      catalogue.reload()
+    }
+  }
+
   return {
     async readMetadata() {
       return readMetadata(database, catalogue)
     },
-    async changeMetadata(change) {
-      try {
-        // Alone: jobs that shared the transaction would still write by the tables and indexes of before.
-        await writer.transact(async () => apply(database, catalogue, change))
-      } finally {
-        catalogue.reload()
-      }
-    },
+    readEpoch: async () => epochOf(database),
+    changeMetadata: (change) => alone(() => apply(database, catalogue, change)),
+    prepareCollection: (definition) => alone(() => catalogue.prepare(definition)),
+    // One process at a time has the file, so nobody else can change anything.
+    onMetadataChange: () => undefined,
     async readHistory(entity) {
       return readHistory(database, entity)
     },
@@ -30,6 +39,7 @@ function readMetadata(database: DatabaseSync, catalogue: Catalogue): MetadataRec
   const all = <T>(text: string): T[] => database.prepare(text).all() as T[]
   return {
     epoch: epochOf(database),
+    secret: String(database.prepare('select secret from smalt_secret').get()!['secret']),
     entities: all('select entity, info from smalt_entity order by entity'),
     schemas: all('select entity, version, schema from smalt_schema order by no'),
     collections: catalogue

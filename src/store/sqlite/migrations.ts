@@ -23,6 +23,8 @@ const MIGRATIONS: readonly string[] = [
      domain text not null, resource text not null, owner text not null, count integer not null,
      ttl integer not null, expires integer not null, primary key (domain, resource)) strict;
    create index smalt_lock_expires on smalt_lock(expires);`,
+  `create table smalt_secret(secret text not null) strict;
+   insert into smalt_secret values (lower(hex(randomblob(32))));`,
 ]
 
 export function migrate(database: DatabaseSync): void {

@@ -78,11 +78,11 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
         if (!isSlow(plan, page.text, { table, statements })) return direct.explain(plan, bounds)
         return explainElsewhere(plan, explanation(plan, table, statements), { table, readers, bounds })
       }),
-    write: (plan, report, bounds) =>
+    write: (plan, begin, bounds) =>
       timed(plan.kind, async () => {
         const table = requireTable(catalogue, plan.collection)
         const candidates = await candidatesFor(plan, statements, { table, readers, bounds })
-        return await writer.run(() => direct.write(plan, report, bounds, candidates))
+        return await writer.run(() => direct.write(plan, begin, bounds, candidates))
       }),
     nextValues: (sequence, count) =>
       timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
@@ -125,11 +125,11 @@ function directSession({ within, catalogue, statements, version }: Session): Dir
       return within(bounds.timeLimitMs, () => readPage(plan, take, { read, statements }))
     },
     explain: (plan) => explainRead(plan, catalogue.tableOf(plan.collection), statements),
-    write: (plan, report, _bounds, candidates) => {
+    write: (plan, begin, _bounds, candidates) => {
       const table = requireTable(catalogue, plan.collection)
       const draw = (sequence: Sequence): bigint => nextValues(sequence, 1, statements)[0]!
       const given = candidates === undefined ? {} : { candidates }
-      return carryOut(plan, { table, statements, version: version(), report, draw, ...given })
+      return carryOut(plan, { table, statements, version: version(), report: begin(), draw, ...given })
     },
     nextValues: (sequence, count) => nextValues(sequence, count, statements),
   }
@@ -140,7 +140,7 @@ function promised(direct: DirectSession): StoreSession {
     kind: 'sqlite',
     find: async (plan, take, bounds) => direct.find(plan, take, bounds),
     explain: async (plan, bounds) => direct.explain(plan, bounds),
-    write: async (plan, report, bounds) => direct.write(plan, report, bounds),
+    write: async (plan, begin, bounds) => direct.write(plan, begin, bounds),
     nextValues: async (sequence, count) => direct.nextValues(sequence, count),
   }
 }
