@@ -1,4 +1,4 @@
-/** Smalt as a library: open the service on a directory, and serve it over HTTP or call it directly. */
+/** Smalt as a library: open the service on its datasources, and serve it over HTTP or call it directly. */
 export { type Caller, PERMISSIONS, type Permission } from './access/caller.ts'
 export { ServiceError } from './base/errors.ts'
 export { DEFAULT_LIMITS, type Limits } from './base/limits.ts'
@@ -6,6 +6,6 @@ export { openMode } from './http/credentials.ts'
 export { createLog } from './http/log.ts'
 export { createMetrics } from './http/metrics.ts'
 export { type RunningServer, startServer } from './http/server.ts'
-export { type ServiceOptions, openService } from './service/open.ts'
+export { type Datasource, OpenError, type ServiceOptions, openService } from './service/open.ts'
 export { type DataResponse, printResponse } from './service/response.ts'
 export type { DataService, MetadataService, Service, Target } from './service/service.ts'

@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lang: ['base', 'schema'],
   access: ['base', 'schema', 'lang'],
   plan: ['base', 'schema', 'lang', 'access'],
-  store: ['base', 'schema', 'lang', 'plan'],
+  store: ['base', 'schema', 'lang', 'plan', 'pg'],
   metadata: ['base', 'schema', 'lang', 'store'],
   service: ['base', 'schema', 'lang', 'access', 'plan', 'store', 'metadata'],
   http: ['base', 'access', 'service', 'find-my-way', 'pino', 'prom-client'],

@@ -42,6 +42,7 @@ export const CODES = {
   'store-crud:Duplicate': 409,
   'store-crud:SaveError': 400,
   'store-crud:ConcurrentUpdate': 409,
+  'store-crud:OutcomeUnknown': 503,
   'store-crud:Timeout': 504,
   'query-api:InvalidQuery': 400,
   'query-api:InvalidProjection': 400,

@@ -44,7 +44,7 @@ export function compilePattern(source: string, flags: PatternFlags): Pattern | u
 }
 
 /** RE2 has no `x` flag: white space and `#` comments outside classes and escapes are taken out beforehand. */
-function withoutComments(source: string): string {
+export function withoutComments(source: string): string {
   return source.replaceAll(EXTENDED, (_, kept: string | undefined) => kept ?? '')
 }
 

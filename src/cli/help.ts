@@ -3,6 +3,8 @@ export const HELP = `Smalt stores JSON documents by entity, with versioned schem
 
   smalt                          start on http://127.0.0.1:8080, data in ./data
   smalt --port 9000 --data /srv  start elsewhere
+  smalt --store postgres://user:password@host/database --workers 4
+                                 keep the data in PostgreSQL, serve it by four processes
   smalt config                   print the configuration in effect
 
 Commands
@@ -14,7 +16,12 @@ Commands
 Options
   --port N             port to listen on, 0 picks a free one (8080; SMALT_PORT)
   --host H             address to listen on (127.0.0.1; SMALT_HOST)
-  --data DIR           where the data is kept (./data; SMALT_DATA)
+  --data DIR           directory that the data is kept in (./data; SMALT_DATA)
+  --store LOCATION     where it is kept instead: postgres://... or sqlite:DIR (SMALT_STORE)
+  --datasource NAME=LOCATION
+                       another place for documents, by the name that metadata calls it; may be
+                       repeated (SMALT_DATASOURCES, a list with commas or spaces)
+  --workers N          processes that share the port, with PostgreSQL only (1; SMALT_WORKERS)
   --log-level L        trace, debug, info, warn, error, fatal or silent (info; SMALT_LOG_LEVEL)
   -h, --help           print this text
   -v, --version        print the version

@@ -2,6 +2,7 @@
 /** The command line: finds out what is wanted and does it. Data goes to standard output, talk to standard error. */
 import { enableCompileCache } from 'node:module'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { maskLocation } from '../base/location.ts'
 import { OpenNetworkError } from '../http/credentials.ts'
 import { VERSION } from '../http/version.ts'
 import { type Config, ConfigError, type Flags, limitVariable, readConfig } from './config.ts'
@@ -13,6 +14,9 @@ const OPTIONS = {
   port: { type: 'string' },
   host: { type: 'string' },
   data: { type: 'string' },
+  store: { type: 'string' },
+  datasource: { type: 'string', multiple: true },
+  workers: { type: 'string' },
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -45,8 +49,8 @@ async function run(args: readonly string[]): Promise<void> {
       const config = readConfig(flags, process.env)
       // only this command needs the service, so the others need not wait for it to load; the next start finds it compiled
       enableCompileCache()
-      const { serve } = await import('./serve.ts')
-      await serve(config)
+      if (config.workers > 1) await (await import('./workers.ts')).serveByWorkers(config)
+      else await (await import('./serve.ts')).serve(config)
     }
   }
 }
@@ -76,10 +80,12 @@ function lenient(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: false, tokens: true })
 }
 
-/** With the variable beside each limit, since nobody guesses it. */
-function shown({ limits, ...config }: Config) {
+/** Without passwords, and with the variable beside each limit, since nobody guesses it. */
+function shown({ limits, datasources, ...config }: Config) {
+  const masked = datasources.map(({ name, location }) => ({ name, location: maskLocation(location) }))
   const variables = Object.keys(limits).map((name) => [name, limitVariable(name)])
-  return { ...config, limits, limitVariables: Object.fromEntries(variables) as Record<string, string> }
+  const limitVariables = Object.fromEntries(variables) as Record<string, string>
+  return { ...config, datasources: masked, limits, limitVariables }
 }
 
 function usage(problem: string, word?: string, known: readonly string[] = []): Exit {

@@ -1,11 +1,13 @@
 /** `smalt serve`: opens the data, listens, and ends cleanly when told to. */
 import { resolve } from 'node:path'
+import { ServiceError } from '../base/errors.ts'
+import { maskLocation, parseLocation } from '../base/location.ts'
 import { openMode, refuseOpenNetwork } from '../http/credentials.ts'
 import { type Log, createLog } from '../http/log.ts'
-import { createMetrics } from '../http/metrics.ts'
-import { type RunningServer, startServer } from '../http/server.ts'
+import { type Metrics, createMetrics } from '../http/metrics.ts'
+import { startServer } from '../http/server.ts'
 import { VERSION } from '../http/version.ts'
-import { type ServiceOptions, openService } from '../service/open.ts'
+import { OpenError, type ServiceOptions, openService } from '../service/open.ts'
 import type { Service } from '../service/service.ts'
 import type { Config } from './config.ts'
 import { EXIT, Exit } from './exit.ts'
@@ -14,24 +16,44 @@ import { EXIT, Exit } from './exit.ts'
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel)
   dieOnUncaught(log)
+  const listening = await listen(config, log, createMetrics())
+  endOnSignal(log, listening.end, () => undefined)
+  announce(log, config, listening)
+}
+
+export interface Listening {
+  readonly port: number
+  /** What the store promises. */
+  readonly store: string
+  /** Answers what is under way and closes the data. */
+  readonly end: () => Promise<void>
+}
+
+export async function listen(config: Config, log: Log, metrics: Metrics): Promise<Listening> {
   const auth = openMode()
-  const { host, port, limits } = config
+  const { host, port, limits, datasources } = config
   // the server refuses this too, but only after the data has been opened, or made where there was none
   refuseOpenNetwork(auth, host)
-  const metrics = createMetrics()
   const service = await open({
-    dataDirectory: config.dataDirectory,
+    datasources,
     limits,
     onStoreTiming: metrics.observeStore,
-    onInternalError: (error) => log.logger.error({ err: error }, 'unexpected error'),
+    onInternalError: (error) => {
+      // a store out of reach is foreseen, but whoever runs the service must learn why it is
+      if (error instanceof ServiceError) log.logger.warn({ err: error }, error.message)
+      else log.logger.error({ err: error }, 'unexpected error')
+    },
   })
   try {
     const server = await startServer({ service, limits, auth, log, metrics, host, port })
-    endOnSignal(log, async () => {
-      await server.close()
-      await service[Symbol.asyncDispose]()
-    })
-    announce(log, config, { server, service })
+    return {
+      port: server.port,
+      store: service.store.description,
+      async end() {
+        await server.close()
+        await service[Symbol.asyncDispose]()
+      },
+    }
   } catch (error) {
     await service[Symbol.asyncDispose]()
     throw listenProblem(error, config)
@@ -42,9 +64,9 @@ async function open(options: ServiceOptions): Promise<Service> {
   try {
     return await openService(options)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'SMALT_LOCKED') throw new Exit(EXIT.conflict, message)
-    throw new Exit(EXIT.unreachable, `the data in ${options.dataDirectory} cannot be opened: ${message}`)
+    if (!(error instanceof OpenError)) throw error
+    if (error.reason === 'locked') throw new Exit(EXIT.conflict, (error.cause as Error).message)
+    throw new Exit(error.reason === 'location' ? EXIT.config : EXIT.unreachable, error.message)
   }
 }
 
@@ -59,32 +81,49 @@ function listenProblem(error: unknown, { host, port }: Config): Exit {
   return new Exit(EXIT.failed, `cannot listen on ${host} port ${port}: ${message}`)
 }
 
-interface Started {
-  readonly server: RunningServer
-  readonly service: Service
-}
-
 /** A person reads it beside the log, a machine in it. */
-function announce(log: Log, { host, dataDirectory }: Config, { server, service }: Started): void {
-  const api = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${server.port}`
-  const { description: store } = service.store
-  const facts = { version: VERSION, api, docs: `${api}/docs`, data: resolve(dataDirectory), store }
+export function announce(
+  log: Log,
+  { host, datasources, workers }: Config,
+  { port, store }: Omit<Listening, 'end'>,
+): void {
+  const api = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+  const [first, ...others] = datasources.map(({ name, location }) => ({
+    name,
+    data: shownLocation(location),
+  }))
+  const facts = { version: VERSION, api, docs: `${api}/docs`, data: first!.data, store }
+  const more = {
+    ...(others.length > 0 && { datasources: others.map(({ name, data }) => `${name}=${data}`) }),
+    ...(workers > 1 && { workers }),
+  }
   if (!process.stdout.isTTY) {
-    log.logger.info(facts, 'listening')
+    log.logger.info({ ...facts, ...more }, 'listening')
     log.flush()
     return
   }
   process.stderr.write(
     `Smalt ${VERSION}\n  API    ${api}\n  docs   ${facts.docs}\n  data   ${facts.data}\n` +
-      `  store  ${store}\n  roles  from the header Smalt-Roles; this machine only\n`,
+      others.map(({ name, data }) => `         ${name}: ${data}\n`).join('') +
+      `  store  ${store}\n  roles  from the header Smalt-Roles; this machine only\n` +
+      (workers > 1 ? `  works  in ${workers} processes\n` : ''),
   )
 }
 
+/** The directory from the root, or the URL without its password. */
+function shownLocation(location: string): string {
+  const parsed = parseLocation(location)
+  return parsed?.kind === 'sqlite' ? resolve(parsed.directory) : maskLocation(location)
+}
+
 /** The first signal ends things well, the second at once. */
-function endOnSignal(log: Log, end: () => Promise<void>): void {
+export function endOnSignal(log: Log, end: () => Promise<void>, abandon: () => void): void {
   let isEnding = false
   const onSignal = (signal: string) => {
-    if (isEnding) process.exit(EXIT.interrupted)
+    if (isEnding) {
+      abandon()
+      process.exit(EXIT.interrupted)
+    }
     isEnding = true
     log.logger.info({ signal }, 'ending')
     log.flush()
@@ -100,13 +139,13 @@ function endOnSignal(log: Log, end: () => Promise<void>): void {
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
 }
 
-function dieOnUncaught(log: Log): void {
+export function dieOnUncaught(log: Log): void {
   process.on('uncaughtException', (error) => die(log, error))
   process.on('unhandledRejection', (error) => die(log, error))
 }
 
 /** After an error nobody foresaw nothing can be trusted any more. */
-function die(log: Log, error: unknown): void {
+export function die(log: Log, error: unknown): void {
   log.logger.fatal({ err: error }, 'fatal error')
   log.close()
   process.exit(EXIT.failed)

@@ -2,20 +2,27 @@
  * Measurements for Prometheus. Requests are counted in plain numbers and turned into the exposition format only when
  * somebody asks: prom-client would hash the labels of every observation.
  */
-import { Registry, collectDefaultMetrics } from 'prom-client'
+import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client'
 
 export interface Metrics {
   /** The meter of one route, to be kept: nothing is looked up per request but the status. */
   readonly meterOf: (method: string, route: string) => Meter
   readonly observeStore: (operation: string, seconds: number) => void
   readonly text: () => Promise<string>
+  /** What this process measured, as plain data that can be sent to another one. */
+  readonly snapshot: () => Promise<Snapshot>
 }
+
+export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** What all processes measured that share the port; `own` is the part of the one that asks. */
+export type Gather = (own: Snapshot) => Promise<readonly Snapshot[]>
 
 export interface Meter {
   observe(status: number, seconds: number): void
 }
 
-export function createMetrics(): Metrics {
+export function createMetrics(gather?: Gather): Metrics {
   const registry = new Registry()
   const requests: RouteMeter[] = []
   const operations = new Map<string, Timings>()
@@ -42,7 +49,12 @@ export function createMetrics(): Metrics {
       if (!timings) operations.set(operation, (timings = new Timings()))
       timings.observe(seconds)
     },
-    text: () => registry.metrics(),
+    snapshot: () => registry.getMetricsAsJSON(),
+    async text() {
+      if (!gather) return await registry.metrics()
+      const all = await gather(await registry.getMetricsAsJSON())
+      return await AggregatorRegistry.aggregate([...all]).metrics()
+    },
   }
 }
 

@@ -1,15 +1,19 @@
 /** All metadata of the service in memory: read from the store's records, compiled when first asked for. */
 import { ServiceError } from '../base/errors.ts'
 import { parseTrusted } from '../base/json.ts'
-import type { Schema } from '../schema/schema.ts'
+import type { Collection, Schema } from '../schema/schema.ts'
 import type { MetadataRecords } from '../store/store.ts'
 import { collectionOf, compileSchema } from './compile.ts'
 import type { Datasources } from './datastore.ts'
 import { type EntityInfo, parseEntityInfo } from './entity-info.ts'
+import type { AllRecords } from './other-stores.ts'
 import { type SchemaDocument, parseSchemaDocument } from './schema-document.ts'
 
 export interface Catalogue {
   readonly epoch: number
+  readonly secret: string
+  /** Whether collections of some datasource could not be read. */
+  readonly isPartial: boolean
   readonly entities: ReadonlyMap<string, Entity>
 }
 
@@ -29,28 +33,31 @@ export interface Version {
   readonly schema: () => Schema
 }
 
-export const EMPTY: Catalogue = { epoch: -1, entities: new Map() }
+export const EMPTY: Catalogue = { epoch: -1, secret: '', isPartial: false, entities: new Map() }
 
-export function readCatalogue(
-  records: MetadataRecords,
-  previous: Catalogue,
-  configured: Datasources,
-): Catalogue {
+export function readCatalogue(records: AllRecords, previous: Catalogue, configured: Datasources): Catalogue {
   const schemas = Map.groupBy(records.schemas, ({ entity }) => entity)
   const collections = Map.groupBy(records.collections, ({ collection }) => collection.entity)
   const entities = records.entities.map(({ entity, info }): [string, Entity] => {
-    const own = { info, schemas: schemas.get(entity) ?? [], collections: collections.get(entity) ?? [] }
+    const own = {
+      info,
+      schemas: schemas.get(entity) ?? [],
+      collections: collections.get(entity) ?? [],
+      unread: records.unread,
+    }
     const origin = JSON.stringify(own)
     const known = previous.entities.get(entity)
     return [entity, known?.origin === origin ? known : readEntity(own, { entity, origin, configured })]
   })
-  return { epoch: records.epoch, entities: new Map(entities) }
+  const { epoch, secret, unread } = records
+  return { epoch, secret, isPartial: unread.length > 0, entities: new Map(entities) }
 }
 
 interface EntityRecords {
   readonly info: string
   readonly schemas: MetadataRecords['schemas']
   readonly collections: MetadataRecords['collections']
+  readonly unread: readonly string[]
 }
 
 function readEntity(
@@ -58,17 +65,26 @@ function readEntity(
   from: { readonly entity: string; readonly origin: string; readonly configured: Datasources },
 ): Entity {
   const info = readInfo(records.info, from.entity, from.configured)
-  const { name } = collectionOf(info)
-  // A store need not know the name it is configured under, so the datasource is not compared.
-  const paths = records.collections
-    .filter(({ collection }) => collection.name === name)
-    .flatMap((each) => each.paths)
+  const paths = pathsIn(collectionOf(info), records)
   const versions = records.schemas.map(({ version, schema }): [string, Version] => {
     const document = once(() => parseSchemaDocument(parseTrusted(schema), ''))
     return [version, { text: schema, document, schema: once(() => compileSchema(info, document(), paths)) }]
   })
   return { info, infoText: records.info, versions: new Map(versions), origin: from.origin }
 }
+
+function pathsIn(
+  { datasource, name }: Collection,
+  { collections, unread }: EntityRecords,
+): readonly string[] {
+  if (unread.includes(datasource)) return UNKNOWN_PATHS
+  return collections
+    .filter(({ collection }) => collection.datasource === datasource && collection.name === name)
+    .flatMap(({ paths }) => paths)
+}
+
+/** No version has this path, so none is taken to cover what may be stored. */
+const UNKNOWN_PATHS = ['']
 
 function readInfo(text: string, entity: string, configured: Datasources): EntityInfo {
   try {

@@ -3,10 +3,12 @@ import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { compareText } from '../base/text.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { HistoryRecord, MetadataChange, Store } from '../store/store.ts'
+import type { HistoryRecord, Store } from '../store/store.ts'
 import { type Catalogue, EMPTY, type Entity, readCatalogue } from './catalogue.ts'
 import type { Datasources } from './datastore.ts'
-import { type EntityInfo, printEntityInfo } from './entity-info.ts'
+import { type Decision, decideOn, wholeText } from './decisions.ts'
+import type { EntityInfo } from './entity-info.ts'
+import { type OtherStores, prepareElsewhere, readAllRecords, tidyElsewhere } from './other-stores.ts'
 import {
   type VersionName,
   checkRemovable,
@@ -18,13 +20,15 @@ import {
   proposeSchema,
   proposeStatus,
 } from './proposals.ts'
-import { type SchemaDocument, printSchemaDocument } from './schema-document.ts'
-import { type Proposal, settle } from './settle.ts'
+import type { SchemaDocument } from './schema-document.ts'
+import type { Proposal } from './settle.ts'
 
 export type MetadataStore = Pick<Store, 'readMetadata' | 'changeMetadata' | 'readHistory'>
 
 interface RegistryOptions extends Datasources {
   readonly now: () => Date
+  /** Every datasource but the first. */
+  readonly others?: OtherStores
 }
 
 interface StatusRequest {
@@ -34,6 +38,12 @@ interface StatusRequest {
 
 /** The first argument of a change is the principal who makes it. */
 export interface Registry {
+  /** Of the metadata in use; -1 while none has been read. */
+  epoch(): number
+  /** Whether it is to be read again although its epoch did not change. */
+  isPartial(): boolean
+  /** The one of the store. */
+  secret(): string
   /** The version asked for, or the default one; throws the 404s of the data routes. */
   schemaOf(entity: string, version?: string): Schema
   /** Sorted. */
@@ -55,13 +65,23 @@ export interface Registry {
 }
 
 export async function openRegistry(store: MetadataStore, options: RegistryOptions): Promise<Registry> {
+  const registry = createRegistry(store, options)
+  await registry.reload()
+  return registry
+}
+
+/** Until it is reloaded for the first time, all that needs metadata fails as `crud:Unavailable`. */
+export function createRegistry(store: MetadataStore, options: RegistryOptions): Registry {
+  const { others = new Map() } = options
   let catalogue: Catalogue = EMPTY
   let lastChange: Promise<unknown> = Promise.resolve()
 
   async function reload(): Promise<void> {
-    const records = await store.readMetadata()
+    const records = await readAllRecords(store, others, options.datasources[0]!)
     // A slow read may end after a newer one.
-    if (records.epoch > catalogue.epoch) catalogue = readCatalogue(records, catalogue, options)
+    const isNewer = records.epoch > catalogue.epoch
+    const isFuller = records.epoch === catalogue.epoch && catalogue.isPartial
+    if (isNewer || isFuller) catalogue = readCatalogue(records, catalogue, options)
   }
 
   /** Changes wait for each other, and each starts from what the store holds now. */
@@ -73,21 +93,51 @@ export async function openRegistry(store: MetadataStore, options: RegistryOption
       await previous
       await reload()
       const decision = decide(catalogue.entities.get(name), catalogue)
-      if (!decision) return
-      await store.changeMetadata({ ...decision, expectedEpoch: catalogue.epoch, entity: name })
-      await reload()
+      if (decision) await carryOut(name, decision)
     } finally {
       resolve()
     }
   }
 
-  const entityOf = (name: string): Entity => known(catalogue.entities.get(name), name)
+  async function carryOut(name: string, { prepare, ...decision }: Decision): Promise<void> {
+    const made = { ...decision, expectedEpoch: catalogue.epoch, entity: name }
+    if (!prepare || !others.has(prepare.collection.datasource)) {
+      await store.changeMetadata(prepare ? { ...made, prepare } : made)
+      await reload()
+      return
+    }
+    // No transaction spans two stores: the collection comes first, since documents of no version can be without it.
+    await prepareElsewhere(others, catalogue.entities.get(name), prepare)
+    try {
+      await store.changeMetadata(made)
+    } finally {
+      await reload()
+      await tidyElsewhere(others, catalogue.entities.get(name))
+    }
+  }
 
-  await reload()
+  const loaded = (): Catalogue => {
+    if (catalogue !== EMPTY) return catalogue
+    throw new ServiceError('crud:Unavailable', 'metadata could not be read yet; try again in a second')
+  }
   return {
+    epoch: () => catalogue.epoch,
+    isPartial: () => catalogue.isPartial,
+    secret: () => loaded().secret,
     reload,
-    schemaOf: (entity, version) => findSchema(catalogue.entities.get(entity), entity, version),
-    names: () => [...catalogue.entities.keys()].sort(compareText),
+    historyOf: (entity) => store.readHistory(entity),
+    ...views(loaded),
+    ...changes(change, options),
+  }
+}
+
+type Views = Pick<Registry, 'schemaOf' | 'names' | 'infoOf' | 'versionsOf' | 'documentOf'>
+
+function views(loaded: () => Catalogue): Views {
+  const entityOf = (name: string): Entity => known(loaded().entities.get(name), name)
+  return {
+    schemaOf: (entity, version) => findSchema(loaded().entities.get(entity), entity, version),
+    names: () => [...loaded().entities.keys()].sort(compareText),
     infoOf: (entity) => entityOf(entity).info,
     versionsOf: (entity) => [...entityOf(entity).versions.values()].map(({ document }) => document()),
     documentOf(entity, version) {
@@ -95,12 +145,9 @@ export async function openRegistry(store: MetadataStore, options: RegistryOption
       if (!found) throw missingSchema({ entity, version })
       return found.document()
     },
-    historyOf: (entity) => store.readHistory(entity),
-    ...changes(change, options),
   }
 }
 
-type Decision = Omit<MetadataChange, 'expectedEpoch' | 'entity'>
 /** What is to be done about the entity of that name, undefined when nothing is. */
 type Decide = (entity: Entity | undefined, catalogue: Catalogue) => Decision | undefined
 type Changes = Pick<
@@ -164,31 +211,4 @@ function findSchema(entity: Entity | undefined, name: string, version: string | 
     'crud:DisabledMetadataVersion',
     `version ${wanted} of the entity "${name}" is disabled`,
   )
-}
-
-/** What the store must do, or undefined when all stays as it is. */
-function decideOn(
-  proposal: Proposal,
-  entity: Entity | undefined,
-  from: { readonly catalogue: Catalogue; readonly by: Omit<HistoryRecord, 'before' | 'after'> },
-): Decision | undefined {
-  const prepare = settle(from.catalogue, entity, proposal)
-  const version = proposal.schema?.version.value
-  const info = JSON.stringify(printEntityInfo(proposal.info))
-  const schema = proposal.schema && JSON.stringify(printSchemaDocument(proposal.schema))
-  const schemaBefore = version === undefined ? undefined : entity?.versions.get(version)?.text
-  if (info === entity?.infoText && schema === schemaBefore) return undefined
-  const before = entity ? documentText(entity.infoText, schemaBefore) : null
-  const history = { ...from.by, before, after: documentText(info, schema) }
-  const schemas = version === undefined || schema === undefined ? [] : [{ version, schema }]
-  return { info, schemas, prepare, history }
-}
-
-function documentText(info: string, schema: string | undefined): string {
-  return schema === undefined ? `{"entityInfo":${info}}` : `{"entityInfo":${info},"schema":${schema}}`
-}
-
-function wholeText({ infoText, versions }: Entity): string {
-  const schemas = [...versions.values()].map(({ text }) => text)
-  return `{"entityInfo":${infoText},"schemas":[${schemas.join(',')}]}`
 }

@@ -23,9 +23,7 @@ export function settle(
   proposal: Proposal,
 ): CollectionDefinition {
   const { info, schema } = proposal
-  const documents = new Map(
-    [...(entity?.versions ?? [])].map(([version, each]) => [version, each.document()]),
-  )
+  const documents = documentsOf(entity)
   if (schema) documents.set(schema.version.value, schema)
   checkDefaultVersion(info, documents)
   if (schema && proposal.isIntroduced) {
@@ -33,15 +31,27 @@ export function settle(
     checkReferences(schema, catalogue, documents)
   }
   for (const each of documents.values()) checkStillValid(each, info)
+  return definitionOf(info, documents)
+}
+
+/** What the store was told about an entity as it is. */
+export function presentDefinition(entity: Entity): CollectionDefinition {
+  return definitionOf(entity.info, documentsOf(entity))
+}
+
+type Documents = ReadonlyMap<string, SchemaDocument>
+
+function documentsOf(entity: Entity | undefined): Map<string, SchemaDocument> {
+  return new Map([...(entity?.versions ?? [])].map(([version, each]) => [version, each.document()]))
+}
+
+function definitionOf(info: EntityInfo, documents: Documents): CollectionDefinition {
   const schemas = [...documents.values()].map((each) => compileSchema(info, each, []))
   const paths = new Set(schemas.flatMap((each: Schema) => pathsStored(each.root.fields)))
   return { collection: collectionOf(info), indexes: indexDefinitions(info, schemas), paths: [...paths] }
 }
 
-function checkDefaultVersion(
-  { name, defaultVersion }: EntityInfo,
-  documents: ReadonlyMap<string, SchemaDocument>,
-): void {
+function checkDefaultVersion({ name, defaultVersion }: EntityInfo, documents: Documents): void {
   if (defaultVersion === undefined) return
   const document = documents.get(defaultVersion)
   const place = { context: 'defaultVersion' }
@@ -84,11 +94,7 @@ function* missingEnums(
 }
 
 /** `own` are the versions of the entity itself, the new one among them: an entity may refer to itself. */
-function checkReferences(
-  schema: SchemaDocument,
-  catalogue: Catalogue,
-  own: ReadonlyMap<string, SchemaDocument>,
-): void {
+function checkReferences(schema: SchemaDocument, catalogue: Catalogue, own: Documents): void {
   for (const { path, field } of everyField(schema.fields)) {
     if (field.kind !== 'reference') continue
     const { entity, versionValue } = field

@@ -12,8 +12,13 @@ export type Operations = Readonly<
 
 interface BulkRunner {
   readonly operations: Operations
+  /** Where the documents are that a request is about; throws where there is no such entity. */
+  readonly datasourceOf: (target: Target) => string
   /** Runs work with operations that share one transaction, which is taken back when the work throws. */
-  readonly transact: <T>(work: (operations: Operations) => Promise<T>) => Promise<T>
+  readonly transact: <T>(
+    datasource: string | undefined,
+    work: (operations: Operations) => Promise<T>,
+  ) => Promise<T>
   /** Told of what is our fault: the entry fails, the others go on. */
   readonly onInternalError: (error: unknown) => void
 }
@@ -71,13 +76,19 @@ class RolledBack extends Error {
 }
 
 async function runTogether(runner: BulkRunner, caller: Caller, entries: readonly BulkEntry[]) {
+  const datasources = entries.map((entry) => datasourceOf(runner, entry))
+  const datasource = datasources.find((each) => each !== undefined)
+  const allBut = (i: number, response: DataResponse): readonly DataResponse[] =>
+    entries.map((_, k) => (k === i ? response : rolledBack()))
+  // one transaction cannot span two databases, so nothing is begun
+  const stray = datasources.findIndex((each) => each !== undefined && each !== datasource)
+  if (stray >= 0) return allBut(stray, failed(elsewhere().within('bulk')))
   try {
-    return await runner.transact(async (operations) => {
+    return await runner.transact(datasource, async (operations) => {
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
         const response = await runOne(entry, operations, caller)
-        if (response.status !== 'COMPLETE')
-          throw new RolledBack(entries.map((_, k) => (k === i ? response : rolledBack())))
+        if (response.status !== 'COMPLETE') throw new RolledBack(allBut(i, response))
         responses.push(response)
       }
       return responses
@@ -86,6 +97,22 @@ async function runTogether(runner: BulkRunner, caller: Caller, entries: readonly
     if (error instanceof RolledBack) return error.responses
     throw error
   }
+}
+
+/** Undefined where the entry cannot be run at all; it says why when its turn comes. */
+function datasourceOf(runner: BulkRunner, { task }: BulkEntry): string | undefined {
+  if (task instanceof ServiceError) return undefined
+  try {
+    return runner.datasourceOf(task.target)
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
+}
+
+export function elsewhere(): ServiceError {
+  const message = 'an atomic bulk must stay within one datasource, and this entity is in another one'
+  return new ServiceError('crud:InvalidRequest', message)
 }
 
 function rolledBack(): DataResponse {

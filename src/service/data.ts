@@ -1,6 +1,8 @@
 /** Data operations by name: read the request, run it, and turn what went wrong into the response document. */
 import { ServiceError } from '../base/errors.ts'
-import { type Operations, bulk } from './bulk.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { StoreSession } from '../store/store.ts'
+import { type Operations, bulk, elsewhere } from './bulk.ts'
 import { remove } from './delete.ts'
 import type { Deps } from './deps.ts'
 import { explain } from './explain.ts'
@@ -24,8 +26,17 @@ export function dataService(deps: Deps): DataService {
   const operations = operationsOn(deps)
   const runner = {
     operations,
-    transact: <T>(work: (operations: Operations) => Promise<T>) =>
-      deps.store.transact((session) => work(operationsOn({ ...deps, storeOf: () => session }))),
+    datasourceOf: ({ entity, version }: Target) => deps.schemaOf(entity, version).collection.datasource,
+    transact: <T>(datasource: string | undefined, work: (operations: Operations) => Promise<T>) => {
+      const store = datasource === undefined ? deps.store : deps.storeIn(datasource)
+      return store.transact((session) => {
+        const storeOf = ({ collection }: Schema): StoreSession => {
+          if (deps.storeIn(collection.datasource) !== store) throw elsewhere()
+          return session
+        }
+        return work(operationsOn({ ...deps, storeOf }))
+      })
+    },
     onInternalError: deps.onInternalError,
   }
   return {

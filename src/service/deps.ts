@@ -5,9 +5,13 @@ import type { Bounds, Store, StoreSession } from '../store/store.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** Where the documents of the schema are; inside a transaction, the session of that transaction. */
   readonly storeOf: (schema: Schema) => StoreSession
-  /** Where transactions over several requests run. */
+  readonly storeIn: (datasource: string) => Store
+  /** The default store, which holds what belongs to no entity. */
   readonly store: Store
+  /** What marks of hidden documents are made with. */
+  readonly secret: () => string
   readonly limits: Limits
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
@@ -22,4 +26,9 @@ export function boundsOf(
   { maxTimeMs = Infinity, hangUp }: { readonly maxTimeMs?: number; readonly hangUp?: HangUp },
 ): Bounds {
   return { timeLimitMs: Math.min(maxTimeMs, limits.queryTimeMs), ...(hangUp && { hangUp }) }
+}
+
+/** What a page of an answer is held to, and how it names what must stay unnamed. */
+export function pageBounds({ limits, secret }: Deps): { readonly maxBytes: number; readonly secret: string } {
+  return { maxBytes: limits.resultBytes, secret: secret() }
 }

@@ -1,23 +1,30 @@
 /** Document versions: what a caller holds to say which state of which document they mean. */
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { ServiceError } from '../base/errors.ts'
 import type { StoredDocument } from '../plan/plan.ts'
 
+/** What a caller may know a document by. */
+export interface Naming {
+  readonly showsId: boolean
+  /** What marks are made with: one for all processes and for good, so a mark means the same to each of them. */
+  readonly secret: string
+}
+
 /** `<document>:<number>`. The document is named by its `_id`, or by a mark that tells nothing where `_id` is hidden. */
-export function documentVersion({ id, version }: StoredDocument, showsId: boolean): string {
-  return `${showsId ? id : markOf(id)}:${version}`
+export function documentVersion({ id, version }: StoredDocument, { showsId, secret }: Naming): string {
+  return `${showsId ? id : markOf(id, secret)}:${version}`
 }
 
 /** What is to be done with a document: go on, leave it alone, or tell that it changed meanwhile. */
 export type Freshness = (stored: StoredDocument) => 'current' | 'unlisted' | ServiceError
 
 /** Without a list every document is meant, in whatever state. */
-export function freshnessBy(listed: readonly string[] | undefined, showsId: boolean): Freshness {
+export function freshnessBy(listed: readonly string[] | undefined, naming: Naming): Freshness {
   if (!listed) return () => 'current'
   const versions = new Set(listed)
   const documents = new Set(listed.map(documentOf))
   return (stored) => {
-    const version = documentVersion(stored, showsId)
+    const version = documentVersion(stored, naming)
     if (versions.has(version)) return 'current'
     if (!documents.has(documentOf(version))) return 'unlisted'
     return new ServiceError(
@@ -31,9 +38,6 @@ function documentOf(version: string): string {
   return version.slice(0, version.lastIndexOf(':'))
 }
 
-/** Marks are good for the life of the process, which is longer than anybody should hold on to a version. */
-const secret = randomBytes(32)
-
-function markOf(id: string): string {
+function markOf(id: string, secret: string): string {
   return createHmac('sha256', secret).update(id).digest('base64url').slice(0, 22)
 }

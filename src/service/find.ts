@@ -6,7 +6,7 @@ import { resolveProjection, resolveQuery, resolveSort } from '../lang/resolve.ts
 import { rootScope } from '../lang/scope.ts'
 import { planFind } from '../plan/read.ts'
 import type { Schema } from '../schema/schema.ts'
-import { type Deps, boundsOf } from './deps.ts'
+import { type Deps, boundsOf, pageBounds } from './deps.ts'
 import { createPage } from './page.ts'
 import type { FindRequest } from './request.ts'
 import { type DataResponse, complete } from './response.ts'
@@ -15,7 +15,7 @@ export async function find(deps: Deps, caller: Caller, request: FindRequest): Pr
   const schema = deps.schemaOf(request.entity, request.version)
   const allowed = allowedFind(request, schema, caller)
   const { read, ...remaining } = planFind(allowed)
-  const page = createPage(allowed, remaining, deps.limits.resultBytes)
+  const page = createPage(allowed, remaining, pageBounds(deps))
   const { matchCount } = await deps.storeOf(schema).find(read, page.take, boundsOf(deps, request))
   return complete(schema, { matchCount, ...page.shown })
 }

@@ -11,7 +11,7 @@ import type { Report } from '../store/store.ts'
 import { planInsert } from '../plan/write.ts'
 import { prepareDocument } from '../schema/document.ts'
 import { denials } from './denials.ts'
-import { type Deps, boundsOf } from './deps.ts'
+import { type Deps, boundsOf, pageBounds } from './deps.ts'
 import { createPage } from './page.ts'
 import type { InsertRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -28,7 +28,7 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
     drafts.filter(isSound).map(({ document }) => document),
   )
   const start = (): Tally => {
-    const page = createPage(allowed, remaining, deps.limits.resultBytes)
+    const page = createPage(allowed, remaining, pageBounds(deps))
     return createTally({ operation: 'insert', schema, page, range: request.range })
   }
   const isHopeless = write.atomic && !drafts.every(isSound)

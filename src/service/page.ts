@@ -28,9 +28,10 @@ export interface Shown {
 export function createPage(
   { schema, showsId }: { readonly schema: Schema; readonly showsId: boolean },
   { projection }: { readonly projection?: Projection<FieldRef> },
-  maxBytes: number,
+  { maxBytes, secret }: { readonly maxBytes: number; readonly secret: string },
 ): Page {
-  const versionOf = (document: StoredDocument): string => documentVersion(document, showsId)
+  const naming = { showsId, secret }
+  const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
   const metadataOf = (document: StoredDocument): JsonText =>
     `{"documentVersion":${JSON.stringify(versionOf(document))}}`
   const show = projection

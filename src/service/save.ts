@@ -15,7 +15,7 @@ import { carryMembers } from '../schema/carry.ts'
 import { castDocument, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
 import { type Freshness, freshnessBy } from './document-version.ts'
-import { type Deps, boundsOf } from './deps.ts'
+import { type Deps, boundsOf, pageBounds } from './deps.ts'
 import { denials } from './denials.ts'
 import { createPage } from './page.ts'
 import type { SaveRequest } from './request.ts'
@@ -29,18 +29,17 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const projection = resolveProjection(request.projection, rootScope(schema))
   const { upsert, atomic } = request
   const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
-  const freshness = freshnessBy(request.documentVersions, allowed.showsId)
-  // The store tells of an outcome right after it asked for the change that led to it.
-  let current: Json = null
-  const items = request.data.map((sent) =>
-    itemFor(sent, { deps, allowed, freshness, onTurn: () => (current = sent) }),
-  )
+  const freshness = freshnessBy(request.documentVersions, {
+    showsId: allowed.showsId,
+    secret: deps.secret(),
+  })
+  const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness }))
   const { write, ...remaining } = planSave(allowed, items)
   let tally!: Tally
   const begin = (): Report => {
-    const page = createPage(allowed, remaining, deps.limits.resultBytes)
+    const page = createPage(allowed, remaining, pageBounds(deps))
     tally = createTally({ operation: 'save', schema, page, range: request.range })
-    return (outcome) => tally.add(outcome, current)
+    return (outcome, item) => tally.add(outcome, request.data[item!]!)
   }
   const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
   return tally.respond(isCommitted)
@@ -50,25 +49,22 @@ interface Saving {
   readonly deps: Deps
   readonly allowed: Authorized<AllowedSave>
   readonly freshness: Freshness
-  readonly onTurn: () => void
 }
 
 function itemFor(sent: Json, saving: Saving): SaveItem {
   const { schema, isHidden } = saving.allowed
-  if (schema.identity.some(isHidden)) return { change: () => refuseBlindly(saving) }
+  if (schema.identity.some(isHidden)) return { change: refuseBlindly }
   const query = identityQuery(sent, saving.allowed)
   return {
     ...(query && { query }),
     change(stored, draw) {
-      saving.onTurn()
       return stored ? replace(stored, sent, { ...saving, draw }) : create(sent, { ...saving, draw })
     },
   }
 }
 
 /** Whoever may not see what names a document would learn from the answer whether there is one of that name. */
-function refuseBlindly({ onTurn }: Saving): Change {
-  onTurn()
+function refuseBlindly(): Change {
   const message = 'you may not read what names a document, so you cannot save by it'
   return { kind: 'refuse', faults: [new ServiceError('crud:NoAccess', message)] }
 }

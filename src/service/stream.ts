@@ -20,12 +20,13 @@ export async function stream(
   const allowed = allowedFind(request, schema, caller)
   const { read, ...remaining } = planFind(allowed)
   const bounds = boundsOf(deps, request)
-  const page = createPage(allowed, remaining, Infinity)
-  const documents = deps.store.stream(read, bounds)[Symbol.asyncIterator]()
+  const page = createPage(allowed, remaining, { maxBytes: Infinity, secret: deps.secret() })
+  const store = deps.storeIn(schema.collection.datasource)
+  const documents = store.stream(read, bounds)[Symbol.asyncIterator]()
   const first = await documents.next()
   const count = async (): Promise<number> => {
     if (!read.counted) return 0
-    const { matchCount } = await deps.store.find({ ...read, from: 0, to: -1 }, () => undefined, bounds)
+    const { matchCount } = await store.find({ ...read, from: 0, to: -1 }, () => undefined, bounds)
     return matchCount
   }
   const { onInternalError } = deps

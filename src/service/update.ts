@@ -12,7 +12,7 @@ import type { Outcome, StoredDocument, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
 import { freshnessBy } from './document-version.ts'
-import { type Deps, boundsOf } from './deps.ts'
+import { type Deps, boundsOf, pageBounds } from './deps.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -38,7 +38,7 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   let tally!: Tally
   let matchCount = 0
   const begin = (): Report => {
-    const page = createPage(allowed, remaining, deps.limits.resultBytes)
+    const page = createPage(allowed, remaining, pageBounds(deps))
     tally = createTally({ operation: 'update', schema, page, range: request.range })
     matchCount = 0
     return (outcome) => {
@@ -58,7 +58,10 @@ function changeBy(
 ): UpdatePlan['change'] {
   const { schema, isHidden } = allowed
   const apply = compileUpdate(allowed.update, isHidden)
-  const freshness = freshnessBy(request.documentVersions, allowed.showsId)
+  const freshness = freshnessBy(request.documentVersions, {
+    showsId: allowed.showsId,
+    secret: deps.secret(),
+  })
   const hiddenNamed = new Map(allowed.hiddenTargets.map(({ field }) => [field.path, field]))
   const denied = hiddenDenial(hiddenNamed, allowed)
   return (stored, draw) => {

@@ -45,8 +45,8 @@ export interface Store extends AsyncDisposable {
 
 export type StoreKind = 'sqlite' | 'postgres'
 
-/** Told what became of each document, in their order. */
-export type Report = (outcome: Outcome) => void
+/** Told what became of each document, in their order; `item` is the number of the document in an insert or a save. */
+export type Report = (outcome: Outcome, item?: number) => void
 
 export type LockOperation = 'acquire' | 'release' | 'count' | 'ping'
 

@@ -16,6 +16,7 @@ import {
   openTestService,
   textOf,
 } from '../support/service.ts'
+import { storeKind } from '../support/store-kind.ts'
 
 const LISTS: readonly (readonly [list: readonly string[], roles: readonly string[], admitted: boolean])[] = [
   [[], ['a'], false],
@@ -271,7 +272,8 @@ test('explain: counts as find does and shows the same to the same caller', async
   const body = { query: { field: 'open', op: '=', rvalue: 'o' }, projection: EVERYTHING }
   const response = await tester.service.data.explain(STRANGER, { entity: 't' }, body)
   assert.deepEqual([response.status, response.matchCount, response.modifiedCount], ['COMPLETE', 1, 0])
-  const [{ sqlite }] = documentsOf(response) as unknown as [{ sqlite: { projection: JsonObject } }]
-  assert.equal(sqlite.projection['secret'], undefined)
-  assert.equal(sqlite.projection['open'], 1)
+  const [explanation] = documentsOf(response)
+  const { projection } = explanation![storeKind()] as { projection: JsonObject }
+  assert.equal(projection['secret'], undefined)
+  assert.equal(projection['open'], 1)
 })

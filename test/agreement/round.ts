@@ -201,11 +201,10 @@ async function differenceOf(
     'byIndexes',
     ...(expected.code === undefined ? ['byReference' as const] : []),
   ] as const
-  for (const way of ways) {
-    const actual = await arena[way](request)
-    if (!isSame(expected, actual)) return { way, expected, actual }
-  }
-  return undefined
+  const answers = await Promise.all(
+    ways.map(async (way) => ({ way, expected, actual: await arena[way](request) })),
+  )
+  return answers.find(({ actual }) => !isSame(expected, actual))
 }
 
 function isSame(a: Answer, b: Answer): boolean {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { startTestServer } from '../support/server.ts'
 import { metadataDocument } from '../support/service.ts'
+import { storeKind } from '../support/store-kind.ts'
 import { COUNTRY_INFO, ONE, type Refusal, badInput } from './fixture.ts'
 
 const { server, refused } = badInput()
@@ -538,13 +539,13 @@ const METADATA: readonly [rule: string, change: JsonObject, code: string][] = [
   ['a default version that is no text', { defaultVersion: 1 }, 'metadata:IllFormedMetadata'],
   [
     'a collection with a quote',
-    { datastore: { backend: 'sqlite', collection: 'a"b' } },
+    { datastore: { backend: storeKind(), collection: 'a"b' } },
     'metadata:InvalidDatastore',
   ],
   ['the backend constructor', { datastore: { backend: 'constructor' } }, 'metadata:UnknownBackend'],
   [
     'the datasource __proto__',
-    { datastore: { backend: 'sqlite', datasource: '__proto__' } },
+    { datastore: { backend: storeKind(), datasource: '__proto__' } },
     'metadata:InvalidDatastore',
   ],
   [

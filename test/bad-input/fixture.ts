@@ -55,7 +55,10 @@ export function checkRefusal(answer: Answer, { status, code, place }: Refusal): 
   assert.deepEqual(Object.keys(error), ['objectType', 'context', 'errorCode', 'msg'])
   assert.equal(error.errorCode, code, error.msg)
   assert.ok(error.context !== '' && error.msg !== '')
-  assert.doesNotMatch(error.msg, /undefined|\[object|SQLITE|TypeError|at file:/)
+  assert.doesNotMatch(
+    error.msg,
+    /undefined|\[object|SQLITE|at or near|invalid input syntax|relation "|TypeError|at file:/,
+  )
   if (place) assert.match(error.msg, place)
 }
 

@@ -49,6 +49,21 @@ const ENDS: readonly [rule: string, args: string[], code: number, out: RegExp, e
   ],
   ['a bad level names the levels', ['--log-level', 'loud'], 3, /^$/, /trace, debug, info/],
   [
+    'a location that is none is refused',
+    ['--store', 'mysql://u:hush@h/d'],
+    3,
+    /^$/,
+    /^(?!.*hush).*--store must be/,
+  ],
+  [
+    'a location that the driver refuses is too',
+    ['--store', 'postgres://u:hush@h/d?pool=0', '--port', '0'],
+    3,
+    /^$/,
+    /^(?!.*hush).*pool takes/,
+  ],
+  ['several processes cannot share SQLite', ['--workers', '2'], 3, /^$/, /--workers must be 1 while/],
+  [
     'another address than loopback is refused',
     ['--host', '0.0.0.0'],
     3,
@@ -70,6 +85,25 @@ test('config: prints what is in effect as JSON', async () => {
   const { port, host, limits, limitVariables } = JSON.parse(ended.out)
   assert.deepEqual([port, host, limits.nesting], [9, 'localhost', 64])
   assert.equal(limitVariables.nesting, 'SMALT_LIMITS_NESTING')
+})
+
+test('config: shows no password', async () => {
+  const args = ['config', '--store', 'postgres://u:hush@h/d', '--datasource', 'a=postgres://v:hush@h/d']
+  const { out } = await run([...args, '--datasource', 'b=sqlite:/b'])
+  assert.doesNotMatch(out, /hush/)
+  assert.deepEqual(JSON.parse(out).datasources, [
+    { name: 'default', location: 'postgres://u:***@h/d' },
+    { name: 'a', location: 'postgres://v:***@h/d' },
+    { name: 'b', location: 'sqlite:/b' },
+  ])
+})
+
+test('serve: tells where further datasources are', async () => {
+  const child = start(['--port', '0', '--data', './first', '--datasource', 'more=sqlite:./second'])
+  const facts = await listening(child)
+  assert.deepEqual(facts.datasources, [`more=${join(realpathSync(scratch), 'second')}`])
+  child.kill('SIGTERM')
+  assert.equal((await ended(child)).code, 0)
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -148,6 +182,7 @@ interface Facts {
   readonly docs: string
   readonly data: string
   readonly store: string
+  readonly datasources?: readonly string[]
 }
 
 interface Ended {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../src/base/json.ts'
 import { sample } from '../agreement/chance.ts'
 import { SEED } from '../support/seed.ts'
 import { ADMIN, type TestService, documentsOf, openTestService } from '../support/service.ts'
+import { storeKind } from '../support/store-kind.ts'
 
 /**
  * add: one more on document a. both: one more on a and on b, in one request. read: remember a and its version.
@@ -142,14 +143,18 @@ async function openPair(): Promise<TestService> {
 
 test('concurrency: in every order of two clients’ steps no acknowledged change is lost', async () => {
   await using on = await openPair()
-  const schedules = [...allSchedules()]
-  assert.ok(schedules.length > 10_000)
+  const all = [...allSchedules()]
+  assert.ok(all.length > 10_000)
+  const schedules = storeKind() === 'sqlite' ? all : all.filter((_, i) => (i + SEED) % SHARE === 0)
   // Runs have documents of their own, so many can share the flushes of one store.
   for (let start = 0; start < schedules.length; start += 200) {
     const batch = schedules.slice(start, start + 200)
     await Promise.all(batch.map((schedule, i) => runSchedule(on, `ordered-${start + i}`, schedule)))
   }
 })
+
+/** Where each step costs a journey to a server, one in so many orders is tried in a run; the seed says which. */
+const SHARE = 11
 
 interface Schedule {
   readonly left: Program

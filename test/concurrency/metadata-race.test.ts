@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../src/base/json.ts'
 import { ADMIN, documentsOf, openTestService } from '../support/service.ts'
+import { storeKind } from '../support/store-kind.ts'
 
 const FIELDS = { _id: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } }
 
 function info(indexes: Json): Json {
-  return { name: 'e', defaultVersion: '1.0.0', datastore: { backend: 'sqlite' }, indexes }
+  return { name: 'e', defaultVersion: '1.0.0', datastore: { backend: storeKind() }, indexes }
 }
 
 test('metadata: documents written beside a change of indexes are all found by the new index', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Ask } from '../support/server.ts'
+import { storeKind } from '../support/store-kind.ts'
 import { EVERYTHING, country, dataError, errorObject, seed, sound, store } from './fixture.ts'
 
 const { ask } = seed((server) =>
@@ -96,7 +97,7 @@ test('bulk: ops find, insert, save, update, delete, explain, generate, any case'
   )
   assert.deepEqual([inserted.modifiedCount, saved.modifiedCount, updated.modifiedCount], [1, 1, 1])
   assert.deepEqual(found.processed, [{ name: 'y' }])
-  assert.ok(explained.processed[0].sqlite.plan)
+  assert.ok(explained.processed[0][storeKind()].plan)
   assert.deepEqual([deleted.modifiedCount, 'processed' in deleted, gone.matchCount], [1, false, 0])
   assert.equal(generated.processed.length, 2)
 })

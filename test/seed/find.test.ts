@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'
+import { storeKind } from '../support/store-kind.ts'
 import { EVERYTHING, addresses, country, dataError, seed, sound, store } from './fixture.ts'
 
 const BY_CODE = { field: 'iso2Code', op: '=', rvalue: 'CH' }
@@ -152,8 +153,8 @@ for (const operation of ['find', 'explain']) {
       assert.deepEqual(guest.json.processed, [{ name: 'Ann' }, { name: 'Bob' }])
       assert.deepEqual(boss.json.processed[0], { name: 'Ann', salary: 100 })
     } else {
-      assert.deepEqual(guest.json.processed[0].sqlite.projection, { name: 1 })
-      assert.deepEqual(boss.json.processed[0].sqlite.projection, { name: 1, salary: 1 })
+      assert.deepEqual(guest.json.processed[0][storeKind()].projection, { name: 1 })
+      assert.deepEqual(boss.json.processed[0][storeKind()].projection, { name: 1, salary: 1 })
     }
   })
   for (const [place, body] of [

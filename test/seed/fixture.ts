@@ -4,6 +4,7 @@ import { after, before } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { type Answer, type Ask, type TestServer, startTestServer } from '../support/server.ts'
 import { ANYONE, metadataDocument } from '../support/service.ts'
+import { storeKind } from '../support/store-kind.ts'
 
 export const EVERYTHING: JsonObject = { field: '*', include: true, recursive: true }
 
@@ -53,7 +54,7 @@ export const STAFF_ACCESS: JsonObject = {
 export const COUNTRY_INFO: JsonObject = {
   name: 'country',
   defaultVersion: '1.0.0',
-  datastore: { backend: 'sqlite', collection: 'country', datasource: 'default' },
+  datastore: { backend: storeKind(), collection: 'country', datasource: 'default' },
   indexes: [{ name: 'iso2', unique: true, fields: [{ field: 'iso2Code', dir: '$asc' }] }],
 }
 

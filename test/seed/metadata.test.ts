@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'
 import { ANYONE, metadataDocument } from '../support/service.ts'
+import { storeKind } from '../support/store-kind.ts'
 import { COUNTRY_INFO, country, dataError, metadataError, seed, sound, store } from './fixture.ts'
 
 const refersTo = (...entities: readonly string[]): JsonObject =>
@@ -157,7 +158,7 @@ for (const path of both('/metadata/country')) {
 
 test('update of entity info: replaces what was there', async () => {
   const { json } = sound(
-    await ask('PUT', '/metadata/country', { body: { name: 'country', datastore: { backend: 'sqlite' } } }),
+    await ask('PUT', '/metadata/country', { body: { name: 'country', datastore: { backend: storeKind() } } }),
   )
   assert.deepEqual(Object.keys(json), ['entityInfo'])
   assert.equal('defaultVersion' in json.entityInfo, false)
@@ -179,7 +180,7 @@ const REFUSED: readonly [rule: string, path: string, body: JsonObject, status: n
   [
     'without name is metadata:NoEntityName',
     '/metadata/country',
-    { datastore: { backend: 'sqlite' } },
+    { datastore: { backend: storeKind() } },
     400,
     'metadata:NoEntityName',
   ],
@@ -214,14 +215,14 @@ const REFUSED: readonly [rule: string, path: string, body: JsonObject, status: n
   [
     'a datasource that is not configured is refused',
     '/metadata/country',
-    { ...COUNTRY_INFO, datastore: { backend: 'sqlite', datasource: 'other' } },
+    { ...COUNTRY_INFO, datastore: { backend: storeKind(), datasource: 'other' } },
     422,
     'metadata:InvalidDatastore',
   ],
   [
     'a collection with a bad name is refused',
     '/metadata/country',
-    { ...COUNTRY_INFO, datastore: { backend: 'sqlite', collection: 'a"; drop' } },
+    { ...COUNTRY_INFO, datastore: { backend: storeKind(), collection: 'a"; drop' } },
     422,
     'metadata:InvalidDatastore',
   ],

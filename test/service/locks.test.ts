@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { type Code, ServiceError } from '../../src/base/errors.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
+import { rowsOf } from '../support/postgres.ts'
 import { startTestServer } from '../support/server.ts'
-import { ADMIN, openTestService, failLoudly } from '../support/service.ts'
+import { ADMIN, openServiceAt, openTestService } from '../support/service.ts'
+import { directoryOf, freshPlace, storeKind } from '../support/store-kind.ts'
 
 interface LockTester extends AsyncDisposable {
   readonly service: Service
-  readonly directory: string
+  readonly location: string
   at: number
   ask(operation: string, callerId: string, more?: JsonObject): Promise<boolean | number>
 }
@@ -22,10 +20,10 @@ interface LockTester extends AsyncDisposable {
 async function openLocks(): Promise<LockTester> {
   const tester: { at: number } = { at: 1_700_000_000_000 }
   const opened = await openTestService({ now: () => new Date(tester.at) })
-  const { service, directory } = opened
+  const { service, location } = opened
   return Object.assign(tester, {
     service,
-    directory,
+    location,
     ask: (operation: string, callerId: string, more: JsonObject = {}) =>
       service.data.lock(ADMIN, { operation, domain: 'd', callerId, resourceId: 'r', ...more }),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
@@ -147,29 +145,31 @@ test('lock: expired locks of other resources are swept away, living ones stay', 
   locks.at += 1
   for (let i = 0; i < 5; i++) await locks.ask('acquire', 'b', { resourceId: `new${i}` })
   assert.equal(await locks.ask('count', 'a', { resourceId: 'living' }), 1)
-  assert.deepEqual(rows(locks.directory), ['living', 'new0', 'new1', 'new2', 'new3', 'new4'])
+  assert.deepEqual(await rows(locks.location), ['living', 'new0', 'new1', 'new2', 'new3', 'new4'])
 })
 
-function rows(directory: string): readonly unknown[] {
-  using database = new DatabaseSync(join(directory, 'smalt.db'), { readOnly: true })
+async function rows(location: string): Promise<readonly unknown[]> {
+  if (storeKind() === 'postgres') {
+    const found = await rowsOf(location, (schema) => `select resource from ${schema}.smalt_lock`)
+    return found.map(({ resource }) => resource).sort()
+  }
+  using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { readOnly: true })
   const found = database.prepare('select resource from smalt_lock order by resource').all()
   return found.map(({ resource }) => resource)
 }
 
 test('lock: it outlives the process', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
+  await using place = await freshPlace()
   const ask = { domain: 'd', resourceId: 'r' }
-  const options = { dataDirectory: directory, limits: DEFAULT_LIMITS, onInternalError: failLoudly }
   {
-    await using service = await openService(options)
+    await using service = await openServiceAt(place.location)
     assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'a' }), true)
   }
   {
-    await using service = await openService(options)
+    await using service = await openServiceAt(place.location)
     assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'b' }), false)
     assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'count', callerId: 'a' }), 1)
   }
-  rmSync(directory, { recursive: true })
 })
 
 const SOUND = { operation: 'acquire', domain: 'd', callerId: 'a', resourceId: 'r' }

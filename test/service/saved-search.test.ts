@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
 import type { Code } from '../../src/base/errors.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { openService } from '../../src/service/open.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import { startTestServer } from '../support/server.ts'
 import {
@@ -19,9 +14,10 @@ import {
   documentsOf,
   jsonObject,
   metadataDocument,
+  openServiceAt,
   openTestService,
-  failLoudly,
 } from '../support/service.ts'
+import { freshPlace } from '../support/store-kind.ts'
 
 const KEEPER = callerWith('admin')
 
@@ -103,10 +99,9 @@ test('savedSearch: the entity is there from the first start, with its access', a
 })
 
 test('savedSearch: made once; removed, it stays removed', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
-  const options = { dataDirectory: directory, limits: DEFAULT_LIMITS, onInternalError: failLoudly }
+  await using place = await freshPlace()
   const entities = async (change?: boolean): Promise<Json> => {
-    await using service = await openService(options)
+    await using service = await openServiceAt(place.location)
     const before = service.metadata.names(ADMIN, undefined)
     if (change) {
       const target = { entity: 'savedSearch', version: '1.0.0' }
@@ -119,7 +114,6 @@ test('savedSearch: made once; removed, it stays removed', async () => {
   assert.deepEqual(await entities(), { entities: ['savedSearch'] })
   assert.deepEqual(await entities(true), { entities: ['savedSearch'] })
   assert.deepEqual(await entities(), { entities: [] })
-  rmSync(directory, { recursive: true })
 })
 
 test('search: runs the stored query, projection, sort and range', async () => {

@@ -1,8 +1,5 @@
 /** The definition of correct for a store: the same suite runs on every kind. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
 import { type Json, type JsonObject, parseTrusted } from '../../src/base/json.ts'
@@ -14,11 +11,16 @@ import { parseSort } from '../../src/lang/sort.ts'
 import type { IndexDefinition, IndexField } from '../../src/schema/schema.ts'
 import type { TypeName } from '../../src/schema/types.ts'
 import type { Outcome, StoredDocument, WritePlan } from '../../src/plan/plan.ts'
-import type { MetadataChange, Store, StoreSession } from '../../src/store/store.ts'
+import type { MetadataChange, Report, Store, StoreSession } from '../../src/store/store.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { json } from '../support/service.ts'
+import type { Place } from '../support/store-kind.ts'
 
-export type OpenStore = (directory: string) => Store
+/** One kind of store: an empty place for it, and the store at a place, which is opened again and again. */
+export interface OpenStore {
+  readonly freshPlace: () => Promise<Place>
+  readonly openAt: (location: string) => Promise<Store>
+}
 
 export const SCHEMA = compiledSchema('t', {
   s: { type: 'string' },
@@ -30,22 +32,23 @@ export const SCHEMA = compiledSchema('t', {
 })
 const { collection } = SCHEMA
 
-/** A store on a directory of its own. */
+/** A store at a place of its own. */
 export interface Stage extends AsyncDisposable {
   readonly store: Store
-  readonly directory: string
+  readonly location: string
 }
 
 export async function openStage(open: OpenStore, indexes: readonly IndexDefinition[] = []): Promise<Stage> {
-  const directory = mkdtempSync(join(tmpdir(), 'smalt-store-'))
-  const store = open(directory)
+  const place = await open.freshPlace()
+  const { location } = place
+  const store = await open.openAt(location)
   await store.changeMetadata(await change(store, { prepare: { collection, indexes, paths: ['s'] } }))
   return {
     store,
-    directory,
+    location,
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]()
-      rmSync(directory, { recursive: true, force: true })
+      await place[Symbol.asyncDispose]()
     },
   }
 }
@@ -78,8 +81,13 @@ export interface Written {
 }
 
 export async function write(store: StoreSession, plan: WritePlan): Promise<Written> {
-  const outcomes: Outcome[] = []
-  const isCommitted = await store.write(plan, () => (outcome) => outcomes.push(outcome), BOUNDS)
+  let outcomes: Outcome[] = []
+  const begin = (): Report => {
+    const told: Outcome[] = []
+    outcomes = told
+    return (outcome) => told.push(outcome)
+  }
+  const isCommitted = await store.write(plan, begin, BOUNDS)
   return { isCommitted, outcomes }
 }
 
@@ -177,13 +185,14 @@ function insertContract(kind: string, open: OpenStore): void {
 
   test(`${kind}: insert: an atomic plan that fails leaves concurrent plans alone`, async () => {
     await using stage = await openStage(open)
+    await insert(stage.store, '[{"_id":"a"}]')
     const outcomes = await Promise.all([
-      kinds(insert(stage.store, '[{"_id":"a"}]')),
-      kinds(insert(stage.store, '[{"_id":"x"},{"_id":"a"}]', true)),
       kinds(insert(stage.store, '[{"_id":"b"}]')),
+      kinds(insert(stage.store, '[{"_id":"x"},{"_id":"a"}]', true)),
+      kinds(insert(stage.store, '[{"_id":"c"}]')),
     ])
     assert.deepEqual(outcomes, [['inserted'], ['inserted', 'duplicate'], ['inserted']])
-    assert.deepEqual(await ids(stage.store), ['a', 'b'])
+    assert.deepEqual(await ids(stage.store), ['a', 'b', 'c'])
   })
 
   test(`${kind}: insert: versions rise with every write`, async () => {
@@ -477,7 +486,9 @@ function findContract(kind: string, open: OpenStore): void {
 
   test(`${kind}: explain: counts as find does and names the index that serves`, async () => {
     await using stage = await openStage(open, [index(['i'])])
-    await insert(stage.store, twelve)
+    // enough of them that no engine would rather read them all
+    const many = Array.from({ length: 4000 }, (_, i) => ({ _id: `d${i}`, i: i % 1000, s: `s${i}` }))
+    await insert(stage.store, JSON.stringify(many))
     const query = resolveQuery(
       parseQuery({ field: 'i', op: '=', rvalue: 1 }, '', DEFAULT_LIMITS),
       rootScope(SCHEMA),
@@ -486,7 +497,7 @@ function findContract(kind: string, open: OpenStore): void {
     const explanation = await stage.store.explain(plan, BOUNDS)
     assert.equal(explanation.matchCount, 4)
     assert.match(JSON.stringify(explanation.plan), /"field":"i"/)
-    assert.ok(explanation.query.parameters.includes(1), 'the value stands apart from the text')
+    assert.ok(explanation.query.parameters.map(String).includes('1'), 'the value stands apart from the text')
   })
 }
 
@@ -655,11 +666,9 @@ function metadataContract(kind: string, open: OpenStore): void {
     const { store } = stage
     const both = [await change(store, { info: '{"a":1}' }), await change(store, { info: '{"b":1}' })]
     const results = await Promise.allSettled(both.map((each) => store.changeMetadata(each)))
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      ['fulfilled', 'rejected'],
-    )
-    assert.equal((await store.readMetadata()).entities[0]!.info, '{"a":1}')
+    const accepted = both.filter((_, i) => results[i]!.status === 'fulfilled')
+    assert.equal(accepted.length, 1)
+    assert.equal((await store.readMetadata()).entities[0]!.info, accepted[0]!.info)
   })
 
   test(`${kind}: metadata: an entity that is removed leaves its documents and its history`, async () => {
@@ -712,42 +721,34 @@ function metadataContract(kind: string, open: OpenStore): void {
 
 function lifeContract(kind: string, open: OpenStore): void {
   test(`${kind}: reopening finds everything`, async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'smalt-store-'))
-    try {
-      const definition = { collection, indexes: [index(['s'], true)], paths: ['s'] }
-      let before: unknown
-      {
-        await using store = open(directory)
-        await store.changeMetadata(
-          await change(store, { prepare: definition, schemas: [{ version: '1.0.0', schema: '{}' }] }),
-        )
-        await insert(store, '[{"_id":"a","s":"x","bd":1.10}]')
-        await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 5)
-        before = [await store.readMetadata(), await store.readHistory('t'), await find(store)]
-      }
-      await using store = open(directory)
-      assert.deepEqual([await store.readMetadata(), await store.readHistory('t'), await find(store)], before)
-      assert.deepEqual(await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 1), [6n])
-      assert.deepEqual(await kinds(insert(store, '[{"_id":"b","s":"x"}]')), ['duplicate'])
-      const { documents } = await find(store)
-      assert.equal(JSON.stringify(parseTrusted(documents[0]!.text)), '{"_id":"a","s":"x","bd":1.10}')
-    } finally {
-      rmSync(directory, { recursive: true, force: true })
+    await using place = await open.freshPlace()
+    const definition = { collection, indexes: [index(['s'], true)], paths: ['s'] }
+    let before: unknown
+    {
+      await using store = await open.openAt(place.location)
+      await store.changeMetadata(
+        await change(store, { prepare: definition, schemas: [{ version: '1.0.0', schema: '{}' }] }),
+      )
+      await insert(store, '[{"_id":"a","s":"x","bd":1.10}]')
+      await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 5)
+      before = [await store.readMetadata(), await store.readHistory('t'), await find(store)]
     }
+    await using store = await open.openAt(place.location)
+    assert.deepEqual([await store.readMetadata(), await store.readHistory('t'), await find(store)], before)
+    assert.deepEqual(await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 1), [6n])
+    assert.deepEqual(await kinds(insert(store, '[{"_id":"b","s":"x"}]')), ['duplicate'])
+    const { documents } = await find(store)
+    assert.equal(JSON.stringify(parseTrusted(documents[0]!.text)), '{"_id":"a","s":"x","bd":1.10}')
   })
 
   test(`${kind}: closing waits for what was begun`, async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'smalt-store-'))
-    try {
-      const first = open(directory)
-      await first.changeMetadata(await change(first, { prepare: { collection, indexes: [], paths: [] } }))
-      const writing = insert(first, '[{"_id":"a"}]')
-      await first[Symbol.asyncDispose]()
-      assert.deepEqual(await kinds(writing), ['inserted'])
-      await using second = open(directory)
-      assert.deepEqual(await ids(second), ['a'])
-    } finally {
-      rmSync(directory, { recursive: true, force: true })
-    }
+    await using place = await open.freshPlace()
+    const first = await open.openAt(place.location)
+    await first.changeMetadata(await change(first, { prepare: { collection, indexes: [], paths: [] } }))
+    const writing = insert(first, '[{"_id":"a"}]')
+    await first[Symbol.asyncDispose]()
+    assert.deepEqual(await kinds(writing), ['inserted'])
+    await using second = await open.openAt(place.location)
+    assert.deepEqual(await ids(second), ['a'])
   })
 }

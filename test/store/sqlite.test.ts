@@ -6,16 +6,21 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
+import { directoryOf, freshPlace } from '../support/store-kind.ts'
+import { type OpenStore, SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
 
 const open = (directory: string) => openSqliteStore({ directory })
+const sqlite: OpenStore = {
+  freshPlace: () => freshPlace('sqlite'),
+  openAt: async (location) => open(directoryOf(location)),
+}
 const { collection } = SCHEMA
 
-storeContract('sqlite', open)
+storeContract('sqlite', sqlite)
 
 test('sqlite: a second process on the same directory is refused, and may come when the first is gone', async () => {
-  await using stage = await openStage(open)
-  assert.throws(() => open(stage.directory), { code: 'SMALT_LOCKED' })
+  await using stage = await openStage(sqlite)
+  assert.throws(() => open(directoryOf(stage.location)), { code: 'SMALT_LOCKED' })
   await insert(stage.store, '[{"_id":"a"}]')
   assert.equal((await find(stage.store)).matchCount, 1, 'the first one goes on')
 })
@@ -39,11 +44,11 @@ test('sqlite: data of a newer release is refused, and left as it is', async () =
 })
 
 test('sqlite: changing indexes never rebuilds what did not change', async () => {
-  await using stage = await openStage(open, [index(['s']), index(['s', 'i'], true)])
-  const { store, directory } = stage
+  await using stage = await openStage(sqlite, [index(['s']), index(['s', 'i'], true)])
+  const { store, location } = stage
   await insert(store, '[{"_id":"a","s":"x","i":1}]')
   const built = (): Map<string, number> => {
-    using database = new DatabaseSync(join(directory, 'smalt.db'), { readOnly: true })
+    using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { readOnly: true })
     const rows = database.prepare(
       `select name, rootpage from sqlite_schema where type = 'index' and name like 'idx%'`,
     )
@@ -63,9 +68,11 @@ test('sqlite: changing indexes never rebuilds what did not change', async () => 
 
 test('sqlite: versions rise when the clock stands still or is set back', async () => {
   const times = [1000, 1000, 500, 2000]
-  await using stage = await openStage((directory) =>
-    openSqliteStore({ directory, now: () => times.shift() ?? 0 }),
-  )
+  await using stage = await openStage({
+    ...sqlite,
+    openAt: async (location) =>
+      openSqliteStore({ directory: directoryOf(location), now: () => times.shift() ?? 0 }),
+  })
   const versions: number[] = []
   for (const id of ['a', 'b', 'c', 'd']) {
     const [outcome] = await insert(stage.store, `[{"_id":"${id}"}]`)

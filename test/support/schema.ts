@@ -5,9 +5,10 @@ import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
 import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import { type Definition, metadataDocument } from './service.ts'
+import { storeKind } from './store-kind.ts'
 
 export function compiledSchema(entity: string, fields: Json, more: Definition = {}): Schema {
   const { entityInfo, schema } = metadataDocument(entity, fields, more) as { entityInfo: Json; schema: Json }
-  const configured = { backends: ['sqlite'], datasources: ['default'], backendOf: () => 'sqlite' }
+  const configured = { backends: [storeKind()], datasources: ['default'], backendOf: storeKind }
   return compileSchema(parseEntityInfo(entityInfo, '', configured), parseSchemaDocument(schema, ''), [])
 }

@@ -1,22 +1,20 @@
-/** The real service behind the real server, on a free port and a fresh directory, spoken to over real sockets. */
+/** The real service behind the real server, on a free port and a fresh place, spoken to over real sockets. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Json } from '../../src/base/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
 import { openMode } from '../../src/http/credentials.ts'
 import { logTo } from '../../src/http/log.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { startServer } from '../../src/http/server.ts'
-import { openService } from '../../src/service/open.ts'
-import { type Definition, metadataDocument } from './service.ts'
+import { type Definition, metadataDocument, openServiceAt } from './service.ts'
+import { freshPlace } from './store-kind.ts'
 
 export interface TestServer extends AsyncDisposable {
   readonly port: number
-  readonly directory: string
+  /** Where its documents are. */
+  readonly location: string
   readonly ask: (method: string, path: string, ask?: Ask) => Promise<Answer>
   /** Sends bytes as they are and returns everything that comes back until the connection closes. */
   readonly raw: (...parts: readonly (string | Buffer)[]) => Promise<string>
@@ -47,13 +45,13 @@ export interface Answer {
 export async function startTestServer(
   options: { readonly limits?: Partial<Limits> } = {},
 ): Promise<TestServer> {
-  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
+  const place = await freshPlace()
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const faults: string[] = []
   const note = (line: string): void => void faults.push(line)
   const onInternalError = (error: unknown): void =>
     note(error instanceof Error ? error.stack! : String(error))
-  const service = await openService({ dataDirectory: directory, limits, onInternalError })
+  const service = await openServiceAt(place.location, { limits, onInternalError })
   const server = await startServer({
     service,
     limits,
@@ -70,7 +68,7 @@ export async function startTestServer(
   const ask = (method: string, path: string, ask: Ask = {}) => askServer({ port, agent }, method, path, ask)
   return {
     port,
-    directory,
+    location: place.location,
     ask,
     raw: (...parts) => raw(port, parts),
     async define(entity, fields, more = {}) {
@@ -83,7 +81,7 @@ export async function startTestServer(
       agent.destroy()
       await server.close()
       await service[Symbol.asyncDispose]()
-      rmSync(directory, { recursive: true, force: true })
+      await place[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,8 +1,5 @@
-/** A whole service on a fresh directory, as every test of operations needs it; closed and removed by `await using`. */
+/** A whole service on a fresh place, as every test of operations needs it; closed and removed by `await using`. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Caller, PERMISSIONS } from '../../src/access/caller.ts'
 import type { Code } from '../../src/base/errors.ts'
 import { type Json, type JsonObject, isObject, parseTrusted } from '../../src/base/json.ts'
@@ -11,10 +8,12 @@ import { parseJson } from '../../src/base/parse-json.ts'
 import { openService } from '../../src/service/open.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
+import { freshPlace, storeKind } from './store-kind.ts'
 
 export interface TestService extends AsyncDisposable {
   readonly service: Service
-  readonly directory: string
+  /** Where its documents are; another service may be opened there when this one is closed. */
+  readonly location: string
   /** Creates version 1.0.0 of an entity, open to anyone unless `more.schema.access` says otherwise. */
   define(entity: string, fields: Json, more?: Definition): Promise<void>
   /** Stores documents, all of which must be sound; gives them back as they are stored. */
@@ -58,16 +57,12 @@ export function failLoudly(error: unknown): void {
 }
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
-  const service = await openService({
-    dataDirectory: directory,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
-    onInternalError: options.onInternalError ?? failLoudly,
-    ...(options.now && { now: options.now }),
-  })
+  const place = await freshPlace()
+  const { location } = place
+  const service = await openServiceAt(location, options)
   return {
     service,
-    directory,
+    location,
     async define(entity, fields, more = {}) {
       await service.metadata.create(
         ADMIN,
@@ -88,9 +83,18 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     find: (entity, body, caller = ADMIN) => service.data.find(caller, { entity }, body),
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]()
-      rmSync(directory, { recursive: true, force: true })
+      await place[Symbol.asyncDispose]()
     },
   }
+}
+
+export function openServiceAt(location: string, options: TestServiceOptions = {}): Promise<Service> {
+  return openService({
+    datasources: [{ name: 'default', location }],
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    onInternalError: options.onInternalError ?? failLoudly,
+    ...(options.now && { now: options.now }),
+  })
 }
 
 export function metadataDocument(
@@ -99,7 +103,7 @@ export function metadataDocument(
   { info, schema }: Definition = {},
 ): JsonObject {
   return {
-    entityInfo: { name: entity, defaultVersion: '1.0.0', datastore: { backend: 'sqlite' }, ...info },
+    entityInfo: { name: entity, defaultVersion: '1.0.0', datastore: { backend: storeKind() }, ...info },
     schema: {
       name: entity,
       version: { value: '1.0.0', changelog: 'first' },

@@ -18,7 +18,6 @@ export interface Base {
 }
 
 export interface Dialect {
-  readonly name: 'sqlite'
   readonly placeholder: (n: number) => string
   /** A simple value in the form that compares and sorts as its type does; NULL when missing or null. */
   readonly read: (base: Base, steps: readonly Step[], type: TypeName) => Fragment
@@ -30,7 +29,10 @@ export interface Dialect {
   readonly value: (value: Json, type: TypeName) => SqlValue
   /** Whether `subject` is one of the values, none of which is null. */
   readonly isIn: (subject: Fragment, values: readonly Json[], type: TypeName) => Fragment
-  readonly isDistinct: (a: Fragment, b: Fragment) => Fragment
+  /** Equal, or both null. */
+  readonly isSame: (a: Fragment, b: Fragment) => Fragment
+  /** How a sort key runs so that null comes first ascending and last descending. */
+  readonly direction: (descending: boolean) => Fragment
   readonly matches: (subject: Fragment, pattern: string, flags: PatternFlags) => Fragment
   /** True as long as somebody waits for the answer, asked for every row; else the statement ends with an error. */
   readonly alive: (row: Fragment) => Fragment

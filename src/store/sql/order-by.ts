@@ -1,13 +1,13 @@
-/** Sort keys as SQL. SQLite and our rules agree that null comes first ascending and last descending. */
+/** Sort keys as SQL. */
 import type { Step } from '../../base/path.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import type { Base } from './dialect.ts'
-import { type Fragment, join, raw, sql } from './fragment.ts'
+import { type Fragment, join, sql } from './fragment.ts'
 import { type Translation, isNull, some, typeOf } from './translation.ts'
 
 export function orderBy({ field, descending }: SortKey<FieldRef>, to: Translation): Fragment {
-  return sql`${sortValue(field, descending, to)} ${raw(descending ? 'desc' : 'asc')}`
+  return sql`${sortValue(field, descending, to)} ${to.dialect.direction(descending)}`
 }
 
 /** An array stands by its least element ascending, its greatest descending; null is the least of all. */

@@ -8,7 +8,6 @@ import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, type SqlValue, literal, param, raw, sql } from './fragment.ts'
 
 export const SQLITE: Dialect = {
-  name: 'sqlite',
   placeholder: () => '?',
   read(base, steps, type) {
     if (steps.length === 0) return base.scalar!(type)
@@ -41,7 +40,8 @@ export const SQLITE: Dialect = {
     if (values.length === 1) return sql`${subject} = ${param(bind(values[0]!, type))}`
     return sql`${subject} in (select value from json_each(${param(listText(values, type))}))`
   },
-  isDistinct: (a, b) => sql`${a} is not ${b}`,
+  isSame: (a, b) => sql`${a} is ${b}`,
+  direction: (descending) => raw(descending ? 'desc' : 'asc'),
   matches: (subject, pattern, flags) =>
     sql`smalt_match(${subject}, ${param(pattern)}, ${param(flagLetters(flags))})`,
   alive: (row) => sql`smalt_alive(${row})`,
@@ -49,7 +49,7 @@ export const SQLITE: Dialect = {
 }
 
 /** The document of a row; `_id` has a column of its own. */
-export const DOCUMENT: Base = { json: raw('doc'), present: raw('1'), columns: new Map([['_id', 'id']]) }
+export const DOCUMENT: Base = { json: raw('doc'), present: raw('true'), columns: new Map([['_id', 'id']]) }
 
 /** Names come from a resolved schema; quoted as JSON strings they are the keys that the document's text holds. */
 function jsonPath(steps: readonly Step[]): string {

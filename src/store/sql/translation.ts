@@ -1,7 +1,7 @@
 /** What both halves of the translation to SQL share: scopes, candidates, and negation that knows about NULL. */
 import type { Json } from '../../base/json.ts'
 import type { Step } from '../../base/path.ts'
-import type { CompareOp } from '../../lang/query.ts'
+import type { CompareOp, Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { Field } from '../../schema/field.ts'
 import type { TypeName } from '../../schema/types.ts'
@@ -20,6 +20,8 @@ export interface Translation {
   readonly elementsOf: (path: string) => string | undefined
   /** The same for an index that holds them folded. */
   readonly foldedElementsOf: (path: string) => string | undefined
+  /** A condition that an index serves and that holds wherever the query does; only for queries about the root. */
+  readonly hint?: (query: Query<FieldRef>) => Fragment | undefined
   /** Whether loops ask at every step if anybody still waits. */
   readonly isWatched: boolean
 }
@@ -113,7 +115,7 @@ function readField(base: Base, steps: readonly Step[], field: Field, dialect: Di
   if (field.kind === 'simple' && field.type.family !== undefined)
     return dialect.read(base, steps, field.type.name)
   // Containers and opaque values can only be asked whether they are there.
-  return sql`nullif(${dialect.exists(base, steps)}, ${raw('0')})`
+  return sql`nullif(${dialect.exists(base, steps)}, ${raw('false')})`
 }
 
 export function typeOf(field: Field): TypeName {

@@ -1,6 +1,7 @@
 /** The parts of a query that look at whole arrays: field against field, membership, contents. */
 import type { ArrayField } from '../../schema/field.ts'
-import type { Json } from '../../base/json.ts'
+import { orderKey } from '../../base/decimal.ts'
+import { type Json, isNumber, numberText } from '../../base/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
@@ -19,7 +20,7 @@ export function compareFields(query: Query<FieldRef> & { kind: 'compareFields' }
   const { op } = query
   if (op === '$neq') return not(compareFields({ ...query, op: '$eq' }, to))
   const type = commonType(typeOf(query.field.field), typeOf(query.rfield.field))
-  const holds = comparison(op)
+  const holds = comparison(op, to)
   const [leftIsArray, rightIsArray] = [
     query.field.field.kind === 'array',
     query.rfield.field.kind === 'array',
@@ -41,7 +42,7 @@ export function inField(query: Query<FieldRef> & { kind: 'inField' }, to: Transl
   const inside = withoutColumns(to)
   const found = someSpot(query.field, inside, (left) =>
     someSpot(query.rfield, inside, (right) => {
-      const same = (each: Fragment): Fragment => sql`${each} is ${read(left, type, to)}`
+      const same = (each: Fragment): Fragment => to.dialect.isSame(each, read(left, type, to))
       return right.base ? anyElement(right, to, type, same) : raw('1=0')
     }),
   )
@@ -81,7 +82,8 @@ function holdsAll(spot: Spot, values: readonly Json[], type: TypeName, to: Trans
   if (values.length === 0) return raw('1=1')
   if (!spot.base) return raw('1=0')
   const others = values.filter((value) => value !== null)
-  const distinct = new Set(others.map((value) => String(to.dialect.value(value, type)))).size
+  const distinct = new Set(others.map((value) => (isNumber(value) ? orderKey(numberText(value)) : value)))
+    .size
   const { from, element } = to.dialect.each(spot.base, spot.steps, to.alias())
   const each = element.scalar!(type)
   const listed = others.length > 0 ? to.dialect.isIn(each, others, type) : raw('1=0')
@@ -115,8 +117,8 @@ function read({ base, steps }: Spot, type: TypeName, to: Translation): Fragment 
 }
 
 /** Null is the same as missing, and equal to it; no order holds with either. */
-function comparison(op: keyof typeof OPERATORS): (a: Fragment, b: Fragment) => Fragment {
-  if (op === '$eq') return (a, b) => sql`${a} is ${b}`
+function comparison(op: keyof typeof OPERATORS, to: Translation): (a: Fragment, b: Fragment) => Fragment {
+  if (op === '$eq') return to.dialect.isSame
   return (a, b) => sql`${a} ${raw(OPERATORS[op])} ${b}`
 }
 

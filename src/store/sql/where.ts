@@ -26,6 +26,12 @@ import {
 import { compareFields, contains, inField } from './where-arrays.ts'
 
 export function where(query: Query<FieldRef>, to: Translation): Fragment {
+  const hint = to.scopes.length === 1 ? to.hint?.(query) : undefined
+  const exact = translate(query, to)
+  return hint ? sql`(${hint} and ${exact})` : exact
+}
+
+function translate(query: Query<FieldRef>, to: Translation): Fragment {
   switch (query.kind) {
     case 'compare':
       return compare(query, to)

@@ -2,7 +2,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isBusy, timedOut } from './failures.ts'
+import { timedOut } from '../giving-up.ts'
+import { isBusy } from './failures.ts'
 import { addFunctions } from './functions.ts'
 import { migrate } from './migrations.ts'
 

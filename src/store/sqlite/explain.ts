@@ -1,7 +1,7 @@
 /** What SQLite says it would do, in terms of the declared indexes. */
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
-import type { IndexDefinition } from '../../schema/schema.ts'
+import { describeIndex } from '../sql/describe-index.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import type { Explanation } from '../store.ts'
 import type { Table } from './catalogue.ts'
@@ -52,18 +52,7 @@ function winningPlan(steps: readonly Step[], table: Table): JsonObject {
 function indexesIn(detail: string, table: Table): readonly JsonObject[] {
   const no = /\bidx_(\d+)/.exec(detail)?.[1]
   const index = no === undefined ? undefined : table.indexes.get(Number(no))
-  return index ? [describe(index)] : []
-}
-
-function describe({ unique, fields }: IndexDefinition): JsonObject {
-  return {
-    unique,
-    fields: fields.map(({ path, descending, caseInsensitive }) => ({
-      field: path,
-      dir: descending ? '$desc' : '$asc',
-      caseInsensitive,
-    })),
-  }
+  return index ? [describeIndex(index)] : []
 }
 
 function versionOf(statements: Statements): string {

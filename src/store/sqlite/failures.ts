@@ -1,5 +1,4 @@
-/** SQLite's result codes that mean something to us, never its messages; and the failure that is our own. */
-import { ServiceError } from '../../base/errors.ts'
+/** SQLite's result codes that mean something to us, never its messages. */
 
 export function isConstraintError(error: unknown): boolean {
   return primaryCode(error) === CONSTRAINT
@@ -13,11 +12,6 @@ export function isDiskFull(error: unknown): boolean {
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   return code === BUSY || code === LOCKED
-}
-
-export function timedOut(timeLimitMs: number): ServiceError {
-  const message = `the query took longer than ${timeLimitMs} ms; an index, or a narrower query, would help`
-  return new ServiceError('store-crud:Timeout', message)
 }
 
 /** The low byte; the rest says more than we need. */

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../base/errors.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
-import { timedOut } from './failures.ts'
+import { hungUp, timedOut } from '../giving-up.ts'
 import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
 
 export interface Readers extends AsyncDisposable {
@@ -113,8 +113,4 @@ function openCursor<Row>(
       send({ kind: 'close', cursor })
     },
   }
-}
-
-function hungUp(): ServiceError {
-  return new ServiceError('crud:Unavailable', 'the caller hung up')
 }

@@ -3,6 +3,7 @@ import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
+import { microseconds, risingFrom } from '../clock.ts'
 import type { Found, Store, StoreSession } from '../store.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { type Connection, openConnection } from './connection.ts'
@@ -194,14 +195,4 @@ function requireTable(catalogue: Catalogue, collection: Collection): Table {
   const table = catalogue.tableOf(collection)
   if (!table) throw new Error(`the collection ${collection.name} of ${collection.entity} has no table`)
   return table
-}
-
-/** Never the same twice, and never less than before, also when the clock stands still or is set back. */
-function risingFrom(now: () => number): () => number {
-  let last = 0
-  return () => (last = Math.max(last + 1, now()))
-}
-
-function microseconds(): number {
-  return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }

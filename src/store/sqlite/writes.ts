@@ -19,6 +19,7 @@ import { bind } from '../sql/sqlite-dialect.ts'
 import type { Table } from './catalogue.ts'
 import { isConstraintError } from './failures.ts'
 import { type Statements, matchStatement, storedColumns, versionsStatement } from './reads.ts'
+import type { Report } from '../store.ts'
 import { noteRow } from './table-size.ts'
 
 interface WriteContext {
@@ -26,7 +27,7 @@ interface WriteContext {
   readonly statements: Statements
   /** The version all documents of the plan get. */
   readonly version: number
-  readonly report: (outcome: Outcome) => void
+  readonly report: Report
   readonly draw: Draw
   /** When given, only these can match. */
   readonly candidates?: Candidates
@@ -46,9 +47,9 @@ export function carryOut(plan: WritePlan, context: WriteContext): boolean {
   statements.prepare('savepoint plan').run()
   perform(plan, {
     ...context,
-    report(outcome) {
+    report(outcome, item) {
       hasFailed ||= isFailure(outcome)
-      report(outcome)
+      report(outcome, item)
     },
   })
   if (hasFailed) statements.prepare('rollback to plan').run()
@@ -73,7 +74,7 @@ function perform(plan: WritePlan, context: WriteContext): void {
 
 function insertAll(plan: InsertPlan, context: WriteContext): void {
   const insert = inserter(plan, context)
-  for (const document of plan.documents) context.report(insert(document))
+  for (const [i, document] of plan.documents.entries()) context.report(insert(document), i)
 }
 
 function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject) => Outcome {
@@ -100,17 +101,17 @@ function updateAll(plan: UpdatePlan, context: WriteContext): void {
 }
 
 function saveAll(plan: SavePlan, context: WriteContext): void {
-  for (const { query, change } of plan.items) {
+  for (const [i, { query, change }] of plan.items.entries()) {
     const [no] = query ? matching(query, context) : []
     if (no !== undefined) {
       const stored = readOne(no, plan, context)
       const outcome = applyChange(change(stored, context.draw), stored, { no, context })
-      if (outcome) context.report(outcome)
+      if (outcome) context.report(outcome, i)
       continue
     }
     const made = change(undefined, context.draw)
-    if (made.kind === 'write') context.report(inserter(plan, context)(made.document))
-    else if (made.kind === 'refuse') context.report({ kind: 'refused', faults: made.faults })
+    if (made.kind === 'write') context.report(inserter(plan, context)(made.document), i)
+    else if (made.kind === 'refuse') context.report({ kind: 'refused', faults: made.faults }, i)
   }
 }
 

@@ -1,0 +1,19 @@
+/** Hands on the output of another process, whole lines only. */
+import type { Readable, Writable } from 'node:stream'
+
+export function forwardLines(from: Readable, to: Writable): void {
+  let begun: Buffer[] = []
+  from.on('data', (chunk: Buffer) => {
+    const end = chunk.lastIndexOf('\n') + 1
+    if (end === 0) {
+      begun.push(chunk)
+      return
+    }
+    to.write(Buffer.concat([...begun, chunk.subarray(0, end)]))
+    begun = end < chunk.length ? [chunk.subarray(end)] : []
+  })
+  // what a process that died could not finish is still worth reading
+  from.on('end', () => {
+    if (begun.length > 0) to.write(Buffer.concat([...begun, Buffer.from('\n')]))
+  })
+}

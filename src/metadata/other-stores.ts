@@ -1,0 +1,90 @@
+/** Datasources beside the default one: they keep documents and know their collections, but no metadata. */
+import { ServiceError } from '../base/errors.ts'
+import type { CollectionDefinition, MetadataRecords, Store } from '../store/store.ts'
+import type { Entity } from './catalogue.ts'
+import { presentDefinition } from './settle.ts'
+
+/** By the name of the datasource. */
+export type OtherStores = ReadonlyMap<string, Pick<Store, 'readMetadata' | 'prepareCollection'>>
+
+/** The metadata of the service, with the collections of all its datasources. */
+export interface AllRecords extends MetadataRecords {
+  /** Datasources that could not be reached, whose collections are therefore unknown. */
+  readonly unread: readonly string[]
+}
+
+/**
+ * Collections are changed before the metadata that calls for it, so they are read after it: they may then know of more
+ * than the metadata, but never of less.
+ */
+export async function readAllRecords(
+  store: Pick<Store, 'readMetadata'>,
+  others: OtherStores,
+  datasource: string,
+): Promise<AllRecords> {
+  const records = await store.readMetadata()
+  const elsewhere = await Promise.all(
+    [...others].map(async ([name, other]) => ({ name, collections: await collectionsIn(name, other) })),
+  )
+  return {
+    ...records,
+    collections: [
+      ...named(records.collections, datasource),
+      ...elsewhere.flatMap(({ collections }) => collections ?? []),
+    ],
+    unread: elsewhere.filter(({ collections }) => !collections).map(({ name }) => name),
+  }
+}
+
+type Collections = MetadataRecords['collections']
+
+async function collectionsIn(
+  name: string,
+  other: Pick<Store, 'readMetadata'>,
+): Promise<Collections | undefined> {
+  try {
+    return named((await other.readMetadata()).collections, name)
+  } catch (error) {
+    if (isUnavailable(error)) return undefined
+    throw error
+  }
+}
+
+/** A store does not know the name it is configured under. */
+function named(collections: Collections, datasource: string): Collections {
+  return collections.map(({ collection, paths }) => ({ collection: { ...collection, datasource }, paths }))
+}
+
+/** Prepares a collection for a change that may yet be refused: what is there for the present state stays. */
+export async function prepareElsewhere(
+  others: OtherStores,
+  entity: Entity | undefined,
+  definition: CollectionDefinition,
+): Promise<void> {
+  const present = entity && presentDefinition(entity)
+  const isSame = present && sameCollection(present, definition)
+  const indexes = isSame ? [...definition.indexes, ...present.indexes] : definition.indexes
+  await others.get(definition.collection.datasource)?.prepareCollection({ ...definition, indexes })
+}
+
+/**
+ * Drops what was prepared for a change that was refused, or what was kept in case of that. Should the store be gone by
+ * now, an index that nothing asks for stays until the next change of the entity.
+ */
+export async function tidyElsewhere(others: OtherStores, entity: Entity | undefined): Promise<void> {
+  if (!entity) return
+  const present = presentDefinition(entity)
+  try {
+    await others.get(present.collection.datasource)?.prepareCollection(present)
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+  }
+}
+
+function sameCollection(a: CollectionDefinition, b: CollectionDefinition): boolean {
+  return a.collection.datasource === b.collection.datasource && a.collection.name === b.collection.name
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'crud:Unavailable'
+}

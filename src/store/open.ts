@@ -1,0 +1,24 @@
+/** Opens the store that a location names. */
+import { LOCATION_FORMS, parseLocation } from '../base/location.ts'
+import { LocationError } from './postgres/location.ts'
+import { openSqliteStore } from './sqlite/store.ts'
+import type { Store } from './store.ts'
+
+interface StoreOptions {
+  readonly onTiming?: (operation: string, seconds: number) => void
+  /** Told of what goes wrong where nobody waits for an answer. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** A store of its own file is open when this resolves; one elsewhere connects in the background. */
+export async function openStore(location: string, options: StoreOptions = {}): Promise<Store> {
+  const parsed = parseLocation(location)
+  // what was given is not repeated: there may be a password in it
+  if (!parsed) throw new LocationError(`the location of a store is ${LOCATION_FORMS}`)
+  const { onTiming, onError } = options
+  const timing = onTiming && { onTiming }
+  if (parsed.kind === 'sqlite') return openSqliteStore({ directory: parsed.directory, ...timing })
+  // a start on SQLite need not wait for the driver of another database to load
+  const { openPostgresStore } = await import('./postgres/store.ts')
+  return openPostgresStore({ url: parsed.url, ...timing, ...(onError && { onError }) })
+}

@@ -1,0 +1,23 @@
+/** Locks that belong to no row: one process at a time does what they are named for. */
+import type { Session } from './connections.ts'
+
+/** Until the transaction ends; waits for whoever has the lock. */
+export async function lockExclusively(session: Session, name: string): Promise<void> {
+  await session.ask({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [named(name)] })
+}
+
+/** Until the connection is told otherwise or ends; tells whether the lock was free. */
+export async function tryLock(session: Session, name: string): Promise<boolean> {
+  const text = 'select pg_try_advisory_lock(hashtextextended($1, 0))'
+  const [row] = await session.ask({ text, values: [named(name)] })
+  return row![0] === 't'
+}
+
+export async function unlock(session: Session, name: string): Promise<void> {
+  await session.ask({ text: 'select pg_advisory_unlock(hashtextextended($1, 0))', values: [named(name)] })
+}
+
+/** Other programs in the same database have locks of their own. */
+function named(name: string): string {
+  return `smalt: ${name}`
+}

@@ -1,0 +1,153 @@
+/**
+ * Indexes on collections that hold documents, built while others go on writing. The record of such an index says that
+ * it is being built: writers keep it from then on, nobody relies on it yet. Only when it is complete the metadata that
+ * wants it is changed. What a process that died left half built is taken away by the next one that comes by.
+ */
+import type { IndexDefinition } from '../../schema/schema.ts'
+import type { CollectionDefinition } from '../store.ts'
+import { tryLock, unlock } from './advisory.ts'
+import {
+  type CollectionRecord,
+  type IndexRecord,
+  readCollections,
+  readIndexes,
+  tableName,
+} from './catalogue.ts'
+import {
+  addIndexRecord,
+  addPaths,
+  buildIndex,
+  createCollection,
+  dropIndex,
+  findCollection,
+  indexChanges,
+  isEmpty,
+  renameTable,
+} from './collections.ts'
+import type { Connection, Connections } from './connections.ts'
+import { enterClaims } from './enter-claims.ts'
+import { lockMetadata } from './metadata.ts'
+import { type Transaction, inTransaction } from './transaction.ts'
+
+export interface Builder {
+  readonly connections: Connections
+  /** The PostgreSQL schema, which names the locks. */
+  readonly schema: string
+  /** Makes this process know what is in the catalogue now. */
+  readonly reload: () => Promise<void>
+}
+
+/** Inside the transaction that changes metadata: all that can be done at once, because nobody has to wait for it. */
+export async function prepare(
+  transaction: Transaction,
+  definition: CollectionDefinition,
+  built: readonly IndexRecord[],
+): Promise<void> {
+  const { collection, indexes } = definition
+  const found = await findCollection(transaction, collection)
+  let record = found ?? (await createCollection(transaction, collection))
+  await addPaths(transaction, record, definition)
+  for (const { no } of built) {
+    await transaction.ask({ text: `update smalt_index set state = 'ready' where no = $1`, values: [no] })
+  }
+  const { added, removed } = await indexChanges(transaction, record, indexes)
+  for (const index of removed) await dropIndex(transaction, index, record)
+  if (found && added.some(({ unique }) => unique)) record = await renameTable(transaction, record)
+  for (const index of added) {
+    const made = await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
+    await buildIndex(transaction, made, { record, concurrently: false })
+  }
+  if (found && added.length > 0 && !(await isEmpty(transaction, record))) throw new FilledMeanwhile()
+}
+
+/** The table was empty a moment ago, so that building at once was right, and is not any more. */
+export class FilledMeanwhile extends Error {}
+
+/** Before the transaction: builds what has to be built beside the writers, and gives the records of it. */
+export async function buildAhead(
+  { collection, indexes }: CollectionDefinition,
+  builder: Builder,
+): Promise<readonly IndexRecord[]> {
+  const start = await inTransaction(builder.connections, async (transaction) => {
+    await lockMetadata(transaction, builder.schema)
+    const record = await findCollection(transaction, collection)
+    if (!record || (await isEmpty(transaction, record))) return undefined
+    const { added } = await indexChanges(transaction, record, indexes)
+    return added.length === 0 ? undefined : await announce(transaction, record, added)
+  })
+  if (!start) return []
+  await builder.reload()
+  try {
+    using lease = await builder.connections.lease()
+    await build(lease.connection, start, builder)
+    return start.records
+  } catch (error) {
+    await discard(start.records, builder)
+    throw error
+  }
+}
+
+interface Start {
+  readonly record: CollectionRecord
+  readonly records: readonly IndexRecord[]
+}
+
+async function announce(
+  transaction: Transaction,
+  found: CollectionRecord,
+  added: readonly IndexDefinition[],
+): Promise<Start> {
+  const record = added.some(({ unique }) => unique) ? await renameTable(transaction, found) : found
+  const records: IndexRecord[] = []
+  for (const definition of added) {
+    records.push(await addIndexRecord(transaction, record, { definition, state: 'building' }))
+  }
+  return { record, records }
+}
+
+async function build(connection: Connection, { record, records }: Start, builder: Builder): Promise<void> {
+  const lock = lockOf(record, builder)
+  if (!(await tryLock(connection, lock))) throw new Error('another process builds indexes of this collection')
+  try {
+    for (const index of records) {
+      await buildIndex(connection, index, { record, concurrently: true })
+      if (index.definition.unique) await enterClaims(index, record, builder.connections)
+    }
+    // Indexes of expressions have statistics of their own, without which they are not chosen.
+    await connection.ask({ text: `analyze ${tableName(record)}`, values: [] })
+  } finally {
+    await unlock(connection, lock)
+  }
+}
+
+export async function discard(records: readonly IndexRecord[], builder: Builder): Promise<void> {
+  if (records.length === 0) return
+  await inTransaction(builder.connections, async (transaction) => {
+    await lockMetadata(transaction, builder.schema)
+    const collections = await readCollections(transaction)
+    for (const index of records) {
+      const record = collections.find(({ no }) => no === index.collection)
+      if (record) await dropIndex(transaction, index, record)
+    }
+  })
+  await builder.reload()
+}
+
+/** Takes away what was half built by processes that are no more. */
+export async function tidyUp(builder: Builder): Promise<void> {
+  const left = (await readIndexes(builder.connections)).filter(({ isReady }) => !isReady)
+  for (const index of left) {
+    using lease = await builder.connections.lease()
+    const lock = lockOf({ no: index.collection }, builder)
+    if (!(await tryLock(lease.connection, lock))) continue
+    try {
+      await discard([index], builder)
+    } finally {
+      await unlock(lease.connection, lock)
+    }
+  }
+}
+
+function lockOf({ no }: { readonly no: number }, { schema }: Builder): string {
+  return `building of ${schema}/${no}`
+}

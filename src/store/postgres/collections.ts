@@ -1,0 +1,148 @@
+/** Tables and indexes of collections, created and changed. */
+import { ServiceError } from '../../base/errors.ts'
+import type { Collection, IndexDefinition } from '../../schema/schema.ts'
+import type { CollectionDefinition } from '../store.ts'
+import {
+  type CollectionRecord,
+  type IndexRecord,
+  claimsName,
+  readCollections,
+  readIndexes,
+  tableName,
+} from './catalogue.ts'
+import { distribute } from './cluster.ts'
+import type { Session } from './connections.ts'
+import { dropStatements, indexStatements } from './indexes.ts'
+
+/** What has to be built or taken away so that a collection has the indexes that are wanted. */
+export interface IndexChanges {
+  readonly added: readonly IndexDefinition[]
+  readonly removed: readonly IndexRecord[]
+}
+
+export async function findCollection(
+  session: Session,
+  { name, entity }: Collection,
+): Promise<CollectionRecord | undefined> {
+  const all = await readCollections(session)
+  return all.find((each) => each.name === name && each.entity === entity)
+}
+
+/** What did not change is not rebuilt. */
+export async function indexChanges(
+  session: Session,
+  { no }: CollectionRecord,
+  wanted: readonly IndexDefinition[],
+): Promise<IndexChanges> {
+  const missing = new Map(wanted.map((index) => [canonical(index), index]))
+  const records = (await readIndexes(session)).filter(({ collection }) => collection === no)
+  const removed = records.filter(
+    ({ definition, isReady }) => !isReady || !missing.delete(canonical(definition)),
+  )
+  return { added: [...missing.values()], removed }
+}
+
+export async function createCollection(
+  session: Session,
+  { name, entity }: Collection,
+): Promise<CollectionRecord> {
+  const no = await nextNumber(session)
+  const record = { no, name, entity, generation: 1, paths: [] }
+  await run(session, [
+    `create table ${tableName(record)}(
+       id text collate "C" primary key, version bigint not null, doc text not null,
+       body jsonb generated always as (doc::jsonb) stored)`,
+    `create table ${claimsName(record)}(key text collate "C" primary key, doc text collate "C" not null)`,
+    distribute(tableName(record), 'id'),
+    distribute(claimsName(record), 'key'),
+  ])
+  const text = `insert into smalt_collection(no, name, entity, generation, paths) values ($1, $2, $3, 1, '[]')`
+  await session.ask({ text, values: [no, name, entity] })
+  return record
+}
+
+/** The store remembers every path it was ever told of. */
+export async function addPaths(
+  session: Session,
+  record: CollectionRecord,
+  { paths }: CollectionDefinition,
+): Promise<void> {
+  const all = [...new Set([...record.paths, ...paths])]
+  const text = 'update smalt_collection set paths = $1 where no = $2'
+  await session.ask({ text, values: [JSON.stringify(all), record.no] })
+}
+
+/** From here on whoever does not know of a change of the unique values fails to write, and reads the catalogue again. */
+export async function renameTable(session: Session, record: CollectionRecord): Promise<CollectionRecord> {
+  const renamed = { ...record, generation: record.generation + 1 }
+  await run(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])
+  const text = 'update smalt_collection set generation = $1 where no = $2'
+  await session.ask({ text, values: [renamed.generation, record.no] })
+  return renamed
+}
+
+export async function isEmpty(session: Session, record: CollectionRecord): Promise<boolean> {
+  const rows = await session.ask({ text: `select 1 from ${tableName(record)} limit 1`, values: [] })
+  return rows.length === 0
+}
+
+export async function addIndexRecord(
+  session: Session,
+  { no: collection }: CollectionRecord,
+  { definition, state }: { readonly definition: IndexDefinition; readonly state: 'ready' | 'building' },
+): Promise<IndexRecord> {
+  const no = await nextNumber(session)
+  const text = 'insert into smalt_index(no, collection, definition, state) values ($1, $2, $3, $4)'
+  await session.ask({ text, values: [no, collection, canonical(definition), state] })
+  return { no, collection, definition, isReady: state === 'ready' }
+}
+
+export async function buildIndex(
+  session: Session,
+  { no, definition }: IndexRecord,
+  { record, concurrently }: { readonly record: CollectionRecord; readonly concurrently: boolean },
+): Promise<void> {
+  const table = tableName(record)
+  await run(session, indexStatements(definition, { table, name: `idx_${no}`, concurrently }))
+}
+
+export async function dropIndex(
+  session: Session,
+  { no, definition }: IndexRecord,
+  record: CollectionRecord,
+): Promise<void> {
+  await run(session, dropStatements(`idx_${no}`))
+  if (definition.unique) {
+    // The keys of a claim begin with the number of its index and a colon; the semicolon follows the colon.
+    const text = `delete from ${claimsName(record)} where key >= $1 and key < $2`
+    await session.ask({ text, values: [`${no}:`, `${no};`] })
+  }
+  await session.ask({ text: 'delete from smalt_index where no = $1', values: [no] })
+}
+
+export function repeatedValues({ fields }: IndexDefinition): ServiceError {
+  const names = fields.map(({ path }) => path).join(', ')
+  const message = `documents already repeat values of the unique index on ${names}`
+  return new ServiceError('metadata:InvalidIndex', message)
+}
+
+function canonical({ unique, fields }: IndexDefinition): string {
+  const plain = fields.map(({ path, type, descending, caseInsensitive }) => ({
+    path,
+    type,
+    descending,
+    caseInsensitive,
+  }))
+  return JSON.stringify({ unique, fields: plain })
+}
+
+/** Numbers of tables and indexes are never used again. */
+async function nextNumber(session: Session): Promise<number> {
+  const text = 'update smalt_epoch set last_number = last_number + 1 where one = 1 returning last_number'
+  const [row] = await session.ask({ text, values: [] })
+  return Number(row![0])
+}
+
+async function run(session: Session, statements: readonly string[]): Promise<void> {
+  for (const text of statements) await session.ask({ text, values: [] })
+}

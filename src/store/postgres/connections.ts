@@ -1,0 +1,185 @@
+/** Connections to one database: pooled, bounded in time, and never handed on in a state that others would notice. */
+import pg from 'pg'
+import type { Statement } from '../sql/fragment.ts'
+import { hungUp, timedOut } from '../giving-up.ts'
+import type { Bounds } from '../store.ts'
+import { LostError, UnreachableError, isCancelled, isLost, stateOf } from './failures.ts'
+import type { Location } from './location.ts'
+import { type StatementNames, createStatementNames } from './statement-names.ts'
+
+/** Columns as the server prints them. */
+export type Row = readonly (string | null)[]
+
+/** Something statements can be put to: a connection of the pool for each, or the one of a transaction. */
+export interface Session {
+  ask(statement: Statement): Promise<readonly Row[]>
+}
+
+/** One connection, for as long as the work takes. */
+export interface Connection extends Session {
+  /** Text of our own without parameters, not waited for: what fails here fails the next statement too. */
+  send(text: string): void
+  /** Ends what runs when the time is over, or when nobody waits any more. */
+  within<T>(bounds: Bounds, work: () => Promise<T>): Promise<T>
+}
+
+export interface Lease extends Disposable {
+  readonly connection: Connection
+}
+
+export interface Connections extends AsyncDisposable {
+  /** Runs work on a connection of its own. */
+  with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
+  /** A connection for as long as the caller wants, for work that takes its time. */
+  lease(): Promise<Lease>
+  /** One statement, on its own; quick ones go past those that wait. */
+  ask(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
+  askQuickly(statement: Statement): Promise<readonly Row[]>
+  /** Ends what runs on a backend. */
+  cancel(backend: number): Promise<void>
+}
+
+export function openConnections(location: Location, onError: (error: unknown) => void): Connections {
+  const names = createStatementNames()
+  const pools = {
+    main: createPool(location, location.poolSize, onError),
+    quick: createPool(location, 2, onError),
+    long: createPool(location, 8, onError),
+    // Cancelling must not wait for what is to be cancelled.
+    control: createPool(location, 1, onError),
+  }
+  const cancel = async (backend: number): Promise<void> => {
+    await pools.control.query('select pg_cancel_backend($1)', [backend])
+  }
+  const run = <T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
+    withClient(pool, (client) => {
+      const connection = connectionOn(client, { names, cancel })
+      return bounds ? connection.within(bounds, () => work(connection)) : work(connection)
+    })
+  return {
+    with: (work, bounds) => run(pools.main, work, bounds),
+    lease: async () => {
+      const client = await clientOf(pools.long)
+      return {
+        connection: connectionOn(client, { names, cancel }),
+        [Symbol.dispose]: () => client.release(transactionStatus(client) !== 'I'),
+      }
+    },
+    ask: (statement, bounds) => run(pools.main, (connection) => connection.ask(statement), bounds),
+    askQuickly: (statement) => run(pools.quick, (connection) => connection.ask(statement)),
+    cancel,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(Object.values(pools).map((pool) => pool.end()))
+    },
+  }
+}
+
+function createPool({ config }: Location, max: number, onError: (error: unknown) => void): pg.Pool {
+  const pool = new pg.Pool({
+    ...config,
+    max,
+    pipeline: true,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    allowExitOnIdle: true,
+    keepAlive: true,
+    types: { getTypeParser: () => asText },
+  } as pg.PoolConfig)
+  // An idle connection that breaks is dropped; whoever asks next gets a new one.
+  pool.on('error', onError)
+  return pool
+}
+
+/** Nothing is converted by the driver: those who ask know what they asked for. */
+const asText = (text: string): string => text
+
+async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await clientOf(pool)
+  let isBroken = false
+  try {
+    return await work(client)
+  } catch (error) {
+    isBroken = isLost(error)
+    throw error
+  } finally {
+    client.release(isBroken || transactionStatus(client) !== 'I')
+  }
+}
+
+async function clientOf(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw stateOf(error) === undefined ? new UnreachableError('no connection', { cause: error }) : error
+  }
+}
+
+/** `I` outside of a transaction. */
+function transactionStatus(client: pg.PoolClient): string | null {
+  return (client as unknown as { getTransactionStatus(): string | null }).getTransactionStatus()
+}
+
+interface Means {
+  readonly names: StatementNames
+  readonly cancel: (backend: number) => Promise<void>
+}
+
+function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connection {
+  return {
+    async ask({ text, values }) {
+      const name = names.nameOf(text)
+      const query = {
+        text,
+        values: [...values],
+        rowMode: 'array',
+        ...(name !== undefined && { name }),
+      } as const
+      try {
+        return (await client.query<string[]>(query)).rows
+      } catch (error) {
+        throw lostIfSilent(error)
+      }
+    },
+    send(text) {
+      void client.query(text).catch(() => undefined)
+    },
+    within: (bounds, work) => bounded(client, { bounds, cancel }, work),
+  }
+}
+
+function lostIfSilent(error: unknown): unknown {
+  return stateOf(error) === undefined ? new LostError('connection lost', { cause: error }) : error
+}
+
+interface Bounding {
+  readonly bounds: Bounds
+  readonly cancel: (backend: number) => Promise<void>
+}
+
+/** Cancels what runs when the time is over or nobody waits any more. */
+async function bounded<T>(
+  client: pg.PoolClient,
+  { bounds, cancel }: Bounding,
+  work: () => Promise<T>,
+): Promise<T> {
+  const hangUp = bounds.hangUp?.()
+  if (hangUp?.aborted) throw hungUp()
+  let cancelling: Promise<void> | undefined
+  const backend = (client as unknown as { readonly processID: number }).processID
+  const stop = (): void => {
+    cancelling ??= cancel(backend).catch(() => undefined)
+  }
+  const timer = setTimeout(stop, bounds.timeLimitMs)
+  hangUp?.addEventListener('abort', stop)
+  try {
+    return await work()
+  } catch (error) {
+    if (!cancelling || !isCancelled(error)) throw error
+    throw hangUp?.aborted ? hungUp() : timedOut(bounds.timeLimitMs)
+  } finally {
+    clearTimeout(timer)
+    hangUp?.removeEventListener('abort', stop)
+    // The connection must not be handed on while a cancellation is on its way to it.
+    await cancelling
+  }
+}

@@ -1,0 +1,91 @@
+/** Finds: a page in one statement and, where it does not tell, the count in another. */
+import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import type { Found } from '../store.ts'
+import type { Table } from './catalogue.ts'
+import type { Session } from './connections.ts'
+import { isLost } from './failures.ts'
+import { pieces } from './cursor.ts'
+import { type ReadStatements, type Residual, endsHere, readStatements, storedFrom } from './reads.ts'
+
+export type Take = (document: StoredDocument) => void
+
+/** The page of a plan that asks for one document by its `_id`. */
+export function pageOf(document: StoredDocument | undefined, plan: ReadPlan, take: Take): Found {
+  const isOnPage = plan.from === 0 && (plan.to ?? 0) >= 0
+  if (document && isOnPage) take(document)
+  return { matchCount: document && plan.counted ? 1 : 0 }
+}
+
+/** A connection may have died while it waited in the pool; as long as nothing was taken, asking again is safe. */
+export async function repeatingUntaken<T>(take: Take, work: (take: Take) => Promise<T>): Promise<T> {
+  let hasTaken = false
+  const noting: Take = (document) => {
+    hasTaken = true
+    take(document)
+  }
+  return await work(noting).catch((error: unknown) => {
+    if (hasTaken || !isLost(error)) throw error
+    return work(noting)
+  })
+}
+
+interface Finding {
+  readonly read: ReadStatements
+  readonly take: Take
+}
+
+export async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
+  const rows = await session.ask(read.page)
+  for (const row of rows) take(storedFrom(row))
+  if (!plan.counted) return { matchCount: 0 }
+  if (endsHere(plan, rows.length)) return { matchCount: plan.from + rows.length }
+  const [counted] = await session.ask(read.count)
+  return { matchCount: Number(counted![0]) }
+}
+
+/** Inside a transaction: every document that may match is looked at, and the page is cut out of those that do. */
+export async function findByLooking(
+  session: Session,
+  plan: ReadPlan,
+  { read, take }: Finding,
+): Promise<Found> {
+  let matchCount = 0
+  for await (const document of documentsOf(session, read)) {
+    const isOnPage = matchCount >= plan.from && matchCount <= (plan.to ?? Infinity)
+    matchCount++
+    if (isOnPage) take(document)
+    if (!plan.counted && plan.to !== undefined && matchCount > plan.to) break
+  }
+  return { matchCount: plan.counted ? matchCount : 0 }
+}
+
+/** Inside a transaction: the documents of the page, as of one moment, however many they are. */
+export async function* streamPage(
+  session: Session,
+  plan: ReadPlan,
+  table: Table,
+): AsyncGenerator<StoredDocument> {
+  const read = readStatements(plan, table)
+  const isWhole = read.residual !== undefined
+  let index = 0
+  for await (const document of documentsOf(session, read)) {
+    const isOnPage = !isWhole || (index >= plan.from && index <= (plan.to ?? Infinity))
+    index++
+    if (isOnPage) yield document
+    if (isWhole && plan.to !== undefined && index > plan.to) return
+  }
+}
+
+async function* documentsOf(
+  session: Session,
+  { page, residual = matchesAll }: { readonly page: ReadStatements['page']; readonly residual?: Residual },
+): AsyncGenerator<StoredDocument> {
+  for await (const rows of pieces(session, page)) {
+    for (const row of rows) {
+      const document = storedFrom(row)
+      if (residual(document)) yield document
+    }
+  }
+}
+
+const matchesAll: Residual = () => true

@@ -1,0 +1,96 @@
+/** Declared indexes as PostgreSQL's: what is indexed, and which conditions such an index can serve. */
+import { orderKey } from '../../base/decimal.ts'
+import { type Json, isNumber, numberText } from '../../base/json.ts'
+import { parsePath } from '../../base/path.ts'
+import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
+import type { TypeName } from '../../schema/types.ts'
+import type { Base } from '../sql/dialect.ts'
+import { type Fragment, join, literal, raw, render, sql } from '../sql/fragment.ts'
+import { POSTGRES } from '../sql/postgres-dialect.ts'
+
+/** The document of a row. */
+export const DOCUMENT: Base = { json: raw('body'), present: raw('true') }
+
+/** The same where `_id` is text, which has a column of its own. */
+export const TEXT_ID_DOCUMENT: Base = { ...DOCUMENT, columns: new Map([['_id', 'id']]) }
+
+/** The key of a row: text as it is, numbers as text that sorts as they do. */
+export function idKey(id: Json): string {
+  if (isNumber(id)) return orderKey(numberText(id))!
+  return typeof id === 'string' ? id : JSON.stringify(id)
+}
+
+export function isText(type: TypeName): boolean {
+  return type === 'string' || type === 'uid'
+}
+
+/** The engine refuses to index long values, so of texts only the beginning is indexed. */
+const INDEXED_CHARACTERS = 600
+
+/** A text index: the expression that is indexed, and how many characters of the text it holds. */
+export interface TextIndex {
+  readonly expression: Fragment
+  readonly length: number
+}
+
+export function textIndexOf(field: IndexField, { fields }: IndexDefinition): TextIndex {
+  const texts = fields.filter(({ path, type }) => isText(type) && !isIntoArray(path)).length
+  const length = Math.floor(INDEXED_CHARACTERS / texts)
+  const value = POSTGRES.read(DOCUMENT, parsePath(field.path, ''), field.type)
+  const folded = field.caseInsensitive ? POSTGRES.fold(value) : value
+  return { expression: beginningOf(folded, length), length }
+}
+
+export function beginningOf(text: Fragment, length: number): Fragment {
+  return sql`left(${text}, ${raw(String(length))})`
+}
+
+export function isIntoArray(path: string): boolean {
+  return parsePath(path, '').includes('*')
+}
+
+/** All values at a path into arrays, as one JSON array that a GIN index takes apart. */
+export function elementsAt(path: string): Fragment {
+  const steps = parsePath(path, '').map((step) => (step === '*' ? '[*]' : `.${JSON.stringify(step)}`))
+  return sql`jsonb_path_query_array(body, ${literal(`$${steps.join('')}`)})`
+}
+
+/** The statements that make the index; uniqueness is kept by claims, not here. */
+export function indexStatements(
+  definition: IndexDefinition,
+  {
+    table,
+    name,
+    concurrently,
+  }: { readonly table: string; readonly name: string; readonly concurrently: boolean },
+): readonly string[] {
+  const create = raw(concurrently ? 'create index concurrently if not exists' : 'create index if not exists')
+  const plain = definition.fields.filter(({ path }) => !isIntoArray(path))
+  const elements = definition.fields.filter(
+    ({ path, caseInsensitive }) => isIntoArray(path) && !caseInsensitive,
+  )
+  const statements: Fragment[] = []
+  if (plain.length > 0) {
+    const keys = plain.map(
+      (field) => sql`${indexed(field, definition)} ${POSTGRES.direction(field.descending)}`,
+    )
+    // Ending in id, the order of ties, an index also serves the order of a page.
+    statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join([...keys, raw('id')], ', ')})`)
+  }
+  if (elements.length > 0) {
+    const keys = elements.map(({ path }) => sql`${elementsAt(path)} jsonb_path_ops`)
+    statements.push(
+      sql`${create} ${raw(`${name}_elements`)} on ${raw(table)} using gin (${join(keys, ', ')})`,
+    )
+  }
+  return statements.map((statement) => render(statement, POSTGRES.placeholder).text)
+}
+
+export function dropStatements(name: string): readonly string[] {
+  return [`drop index if exists ${name}`, `drop index if exists ${name}_elements`]
+}
+
+function indexed(field: IndexField, definition: IndexDefinition): Fragment {
+  if (isText(field.type)) return sql`(${textIndexOf(field, definition).expression})`
+  return sql`(${POSTGRES.read(DOCUMENT, parsePath(field.path, ''), field.type)})`
+}

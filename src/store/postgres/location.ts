@@ -1,0 +1,52 @@
+/** Where a database is: the URL that people give, read once. */
+import type pg from 'pg'
+
+export interface Location {
+  readonly config: pg.ClientConfig
+  /** The PostgreSQL schema that holds all tables of Smalt. */
+  readonly schema: string
+  readonly poolSize: number
+  /** For people: without the password. */
+  readonly shown: string
+}
+
+/** A location that cannot be used; the message says what it takes, and never repeats the password. */
+export class LocationError extends Error {}
+
+/** Parameters of the URL that are ours; all others are the driver's, such as `sslmode`. */
+export function readLocation(url: string): Location {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
+    throw new LocationError('a PostgreSQL location looks like postgres://user@host:5432/database')
+  }
+  const schema = taken(parsed, 'schema') ?? 'smalt'
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw new LocationError('schema takes a name of small letters, digits and "_", at most 63 of them')
+  }
+  const poolSize = Number(taken(parsed, 'pool') ?? 16)
+  if (!Number.isInteger(poolSize) || poolSize < 1 || poolSize > 1_000) {
+    throw new LocationError('pool takes a whole number from 1 to 1000')
+  }
+  const config = {
+    connectionString: parsed.href,
+    options: `-c search_path=${schema} -c jit=off -c idle_in_transaction_session_timeout=300000`,
+    application_name: 'smalt',
+  }
+  return { config, schema, poolSize, shown: shownUrl(url) }
+}
+
+/** The URL without its password. */
+export function shownUrl(url: string): string {
+  const parsed = new URL(url)
+  if (parsed.password !== '') parsed.password = '***'
+  for (const name of parsed.searchParams.keys()) {
+    if (/password|key/i.test(name)) parsed.searchParams.set(name, '***')
+  }
+  return parsed.href
+}
+
+function taken(url: URL, name: string): string | undefined {
+  const value = url.searchParams.get(name) ?? undefined
+  url.searchParams.delete(name)
+  return value
+}

@@ -1,0 +1,70 @@
+/** The store's own tables, by release. Migrations run forward only, all in one transaction, and are never edited. */
+import { randomBytes } from 'node:crypto'
+import { createFoldFunction } from '../sql/postgres-fold.ts'
+import type { Connections, Session } from './connections.ts'
+import { lockExclusively } from './advisory.ts'
+import type { Location } from './location.ts'
+import { inTransaction } from './transaction.ts'
+
+const MIGRATIONS: readonly (readonly string[])[] = [
+  [
+    `create table smalt_epoch(
+       one integer primary key, epoch bigint not null, last_number bigint not null, secret text not null)`,
+    `create table smalt_entity(entity text collate "C" primary key, info text not null)`,
+    `create table smalt_schema(
+       entity text collate "C", version text collate "C", no bigint not null, schema text not null,
+       primary key (entity, version))`,
+    `create table smalt_history(
+       no bigint primary key, entity text collate "C" not null, at text not null, principal text not null,
+       action text not null, version text, before text, after text)`,
+    `create index smalt_history_entity on smalt_history(entity, no)`,
+    `create table smalt_collection(
+       no bigint primary key, name text collate "C" not null, entity text collate "C" not null,
+       generation bigint not null, paths text not null, unique (name, entity))`,
+    `create table smalt_index(
+       no bigint primary key, collection bigint not null, definition text not null, state text not null)`,
+    `create table smalt_sequence(name text collate "C" primary key, next bigint not null, increment bigint not null)`,
+    `create table smalt_lock(
+       domain text collate "C", resource text collate "C", owner text not null, count bigint not null,
+       ttl bigint not null, expires bigint not null, primary key (domain, resource))`,
+    `create index smalt_lock_expires on smalt_lock(expires)`,
+  ],
+]
+
+/** Makes what is missing; of processes that start at the same time one does it, and the others wait. */
+export async function migrate(connections: Connections, { schema }: Location): Promise<void> {
+  await inTransaction(connections, async (transaction) => {
+    const run = async (text: string): Promise<void> => void (await transaction.ask({ text, values: [] }))
+    await lockExclusively(transaction, `migration of ${schema}`)
+    if (!(await exists(transaction, schema))) await run(`create schema "${schema}"`)
+    await run('create table if not exists smalt_release(format integer primary key)')
+    const found = await formatOf(transaction)
+    if (found > MIGRATIONS.length) {
+      throw new Error(
+        `the data was written by a newer release of Smalt (its format is ${found}, this release knows ${MIGRATIONS.length}); start that release or a later one`,
+      )
+    }
+    for (const [i, migration] of MIGRATIONS.entries()) {
+      if (i < found) continue
+      for (const text of migration) await run(text)
+      if (i === 0) await begin(transaction)
+      await transaction.ask({ text: 'insert into smalt_release values ($1)', values: [i + 1] })
+    }
+    await run(createFoldFunction(`"${schema}"`))
+  })
+}
+
+async function exists(session: Session, schema: string): Promise<boolean> {
+  const text = 'select 1 from pg_namespace where nspname = $1'
+  return (await session.ask({ text, values: [schema] })).length > 0
+}
+
+async function formatOf(session: Session): Promise<number> {
+  const [row] = await session.ask({ text: 'select max(format) from smalt_release', values: [] })
+  return Number(row![0] ?? 0)
+}
+
+async function begin(session: Session): Promise<void> {
+  const secret = randomBytes(32).toString('hex')
+  await session.ask({ text: 'insert into smalt_epoch values (1, 0, 0, $1)', values: [secret] })
+}

@@ -1,0 +1,138 @@
+/** Rows of documents and of their claims: the statements that write them, many at a time. */
+import { type JsonObject, parseTrusted } from '../../base/json.ts'
+import type { StoredDocument } from '../../plan/plan.ts'
+import type { Statement } from '../sql/fragment.ts'
+import { arrayText } from '../sql/postgres-dialect.ts'
+import type { Table } from './catalogue.ts'
+import { claimsOf } from './claims.ts'
+import { idKey } from './indexes.ts'
+
+/** A document about to be inserted. */
+export interface NewRow {
+  readonly key: string
+  readonly document: StoredDocument
+  readonly claims: ReadonlySet<string>
+}
+
+export function newRow(document: JsonObject, version: number, table: Table): NewRow {
+  const id = document['_id']!
+  const text = JSON.stringify(document)
+  return {
+    key: idKey(id),
+    document: { id: typeof id === 'string' ? id : JSON.stringify(id), version, text },
+    claims: claimsIn(document, table),
+  }
+}
+
+/** A document about to be replaced: only if it is still what was seen. */
+export interface ChangedRow {
+  readonly key: string
+  readonly seen: StoredDocument
+  readonly document: StoredDocument
+  readonly released: ReadonlySet<string>
+  readonly claimed: ReadonlySet<string>
+}
+
+export function changedRow(
+  { key, stored }: { readonly key: string; readonly stored: StoredDocument },
+  document: JsonObject,
+  { version, table }: { readonly version: number; readonly table: Table },
+): ChangedRow {
+  const before = claimsIn(table.unique.size === 0 ? {} : (parseTrusted(stored.text) as JsonObject), table)
+  const after = claimsIn(document, table)
+  return {
+    key,
+    seen: stored,
+    // Versions of a document rise also when the clock was set back since its last write.
+    document: {
+      id: stored.id,
+      version: Math.max(version, stored.version + 1),
+      text: JSON.stringify(document),
+    },
+    released: before.difference(after),
+    claimed: after.difference(before),
+  }
+}
+
+/** Documents and claims in one statement, so that either all of them are there or none. */
+export function insertStatement(rows: readonly NewRow[], table: Table): Statement {
+  const inserted = rows.toSorted(byKey)
+  const claims = inserted
+    .flatMap(({ key, claims }) => [...claims].map((claim) => ({ claim, key })))
+    .sort(byClaim)
+  const values = [
+    arrayText(inserted.map(({ key }) => key)),
+    String(rows[0]!.document.version),
+    arrayText(inserted.map(({ document }) => document.text)),
+  ]
+  const documents = `insert into ${table.name}(id, version, doc)
+    select id, $2::bigint, doc from unnest($1::text[], $3::text[]) as new(id, doc)`
+  if (claims.length === 0) return { text: documents, values }
+  const text = `with claimed as (
+    insert into ${table.claims}(key, doc) select key, doc from unnest($4::text[], $5::text[]) as new(key, doc))
+    ${documents}`
+  return {
+    text,
+    values: [...values, arrayText(claims.map(({ claim }) => claim)), arrayText(claims.map(({ key }) => key))],
+  }
+}
+
+/** Gives back the keys of the documents that were still what was seen. */
+export function updateStatement(rows: readonly ChangedRow[], table: Table): Statement {
+  const updated = rows.toSorted(byKey)
+  const text = `update ${table.name} as stored set version = new.version, doc = new.doc
+    from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) as new(id, seen, version, doc)
+    where stored.id = new.id and stored.version = new.seen returning stored.id`
+  return {
+    text,
+    values: [
+      arrayText(updated.map(({ key }) => key)),
+      arrayText(updated.map(({ seen }) => String(seen.version))),
+      arrayText(updated.map(({ document }) => String(document.version))),
+      arrayText(updated.map(({ document }) => document.text)),
+    ],
+  }
+}
+
+/** The same for documents that go; gives back their texts too. */
+export function deleteStatement(
+  rows: readonly { readonly key: string; readonly version: number }[],
+  table: Table,
+): Statement {
+  const text = `delete from ${table.name} as stored
+    using unnest($1::text[], $2::bigint[]) as old(id, seen)
+    where stored.id = old.id and stored.version = old.seen returning stored.id, stored.doc`
+  const keys = arrayText(rows.map(({ key }) => key))
+  return { text, values: [keys, arrayText(rows.map(({ version }) => String(version)))] }
+}
+
+export function claimStatement(claims: ReadonlySet<string>, key: string, table: Table): Statement {
+  const text = `insert into ${table.claims}(key, doc) select key, $2 from unnest($1::text[]) as new(key)`
+  return { text, values: [arrayText([...claims].sort()), key] }
+}
+
+export function releaseStatement(claims: Iterable<string>, table: Table): Statement {
+  const text = `delete from ${table.claims} where key = any($1::text[])`
+  return { text, values: [arrayText([...claims].sort())] }
+}
+
+/** The claims of documents that were deleted. */
+export function claimsOfTexts(texts: readonly string[], table: Table): ReadonlySet<string> {
+  if (table.unique.size === 0) return NONE
+  return new Set(texts.flatMap((text) => [...claimsIn(parseTrusted(text) as JsonObject, table)]))
+}
+
+function claimsIn(document: JsonObject, { unique }: Table): ReadonlySet<string> {
+  return unique.size === 0 ? NONE : claimsOf(document, unique)
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Everybody takes locks in the same order, so that nobody waits for somebody who waits for them. */
+function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
+  return a.key < b.key ? -1 : 1
+}
+
+function byClaim(a: { readonly claim: string }, b: { readonly claim: string }): number {
+  return a.claim < b.claim ? -1 : 1
+}

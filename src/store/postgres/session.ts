@@ -1,0 +1,69 @@
+/** What can be done with documents inside a transaction that is open. */
+import type { ReadPlan } from '../../plan/plan.ts'
+import type { Collection } from '../../schema/schema.ts'
+import type { Explanation, Found, StoreSession } from '../store.ts'
+import type { Table } from './catalogue.ts'
+import type { Connections } from './connections.ts'
+import { createDrawing } from './drawing.ts'
+import { NOTHING_STORED, explainPage } from './explain.ts'
+import { type Take, findByLooking, findPage } from './find.ts'
+import { readStatements } from './reads.ts'
+import { nextValues } from './sequences.ts'
+import type { Transaction } from './transaction.ts'
+import { carryOut } from './writes.ts'
+
+export interface SessionContext {
+  readonly connections: Connections
+  readonly tableOf: (collection: Collection) => Table | undefined
+  readonly version: () => number
+}
+
+export function sessionIn(transaction: Transaction, context: SessionContext): StoreSession {
+  const { connections, tableOf, version } = context
+  return {
+    kind: 'postgres',
+    find: (plan, take, bounds) =>
+      transaction.within(bounds, () => findIn(transaction, plan, { table: tableOf(plan.collection), take })),
+    explain: (plan, bounds) =>
+      transaction.within(bounds, () => explainIn(transaction, plan, tableOf(plan.collection))),
+    write: (plan, begin, bounds) =>
+      transaction.within(bounds, () => {
+        const table = requireTable(tableOf(plan.collection), plan.collection)
+        const draw = createDrawing((sequence, count) => nextValues(sequence, count, connections))
+        return carryOut(plan, { transaction, table, version: version(), report: begin(), draw })
+      }),
+    // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one.
+    nextValues: (sequence, count) => nextValues(sequence, count, connections),
+  }
+}
+
+export async function findIn(
+  transaction: Transaction,
+  plan: ReadPlan,
+  { table, take }: { readonly table: Table | undefined; readonly take: Take },
+): Promise<Found> {
+  if (!table) return { matchCount: 0 }
+  const read = readStatements(plan, table)
+  if (read.residual) return await findByLooking(transaction, plan, { read, take })
+  return await findPage(transaction, plan, { read, take })
+}
+
+export async function explainIn(
+  transaction: Transaction,
+  plan: ReadPlan,
+  table: Table | undefined,
+): Promise<Explanation> {
+  if (!table) return NOTHING_STORED
+  const counting = { ...plan, from: 0, to: -1, counted: true }
+  const count = async (): Promise<number> => {
+    const { matchCount } = await findIn(transaction, counting, { table, take: () => undefined })
+    return matchCount
+  }
+  return await explainPage(transaction, plan, { table, read: readStatements(plan, table), count })
+}
+
+/** Metadata creates a collection's table before any document of it can be written. */
+export function requireTable(table: Table | undefined, { name, entity }: Collection): Table {
+  if (!table) throw new Error(`the collection ${name} of ${entity} has no table`)
+  return table
+}

@@ -1,0 +1,182 @@
+/** The store for teams: PostgreSQL, shared by any number of processes; the same statements run on a Citus cluster. */
+import type { InsertPlan, ReadPlan } from '../../plan/plan.ts'
+import type { Collection } from '../../schema/schema.ts'
+import { microseconds, risingFrom } from '../clock.ts'
+import type { Bounds, Found, Report, Store } from '../store.ts'
+import { tidyUp } from './builds.ts'
+import { type Tables, keyOf, readTables } from './catalogue.ts'
+import { changesOf } from './changes.ts'
+import { openConnections } from './connections.ts'
+import { isDuplicate, isOutdated, told, unlessUnknown } from './failures.ts'
+import { type Take, findPage, pageOf, repeatingUntaken } from './find.ts'
+import { areDistinct, newRows, reportInserted } from './inserts.ts'
+import { createListening } from './listening.ts'
+import { readLocation } from './location.ts'
+import { changeLock } from './locks.ts'
+import { createLookups } from './lookups.ts'
+import { readHistory, readMetadata, readState } from './metadata.ts'
+import { migrate } from './migrations.ts'
+import { readStatements, soughtId } from './reads.ts'
+import { insertStatement } from './rows.ts'
+import { nextValues } from './sequences.ts'
+import { explainIn, findIn, requireTable, sessionIn } from './session.ts'
+import { streamOn } from './stream.ts'
+import { inTransaction } from './transaction.ts'
+
+interface PostgresOptions {
+  readonly url: string
+  /** Microseconds since 1970; document versions are made of it. */
+  readonly now?: () => number
+  readonly onTiming?: (operation: string, seconds: number) => void
+  /** Told of connections that broke while nobody used them. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** Returns at once and connects when it is first used; while the database is away, whatever is asked fails. */
+export function openPostgresStore(options: PostgresOptions): Store {
+  const { url, now = microseconds, onTiming, onError = () => undefined } = options
+  const location = readLocation(url)
+  const connections = openConnections(location, onError)
+  const listening = createListening(location)
+  const lookups = createLookups({ ask: connections.askQuickly })
+  const underWay = new Set<Promise<unknown>>()
+  let tables: Tables = new Map()
+  let isClosed = false
+
+  const reload = async (): Promise<void> => {
+    tables = await readTables(connections)
+  }
+  const builder = { connections, schema: location.schema, reload }
+  const start = untilDone(async () => {
+    await migrate(connections, location)
+    await reload()
+    await tidyUp(builder)
+  })
+  const context = {
+    connections,
+    tableOf: (collection: Collection) => tables.get(keyOf(collection)),
+    version: risingFrom(now),
+  }
+
+  /** Another process may have changed tables that the statement was made for; then it is made again. */
+  async function attempt<T>(work: () => Promise<T>): Promise<T> {
+    if (isClosed) throw new Error('the store is closed')
+    await start()
+    return await work().catch(async (error: unknown) => {
+      if (!isOutdated(error)) throw error
+      await reload()
+      return await work()
+    })
+  }
+
+  async function run<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    const began = performance.now()
+    const running = attempt(work)
+    underWay.add(running)
+    try {
+      return await running
+    } catch (error) {
+      throw told(error)
+    } finally {
+      underWay.delete(running)
+      onTiming?.(operation, (performance.now() - began) / 1000)
+    }
+  }
+
+  async function find(plan: ReadPlan, take: Take, bounds: Bounds): Promise<Found> {
+    const table = context.tableOf(plan.collection)
+    if (!table) return { matchCount: 0 }
+    const id = soughtId(plan)
+    if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
+    const read = readStatements(plan, table)
+    if (!read.residual) return await connections.with((each) => findPage(each, plan, { read, take }), bounds)
+    const once = { bounds, isOneMoment: true, mayRepeat: false }
+    return await inTransaction(connections, (each) => findIn(each, plan, { table, take }), once)
+  }
+
+  return {
+    kind: 'postgres',
+    description: 'PostgreSQL, shared by any number of processes',
+    find: (plan, take, bounds) =>
+      run('find', () => repeatingUntaken(take, (each) => find(plan, each, bounds))),
+    async *stream(plan, bounds) {
+      await run('stream', async () => undefined)
+      const table = context.tableOf(plan.collection)
+      if (table) yield* streamOn(connections, { plan, table, bounds })
+    },
+    explain: (plan, bounds) =>
+      run('explain', () =>
+        inTransaction(connections, (each) => explainIn(each, plan, context.tableOf(plan.collection)), {
+          bounds,
+          isOneMoment: true,
+        }),
+      ),
+    write: (plan, begin, bounds) =>
+      run(plan.kind, async () => {
+        if (plan.kind === 'insert' && (await insertAtOnce(plan, begin, bounds))) return true
+        return await inTransaction(
+          connections,
+          async (transaction) => {
+            const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
+            if (!isKept) transaction.undo()
+            return isKept
+          },
+          { bounds },
+        )
+      }),
+    transact: (work) =>
+      run('transact', () =>
+        inTransaction(connections, (transaction) => work(sessionIn(transaction, context)), {
+          isOneMoment: true,
+        }),
+      ),
+    nextValues: (sequence, count) => run('sequence', () => nextValues(sequence, count, connections)),
+    lock: (request) => run('lock', () => changeLock(request, connections)),
+    readMetadata: () =>
+      run('metadata', async () => {
+        const read = inTransaction(connections, readMetadata, { isOneMoment: true })
+        await reload()
+        return await read
+      }),
+    readEpoch: () => run('epoch', async () => (await readState({ ask: connections.askQuickly })).epoch),
+    ...changesOf(builder, run),
+    readHistory: (entity) => run('metadata', () => readHistory(connections, entity)),
+    onMetadataChange: listening.add,
+    ping: () =>
+      run('ping', async () => void (await connections.askQuickly({ text: 'select 1', values: [] }))),
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(underWay)
+      isClosed = true
+      await listening[Symbol.asyncDispose]()
+      await connections[Symbol.asyncDispose]()
+    },
+  }
+
+  /** One statement and one round trip; tells whether it worked, which it does not where keys repeat. */
+  async function insertAtOnce(plan: InsertPlan, begin: () => Report, bounds: Bounds): Promise<boolean> {
+    const table = requireTable(context.tableOf(plan.collection), plan.collection)
+    const rows = newRows(plan, context.version(), table)
+    if (rows.length === 0 || !areDistinct(rows)) return false
+    // Told before it happens: what the report throws, and a statement that fails, leave nothing behind.
+    reportInserted(rows, begin())
+    try {
+      await connections.ask(insertStatement(rows, table), bounds)
+      return true
+    } catch (error) {
+      if (isDuplicate(error)) return false
+      throw unlessUnknown(error)
+    }
+  }
+}
+
+/** Work that is done once: what waits for it waits together, and when it fails it is tried again by whoever comes next. */
+function untilDone(work: () => Promise<void>): () => Promise<void> {
+  let doing: Promise<void> | undefined
+  return () => {
+    doing ??= work().catch((error: unknown) => {
+      doing = undefined
+      throw error
+    })
+    return doing
+  }
+}

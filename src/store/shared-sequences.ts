@@ -1,0 +1,98 @@
+/**
+ * Sequences belong to the service, not to a datasource: a store that is not the first one draws from the first, so that
+ * no value is handed out twice where entities of several datasources name the same sequence.
+ */
+import type { Draw, WritePlan } from '../plan/plan.ts'
+import type { Sequence } from '../schema/field.ts'
+import type { Store, StoreSession } from './store.ts'
+
+type Home = Pick<Store, 'nextValues'>
+
+export function withSequencesOf(home: Home, store: Store): Store {
+  return {
+    kind: store.kind,
+    description: store.description,
+    find: (plan, take, bounds) => store.find(plan, take, bounds),
+    stream: (plan, bounds) => store.stream(plan, bounds),
+    explain: (plan, bounds) => store.explain(plan, bounds),
+    write: (plan, begin, bounds) =>
+      withSupply(home, (draw) => store.write(drawingFrom(draw, plan), begin, bounds)),
+    transact: (work) =>
+      withSupply(home, (draw) => store.transact((session) => work(sessionWith(home, session, draw)))),
+    nextValues: (sequence, count) => home.nextValues(sequence, count),
+    lock: (request) => store.lock(request),
+    readMetadata: () => store.readMetadata(),
+    readEpoch: () => store.readEpoch(),
+    changeMetadata: (change) => store.changeMetadata(change),
+    prepareCollection: (definition) => store.prepareCollection(definition),
+    onMetadataChange: (listener) => store.onMetadataChange(listener),
+    readHistory: (entity) => store.readHistory(entity),
+    ping: () => store.ping(),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  }
+}
+
+function sessionWith(home: Home, session: StoreSession, draw: Draw): StoreSession {
+  return {
+    kind: session.kind,
+    find: (plan, take, bounds) => session.find(plan, take, bounds),
+    explain: (plan, bounds) => session.explain(plan, bounds),
+    nextValues: (sequence, count) => home.nextValues(sequence, count),
+    write: (plan, begin, bounds) => session.write(drawingFrom(draw, plan), begin, bounds),
+  }
+}
+
+function drawingFrom(draw: Draw, plan: WritePlan): WritePlan {
+  switch (plan.kind) {
+    case 'update':
+      return { ...plan, change: (stored) => plan.change(stored, draw) }
+    case 'save': {
+      const items = plan.items.map((item) => ({
+        ...item,
+        change: (stored: Parameters<typeof item.change>[0]) => item.change(stored, draw),
+      }))
+      return { ...plan, items }
+    }
+    case 'insert':
+    case 'delete':
+      return plan
+  }
+}
+
+/** Thrown inside a transaction to end it: values come from another store, which cannot be waited for there. */
+class OutOfValues extends Error {
+  readonly sequence: Sequence
+
+  constructor(sequence: Sequence) {
+    super(`the sequence ${sequence.name} must give more values`)
+    this.sequence = sequence
+  }
+}
+
+/**
+ * Which values a change needs shows only while it runs. When the supply of one is used up, all of the work is taken
+ * back, twice as many are drawn, and the work begins again. Values left over are never used.
+ */
+async function withSupply<T>(home: Home, work: (draw: Draw) => Promise<T>): Promise<T> {
+  const supply = new Map<string, readonly bigint[]>()
+  for (;;) {
+    const taken = new Map<string, number>()
+    try {
+      return await work((sequence) => {
+        const next = taken.get(sequence.name) ?? 0
+        const value = supply.get(sequence.name)?.[next]
+        if (value === undefined) throw new OutOfValues(sequence)
+        taken.set(sequence.name, next + 1)
+        return value
+      })
+    } catch (error) {
+      if (!(error instanceof OutOfValues)) throw error
+      const { sequence } = error
+      const had = supply.get(sequence.name) ?? []
+      const more = await home.nextValues(sequence, Math.max(FIRST_SUPPLY, had.length))
+      supply.set(sequence.name, [...had, ...more])
+    }
+  }
+}
+
+const FIRST_SUPPLY = 16

@@ -1,0 +1,72 @@
+/**
+ * What the engine can answer of a query, and whether that is all of it. A part that it cannot answer is taken for true
+ * where that lets more documents through, so that the rest, asked of these documents again, gives exactly the matches.
+ */
+import { type Query, conjunctsOf } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/scope.ts'
+
+export interface Split {
+  /** Matches at least the documents that the query matches; absent when that is every document. */
+  readonly pushed?: Query<FieldRef>
+  /** What has to be asked of each document that comes; absent when nothing has. */
+  readonly residual?: Query<FieldRef>
+}
+
+export function split(query: Query<FieldRef>, canPush: (part: Query<FieldRef>) => boolean): Split {
+  const terms = conjunctsOf(query)
+  const residual = terms.filter((term) => !isAnswerable(term, canPush))
+  if (residual.length === 0) return { pushed: query }
+  const pushed = terms.map((term) => wider(term, canPush)).filter((term) => !isTrue(term))
+  return {
+    ...(pushed.length > 0 && { pushed: allOf(pushed) }),
+    residual: allOf(residual),
+  }
+}
+
+type CanPush = (part: Query<FieldRef>) => boolean
+
+function isAnswerable(query: Query<FieldRef>, canPush: CanPush): boolean {
+  return canPush(query) && partsOf(query).every((part) => isAnswerable(part, canPush))
+}
+
+function partsOf(query: Query<FieldRef>): readonly Query<FieldRef>[] {
+  if (query.kind === 'and' || query.kind === 'or') return query.terms
+  if (query.kind === 'not') return [query.term]
+  return query.kind === 'elemMatch' ? [query.query] : []
+}
+
+/** Holds wherever the query holds. */
+function wider(query: Query<FieldRef>, canPush: CanPush): Query<FieldRef> {
+  return bounded(query, canPush, EVERYTHING)
+}
+
+/** Holds only where the query holds. */
+function narrower(query: Query<FieldRef>, canPush: CanPush): Query<FieldRef> {
+  return bounded(query, canPush, NOTHING)
+}
+
+function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<FieldRef>): Query<FieldRef> {
+  if (!canPush(query)) return instead
+  switch (query.kind) {
+    case 'and':
+    case 'or':
+      return { ...query, terms: query.terms.map((term) => bounded(term, canPush, instead)) }
+    case 'not':
+      return { ...query, term: (instead === EVERYTHING ? narrower : wider)(query.term, canPush) }
+    case 'elemMatch':
+      return { ...query, query: bounded(query.query, canPush, instead) }
+    default:
+      return query
+  }
+}
+
+const EVERYTHING: Query<FieldRef> = { kind: 'and', terms: [] }
+const NOTHING: Query<FieldRef> = { kind: 'or', terms: [] }
+
+function isTrue(query: Query<FieldRef>): boolean {
+  return query.kind === 'and' && query.terms.every(isTrue)
+}
+
+function allOf(terms: readonly Query<FieldRef>[]): Query<FieldRef> {
+  return terms.length === 1 ? terms[0]! : { kind: 'and', terms }
+}

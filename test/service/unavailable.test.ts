@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { openMode } from '../../src/http/credentials.ts'
+import { logTo } from '../../src/http/log.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { startServer } from '../../src/http/server.ts'
+import { openService } from '../../src/service/open.ts'
+import type { Service } from '../../src/service/service.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { type Answer, type Ask, askServer } from '../support/server.ts'
+import { ANYONE } from '../support/service.ts'
+
+interface Served extends AsyncDisposable {
+  readonly service: Service
+  readonly ask: (method: string, path: string, ask?: Ask) => Promise<Answer>
+  /** Asks again until the answer has this status. */
+  readonly askUntil: (status: number, method: string, path: string, ask?: Ask) => Promise<Answer>
+}
+
+async function serve(location: string): Promise<Served> {
+  const service = await openService({
+    datasources: [{ name: 'default', location }],
+    limits: DEFAULT_LIMITS,
+    onInternalError: () => undefined,
+  })
+  const server = await startServer({
+    service,
+    limits: DEFAULT_LIMITS,
+    auth: openMode(),
+    log: logTo({ write: () => undefined }, 'silent'),
+    metrics: createMetrics(),
+    host: '127.0.0.1',
+    port: 0,
+    overload: { isOverloaded: () => false, close: () => undefined },
+  })
+  const ask = (method: string, path: string, ask: Ask = {}) =>
+    askServer({ port: server.port }, method, path, ask)
+  return {
+    service,
+    ask,
+    async askUntil(status, method, path, asked) {
+      for (const deadline = Date.now() + 60_000; ; await sleep(20)) {
+        const answer = await ask(method, path, asked)
+        if (answer.status === status) return answer
+        assert.ok(Date.now() < deadline, `${method} ${path} goes on answering ${answer.text}`)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const ITEM = {
+  entityInfo: { name: 'item', defaultVersion: '1.0.0', datastore: { backend: 'postgres' } },
+  schema: {
+    name: 'item',
+    version: { value: '1.0.0', changelog: 'first' },
+    status: { value: 'active' },
+    access: ANYONE,
+    fields: { name: { type: 'string' } },
+  },
+}
+const FIND = { query: { field: 'name', op: '=', rvalue: 'a' }, projection: { field: 'name' } }
+
+test('start: without its database the service answers 503 with a reason, and recovers unaided', async () => {
+  await using database = await startPostgres()
+  await database.kill('SIGINT')
+  await using served = await serve(database.url)
+  const { ask, askUntil } = served
+
+  await assert.rejects(served.service.ready(), { code: 'crud:Unavailable' })
+  const ready = await ask('GET', '/ready')
+  assert.deepEqual([ready.status, ready.headers['retry-after']], [503, '1'])
+  assert.ok(ready.json.reason.length > 0)
+  assert.doesNotMatch(ready.text, /127\.0\.0\.1|localhost|ECONN|select/i)
+  assert.equal((await ask('GET', '/health')).status, 200)
+  const refused: readonly [method: string, path: string, body?: object][] = [
+    ['POST', '/data/find/item', FIND],
+    ['PUT', '/data/insert/item', { data: { name: 'a' } }],
+    ['GET', '/metadata'],
+    ['GET', '/metadata/item/1.0.0'],
+    ['PUT', '/metadata/item/1.0.0', ITEM],
+    [
+      'POST',
+      '/data/bulk',
+      { atomic: true, requests: [{ seq: 1, op: 'find', request: { entity: 'item', ...FIND } }] },
+    ],
+    ['POST', '/data/lock', { operation: 'acquire', domain: 'd', callerId: 'c', resourceId: 'r' }],
+  ]
+  for (const [method, path, body] of refused) {
+    const answer = await ask(method, path, body ? { body: JSON.parse(JSON.stringify(body)) } : {})
+    assert.deepEqual([path, answer.status, answer.headers['retry-after']], [path, 503, '1'], answer.text)
+    assert.match(answer.text, /"crud:Unavailable"/)
+    assert.doesNotMatch(answer.text, /127\.0\.0\.1|ECONN/)
+  }
+
+  await database.restart()
+  await askUntil(200, 'GET', '/ready')
+  assert.match((await ask('GET', '/metadata')).text, /"savedSearch"/)
+  assert.equal((await ask('PUT', '/metadata/item/1.0.0', { body: ITEM })).status, 200)
+  assert.equal((await ask('PUT', '/data/insert/item', { body: { data: { name: 'a' } } })).status, 200)
+})
+
+test('service: a database that goes away and comes back stops requests only as long as it is away', async () => {
+  await using database = await startPostgres({ durable: true })
+  await using served = await serve(database.url)
+  const { ask, askUntil } = served
+  assert.equal((await ask('PUT', '/metadata/item/1.0.0', { body: ITEM })).status, 200)
+  assert.equal((await ask('PUT', '/data/insert/item', { body: { data: { name: 'a' } } })).status, 200)
+
+  await database.kill('SIGKILL')
+  const away = await askUntil(503, 'POST', '/data/find/item', { body: FIND })
+  assert.match(away.text, /"crud:Unavailable"/)
+  await askUntil(503, 'GET', '/ready')
+  // what is known without the database is still told
+  assert.equal((await ask('GET', '/metadata/item/1.0.0')).status, 200)
+
+  await database.restart()
+  const back = await askUntil(200, 'POST', '/data/find/item', { body: FIND })
+  assert.equal(back.json.matchCount, 1)
+  await askUntil(200, 'GET', '/ready')
+})
