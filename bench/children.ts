@@ -3,7 +3,6 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Statements } from './limit.ts'
 import type { Job, Result } from './load.ts'
 
 export interface Server extends AsyncDisposable {
@@ -22,13 +21,14 @@ export interface Load extends Disposable {
 const root = join(import.meta.dirname, '..')
 
 /** Smalt, with the defaults of production; its log is read and thrown away. */
-export function startSubject(directory: string, profile?: string): Promise<Server> {
+export function startSubject(location: string, profile?: string): Promise<Server> {
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
-  return start([...profiling, join(root, 'src/cli/main.ts'), '--port', '0', '--data', directory])
+  return start([...profiling, join(root, 'src/cli/main.ts'), '--port', '0', '--store', location])
 }
 
-export function startLimit(directory: string, statements: Statements): Promise<Server> {
-  return start([join(root, 'bench/limit.ts'), directory, JSON.stringify(statements)])
+/** A bare server; its script stands beside this one. */
+export function startLimit(script: string, args: readonly string[]): Promise<Server> {
+  return start([join(root, 'bench', script), ...args])
 }
 
 async function start(args: readonly string[]): Promise<Server> {

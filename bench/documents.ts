@@ -11,6 +11,8 @@ type Document = Readonly<Record<string, Json>>
 
 export const ENTITY = 'item'
 export const TAGGED = 'tagged'
+/** Ends the path of requests that the bare server is to answer from a table of nothing but key and text. */
+export const TEXT_ONLY = '?textOnly'
 /** So many documents share each value of `customer` (and, in the other collection, of `tags` and `customer`). */
 export const PER_CUSTOMER = 1_000
 export const PER_TAG = 10
@@ -48,7 +50,6 @@ function metadata(name: string, fields: Json, indexes: readonly string[]): Json 
     entityInfo: {
       name,
       defaultVersion: '1.0.0',
-      datastore: { backend: 'sqlite' },
       indexes: indexes.map((field) => ({ name: field, fields: [{ field, dir: '$asc' }] })),
     },
     schema: {
@@ -68,7 +69,7 @@ export function item(i: number, documents: number): Document {
     status: i % 3 === 0 ? 'shipped' : 'ordered',
     customer: customerOf(i, documents),
     currency: 'CHF',
-    email: `person${i}@example.com`,
+    email: emailOf(i),
     phone: '+41 44 000 00 00',
     city: 'Winterthur',
     zip: String(8_000 + (i % 1_000)),
@@ -95,6 +96,10 @@ function customerOf(i: number, documents: number): string {
   return `customer-${i % Math.max(1, Math.floor(documents / PER_CUSTOMER))}`
 }
 
+function emailOf(i: number): string {
+  return `person${i}@example.com`
+}
+
 const NOTE =
   'Deliver to the back door, ring twice, and leave it with the neighbour when nobody answers. '.repeat(5)
 
@@ -112,6 +117,21 @@ export function pageOfCustomer(i: number, documents: number): Sent {
   return { text, expect: `"customer":"${rvalue}"` }
 }
 
+/** The next ten in the order of an index, as somebody pages through them. */
+export function nextByEmail(i: number): Sent {
+  const query = { field: 'email', op: '>', rvalue: emailOf(i) }
+  return {
+    text: request('POST', `/data/find/${ENTITY}`, JSON.stringify(sortedBody(query))),
+    expect: '"email":',
+  }
+}
+
+export function updateOf(id: string): Sent {
+  const body = { query: { field: '_id', op: '=', rvalue: id }, update: { $add: { quantity: 1 } } }
+  const expect = '"modifiedCount":1,'
+  return { text: request('POST', `/data/update/${ENTITY}`, JSON.stringify(body)), expect }
+}
+
 export function scanFor(note: string): Sent {
   return { ...findBody(ENTITY, { field: 'note', op: '=', rvalue: note }, [0, 9]), expect: '"matchCount":0' }
 }
@@ -123,10 +143,10 @@ export function taggedBy(field: 'customer' | 'tags.*', i: number, documents: num
 }
 
 /** Without `_id`, which the server makes: the same bytes can be sent again. */
-export function insertOf(documents: readonly Document[]): Sent {
+export function insertOf(documents: readonly Document[], suffix = ''): Sent {
   const body = JSON.stringify({ data: documents.length === 1 ? documents[0]! : documents })
   const expect = `"modifiedCount":${documents.length},`
-  return { text: request('PUT', `/data/insert/${ENTITY}`, body), expect }
+  return { text: request('PUT', `/data/insert/${ENTITY}${suffix}`, body), expect }
 }
 
 export function health(): Sent {
@@ -135,6 +155,11 @@ export function health(): Sent {
 
 export function pageBody(rvalue: string): Json {
   return findRequest({ field: 'customer', op: '=', rvalue }, [0, 99])
+}
+
+export function sortedBody(query: Json = { field: 'email', op: '>', rvalue: emailOf(0) }): Json {
+  const request = findRequest(query, [0, 9]) as { readonly [key: string]: Json }
+  return { ...request, sort: { email: '$asc' }, execution: { count: 'none' } }
 }
 
 function findRequest(query: Json, range?: readonly number[]): Json {

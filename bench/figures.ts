@@ -1,19 +1,22 @@
 /** What is measured: requests, how many at once, and against what. */
 import {
   type Sent,
+  TEXT_ONLY,
   findByBody,
   findByUrl,
   health,
   insertOf,
   item,
+  nextByEmail,
   pageOfCustomer,
   scanFor,
   taggedBy,
+  updateOf,
 } from './documents.ts'
 
 /** Bare: the least that could answer the same. Otherwise Smalt itself, asked for something easier or undisturbed. */
 export type Against =
-  | { readonly kind: 'bare' }
+  | { readonly kind: 'bare'; readonly requests?: readonly Sent[]; readonly label?: string }
   | { readonly kind: 'other'; readonly requests: readonly Sent[]; readonly label: string }
   | { readonly kind: 'undisturbed'; readonly background: readonly Sent[] }
 
@@ -27,7 +30,11 @@ export interface Figure {
   readonly perRequest?: number
   /** Needs the collection with an index into an array. */
   readonly isTagged?: boolean
+  /** Means something with this store only. */
+  readonly store?: StoreName
 }
+
+export type StoreName = 'sqlite' | 'postgres'
 
 const BARE: Against = { kind: 'bare' }
 
@@ -63,6 +70,13 @@ export function figuresOf(ids: readonly string[], documents: number): readonly F
       against: BARE,
     },
     {
+      name: 'sorted',
+      title: 'next 10 in the order of an index',
+      connections: 16,
+      requests: several(1_000, (i) => nextByEmail(i * 97)),
+      against: BARE,
+    },
+    {
       name: 'scan',
       title: 'find by id during full scans',
       connections: 16,
@@ -89,16 +103,39 @@ export function figuresOf(ids: readonly string[], documents: number): readonly F
       against: BARE,
     })),
     {
+      name: 'update',
+      title: 'update by id',
+      connections: 16,
+      requests: ids.map(updateOf),
+      against: BARE,
+    },
+    {
       name: 'batch',
       title: 'insert of 1,000, documents',
       connections: 4,
-      requests: several(8, (n) =>
-        insertOf(several(1_000, (i) => item(documents + n * 1_000 + i, documents))),
-      ),
+      requests: batches(documents),
       against: BARE,
       perRequest: 1_000,
     },
+    {
+      name: 'batch-text',
+      title: 'the same, limit without jsonb and indexes',
+      connections: 4,
+      requests: batches(documents),
+      against: { kind: 'bare', requests: batches(documents, TEXT_ONLY), label: 'text' },
+      perRequest: 1_000,
+      store: 'postgres',
+    },
   ]
+}
+
+function batches(documents: number, suffix = ''): readonly Sent[] {
+  return several(8, (n) =>
+    insertOf(
+      several(1_000, (i) => item(documents + n * 1_000 + i, documents)),
+      suffix,
+    ),
+  )
 }
 
 function several<T>(length: number, make: (i: number) => T): readonly T[] {

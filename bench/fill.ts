@@ -1,8 +1,17 @@
 /** Fills Smalt over HTTP, as anybody would, and asks it what it is doing. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server } from './children.ts'
-import { ENTITY, TAGGED, item, itemMetadata, pageBody, tagged, taggedMetadata } from './documents.ts'
-import type { Statements } from './limit.ts'
+import {
+  ENTITY,
+  TAGGED,
+  item,
+  itemMetadata,
+  pageBody,
+  sortedBody,
+  tagged,
+  taggedMetadata,
+} from './documents.ts'
+import type { Statements } from './bare.ts'
 
 const BATCH = 1_000
 
@@ -48,14 +57,22 @@ async function fill(api: string, entity: string, { documents, make }: Filling): 
   return ids
 }
 
-/** The statements that Smalt runs for a page, from its own mouth. */
+/** The statements that Smalt runs, from its own mouth. */
 export async function statementsOf({ api }: Server): Promise<Statements> {
-  const answer = await ask(api, 'POST', `/data/explain/${ENTITY}`, pageBody('customer-0'))
-  const [{ sqlite }] = (answer as { processed: [{ sqlite: { query: { sql: string } } }] }).processed
-  const page = sqlite.query.sql
-  const match = /^select .*?( from (doc_\d+).*) order by /.exec(page)
+  const page = await statementOf(api, pageBody('customer-0'))
+  const sorted = await statementOf(api, sortedBody())
+  const match = /^select .*?( from (doc_\w+).*) order by /.exec(page)
   if (!match) throw new Error(`a page is asked for by ${page}`)
-  return { page, count: `select count(*)${match[1]!}`, table: match[2]! }
+  return { page, count: `select count(*)${match[1]!}`, sorted, table: match[2]! }
+}
+
+async function statementOf(api: string, body: unknown): Promise<string> {
+  const answer = await ask(api, 'POST', `/data/explain/${ENTITY}`, body)
+  const [explained] = (answer as { processed: readonly Record<string, { query?: { sql: string } }>[] })
+    .processed
+  const found = Object.values(explained!).find(({ query }) => query !== undefined)
+  if (!found) throw new Error(`explain answers ${JSON.stringify(answer)}`)
+  return found.query!.sql
 }
 
 export async function residentMegabytes({ api }: Server): Promise<number> {

@@ -1,25 +1,26 @@
 /** `npm run bench`: how far Smalt stays from the least that could answer the same, measured in the same run. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Server, killAll, startLimit, startLoad, startSubject } from './children.ts'
-import { type Figure, figuresOf } from './figures.ts'
+import type { Statements } from './bare.ts'
+import { type Server, killAll, startLoad } from './children.ts'
+import { type Figure, type StoreName, figuresOf } from './figures.ts'
 import { fillItems, fillTagged, residentMegabytes, statementsOf } from './fill.ts'
-import type { Statements } from './limit.ts'
 import { type Measured, measure, median } from './measure.ts'
+import { postgresPlace } from './place-postgres.ts'
+import { type Place, sqlitePlace } from './place.ts'
 import { type Outcome, machineFacts, printOutcome } from './report.ts'
 
 const HELP = `npm run bench -- [options]
+  --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
   --seconds N     length of each measurement, for each side; 5 when absent
-  --only NAME     static, find-get, find-alone, find-post, page, scan, tags, insert-1, insert-16, insert-64, batch or cold;
-                  the beginning of a name chooses all that begin so; may stand several times
+  --only NAME     static, find-get, find-alone, find-post, page, sorted, scan, tags, insert-1, insert-16, insert-64,
+                  update, batch, batch-text (postgres only) or cold; the beginning of a name chooses all that begin so; may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
   --profile DIR   writes a CPU profile of Smalt under the load there
   --json          prints JSON
 `
 
 interface Options {
+  readonly store: StoreName
   readonly seconds: number
   readonly documents: number
   readonly profile: string | undefined
@@ -28,6 +29,7 @@ interface Options {
 
 const { values } = parseArgs({
   options: {
+    store: { type: 'string', default: 'sqlite' },
     seconds: { type: 'string', default: '5' },
     documents: { type: 'string', default: '100000' },
     only: { type: 'string', multiple: true, default: [] },
@@ -40,14 +42,11 @@ if (values.help) process.stdout.write(HELP)
 else await main()
 
 async function main(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'smalt-bench-'))
-  const clean = (): void => {
-    killAll()
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
-  }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
-  process.on('exit', clean)
-  const outcome = await bench(directory, readOptions())
+  process.on('exit', killAll)
+  const options = readOptions()
+  await using place = options.store === 'postgres' ? await postgresPlace() : sqlitePlace()
+  const outcome = await bench(place, options)
   process.stdout.write(values.json ? `${JSON.stringify(outcome, undefined, 2)}\n` : printOutcome(outcome))
   if (outcome.figures.some(({ errors }) => errors > 0)) process.exitCode = 1
 }
@@ -55,12 +54,20 @@ async function main(): Promise<void> {
 function readOptions(): Options {
   const { only, profile } = values
   return {
+    store: storeName(),
     seconds: positive('seconds'),
     documents: Math.round(positive('documents')),
     profile,
     isWanted: (name) =>
       only.length === 0 || only.some((each) => name === each || name.startsWith(`${each}-`)),
   }
+}
+
+function storeName(): StoreName {
+  const { store } = values
+  if (store === 'sqlite' || store === 'postgres') return store
+  process.stderr.write(`--store must be sqlite or postgres, not ${JSON.stringify(store)}\n`)
+  process.exit(2)
 }
 
 function positive(name: 'seconds' | 'documents'): number {
@@ -70,17 +77,17 @@ function positive(name: 'seconds' | 'documents'): number {
   process.exit(2)
 }
 
-async function bench(directory: string, options: Options): Promise<Outcome> {
-  const machine = machineFacts()
-  const data = { subject: join(directory, 'subject'), limit: join(directory, 'limit') }
-  const { documents, seconds, isWanted } = options
+async function bench(place: Place, options: Options): Promise<Outcome> {
+  const machine = machineFacts(place.database)
+  const { documents, seconds, isWanted, store } = options
   progress(`storing ${documents} documents`)
-  const { filled, statements, afterFill } = await prepare(data.subject, options)
-  // the same file, so the same layout down to the page
-  cpSync(data.subject, data.limit, { recursive: true })
-  const coldStartMs = isWanted('cold') ? await coldStarts(data, statements) : undefined
-  const figures = figuresOf(filled.ids, documents).filter(({ name }) => isWanted(name))
-  const { measured, afterLoad } = await measureAll(figures, { data, statements, options })
+  const { filled, statements, afterFill } = await prepare(place, options)
+  await place.copy(statements)
+  const coldStartMs = isWanted('cold') ? await coldStarts(place, statements) : undefined
+  const figures = figuresOf(filled.ids, documents).filter(
+    (figure) => isWanted(figure.name) && (figure.store ?? store) === store,
+  )
+  const { measured, afterLoad } = await measureAll(figures, { place, statements, options })
   progress('')
   return {
     machine,
@@ -93,24 +100,19 @@ async function bench(directory: string, options: Options): Promise<Outcome> {
   }
 }
 
-async function prepare(directory: string, { documents, isWanted }: Options) {
-  await using subject = await startSubject(directory)
+async function prepare(place: Place, { documents, isWanted }: Options) {
+  await using subject = await place.startSubject()
   const filled = await fillItems(subject, documents)
   if (isWanted('tags')) await fillTagged(subject, documents)
   return { filled, statements: await statementsOf(subject), afterFill: await residentMegabytes(subject) }
 }
 
-interface Data {
-  readonly subject: string
-  readonly limit: string
-}
-
-async function coldStarts(data: Data, statements: Statements) {
+async function coldStarts(place: Place, statements: Statements) {
   const times = { subject: [] as number[], limit: [] as number[] }
   for (let i = 0; i < 7; i++) {
     progress(`cold start ${i + 1} of 7`)
-    times.subject.push(await startMs(() => startSubject(data.subject)))
-    times.limit.push(await startMs(() => startLimit(data.limit, statements)))
+    times.subject.push(await startMs(() => place.startSubject()))
+    times.limit.push(await startMs(() => place.startLimit(statements)))
   }
   return { subject: median(times.subject), limit: median(times.limit) }
 }
@@ -121,14 +123,14 @@ async function startMs(start: () => Promise<Server>): Promise<number> {
 }
 
 interface Setting {
-  readonly data: Data
+  readonly place: Place
   readonly statements: Statements
   readonly options: Options
 }
 
-async function measureAll(figures: readonly Figure[], { data, statements, options }: Setting) {
-  await using subject = await startSubject(data.subject, options.profile)
-  await using limit = await startLimit(data.limit, statements)
+async function measureAll(figures: readonly Figure[], { place, statements, options }: Setting) {
+  await using subject = await place.startSubject(options.profile)
+  await using limit = await place.startLimit(statements)
   using load = startLoad()
   const measured: Measured[] = []
   for (const [i, figure] of figures.entries()) {

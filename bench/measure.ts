@@ -1,7 +1,7 @@
 /** Subject and limit in turns, so that what else the machine does meets both; of the turns the medians count. */
 import type { Load, Server } from './children.ts'
 import type { Sent } from './documents.ts'
-import type { Figure } from './figures.ts'
+import type { Against, Figure } from './figures.ts'
 import type { Result } from './load.ts'
 
 export interface Side {
@@ -22,7 +22,9 @@ export interface Measured {
   readonly limit: Side
   /** What the limit is. */
   readonly against: string
+  /** The median of the ratios of each turn, and how far they lie apart. */
   readonly ratio: number
+  readonly ratios: readonly [least: number, greatest: number]
   readonly errors: number
   readonly problem?: string
   /** The greatest share of a core that the load generator took; near 1 it is what was measured. */
@@ -37,7 +39,7 @@ export interface Bench {
   readonly seconds: number
 }
 
-const TURNS = 3
+const TURNS = 5
 
 export async function measure(figure: Figure, bench: Bench): Promise<Measured> {
   const results: { readonly subject: Turn[]; readonly limit: Turn[] } = { subject: [], limit: [] }
@@ -60,11 +62,33 @@ export async function measure(figure: Figure, bench: Bench): Promise<Measured> {
     connections,
     subject,
     limit,
-    against: against.kind === 'other' ? against.label : against.kind === 'bare' ? 'limit' : 'idle',
-    ratio: subject.perSecond / limit.perSecond,
+    against: labelOf(against),
+    ...ratiosOf(results),
     errors: all.reduce((sum, { errors }) => sum + errors, 0),
     ...(problem !== undefined && { problem }),
     loadCpu: Math.max(...all.map(({ cpu }) => cpu)),
+  }
+}
+
+function ratiosOf({
+  subject,
+  limit,
+}: {
+  readonly subject: readonly Turn[]
+  readonly limit: readonly Turn[]
+}) {
+  const ratios = subject.map(({ perSecond }, i) => perSecond / limit[i]!.perSecond)
+  return { ratio: median(ratios), ratios: [Math.min(...ratios), Math.max(...ratios)] as const }
+}
+
+function labelOf(against: Against): string {
+  switch (against.kind) {
+    case 'bare':
+      return against.label ?? 'limit'
+    case 'other':
+      return against.label
+    case 'undisturbed':
+      return 'idle'
   }
 }
 
@@ -84,7 +108,7 @@ async function measureSubject(figure: Figure, bench: Bench): Promise<Turn> {
 function measureLimit({ requests, against, connections }: Figure, bench: Bench): Promise<Turn> {
   switch (against.kind) {
     case 'bare':
-      return run(bench, bench.limit, { requests, connections })
+      return run(bench, bench.limit, { requests: against.requests ?? requests, connections })
     case 'other':
       return run(bench, bench.subject, { requests: against.requests, connections })
     case 'undisturbed':

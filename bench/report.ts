@@ -1,6 +1,5 @@
 /** The outcome of a run, for people and for machines. */
 import { cpus, loadavg } from 'node:os'
-import { DatabaseSync } from 'node:sqlite'
 import type { Measured, Side } from './measure.ts'
 
 export interface Outcome {
@@ -17,20 +16,19 @@ export interface Machine {
   readonly cores: number
   readonly processor: string
   readonly node: string
-  readonly sqlite: string
+  /** Which database, and its version. */
+  readonly database: string
   /** Of the minute before the run: how busy the machine was with other things. */
   readonly loadAverage: number
 }
 
-export function machineFacts(): Machine {
-  using database = new DatabaseSync(':memory:')
-  const { version } = database.prepare('select sqlite_version() as version').get() as { version: string }
+export function machineFacts(database: string): Machine {
   const processors = cpus()
   return {
     cores: processors.length,
     processor: `${process.arch} ${processors[0]?.model ?? ''}`.trim(),
     node: process.version,
-    sqlite: version,
+    database,
     loadAverage: loadavg()[0]!,
   }
 }
@@ -45,7 +43,7 @@ export function printOutcome(outcome: Outcome): string {
     figures,
   } = outcome
   const lines = [
-    `${machine.cores} cores (${machine.processor}), node ${machine.node}, SQLite ${machine.sqlite}, ` +
+    `${machine.cores} cores (${machine.processor}), node ${machine.node}, ${machine.database}, ` +
       `load before the run ${machine.loadAverage.toFixed(2)}`,
     `${whole(documents)} documents of about 1 KB, three indexes; ${secondsPerSide} s a side in turns, medians`,
     '',
@@ -64,7 +62,7 @@ function printFigure({ title, connections, subject, limit, against, ratio, ...mo
     label.padEnd(46),
     `${whole(subject.perSecond).padStart(8)}/s`,
     `${against.padStart(5)} ${whole(limit.perSecond).padStart(8)}/s`,
-    `ratio ${ratio.toFixed(2)}`,
+    `ratio ${ratio.toFixed(2)} (${more.ratios.map((each) => each.toFixed(2)).join('–')})`,
     `p50 ${ms(subject.p50Ms)} / ${ms(limit.p50Ms)}`,
     `p99 ${ms(subject.p99Ms)} / ${ms(limit.p99Ms)} ms`,
     ...(subject.cpuMicros > 0 ? [`cpu ${micros(subject)} / ${micros(limit)} µs`] : []),

@@ -8,8 +8,11 @@ interface Decimal {
   readonly exponent: number
 }
 
-/** Numbers whose exponent is beyond this are refused as values: their plain digits would not fit anywhere. */
-const MAX_EXPONENT = 10_000
+/** Numbers beyond this many digits, or this far from the point, are refused: no engine's numbers hold all of them. */
+const REACH = 2_000
+
+/** Makes every exponent positive. Keys are stored, so it stays what it was. */
+const KEY_OFFSET = 10_000
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
@@ -21,9 +24,9 @@ export function parseDecimal(text: string): Decimal | undefined {
   const all = whole + fraction
   const leading = /^0*/.exec(all)![0].length
   const digits = all.slice(leading).replace(/0+$/, '')
+  const exponent = Number(power) + whole.length - (digits === '' ? 0 : leading)
+  if (Math.abs(exponent) > REACH || all.length > REACH) return undefined
   if (digits === '') return { negative: false, digits: '', exponent: 0 }
-  const exponent = Number(power) + whole.length - leading
-  if (Math.abs(exponent) > MAX_EXPONENT || digits.length > MAX_EXPONENT) return undefined
   return { negative: sign === '-', digits, exponent }
 }
 
@@ -53,7 +56,7 @@ export function orderKey(text: string): string | null {
   const decimal = parseDecimal(text)
   if (!decimal) return null
   if (decimal.digits === '') return '1'
-  const exponent = String(decimal.exponent + MAX_EXPONENT).padStart(5, '0')
+  const exponent = String(decimal.exponent + KEY_OFFSET).padStart(5, '0')
   if (!decimal.negative) return `2${exponent}${decimal.digits}`
   return `0${complement(exponent)}${complement(decimal.digits)}~`
 }

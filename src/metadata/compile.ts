@@ -41,7 +41,7 @@ export function compileSchema(
     access: document.access,
     root,
     identity: identityOf(fields),
-    collection: collectionOf(info),
+    collection: { ...collectionOf(info), paths: storedPaths.length },
     coversCollection: storedPaths.every((path) => own.has(path)),
   }
 }

@@ -84,6 +84,11 @@ export interface StoredDocument {
   readonly id: string
   /** Rises with each write of the document. */
   readonly version: number
+  /**
+   * How many paths its writers knew the collection to have. Where that is more than a reader knows, another process has
+   * added a version, and the document may hold what the reader's schema has never heard of.
+   */
+  readonly paths?: number
 }
 
 export function isFailure(outcome: Outcome): boolean {

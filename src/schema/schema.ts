@@ -22,6 +22,8 @@ export interface Collection {
   readonly datasource: string
   readonly name: string
   readonly entity: string
+  /** How many paths the collection had as far as the maker of the schema knows; they only grow in number. */
+  readonly paths?: number
 }
 
 /** Every field at every depth, parents first. */

@@ -1,6 +1,14 @@
 /** Value types: what each accepts without loss, the form it is stored in, and how its values order. */
 import { compareDecimal, integerText, isIntegral, parseDecimal } from '../base/decimal.ts'
-import { type Json, type JsonNumber, isNumber, numberFrom, numberText } from '../base/json.ts'
+import {
+  type Json,
+  type JsonNumber,
+  isArray,
+  isNumber,
+  isObject,
+  numberFrom,
+  numberText,
+} from '../base/json.ts'
 import { compareText } from '../base/text.ts'
 import { parseDate } from './date.ts'
 
@@ -34,7 +42,7 @@ export const TYPES: Readonly<Record<TypeName, ValueType>> = {
   date: { name: 'date', family: 'date', cast: toDate },
   binary: { name: 'binary', cast: toBinary },
   uid: { name: 'uid', family: 'text', cast: toText },
-  any: { name: 'any', cast: (value) => value },
+  any: { name: 'any', cast: (value) => (isWithinReach(value) ? value : undefined) },
 }
 
 export function isTypeName(name: string): name is TypeName {
@@ -125,6 +133,13 @@ function toDate(value: Json): Json | undefined {
 function toBinary(value: Json): Json | undefined {
   if (typeof value !== 'string') return undefined
   return Buffer.from(value, 'base64').toString('base64') === value ? value : undefined
+}
+
+/** Whether every number inside can be held by every store. */
+function isWithinReach(value: Json): boolean {
+  if (isArray(value)) return value.every(isWithinReach)
+  if (isObject(value)) return Object.values(value).every(isWithinReach)
+  return !isNumber(value) || typeof value === 'number' || parseDecimal(numberText(value)) !== undefined
 }
 
 const PLAIN_INTEGER = /^-?(?:0|[1-9]\d*)$/

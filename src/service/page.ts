@@ -24,9 +24,15 @@ export interface Shown {
   readonly resultMetadata: readonly JsonText[]
 }
 
+interface Allowed {
+  readonly schema: Schema
+  readonly showsId: boolean
+  readonly projection: Projection<FieldRef>
+}
+
 /** Without a remaining projection the documents are shown as they are stored. */
 export function createPage(
-  { schema, showsId }: { readonly schema: Schema; readonly showsId: boolean },
+  { schema, showsId, projection: whole }: Allowed,
   { projection }: { readonly projection?: Projection<FieldRef> },
   { maxBytes, secret }: { readonly maxBytes: number; readonly secret: string },
 ): Page {
@@ -36,7 +42,7 @@ export function createPage(
     `{"documentVersion":${JSON.stringify(versionOf(document))}}`
   const show = projection
     ? shownBy(projection, schema, versionOf)
-    : (document: StoredDocument) => document.text
+    : asStored(schema, () => shownBy(whole, schema, versionOf))
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   let size = 0
@@ -57,11 +63,24 @@ export function createPage(
   }
 }
 
+/** Only what the schema knows all about; what another process has stored by a newer version is projected first. */
+function asStored({ collection }: Schema, projecting: () => Show): Show {
+  const { paths: known = Infinity } = collection
+  let project: Show | undefined
+  return (document) => {
+    if ((document.paths ?? 0) <= known) return document.text
+    project ??= projecting()
+    return project(document)
+  }
+}
+
+type Show = (document: StoredDocument) => JsonText
+
 function shownBy(
   projection: Projection<FieldRef>,
   schema: Schema,
   versionOf: (document: StoredDocument) => string,
-): (document: StoredDocument) => JsonText {
+): Show {
   if (projection.length === 0) return () => '{}'
   const project = compileProjection(projection, schema.root)
   return (document) => JSON.stringify(project(parseTrusted(document.text) as JsonObject, versionOf(document)))

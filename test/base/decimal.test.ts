@@ -71,9 +71,11 @@ const REFUSED = [
   '0x1',
   'NaN',
   'Infinity',
-  '1e10001',
-  '1e-10002',
-  '1'.repeat(10_001),
+  '1e2001',
+  '0e2001',
+  '1e-2002',
+  '1'.repeat(2_001),
+  `1.${'0'.repeat(2_000)}`,
 ]
 
 for (const text of REFUSED) {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { storeKind } from '../support/store-kind.ts'
 import { EVERYTHING, addresses, country, dataError, seed, sound, store } from './fixture.ts'
 
-const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
 
 /** So many that no engine would rather read them all than look into an index. */
 const { ask } = seed((server) =>

@@ -57,9 +57,10 @@ export function failLoudly(error: unknown): void {
 }
 
 export async function openTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const place = await freshPlace()
-  const { location } = place
-  const service = await openServiceAt(location, options)
+  await using opened = new AsyncDisposableStack()
+  const { location } = opened.use(await freshPlace())
+  const service = opened.use(await openServiceAt(location, options))
+  const owned = opened.move()
   return {
     service,
     location,
@@ -81,10 +82,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     },
     insert: (entity, body, caller = ADMIN) => service.data.insert(caller, { entity }, body),
     find: (entity, body, caller = ADMIN) => service.data.find(caller, { entity }, body),
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]()
-      await place[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 

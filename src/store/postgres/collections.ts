@@ -50,7 +50,7 @@ export async function createCollection(
   const record = { no, name, entity, generation: 1, paths: [] }
   await run(session, [
     `create table ${tableName(record)}(
-       id text collate "C" primary key, version bigint not null, doc text not null,
+       id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null,
        body jsonb generated always as (doc::jsonb) stored)`,
     `create table ${claimsName(record)}(key text collate "C" primary key, doc text collate "C" not null)`,
     distribute(tableName(record), 'id'),

@@ -32,9 +32,10 @@ export interface Connections extends AsyncDisposable {
   with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
   /** A connection for as long as the caller wants, for work that takes its time. */
   lease(): Promise<Lease>
-  /** One statement, on its own; quick ones go past those that wait. */
+  /** One statement, on its own. */
   ask(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
-  askQuickly(statement: Statement): Promise<readonly Row[]>
+  /** The same on connections that long statements never have. */
+  readonly quick: Session
   /** Ends what runs on a backend. */
   cancel(backend: number): Promise<void>
 }
@@ -66,7 +67,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       }
     },
     ask: (statement, bounds) => run(pools.main, (connection) => connection.ask(statement), bounds),
-    askQuickly: (statement) => run(pools.quick, (connection) => connection.ask(statement)),
+    quick: { ask: (statement) => run(pools.quick, (connection) => connection.ask(statement)) },
     cancel,
     async [Symbol.asyncDispose]() {
       await Promise.all(Object.values(pools).map((pool) => pool.end()))
@@ -84,7 +85,7 @@ function createPool({ config }: Location, max: number, onError: (error: unknown)
     allowExitOnIdle: true,
     keepAlive: true,
     types: { getTypeParser: () => asText },
-  } as pg.PoolConfig)
+  })
   // An idle connection that breaks is dropped; whoever asks next gets a new one.
   pool.on('error', onError)
   return pool
@@ -108,11 +109,16 @@ async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pro
 
 async function clientOf(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
-    return await pool.connect()
+    const client = await pool.connect()
+    // One that breaks while it is in use fails what runs on it; beyond that there is nothing to do.
+    if (client.listenerCount('error', ignore) === 0) client.on('error', ignore)
+    return client
   } catch (error) {
     throw stateOf(error) === undefined ? new UnreachableError('no connection', { cause: error }) : error
   }
 }
+
+const ignore = (): void => undefined
 
 /** `I` outside of a transaction. */
 function transactionStatus(client: pg.PoolClient): string | null {

@@ -52,13 +52,21 @@ function nodesOf(value: Json): readonly JsonObject[] {
 }
 
 function winningPlan(nodes: readonly JsonObject[], table: Table): JsonObject {
-  const names = nodes.flatMap((node) => (typeof node['Index Name'] === 'string' ? [node['Index Name']] : []))
-  const indexes = [...new Set(names)].flatMap((name) => {
+  const indexes = [...new Set(nodes.map(indexNameOf))].flatMap((name) => {
     const no = /^idx_(\d+)/.exec(name)?.[1]
     const index = no === undefined ? undefined : table.indexes.get(Number(no))
     return index ? [describeIndex(index)] : []
   })
-  const isById = nodes.some((node) => String(node['Index Name']).includes('pkey') && 'Index Cond' in node)
+  const isById = nodes.some((node) => indexNameOf(node).includes('pkey') && 'Index Cond' in node)
   const stage = indexes.length > 0 ? 'INDEX' : isById ? 'ID' : 'SCAN'
-  return { stage, indexes, steps: nodes.map((node) => String(node['Node Type'])) }
+  return { stage, indexes, steps: nodes.map((node) => textAt(node, 'Node Type')) }
+}
+
+function indexNameOf(node: JsonObject): string {
+  return textAt(node, 'Index Name')
+}
+
+function textAt(node: JsonObject, name: string): string {
+  const value = node[name]
+  return typeof value === 'string' ? value : ''
 }

@@ -1,4 +1,5 @@
 /** Conditions that indexes serve. Each holds wherever the query does, so that asking both changes no answer. */
+import { unreachable } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { foldCase } from '../../base/text.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
@@ -25,8 +26,14 @@ export function hintsOf(table: Table): (query: Query<FieldRef>) => Fragment | un
         return elemMatchHint(query, table)
       case 'regex':
         return regexHint(query, table)
-      default:
+      case 'compareFields':
+      case 'inField':
+      case 'and':
+      case 'or':
+      case 'not':
         return undefined
+      default:
+        return unreachable(query)
     }
   }
 }
@@ -53,7 +60,7 @@ function anyHint(at: FieldRef, values: readonly Json[], table: Table): Fragment 
   if (!index) return undefined
   return among(
     index.expression,
-    values.map((value) => beginning(String(value), index)),
+    values.map((value) => beginning(value as string, index)),
   )
 }
 

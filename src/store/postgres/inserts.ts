@@ -3,10 +3,10 @@ import type { InsertPlan } from '../../plan/plan.ts'
 import type { Report } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import { type WriteContext, insertOne } from './one-document.ts'
-import { type NewRow, insertStatement, newRow } from './rows.ts'
+import { type NewRow, type Stamp, insertStatement, newRow } from './rows.ts'
 
-export function newRows({ documents }: InsertPlan, version: number, table: Table): readonly NewRow[] {
-  return documents.map((document) => newRow(document, version, table))
+export function newRows({ documents }: InsertPlan, stamp: Stamp, table: Table): readonly NewRow[] {
+  return documents.map((document) => newRow(document, stamp, table))
 }
 
 /** Whether the documents get in each other's way, so that one statement cannot insert them all. */
@@ -22,7 +22,7 @@ export function reportInserted(rows: readonly NewRow[], report: Report): void {
 }
 
 export async function insertAll(plan: InsertPlan, context: WriteContext): Promise<void> {
-  const rows = newRows(plan, context.version, context.table)
+  const rows = newRows(plan, context.stamp, context.table)
   const { transaction, table, report } = context
   const isDone = await transaction.attempt(async () => {
     if (!areDistinct(rows)) return undefined

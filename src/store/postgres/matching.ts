@@ -35,7 +35,7 @@ export function stillMatches(query: Query<FieldRef>): (match: Match, stored: Sto
 }
 
 function matchFrom(row: Row): Match {
-  return { key: row[3]!, version: Number(row[1]) }
+  return { key: row[4]!, version: Number(row[1]) }
 }
 
 /** Large enough to make round trips cheap, small enough to hold all its documents in memory. */

@@ -12,6 +12,7 @@ import { storedColumns, storedFrom } from './reads.ts'
 import {
   type ChangedRow,
   type NewRow,
+  type Stamp,
   changedRow,
   claimStatement,
   insertStatement,
@@ -23,8 +24,7 @@ import type { Transaction } from './transaction.ts'
 export interface WriteContext {
   readonly transaction: Transaction
   readonly table: Table
-  /** The version all documents of the plan get. */
-  readonly version: number
+  readonly stamp: Stamp
   readonly report: Report
   readonly draw: Drawing
 }
@@ -104,5 +104,5 @@ function columnsOf(idType: TypeName, { name }: Table): string {
 }
 
 async function held(session: Session, statement: Statement): Promise<readonly Held[]> {
-  return (await session.ask(statement)).map((row) => ({ key: row[3]!, stored: storedFrom(row) }))
+  return (await session.ask(statement)).map((row) => ({ key: row[4]!, stored: storedFrom(row) }))
 }

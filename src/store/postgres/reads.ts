@@ -1,5 +1,5 @@
 /** Plans for reading as statements. What the engine cannot answer is asked of the documents that come. */
-import { type JsonObject, parseTrusted } from '../../base/json.ts'
+import { parseTrusted } from '../../base/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { compileQuery } from '../../lang/match.ts'
 import type { Query } from '../../lang/query.ts'
@@ -47,7 +47,7 @@ export function matchStatement(
   table: Table,
 ): { readonly statement: Statement; readonly residual?: Residual } {
   const { pushed, residual } = splitQuery(query)
-  const columns = residual ? raw(`${storedColumns(idType)}, id`) : raw('null, version, null, id')
+  const columns = residual ? raw(`${storedColumns(idType)}, id`) : raw('null, version, null, null, id')
   const text = sql`select ${columns} from ${raw(table.name)}${filterBy(pushed, idType, table)} order by id`
   return { statement: print(text), ...(residual && { residual: residualTest(residual) }) }
 }
@@ -55,7 +55,7 @@ export function matchStatement(
 /** What a query matches can be asked of a document in memory: both interpreters mean the same. */
 export function residualTest(query: Query<FieldRef>): Residual {
   const matches = compileQuery(query)
-  return ({ text }) => matches({ value: parseTrusted(text) as JsonObject })
+  return ({ text }) => matches({ value: parseTrusted(text) })
 }
 
 /** Regular expressions are pushed only where PostgreSQL's dialect means the same. */
@@ -65,11 +65,11 @@ export const splitQuery = memoized((query: Query<FieldRef>): Split =>
 
 /** `_id` as text, version and document; a number is told in the digits it was written in. */
 export function storedColumns(idType: TypeName): string {
-  return `${hasTextId(idType) ? 'id' : `doc::json ->> '_id'`}, version, doc`
+  return `${hasTextId(idType) ? 'id' : `doc::json ->> '_id'`}, version, doc, paths`
 }
 
-export function storedFrom([id, version, text]: Row): StoredDocument {
-  return { id: id!, version: Number(version), text: text! }
+export function storedFrom([id, version, text, paths]: Row): StoredDocument {
+  return { id: id!, version: Number(version), text: text!, paths: Number(paths) }
 }
 
 /** The `_id` a plan asks for, when that is all it asks and the id is a text. */

@@ -7,6 +7,13 @@ import type { Table } from './catalogue.ts'
 import { claimsOf } from './claims.ts'
 import { idKey } from './indexes.ts'
 
+/** What all documents that a plan writes have in common. */
+export interface Stamp {
+  readonly version: number
+  /** How many paths the collection has, as far as the maker of the plan knows. */
+  readonly paths: number
+}
+
 /** A document about to be inserted. */
 export interface NewRow {
   readonly key: string
@@ -14,12 +21,12 @@ export interface NewRow {
   readonly claims: ReadonlySet<string>
 }
 
-export function newRow(document: JsonObject, version: number, table: Table): NewRow {
+export function newRow(document: JsonObject, stamp: Stamp, table: Table): NewRow {
   const id = document['_id']!
   const text = JSON.stringify(document)
   return {
     key: idKey(id),
-    document: { id: typeof id === 'string' ? id : JSON.stringify(id), version, text },
+    document: { id: typeof id === 'string' ? id : JSON.stringify(id), text, ...stamp },
     claims: claimsIn(document, table),
   }
 }
@@ -36,7 +43,7 @@ export interface ChangedRow {
 export function changedRow(
   { key, stored }: { readonly key: string; readonly stored: StoredDocument },
   document: JsonObject,
-  { version, table }: { readonly version: number; readonly table: Table },
+  { stamp, table }: { readonly stamp: Stamp; readonly table: Table },
 ): ChangedRow {
   const before = claimsIn(table.unique.size === 0 ? {} : (parseTrusted(stored.text) as JsonObject), table)
   const after = claimsIn(document, table)
@@ -46,7 +53,8 @@ export function changedRow(
     // Versions of a document rise also when the clock was set back since its last write.
     document: {
       id: stored.id,
-      version: Math.max(version, stored.version + 1),
+      version: Math.max(stamp.version, stored.version + 1),
+      paths: Math.max(stamp.paths, stored.paths ?? 0),
       text: JSON.stringify(document),
     },
     released: before.difference(after),
@@ -63,13 +71,14 @@ export function insertStatement(rows: readonly NewRow[], table: Table): Statemen
   const values = [
     arrayText(inserted.map(({ key }) => key)),
     String(rows[0]!.document.version),
+    String(rows[0]!.document.paths),
     arrayText(inserted.map(({ document }) => document.text)),
   ]
-  const documents = `insert into ${table.name}(id, version, doc)
-    select id, $2::bigint, doc from unnest($1::text[], $3::text[]) as new(id, doc)`
+  const documents = `insert into ${table.name}(id, version, paths, doc)
+    select id, $2::bigint, $3::integer, doc from unnest($1::text[], $4::text[]) as new(id, doc)`
   if (claims.length === 0) return { text: documents, values }
   const text = `with claimed as (
-    insert into ${table.claims}(key, doc) select key, doc from unnest($4::text[], $5::text[]) as new(key, doc))
+    insert into ${table.claims}(key, doc) select key, doc from unnest($5::text[], $6::text[]) as new(key, doc))
     ${documents}`
   return {
     text,
@@ -80,8 +89,9 @@ export function insertStatement(rows: readonly NewRow[], table: Table): Statemen
 /** Gives back the keys of the documents that were still what was seen. */
 export function updateStatement(rows: readonly ChangedRow[], table: Table): Statement {
   const updated = rows.toSorted(byKey)
-  const text = `update ${table.name} as stored set version = new.version, doc = new.doc
-    from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) as new(id, seen, version, doc)
+  const text = `update ${table.name} as stored set version = new.version, paths = new.paths, doc = new.doc
+    from unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[])
+      as new(id, seen, version, paths, doc)
     where stored.id = new.id and stored.version = new.seen returning stored.id`
   return {
     text,
@@ -89,6 +99,7 @@ export function updateStatement(rows: readonly ChangedRow[], table: Table): Stat
       arrayText(updated.map(({ key }) => key)),
       arrayText(updated.map(({ seen }) => String(seen.version))),
       arrayText(updated.map(({ document }) => String(document.version))),
+      arrayText(updated.map(({ document }) => String(document.paths))),
       arrayText(updated.map(({ document }) => document.text)),
     ],
   }

@@ -76,7 +76,7 @@ function inserted(
 ): Outcome | undefined {
   if (change.kind === 'refuse') return { kind: 'refused', faults: change.faults }
   if (change.kind !== 'write') return undefined
-  const row = newRow(change.document, saving.version, saving.table)
+  const row = newRow(change.document, saving.stamp, saving.table)
   created.push(row)
   return { kind: 'inserted', document: row.document }
 }
@@ -111,7 +111,7 @@ async function saveOne(item: SaveItem, saving: Saving): Promise<Outcome | undefi
     if (held) return await applyChange(change, held, saving)
     if (change.kind === 'refuse') return { kind: 'refused', faults: change.faults }
     if (change.kind !== 'write') return undefined
-    const outcome = await insertOne(newRow(change.document, saving.version, saving.table), saving)
+    const outcome = await insertOne(newRow(change.document, saving.stamp, saving.table), saving)
     if (outcome.kind !== 'duplicate' || attempt === 3) return outcome
     if (!(await findOne(item, saving))) return outcome
   }

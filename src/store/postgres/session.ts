@@ -1,5 +1,5 @@
 /** What can be done with documents inside a transaction that is open. */
-import type { ReadPlan } from '../../plan/plan.ts'
+import type { ReadPlan, WritePlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Explanation, Found, StoreSession } from '../store.ts'
 import type { Table } from './catalogue.ts'
@@ -8,6 +8,7 @@ import { createDrawing } from './drawing.ts'
 import { NOTHING_STORED, explainPage } from './explain.ts'
 import { type Take, findByLooking, findPage } from './find.ts'
 import { readStatements } from './reads.ts'
+import type { Stamp } from './rows.ts'
 import { nextValues } from './sequences.ts'
 import type { Transaction } from './transaction.ts'
 import { carryOut } from './writes.ts'
@@ -30,7 +31,7 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
       transaction.within(bounds, () => {
         const table = requireTable(tableOf(plan.collection), plan.collection)
         const draw = createDrawing((sequence, count) => nextValues(sequence, count, connections))
-        return carryOut(plan, { transaction, table, version: version(), report: begin(), draw })
+        return carryOut(plan, { transaction, table, stamp: stampFor(plan, version()), report: begin(), draw })
       }),
     // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one.
     nextValues: (sequence, count) => nextValues(sequence, count, connections),
@@ -66,4 +67,8 @@ export async function explainIn(
 export function requireTable(table: Table | undefined, { name, entity }: Collection): Table {
   if (!table) throw new Error(`the collection ${name} of ${entity} has no table`)
   return table
+}
+
+export function stampFor({ collection }: WritePlan, version: number): Stamp {
+  return { version, paths: collection.paths ?? 0 }
 }

@@ -19,7 +19,7 @@ import { migrate } from './migrations.ts'
 import { readStatements, soughtId } from './reads.ts'
 import { insertStatement } from './rows.ts'
 import { nextValues } from './sequences.ts'
-import { explainIn, findIn, requireTable, sessionIn } from './session.ts'
+import { explainIn, findIn, requireTable, sessionIn, stampFor } from './session.ts'
 import { streamOn } from './stream.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -38,7 +38,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const location = readLocation(url)
   const connections = openConnections(location, onError)
   const listening = createListening(location)
-  const lookups = createLookups({ ask: connections.askQuickly })
+  const lookups = createLookups(connections.quick)
   const underWay = new Set<Promise<unknown>>()
   let tables: Tables = new Map()
   let isClosed = false
@@ -138,12 +138,11 @@ export function openPostgresStore(options: PostgresOptions): Store {
         await reload()
         return await read
       }),
-    readEpoch: () => run('epoch', async () => (await readState({ ask: connections.askQuickly })).epoch),
+    readEpoch: () => run('epoch', async () => (await readState(connections.quick)).epoch),
     ...changesOf(builder, run),
     readHistory: (entity) => run('metadata', () => readHistory(connections, entity)),
     onMetadataChange: listening.add,
-    ping: () =>
-      run('ping', async () => void (await connections.askQuickly({ text: 'select 1', values: [] }))),
+    ping: () => run('ping', async () => void (await connections.quick.ask({ text: 'select 1', values: [] }))),
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(underWay)
       isClosed = true
@@ -155,7 +154,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   /** One statement and one round trip; tells whether it worked, which it does not where keys repeat. */
   async function insertAtOnce(plan: InsertPlan, begin: () => Report, bounds: Bounds): Promise<boolean> {
     const table = requireTable(context.tableOf(plan.collection), plan.collection)
-    const rows = newRows(plan, context.version(), table)
+    const rows = newRows(plan, stampFor(plan, context.version()), table)
     if (rows.length === 0 || !areDistinct(rows)) return false
     // Told before it happens: what the report throws, and a statement that fails, leave nothing behind.
     reportInserted(rows, begin())

@@ -2,6 +2,7 @@
  * What the engine can answer of a query, and whether that is all of it. A part that it cannot answer is taken for true
  * where that lets more documents through, so that the rest, asked of these documents again, gives exactly the matches.
  */
+import { unreachable } from '../../base/errors.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 
@@ -55,8 +56,15 @@ function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<FieldR
       return { ...query, term: (instead === EVERYTHING ? narrower : wider)(query.term, canPush) }
     case 'elemMatch':
       return { ...query, query: bounded(query.query, canPush, instead) }
-    default:
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'compareFields':
+    case 'inField':
+    case 'contains':
       return query
+    default:
+      return unreachable(query)
   }
 }
 

@@ -1,0 +1,143 @@
+/** The bare servers that Smalt is measured against: Node's own HTTP server, and answers with the bytes of Smalt's. */
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { uuidV7 } from '../src/base/uuid.ts'
+import { ENTITY, TEXT_ONLY } from './documents.ts'
+
+/** The statements of Smalt itself, as its explain tells them. */
+export interface Statements {
+  readonly table: string
+  readonly page: string
+  readonly count: string
+  readonly sorted: string
+}
+
+export type Row = readonly [id: string, version: number | string, text: string]
+
+export interface Page {
+  readonly rows: readonly Row[]
+  readonly matchCount: number
+}
+
+/** What a store does for the bare server, at once or later. */
+export interface BareStore {
+  findOne(id: string): Row | Promise<Row>
+  findPage(value: string): Page | Promise<Page>
+  findSorted(value: string): readonly Row[] | Promise<readonly Row[]>
+  insert(rows: readonly Row[], isTextOnly: boolean): void | Promise<void>
+  /** Reads the document, changes it, and writes it unless somebody else did meanwhile. */
+  update(id: string, version: number, change: (text: string) => string): void | Promise<void>
+}
+
+type Document = Readonly<Record<string, unknown>>
+
+interface Body {
+  readonly query: { readonly field: string; readonly rvalue: string }
+  readonly data: Document | readonly Document[]
+}
+
+export function serveBare(store: BareStore): void {
+  const server = createServer((request, response) => {
+    const url = request.url!
+    if (url === '/health') return send(response, '{"status":"up"}')
+    if (request.method === 'GET') {
+      return answerWith(response, store.findOne(url.slice(url.indexOf('_id:') + 4)), one)
+    }
+    return read(request, (text) => respond(store, { url, text }, response))
+  })
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo
+    process.stdout.write(`{"api":"http://127.0.0.1:${port}"}\n`)
+  })
+  process.on('SIGTERM', () => process.exit())
+}
+
+let version = Date.now() * 1_000
+
+function respond(
+  store: BareStore,
+  { url, text }: { readonly url: string; readonly text: string },
+  response: ServerResponse,
+): void {
+  const { query, data } = JSON.parse(text) as Body
+  if (url.startsWith('/data/insert/')) {
+    const rows = newRows(Array.isArray(data) ? (data as readonly Document[]) : [data as Document])
+    const done = store.insert(rows, url.endsWith(TEXT_ONLY))
+    answerWith(response, done, () => written(rows))
+  } else if (url.startsWith('/data/update/')) {
+    const at = ++version
+    answerWith(response, store.update(query.rvalue, at, addOne), () => written([[query.rvalue, at, '']]))
+  } else if (query.field === '_id') {
+    answerWith(response, store.findOne(query.rvalue), one)
+  } else if (query.field === 'customer') {
+    answerWith(response, store.findPage(query.rvalue), page)
+  } else {
+    answerWith(response, store.findSorted(query.rvalue), (rows) => page({ rows, matchCount: 0 }))
+  }
+}
+
+/** What is there at once is sent at once: a turn of waiting would slow the limit down. */
+function answerWith<T>(response: ServerResponse, value: T | Promise<T>, print: (value: T) => string): void {
+  if (!(value instanceof Promise)) return send(response, print(value))
+  value.then(
+    (settled) => send(response, print(settled)),
+    (error: unknown) => {
+      process.stderr.write(`the limit failed: ${String(error)}\n`)
+      response.writeHead(500, ['Content-Length', '0']).end()
+    },
+  )
+}
+
+function newRows(data: readonly Document[]): readonly Row[] {
+  const at = ++version
+  return data.map((document) => {
+    const _id = uuidV7(Date.now())
+    return [_id, at, JSON.stringify({ ...document, _id, objectType: ENTITY })]
+  })
+}
+
+function addOne(text: string): string {
+  const document = JSON.parse(text) as Record<string, unknown>
+  document['quantity'] = Number(document['quantity']) + 1
+  return JSON.stringify(document)
+}
+
+function one(row: Row): string {
+  return page({ rows: [row], matchCount: 1 })
+}
+
+function page({ rows, matchCount }: Page): string {
+  const texts = rows.map((row) => row[2])
+  return answer({ texts, rows, modifiedCount: 0, matchCount })
+}
+
+function written(rows: readonly Row[]): string {
+  return answer({ texts: rows.map(() => '{}'), rows, modifiedCount: rows.length, matchCount: 0 })
+}
+
+interface Answer {
+  readonly texts: readonly string[]
+  readonly rows: readonly Row[]
+  readonly modifiedCount: number
+  readonly matchCount: number
+}
+
+function answer({ texts, rows, modifiedCount, matchCount }: Answer): string {
+  const versions = rows.map((row) => `{"documentVersion":"${row[0]}:${row[1]}"}`)
+  return (
+    `{"entity":"${ENTITY}","entityVersion":"1.0.0","status":"COMPLETE","modifiedCount":${modifiedCount},` +
+    `"matchCount":${matchCount},"processed":[${texts.join(',')}],"resultMetadata":[${versions.join(',')}]}`
+  )
+}
+
+function read(request: IncomingMessage, take: (text: string) => void): void {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => take((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString()))
+}
+
+function send(response: ServerResponse, text: string): void {
+  const length = Buffer.byteLength(text)
+  response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(length)])
+  response.end(text, length === text.length ? 'latin1' : 'utf8')
+}

@@ -1,0 +1,64 @@
+/** A PostgreSQL server for a run, with the settings of a fresh one; or the one that SMALT_TEST_POSTGRES names. */
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { startPostgres } from '../test/support/postgres.ts'
+import type { Statements } from './bare.ts'
+import { startLimit, startSubject } from './children.ts'
+import type { Place } from './place.ts'
+
+/** Fewer were slower for the limit on two cores, more were not faster. */
+const POOL = 16
+
+export async function postgresPlace(): Promise<Place> {
+  const given = process.env['SMALT_TEST_POSTGRES']
+  const server = given ? undefined : await startPostgres({ durable: true })
+  const url = given ?? server!.url
+  const name = `bench_${randomUUID().replaceAll('-', '')}`
+  const subject = `${name}_subject`
+  const limit = `${name}_limit`
+  const administration = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
+  const { rows } = await administration.query<{ server_version: string }>('show server_version')
+  return {
+    database: `PostgreSQL ${rows[0]!.server_version}`,
+    startSubject: (profile) => startSubject(inSchema(url, subject), profile),
+    startLimit: (statements) =>
+      startLimit('limit-postgres.ts', [inSchema(url, limit), JSON.stringify(statements), String(POOL)]),
+    async copy(statements) {
+      for (const text of copying(statements, { subject, limit })) await administration.query(text)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const schema of [subject, limit]) {
+        await administration.query(`drop schema if exists ${schema} cascade`)
+      }
+      await administration.end()
+      await server?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+interface Schemas {
+  readonly subject: string
+  readonly limit: string
+}
+
+/** In the order of the rows of Smalt, so that rows that are read together lie together on both sides. */
+function copying({ table }: Statements, { subject, limit }: Schemas): readonly string[] {
+  return [
+    `create schema ${limit}`,
+    `create table ${limit}.${table}(like ${subject}.${table} including all)`,
+    `alter table ${limit}.${table} alter column paths set default 0`,
+    `create table ${limit}.${table}_text(id text collate "C" primary key, version bigint not null, doc text not null)`,
+    `insert into ${limit}.${table}(id, version, paths, doc)
+     select id, version, paths, doc from ${subject}.${table} order by ctid`,
+    // what the server does by itself within a minute, and not in the middle of a measurement
+    `vacuum analyze ${subject}.${table}`,
+    `vacuum analyze ${limit}.${table}`,
+    'checkpoint',
+  ]
+}
+
+function inSchema(url: string, schema: string): string {
+  const parsed = new URL(url)
+  parsed.searchParams.set('schema', schema)
+  return parsed.href
+}

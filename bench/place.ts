@@ -1,0 +1,42 @@
+/** Where the documents are during a run: a place for Smalt and one, with the same in it, for the limit. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Statements } from './bare.ts'
+import { type Server, startLimit, startSubject } from './children.ts'
+
+export interface Place extends AsyncDisposable {
+  /** Which database, and its version. */
+  readonly database: string
+  startSubject(profile?: string): Promise<Server>
+  startLimit(statements: Statements): Promise<Server>
+  /** Gives the limit what Smalt has stored, in the same layout. */
+  copy(statements: Statements): Promise<void>
+}
+
+export function sqlitePlace(): Place {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-bench-'))
+  const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  process.on('exit', remove)
+  const subject = join(directory, 'subject')
+  const limit = join(directory, 'limit')
+  return {
+    database: `SQLite ${sqliteVersion()}`,
+    startSubject: (profile) => startSubject(`sqlite:${subject}`, profile),
+    startLimit: (statements) => startLimit('limit.ts', [limit, JSON.stringify(statements)]),
+    async copy() {
+      // the same file, so the same layout down to the page
+      cpSync(subject, limit, { recursive: true })
+    },
+    async [Symbol.asyncDispose]() {
+      remove()
+    },
+  }
+}
+
+function sqliteVersion(): string {
+  using database = new DatabaseSync(':memory:')
+  const { version } = database.prepare('select sqlite_version() as version').get() as { version: string }
+  return version
+}
