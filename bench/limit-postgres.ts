@@ -14,7 +14,7 @@ const pool = new pg.Pool({
   pipeline: true,
   options: `-c search_path=${schema} -c jit=off`,
   types: { getTypeParser: () => (text: string) => text },
-} as pg.PoolConfig)
+})
 
 serveBare({
   async findOne(id) {

@@ -2,7 +2,7 @@
 export { type Caller, PERMISSIONS, type Permission } from './access/caller.ts'
 export { ServiceError } from './base/errors.ts'
 export { DEFAULT_LIMITS, type Limits } from './base/limits.ts'
-export { openMode } from './http/credentials.ts'
+export { openMode } from './auth/open.ts'
 export { createLog } from './http/log.ts'
 export { createMetrics } from './http/metrics.ts'
 export { type RunningServer, startServer } from './http/server.ts'

@@ -17,8 +17,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['base', 'schema', 'lang', 'plan', 'pg'],
   metadata: ['base', 'schema', 'lang', 'store'],
   service: ['base', 'schema', 'lang', 'access', 'plan', 'store', 'metadata'],
-  http: ['base', 'access', 'service', 'find-my-way', 'pino', 'prom-client'],
-  cli: ['base', 'service', 'http'],
+  auth: ['base', 'access', 'jose'],
+  http: ['base', 'access', 'auth', 'service', 'find-my-way', 'pino', 'prom-client'],
+  cli: ['base', 'access', 'auth', 'service', 'http'],
 }
 
 interface Import {

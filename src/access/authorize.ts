@@ -3,15 +3,14 @@
  * fields may not be asked *about* (refused) and are not told *of* (left out). Plans accept nothing else.
  */
 import { ServiceError } from '../base/errors.ts'
-import { memoized } from '../base/memo.ts'
-import { parsePath } from '../base/path.ts'
-import type { Projection, ProjectionItem } from '../lang/projection.ts'
+import type { Projection } from '../lang/projection.ts'
 import { fieldsOf } from '../lang/query.ts'
-import type { FieldRef } from '../lang/scope.ts'
 import { fieldsOfUpdate } from '../lang/resolve-update.ts'
+import type { FieldRef } from '../lang/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
 import { type Caller, admits } from './caller.ts'
+import { ALWAYS, type Rules, holds, narrowed } from './conditions.ts'
 import type {
   AllowedChange,
   AllowedFind,
@@ -22,45 +21,68 @@ import type {
   Insert,
   SaveRequest,
   Select,
+  Showing,
+  Sight,
+  WriteSight,
 } from './requests.ts'
+import { type View, viewOf } from './view.ts'
 
 declare const authorized: unique symbol
 /** Only this module makes one. */
 export type Authorized<T> = T & { readonly [authorized]: true }
 
 export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFind> {
-  requireEntity(find.schema, ['find'], caller, 'find')
-  requireReadable(askedAbout(find), find.schema, caller)
-  return grant({ ...find, ...sight(find, caller) })
+  const view = viewOf(find.schema)(caller)
+  requireEntity(view, ['find'], 'find')
+  const rules = [...view.rulesFor('find'), ...rulesAbout(askedAbout(find), view)]
+  const query = narrowed(find.query, rules)
+  const { sightOf } = view
+  return grant({
+    ...find,
+    ...(query && { query }),
+    isNarrowed: rules.length > 0,
+    ...shown(find.projection, view),
+    ...(sightOf && { shownAs: sightOf }),
+  })
 }
 
 export function authorizeInsert(insert: Insert, caller: Caller): Authorized<AllowedInsert> {
-  requireEntity(insert.schema, ['insert'], caller, 'insert')
-  requireReadable(projectedAbout(insert.projection), insert.schema, caller)
-  return grant({ ...insert, ...sight(insert, caller), ...writeSight(insert.schema, caller) })
+  const view = viewOf(insert.schema)(caller)
+  requireEntity(view, ['insert'], 'insert')
+  return grant({ ...insert, ...writeSight(insert.projection, view) })
 }
 
 export function authorizeUpdate(request: ChangeRequest, caller: Caller): Authorized<AllowedChange> {
-  const { schema, query, update, projection } = request
-  requireEntity(schema, ['update'], caller, 'update')
-  const { copied, seen, targets } = fieldsOfUpdate(update)
-  const asked = [...fieldsOf(query), ...copied, ...seen, ...projectedAbout(projection)]
-  requireReadable(asked, schema, caller)
-  for (const source of copied) requireReadableBelow(source, schema, caller)
-  const allowed = { ...request, ...sight(request, caller), ...writeSight(schema, caller) }
-  return grant({ ...allowed, hiddenTargets: targets.filter(({ field }) => allowed.isHidden(field)) })
+  const view = viewOf(request.schema)(caller)
+  requireEntity(view, ['update'], 'update')
+  const { copied, seen, targets } = fieldsOfUpdate(request.update)
+  const asked = [...fieldsOf(request.query), ...copied, ...seen, ...projectedAbout(request.projection)]
+  const rules = [
+    ...selectionRules('update', view),
+    ...rulesAbout(asked, view),
+    ...copied.flatMap((source) => rulesBelow(source, view)),
+  ]
+  const query = narrowed(request.query, rules)
+  return grant({ ...request, ...writeSight(request.projection, view), query, targets })
 }
 
 export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<AllowedSave> {
-  requireEntity(request.schema, request.upsert ? ['update', 'insert'] : ['update'], caller, 'save')
-  requireReadable(projectedAbout(request.projection), request.schema, caller)
-  return grant({ ...request, ...sight(request, caller), ...writeSight(request.schema, caller) })
+  const view = viewOf(request.schema)(caller)
+  requireEntity(view, request.upsert ? ['update', 'insert'] : ['update'], 'save')
+  const named = request.schema.identity.map((field) => view.conditionOn(field, 'find'))
+  const saveRules = [
+    ...selectionRules('update', view),
+    // Where what names a document is hidden in all of them, saves are refused one by one.
+    ...named.flatMap((condition) => (condition === 'never' ? ALWAYS : condition)),
+  ]
+  return grant({ ...request, ...writeSight(request.projection, view), saveRules })
 }
 
 export function authorizeDelete(request: Select & { readonly atomic: boolean }, caller: Caller) {
-  requireEntity(request.schema, ['delete'], caller, 'delete')
-  requireReadable(fieldsOf(request.query), request.schema, caller)
-  return grant(request)
+  const view = viewOf(request.schema)(caller)
+  requireEntity(view, ['delete'], 'delete')
+  const rules = [...selectionRules('delete', view), ...rulesAbout(fieldsOf(request.query), view)]
+  return grant({ ...request, query: narrowed(request.query, rules) })
 }
 
 /** Generating needs any of read, insert and update: it tells nothing of stored documents. */
@@ -70,33 +92,32 @@ export function authorizeGenerate(schema: Schema, caller: Caller): void {
   throw new ServiceError('crud:NoAccess', `you may not generate values for ${schema.entity}`)
 }
 
-/** The entity's list and every list on the way down to the field must admit the caller. */
-function mayAccess(field: Field, operation: FieldOperation, { schema, caller }: View): boolean {
-  return (
-    admits(schema.access[operation], caller) && field.roles[operation].every((list) => admits(list, caller))
-  )
+function requireEntity(view: View, operations: readonly EntityOperation[], verb: string): void {
+  if (operations.every(view.admitsTo)) return
+  throw new ServiceError('crud:NoAccess', `you may not ${verb} documents of ${view.schema.entity}`)
 }
 
-interface View {
-  readonly schema: Schema
-  readonly caller: Caller
+/** What cannot be found cannot be chosen either: the number of those that were would tell of them. */
+function selectionRules(operation: EntityOperation, view: View): Rules {
+  return [...view.rulesFor(operation), ...findRules(view)]
 }
 
-function requireEntity(
-  schema: Schema,
-  operations: readonly EntityOperation[],
-  caller: Caller,
-  verb: string,
-): void {
-  if (operations.every((operation) => admits(schema.access[operation], caller))) return
-  throw new ServiceError('crud:NoAccess', `you may not ${verb} documents of ${schema.entity}`)
+/** Whoever may not find at all sees nothing of any document, so there is nothing to narrow. */
+function findRules(view: View): Rules {
+  return view.admitsTo('find') ? view.rulesFor('find') : ALWAYS
 }
 
-function requireReadable(asked: Iterable<FieldRef>, schema: Schema, caller: Caller): void {
+/** Asking about a field narrows the question to the documents in which it may be read; where that is none, it is refused. */
+function rulesAbout(asked: Iterable<FieldRef>, view: View): Rules {
+  const rules: Rules[number][] = []
   for (const { field, path } of asked) {
-    if (mayAccess(field, 'find', { schema, caller })) continue
-    throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })
+    const condition = view.conditionOn(field, 'find')
+    if (condition === 'never') {
+      throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })
+    }
+    rules.push(...condition)
   }
+  return rules
 }
 
 function* askedAbout({ query, projection, sort }: Find): Generator<FieldRef> {
@@ -115,52 +136,58 @@ function* projectedAbout(projection: Projection<FieldRef>): Generator<FieldRef> 
   }
 }
 
-function writeSight(schema: Schema, caller: Caller) {
-  const view = { schema, caller }
-  return {
-    mayInsert: (field: Field) => mayAccess(field, 'insert', view),
-    mayUpdate: (field: Field) => mayAccess(field, 'update', view),
-    isHidden: (field: Field) => !mayAccess(field, 'find', view),
-  }
+/** A copy of a container would bring hidden members to light. */
+function rulesBelow({ field, path }: FieldRef, view: View): Rules {
+  const below = field.kind === 'object' ? field.fields : elementFields(field)
+  return [...allFields(below ?? NO_FIELDS)].flatMap((each) => {
+    const condition = view.conditionOn(each, 'find')
+    if (condition !== 'never') return condition
+    throw new ServiceError('crud:NoAccess', `"${path}" holds fields that you may not read`, { context: path })
+  })
 }
 
-/** A copy of a container would bring hidden members to light. */
-function requireReadableBelow({ field, path }: FieldRef, schema: Schema, caller: Caller): void {
-  const below = field.kind === 'object' ? field.fields : elementFields(field)
-  if (!below || allFields(below).every((each) => mayAccess(each, 'find', { schema, caller }))) return
-  throw new ServiceError('crud:NoAccess', `"${path}" holds fields that you may not read`, { context: path })
-}
+const NO_FIELDS: Fields = new Map()
 
 function elementFields(field: Field): Fields | undefined {
   return field.kind === 'array' && field.element.kind === 'object' ? field.element.fields : undefined
 }
 
-interface Sighted {
-  readonly schema: Schema
-  readonly projection: Projection<FieldRef>
-}
-
 /** Exclusions go last: in a projection list the last opinion wins. */
-function sight({ schema, projection }: Sighted, caller: Caller) {
-  const { hidden, showsId } = viewOf(schema)(caller)
-  return { projection: hidden.length === 0 ? projection : [...projection, ...hidden], showsId }
+function shown(projection: Projection<FieldRef>, { sight }: View) {
+  const { exclusions, showsId } = sight
+  return { projection: exclusions.length === 0 ? projection : [...projection, ...exclusions], showsId }
 }
 
-/** What a caller sees of a schema; both live long, and the answer is asked for with every request. */
-const viewOf = memoized((schema: Schema) =>
-  memoized((caller: Caller) => ({
-    hidden: hiddenFields(schema, caller),
-    showsId: mayAccess(schema.root.fields.get('_id')!, 'find', { schema, caller }),
-  })),
-)
-
-function hiddenFields(schema: Schema, caller: Caller): readonly ProjectionItem<never>[] {
-  const exclusions: ProjectionItem<never>[] = []
-  for (const field of allFields(schema.root.fields)) {
-    if (mayAccess(field, 'find', { schema, caller })) continue
-    exclusions.push({ kind: 'field', pattern: parsePath(field.path, ''), include: false, recursive: true })
+function writeSight(projection: Projection<FieldRef>, view: View): Omit<WriteSight, 'schema'> {
+  const { sight, sightOf } = view
+  const may = (operation: FieldOperation): WriteSight['mayUpdate'] => {
+    return (field, document) => {
+      const condition = view.conditionOn(field, operation)
+      return condition !== 'never' && (condition.length === 0 || holds(condition, document))
+    }
   }
-  return exclusions
+  return {
+    ...shown(projection, view),
+    ...echoed([...findRules(view), ...rulesAbout(projectedAbout(projection), view)], view),
+    sight,
+    ...(sightOf && { sightOf }),
+    mayInsert: may('insert'),
+    mayUpdate: may('update'),
+    insertRules: view.admitsTo('insert') ? view.rulesFor('insert') : ALWAYS,
+    updateRules: view.admitsTo('update') ? view.rulesFor('update') : ALWAYS,
+  }
+}
+
+/** What was written is shown as far as it could be found now. */
+function echoed(rules: Rules, { sight, sightOf }: View): Pick<Showing, 'shownAs'> {
+  if (rules.length === 0) return sightOf ? { shownAs: sightOf } : {}
+  return { shownAs: (document) => (holds(rules, document) ? (sightOf?.(document) ?? sight) : NOTHING) }
+}
+
+const NOTHING: Sight = {
+  showsId: false,
+  isHidden: () => true,
+  exclusions: [{ kind: 'field', pattern: ['*'], include: false, recursive: true }],
 }
 
 function grant<T>(value: T): Authorized<T> {

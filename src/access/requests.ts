@@ -1,11 +1,32 @@
 /** Requests in terms of a schema, as they are asked and as they are allowed. */
-import type { Projection } from '../lang/projection.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
 import type { Update } from '../lang/update.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
+import type { Rules } from './conditions.ts'
+
+/** What a caller sees of a document; the same object for documents that are seen alike, so it can be a key. */
+export interface Sight {
+  /** Whether `_id` may be told, which document versions are made of. */
+  readonly showsId: boolean
+  readonly isHidden: (field: Field) => boolean
+  /** What is hidden in these documents, as the end of a projection. */
+  readonly exclusions: readonly ProjectionItem<never>[]
+}
+
+/** What an answer may show. */
+export interface Showing {
+  readonly schema: Schema
+  /** With what is hidden in every document excluded. */
+  readonly projection: Projection<FieldRef>
+  readonly showsId: boolean
+  /** Where it differs from document to document: as what a stored document is shown. */
+  readonly shownAs?: (document: JsonObject) => Sight
+}
 
 export interface Find {
   readonly schema: Schema
@@ -18,9 +39,11 @@ export interface Find {
 }
 
 /** A find as this caller may have it. */
-export interface AllowedFind extends Find {
-  /** Whether `_id` may be told, which document versions are made of. */
-  readonly showsId: boolean
+export interface AllowedFind extends Find, Showing {
+  readonly schema: Schema
+  readonly projection: Projection<FieldRef>
+  /** Whether rules stand in its query that the caller did not write. */
+  readonly isNarrowed: boolean
 }
 
 /** What a caller may insert, and what of it they may see again. */
@@ -51,17 +74,30 @@ export interface SaveRequest {
   readonly atomic: boolean
 }
 
-/** What a writer may see and do, field by field. */
-export interface WriteSight {
-  readonly showsId: boolean
-  readonly mayInsert: (field: Field) => boolean
-  readonly mayUpdate: (field: Field) => boolean
-  readonly isHidden: (field: Field) => boolean
+/** What a writer may see and do, document by document and field by field. */
+export interface WriteSight extends Showing {
+  /** What is seen of every document, but for what `sightOf` says. */
+  readonly sight: Sight
+  /** Where fields have rules: what is seen of a document that is stored. */
+  readonly sightOf?: (document: JsonObject) => Sight
+  /** Whether the field may be part of this new document. */
+  readonly mayInsert: (field: Field, document: JsonObject) => boolean
+  /** Whether the field may change in a document that is, or becomes, this. */
+  readonly mayUpdate: (field: Field, document: JsonObject) => boolean
+  /** What new documents must match. */
+  readonly insertRules: Rules
+  /** What documents must still match once they are changed. */
+  readonly updateRules: Rules
 }
 
 export type AllowedChange = ChangeRequest &
   WriteSight & {
-    /** Fields the update names as targets though the caller cannot see them: they are judged by being named. */
-    readonly hiddenTargets: readonly FieldRef[]
+    /** Fields the update names: those that the caller cannot see are judged by that. */
+    readonly targets: readonly FieldRef[]
   }
-export type AllowedSave = SaveRequest & WriteSight
+
+export type AllowedSave = SaveRequest &
+  WriteSight & {
+    /** Documents that do not match these are not there. */
+    readonly saveRules: Rules
+  }

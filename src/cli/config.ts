@@ -1,7 +1,14 @@
-/** The configuration: flags win over the environment, which wins over the defaults. */
+/** The configuration: flags win over the environment, which wins over the file, which wins over the defaults. */
+import type { AuthSettings } from '../auth/settings.ts'
+import { isObject } from '../base/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../base/limits.ts'
 import { LOCATION_FORMS, parseLocation } from '../base/location.ts'
-import { LOG_LEVELS, type LogLevel } from '../http/log.ts'
+import type { LogLevel } from '../http/log.ts'
+import type { RateLimit } from '../http/rate-limit.ts'
+import { authFrom } from './auth-config.ts'
+import { ConfigError } from './config-error.ts'
+import { Pick } from './pick.ts'
+import { type Environment, type FlagValues, gatherSettings, readSettingsFile, variableFor } from './settings.ts'
 
 export interface Config {
   readonly host: string
@@ -12,6 +19,12 @@ export interface Config {
   readonly workers: number
   readonly logLevel: LogLevel
   readonly limits: Limits
+  readonly auth: AuthSettings
+  readonly rateLimit: RateLimit | undefined
+  readonly metrics: 'authenticated' | 'public'
+  readonly tls: TlsFiles | undefined
+  /** Path of each setting that was given → where. */
+  readonly sources: Readonly<Record<string, string>>
 }
 
 export interface NamedLocation {
@@ -20,79 +33,84 @@ export interface NamedLocation {
   readonly location: string
 }
 
-type Flag = 'port' | 'host' | 'data' | 'store' | 'workers' | 'log-level'
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  readonly ca: string | undefined
+}
+
+type Flag = 'port' | 'host' | 'data' | 'store' | 'workers' | 'log-level' | 'auth' | 'config'
 export type Flags = Readonly<Partial<Record<Flag, string>>> & { readonly datasource?: readonly string[] }
-export type Environment = Readonly<Partial<Record<string, string>>>
 
-/** A value that cannot be used; the message names the setting and what it takes. */
-export class ConfigError extends Error {}
-
-export function readConfig(flags: Flags, environment: Environment): Config {
-  const pick = (flag: Flag, variable: string): Setting | undefined =>
-    settingOf(`--${flag}`, flags[flag]) ?? settingOf(variable, environment[variable])
+export function readConfig(flags: Flags, environment: Environment, directory: string = process.cwd()): Config {
   if (flags.store !== undefined && flags.data !== undefined)
     throw new ConfigError('--data and --store both say where the data is; leave one of them out')
-  const dataDirectory = textFrom(pick('data', 'SMALT_DATA')) ?? './data'
-  const store = storeFrom(flags.data === undefined ? pick('store', 'SMALT_STORE') : undefined)
-  const datasources = [
-    { name: DEFAULT, location: store ?? `sqlite:${dataDirectory}` },
-    ...datasourcesFrom(flags, environment),
-  ]
+  refuseStrayLimit(environment)
+  const file = readSettingsFile(flags.config ?? environment['SMALT_CONFIG'], directory)
+  const settings = gatherSettings(flagValues(flags), environment, file)
+  const pick = new Pick(settings, environment)
+  const dataDirectory = pick.text('data') ?? './data'
+  const store = flags.data === undefined ? storeFrom(pick) : undefined
+  const location = store ?? `sqlite:${dataDirectory}`
+  const datasources = [{ name: DEFAULT, location }, ...datasourcesFrom(pick)]
+  const kept = parseLocation(location)
   return {
-    host: textFrom(pick('host', 'SMALT_HOST')) ?? '127.0.0.1',
-    port: wholeNumber(pick('port', 'SMALT_PORT'), 0, 65_535) ?? 8080,
+    host: pick.text('host') ?? '127.0.0.1',
+    port: pick.number('port') ?? 8080,
     datasources,
-    workers: workersFrom(pick('workers', 'SMALT_WORKERS'), datasources),
-    logLevel: levelFrom(pick('log-level', 'SMALT_LOG_LEVEL')) ?? 'info',
-    limits: limitsFrom(environment),
+    workers: workersFrom(pick, datasources),
+    logLevel: (pick.text('logLevel') as LogLevel | undefined) ?? 'info',
+    limits: limitsFrom(pick),
+    auth: authFrom(pick, kept?.kind === 'sqlite' ? kept.directory : dataDirectory),
+    rateLimit: rateLimitFrom(pick),
+    metrics: (pick.text('metrics') as Config['metrics'] | undefined) ?? 'authenticated',
+    tls: tlsFrom(pick),
+    sources: Object.fromEntries([...settings].map(([path, { name }]) => [path, name])),
   }
 }
 
 /** `bodyBytes` is set by `SMALT_LIMITS_BODY_BYTES`, and so on. */
 export function limitVariable(name: string): string {
-  return `SMALT_LIMITS_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+  return variableFor(`limits.${name}`)
 }
 
-interface Setting {
-  /** The flag or variable it came from. */
-  readonly name: string
-  readonly text: string
+const DEFAULT = 'default'
+
+const PATHS: Readonly<Record<string, string>> = {
+  port: 'port',
+  host: 'host',
+  data: 'data',
+  store: 'store',
+  datasource: 'datasources',
+  workers: 'workers',
+  'log-level': 'logLevel',
+  auth: 'auth.modes',
 }
 
-function settingOf(name: string, text: string | undefined): Setting | undefined {
-  return text === undefined ? undefined : { name, text }
-}
-
-function textFrom(setting: Setting | undefined): string | undefined {
-  if (setting?.text.trim() === '') throw new ConfigError(`${setting.name} must not be empty`)
-  return setting?.text
-}
-
-function wholeNumber(setting: Setting | undefined, least: number, most: number): number | undefined {
-  if (!setting) return undefined
-  const value = /^\d{1,15}$/.test(setting.text) ? Number(setting.text) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw new ConfigError(
-    `${setting.name} must be a whole number from ${least} to ${most}, not ${quoted(setting)}`,
-  )
+function flagValues(flags: Flags): FlagValues {
+  const entries = Object.entries(flags).flatMap(([flag, value]) => {
+    const path = PATHS[flag]
+    return path === undefined || value === undefined ? [] : [[path, { flag: `--${flag}`, value }] as const]
+  })
+  return new Map(entries)
 }
 
 /** Locations may hold passwords, so none of these messages repeats what was given. */
-function storeFrom(setting: Setting | undefined): string | undefined {
-  if (!setting) return undefined
-  if (parseLocation(setting.text)) return setting.text
-  throw new ConfigError(`${setting.name} must be ${LOCATION_FORMS}`)
+function storeFrom(pick: Pick): string | undefined {
+  const store = pick.secret('store')
+  if (store === undefined || parseLocation(store)) return store
+  throw new ConfigError(`${pick.nameOf('store')} must be ${LOCATION_FORMS}`)
 }
 
-/** Named on the command line, or all in one variable, with commas or spaces between them. */
-function datasourcesFrom(flags: Flags, environment: Environment): readonly NamedLocation[] {
-  const [setting, texts] = flags.datasource
-    ? ['--datasource', flags.datasource]
-    : [
-        'SMALT_DATASOURCES',
-        (environment['SMALT_DATASOURCES'] ?? '').split(/[\s,]+/).filter((text) => text !== ''),
-      ]
-  const named = texts.map((text) => namedLocation(text, setting))
+/** In the file by name; elsewhere as a list of NAME=LOCATION. */
+function datasourcesFrom(pick: Pick): readonly NamedLocation[] {
+  const given = pick.given('datasources')
+  if (!given) return []
+  const { name: setting, value } = given
+  const pairs = isObject(value)
+    ? Object.entries(value).map(([name, location]) => [name, pick.reveal(`${setting}/${name}`, location)] as const)
+    : (value as readonly string[]).map((text) => splitDatasource(text))
+  const named = pairs.map(([name, location]) => namedLocation(name, location, setting))
   const names = [DEFAULT, ...named.map(({ name }) => name)]
   const twice = names.find((name, i) => names.indexOf(name) < i)
   if (twice === undefined) return named
@@ -100,50 +118,55 @@ function datasourcesFrom(flags: Flags, environment: Environment): readonly Named
   throw new ConfigError(`${setting} names the datasource ${twice} twice${hint}`)
 }
 
-function namedLocation(text: string, setting: string): NamedLocation {
-  const [, name, location] = /^([A-Za-z_][A-Za-z0-9_-]*)=(.+)$/s.exec(text) ?? []
-  if (name === undefined || location === undefined)
+function splitDatasource(text: string): readonly [string, string] {
+  const [, name = '', location = ''] = /^([^=]*)=(.+)$/s.exec(text) ?? []
+  return [name, location]
+}
+
+function namedLocation(name: string, location: string, setting: string): NamedLocation {
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name))
     throw new ConfigError(`${setting} must be NAME=LOCATION, with a name of letters, digits, "_" and "-"`)
   if (parseLocation(location)) return { name, location }
   throw new ConfigError(`${setting}: the location of ${name} must be ${LOCATION_FORMS}`)
 }
 
-const DEFAULT = 'default'
-
-function workersFrom(setting: Setting | undefined, datasources: readonly NamedLocation[]): number {
-  const workers = wholeNumber(setting, 1, MAX_WORKERS) ?? 1
+function workersFrom(pick: Pick, datasources: readonly NamedLocation[]): number {
+  const workers = pick.number('workers') ?? 1
   const embedded = datasources.find(({ location }) => parseLocation(location)?.kind === 'sqlite')
   if (workers === 1 || !embedded) return workers
   throw new ConfigError(
-    `${setting!.name} must be 1 while the datasource ${embedded.name} is SQLite, whose file one process owns; ` +
-      'several processes need PostgreSQL',
+    `${pick.nameOf('workers')} must be 1 while the datasource ${embedded.name} is SQLite, whose file one process ` +
+      'owns; several processes need PostgreSQL',
   )
 }
 
-const MAX_WORKERS = 64
-
-function levelFrom(setting: Setting | undefined): LogLevel | undefined {
-  if (!setting) return undefined
-  const level = LOG_LEVELS.find((each) => each === setting.text)
-  if (level) return level
-  throw new ConfigError(`${setting.name} must be one of ${LOG_LEVELS.join(', ')}, not ${quoted(setting)}`)
-}
-
-function limitsFrom(environment: Environment): Limits {
+function refuseStrayLimit(environment: Environment): void {
   const known = Object.keys(DEFAULT_LIMITS).map(limitVariable)
   const stray = Object.keys(environment).find(
     (name) => name.startsWith('SMALT_LIMITS_') && !known.includes(name),
   )
   if (stray !== undefined) throw new ConfigError(`${stray} sets no limit; there are ${known.join(', ')}`)
-  const entries = Object.entries(DEFAULT_LIMITS).map(([name, usual]): [string, number] => {
-    const variable = limitVariable(name)
-    return [name, wholeNumber(settingOf(variable, environment[variable]), 1, MAX_LIMIT) ?? (usual as number)]
-  })
+}
+
+function limitsFrom(pick: Pick): Limits {
+  const entries = Object.entries(DEFAULT_LIMITS).map(([name, usual]): [string, number] => [
+    name,
+    pick.number(`limits.${name}`) ?? (usual as number),
+  ])
   return Object.fromEntries(entries) as unknown as Limits
 }
 
-const MAX_LIMIT = 2 ** 40
+function rateLimitFrom(pick: Pick): RateLimit | undefined {
+  const perSecond = pick.number('rateLimit.perSecond')
+  const burst = pick.number('rateLimit.burst')
+  if (perSecond !== undefined) return { perSecond, burst: burst ?? perSecond }
+  if (burst !== undefined) throw new ConfigError(`${pick.nameOf('rateLimit.burst')} needs rateLimit.perSecond`)
+  return undefined
+}
 
-function quoted({ text }: Setting): string {
-  return JSON.stringify(text)
+function tlsFrom(pick: Pick): TlsFiles | undefined {
+  const [cert, key, ca] = [pick.text('tls.cert'), pick.text('tls.key'), pick.text('tls.ca')]
+  if (cert !== undefined && key !== undefined) return { cert, key, ca }
+  if (cert ?? key ?? ca) throw new ConfigError('tls needs both cert and key')
+  return undefined
 }

@@ -6,10 +6,13 @@ export const HELP = `Smalt stores JSON documents by entity, with versioned schem
   smalt --store postgres://user:password@host/database --workers 4
                                  keep the data in PostgreSQL, serve it by four processes
   smalt config                   print the configuration in effect
+  smalt move --from sqlite:./data --to postgres://user:password@host/database
+                                 copy everything into an empty PostgreSQL store, and check it
 
 Commands
   serve                start the service (what happens without a command)
   config               print the effective configuration as JSON
+  move                 copy all of a store that nobody uses into an empty one; locks stay behind
   help                 print this text
   version              print the version
 
@@ -23,10 +26,15 @@ Options
                        repeated (SMALT_DATASOURCES, a list with commas or spaces)
   --workers N          processes that share the port, with PostgreSQL only (1; SMALT_WORKERS)
   --log-level L        trace, debug, info, warn, error, fatal or silent (info; SMALT_LOG_LEVEL)
+  --from LOCATION      move: the store to copy
+  --to LOCATION        move: the empty store to fill
+  --check              move: count, look for what is in the way, and copy nothing
+  --restart            move: take away what a move that broke off left in the target, then begin
+  --json               move: print the summary as JSON
   -h, --help           print this text
   -v, --version        print the version
 
 Limits are set by SMALT_LIMITS_BODY_BYTES and the like; "smalt config" shows them all.
-Exit codes: 0 ok, 1 failed, 2 usage, 3 configuration, 4 store out of reach, 6 conflict (data or port in use),
-130 interrupted.
+Exit codes: 0 ok, 1 failed, 2 usage, 3 configuration, 4 store out of reach, 6 conflict (data or port in use, target
+of a move not empty), 130 interrupted.
 `

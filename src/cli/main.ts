@@ -3,14 +3,25 @@
 import { enableCompileCache } from 'node:module'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { maskLocation } from '../base/location.ts'
-import { OpenNetworkError } from '../http/credentials.ts'
+import { OpenNetworkError } from '../auth/authentication.ts'
 import { VERSION } from '../http/version.ts'
 import { type Config, ConfigError, type Flags, limitVariable, readConfig } from './config.ts'
 import { EXIT, Exit } from './exit.ts'
 import { HELP } from './help.ts'
+import type { MoveFlags } from './move.ts'
 import { suggestion } from './suggest.ts'
 
+/** What only `move` understands; it understands nothing else. */
+const MOVE_OPTIONS = {
+  from: { type: 'string' },
+  to: { type: 'string' },
+  check: { type: 'boolean' },
+  restart: { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const satisfies ParseArgsConfig['options']
+
 const OPTIONS = {
+  ...MOVE_OPTIONS,
   port: { type: 'string' },
   host: { type: 'string' },
   data: { type: 'string' },
@@ -22,7 +33,7 @@ const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies ParseArgsConfig['options']
 
-const COMMANDS = ['serve', 'config', 'help', 'version'] as const
+const COMMANDS = ['serve', 'config', 'move', 'help', 'version'] as const
 type Command = (typeof COMMANDS)[number]
 
 try {
@@ -45,6 +56,9 @@ async function run(args: readonly string[]): Promise<void> {
     case 'config':
       process.stdout.write(`${JSON.stringify(shown(readConfig(flags, process.env)), undefined, 2)}\n`)
       break
+    case 'move':
+      await (await import('./move.ts')).runMove(flags)
+      break
     case 'serve': {
       const config = readConfig(flags, process.env)
       // only this command needs the service, so the others need not wait for it to load; the next start finds it compiled
@@ -55,7 +69,7 @@ async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-function parse(args: readonly string[]): { readonly command: Command; readonly flags: Flags } {
+function parse(args: readonly string[]): { readonly command: Command; readonly flags: Flags & MoveFlags } {
   const { values, positionals, tokens } = lenient(args)
   for (const token of tokens) {
     if (token.kind !== 'option') continue
@@ -72,7 +86,9 @@ function parse(args: readonly string[]): { readonly command: Command; readonly f
   const command = COMMANDS.find((each) => each === name)
   if (!command) throw usage(`there is no command ${name}`, name, COMMANDS)
   if (rest.length > 0) throw usage(`${command} takes no further words, but got ${rest.join(' ')}`)
-  return { command, flags: flags as Flags }
+  const stray = Object.keys(flags).find((flag) => Object.hasOwn(MOVE_OPTIONS, flag) !== (command === 'move'))
+  if (stray !== undefined) throw usage(`${command} takes no ${dashed(stray)}`)
+  return { command, flags: flags as Flags & MoveFlags }
 }
 
 /** Strict parsing would throw sentences of its own; the checks are made here, with suggestions. */

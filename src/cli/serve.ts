@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { ServiceError } from '../base/errors.ts'
 import { maskLocation, parseLocation } from '../base/location.ts'
-import { openMode, refuseOpenNetwork } from '../http/credentials.ts'
+import { openMode, refuseOpenNetwork } from '../auth/open.ts'
 import { type Log, createLog } from '../http/log.ts'
 import { type Metrics, createMetrics } from '../http/metrics.ts'
 import { startServer } from '../http/server.ts'

@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { openMode, refuseOpenNetwork } from '../http/credentials.ts'
+import { openMode, refuseOpenNetwork } from '../auth/open.ts'
 import { type Log, logTo, createLog } from '../http/log.ts'
 import type { Snapshot } from '../http/metrics.ts'
 import type { Config } from './config.ts'

@@ -25,13 +25,17 @@ export const ADMIN_ROUTES: readonly Route[] = [
     errors: ['crud:Unavailable'],
   },
   admin('/version', 'version', 'What runs here', VERSIONS, version),
-  admin(
-    '/metrics',
-    'metrics',
-    'Measurements for Prometheus',
-    { shape: Type.String(), type: METRICS_TYPE },
-    metrics,
-  ),
+  {
+    ...admin(
+      '/metrics',
+      'metrics',
+      'Measurements for Prometheus',
+      { shape: Type.String(), type: METRICS_TYPE },
+      metrics,
+    ),
+    description: 'For anybody where the setting `metrics` is `public`.',
+    access: 'authenticated',
+  },
   admin('/openapi.json', 'openapi', 'This interface as an OpenAPI document', OPENAPI, openapi),
   admin('/docs', 'docs', 'This interface as a page to read', { shape: Type.String(), type: HTML_TYPE }, docs),
 ]
@@ -43,7 +47,7 @@ function admin(
   reply: Content,
   handle: Route['handle'],
 ): Route {
-  return { method: 'GET', path, operationId, tag: 'service', summary, reply, handle }
+  return { method: 'GET', path, operationId, tag: 'service', access: 'public', summary, reply, handle }
 }
 
 function links(): Reply {
@@ -85,10 +89,5 @@ function openapi({ app }: Call): Reply {
 
 function docs({ app }: Call): Reply {
   const { html, contentSecurityPolicy } = app.docsPage()
-  return {
-    status: 200,
-    text: html,
-    type: HTML_TYPE,
-    headers: ['Content-Security-Policy', contentSecurityPolicy],
-  }
+  return { status: 200, text: html, type: HTML_TYPE, contentSecurityPolicy }
 }

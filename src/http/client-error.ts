@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { ServiceError } from '../base/errors.ts'
+import { NOTHING } from './exchange.ts'
 import { JSON_TYPE } from './route.ts'
 
 export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSocket, log: Logger): void {
@@ -27,7 +28,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSo
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
       `X-Request-Id: ${id}\r\nRequestID: ${id}\r\nX-Content-Type-Options: nosniff\r\n` +
-      `Cache-Control: no-store\r\nConnection: close\r\n\r\n${text}`,
+      `Cache-Control: no-store\r\nContent-Security-Policy: ${NOTHING}\r\nReferrer-Policy: no-referrer\r\n` +
+      `Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n\r\n${text}`,
   )
 }
 

@@ -1,6 +1,6 @@
 /** The routes of `/data`. */
 import { type Code, ServiceError } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
+import { type Json, isArray, member } from '../base/json.ts'
 import {
   BulkRequestShape,
   BulkResponseShape,
@@ -164,11 +164,13 @@ export const DATA_ROUTES: readonly Route[] = [
     path: '/data/bulk',
     operationId: 'bulk',
     tag: 'data',
+    access: 'authenticated',
     summary: 'Run several requests in one',
     description: 'Each entry fails or succeeds by itself; the answer is 200 when the bulk itself is usable.',
     body: { shape: BulkRequestShape, name: 'BulkRequest', example: bulkExample() },
     reply: { shape: BulkResponseShape, name: 'BulkResponse' },
     errors: ['crud:InvalidRequest', 'crud:LimitExceeded'],
+    cost: entriesOf,
     handle: bulk,
   },
   ...SEARCH_ROUTES,
@@ -176,11 +178,12 @@ export const DATA_ROUTES: readonly Route[] = [
 ]
 
 /** Both forms of a route: with the version in the path, and without it for the default version. */
-function versioned(base: string, route: Omit<Route, 'path' | 'tag'>, tail = ''): readonly Route[] {
+function versioned(base: string, route: Omit<Route, 'path' | 'tag' | 'access'>, tail = ''): readonly Route[] {
   const operation = route.operationId
+  const common = { ...route, operation, tag: 'data', access: 'authenticated' } as const
   return [
-    { ...route, operation, tag: 'data', path: `${base}/{entity}${tail}`, operationId: `${operation}Default` },
-    { ...route, operation, tag: 'data', path: `${base}/{entity}/{version}${tail}` },
+    { ...common, path: `${base}/{entity}${tail}`, operationId: `${operation}Default` },
+    { ...common, path: `${base}/{entity}/{version}${tail}` },
   ]
 }
 
@@ -224,6 +227,12 @@ async function generate(call: Call): Promise<Reply> {
   const { app, caller, params, search } = call
   const n = new URLSearchParams(search).get('n') ?? undefined
   return dataReply(await app.service.data.generate(caller, targetOf(call), params.field ?? '', n))
+}
+
+/** Entries count as if each were sent alone. */
+function entriesOf(body: Json | undefined): number {
+  const requests = member(body, 'requests')
+  return isArray(requests) ? requests.length : 1
 }
 
 async function bulk({ app, caller, body, hangUp }: Call): Promise<Reply> {

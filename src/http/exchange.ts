@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
-import { NOBODY } from './credentials.ts'
+import { NOBODY } from '../auth/authentication.ts'
 import { JSON_TYPE, type Params, type Reply, type Route } from './route.ts'
 import type { Meter } from './metrics.ts'
 
@@ -22,6 +22,9 @@ export class Exchange {
   /** Whether the body was given up before its end. */
   isCut = false
   allow = ''
+  /** What lets pages of other origins read the answer; names and values in turn. */
+  cors: readonly string[] = []
+  retryAfterSeconds = 1
   search = ''
   bound: Bound | undefined = undefined
   params: Params = NO_PARAMS
@@ -45,14 +48,13 @@ export class Exchange {
 
 /** Writes the whole answer and returns the number of bytes of its body. */
 export function send(exchange: Exchange, reply: Reply, isLast: boolean): number {
-  const { response, id } = exchange
+  const { response } = exchange
   const { text, status } = reply
   const bytes = Buffer.byteLength(text)
-  const headers = headersOf(id, reply.type ?? JSON_TYPE)
-  headers.push('Content-Length', String(bytes))
+  const headers = headersOf(exchange, reply.type ?? JSON_TYPE, reply.contentSecurityPolicy)
+  if (status !== 204) headers.push('Content-Length', String(bytes))
   if (reply.headers) headers.push(...reply.headers)
-  if (status === 503) headers.push('Retry-After', '1')
-  if (status === 405) headers.push('Allow', exchange.allow)
+  if (status >= 400) headers.push(...refusalHeaders(exchange, status))
   if (isLast || exchange.isCut) headers.push('Connection', 'close')
   response.writeHead(status, headers)
   if (exchange.isCut) lingerBeforeClosing(exchange, text)
@@ -62,7 +64,7 @@ export function send(exchange: Exchange, reply: Reply, isLast: boolean): number 
 }
 
 /** What every answer carries, as `writeHead` takes it: names and values in turn. */
-export function headersOf(id: string, type: string): string[] {
+export function headersOf({ id, cors }: Exchange, type: string, policy: string = NOTHING): string[] {
   return [
     'Content-Type',
     type,
@@ -74,12 +76,40 @@ export function headersOf(id: string, type: string): string[] {
     'nosniff',
     'Cache-Control',
     'no-store',
+    'Content-Security-Policy',
+    policy,
+    'Referrer-Policy',
+    'no-referrer',
+    'Cross-Origin-Resource-Policy',
+    'same-origin',
+    ...cors,
   ]
 }
+
+/** An answer is data: nothing in it runs, and nothing shows it inside a page. */
+export const NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 const NO_PARAMS: Params = {}
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 const LINGER_MS = 5_000
+
+/** What tells a caller how to do better. */
+function refusalHeaders({ allow, request, retryAfterSeconds }: Exchange, status: number): readonly string[] {
+  switch (status) {
+    case 401:
+      return ['WWW-Authenticate', request.headers.authorization === undefined ? 'Bearer' : INVALID_TOKEN]
+    case 405:
+      return ['Allow', allow]
+    case 429:
+      return ['Retry-After', String(retryAfterSeconds)]
+    case 503:
+      return ['Retry-After', '1']
+    default:
+      return []
+  }
+}
+
+const INVALID_TOKEN = 'Bearer error="invalid_token"'
 
 function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id']

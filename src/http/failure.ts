@@ -16,7 +16,8 @@ function entityOf({ params: { entity, version } }: Exchange): { entity?: string;
   return { ...(entity !== undefined && { entity }), ...(version !== undefined && { entityVersion: version }) }
 }
 
-function contextOf({ bound, params: { entity, version } }: Exchange): string {
+/** The work that a request asked for. */
+export function contextOf({ bound, params: { entity, version } }: Exchange): string {
   if (!bound) return 'request'
   const operation = bound.route.operation ?? bound.route.operationId
   if (entity === undefined) return operation

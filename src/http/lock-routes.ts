@@ -11,6 +11,7 @@ export const LOCK_ROUTES: readonly Route[] = [
     path: '/data/lock',
     operationId: 'lock',
     tag: 'data',
+    access: 'authenticated',
     summary: 'Acquire, release, count or ping a lock',
     body: {
       shape: LockRequestShape,
@@ -53,11 +54,11 @@ export const LOCK_ROUTES: readonly Route[] = [
   },
 ]
 
-type Named = Pick<Route, 'path' | 'operationId' | 'operation' | 'tag' | 'summary'>
+type Named = Pick<Route, 'path' | 'operationId' | 'operation' | 'tag' | 'access' | 'summary'>
 
 function route(operationId: string, summary: string, tail = ''): Named {
   const path = `/data/lock/{domain}/{callerId}/{resourceId}${tail}`
-  return { path, operationId, operation: 'lock', tag: 'data', summary }
+  return { path, operationId, operation: 'lock', tag: 'data', access: 'authenticated', summary }
 }
 
 function handling(operation: string): Route['handle'] {

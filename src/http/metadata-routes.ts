@@ -92,6 +92,7 @@ export const METADATA_ROUTES: readonly Route[] = [
   },
   {
     ...change('PUT', '/{entity}/{version}', 'createMetadata', 'Create an entity, or add a version to it'),
+    access: 'metadata.insert',
     body: METADATA,
     errors: ['rest-metadata:NoVersionMatch', 'metadata:DuplicateSchema', ...INVALID],
     handle: async ({ app, caller, params, body }) =>
@@ -104,6 +105,7 @@ export const METADATA_ROUTES: readonly Route[] = [
       'createSchema',
       'Add a version, leaving entity info as it is',
     ),
+    access: 'metadata.insert',
     body: SCHEMA,
     errors: [
       'rest-metadata:NoVersionMatch',
@@ -140,6 +142,7 @@ export const METADATA_ROUTES: readonly Route[] = [
   },
   {
     ...change('DELETE', '/{entity}', 'removeEntity', 'Remove the metadata of an entity'),
+    access: 'metadata.delete',
     description: 'Every version must be disabled. Documents stay.',
     reply: ANYTHING,
     errors: ['metadata:CannotDeleteEntity'],
@@ -160,7 +163,8 @@ function get(
 }
 
 function change(method: Route['method'], path: string, operationId: string, summary: string) {
-  return { method, path: `/metadata${path}`, operationId, summary, tag: 'metadata', reply: METADATA } as const
+  const access = method === 'GET' ? 'metadata.find' : 'metadata.update'
+  return { method, path: `/metadata${path}`, operationId, summary, tag: 'metadata', access, reply: METADATA } as const
 }
 
 function roles({ app, caller, params }: Call): Reply {

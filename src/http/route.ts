@@ -1,6 +1,6 @@
 /** What a row of the route table is, and what its handler is given and gives back. */
 import type { Shape } from '../base/shape.ts'
-import type { Caller } from '../access/caller.ts'
+import type { Caller, Permission } from '../access/caller.ts'
 import type { Code } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { type DataResponse, httpStatusOf, printResponse } from '../service/response.ts'
@@ -10,6 +10,9 @@ import type { Service, Target } from '../service/service.ts'
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 
+/** Who may ask: anybody, callers who say who they are, or of these only those with a permission. */
+export type Access = 'public' | 'authenticated' | Permission
+
 export interface Route {
   readonly method: Method
   /** A template such as `/data/find/{entity}/{version}`; a leading `/rest` and a trailing slash go without saying. */
@@ -18,6 +21,8 @@ export interface Route {
   /** Begins the context of errors; `operationId` when absent. */
   readonly operation?: string
   readonly tag: 'data' | 'metadata' | 'service'
+  /** Held before anything else is done; what a caller may do to which document is decided by the service. */
+  readonly access: Access
   readonly summary: string
   readonly description?: string
   readonly deprecated?: boolean
@@ -26,6 +31,8 @@ export interface Route {
   readonly body?: Content
   readonly reply: Content
   readonly errors?: readonly Code[]
+  /** How many requests it counts as where their rate is limited; one when absent. */
+  readonly cost?: (body: Json | undefined) => number
   readonly handle: (call: Call) => Reply | StreamReply | Promise<Reply | StreamReply>
 }
 
@@ -82,6 +89,8 @@ export interface Reply {
   readonly status: number
   readonly text: string
   readonly type?: string
+  /** What a browser may do with it; nothing at all when absent. */
+  readonly contentSecurityPolicy?: string
   /** Names and values in turn, as `writeHead` takes them. */
   readonly headers?: readonly string[]
 }

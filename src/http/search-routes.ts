@@ -40,6 +40,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     path: '/data/search/{entity}',
     operationId: 'searches',
     tag: 'data',
+    access: 'authenticated',
     summary: 'List the saved searches of an entity',
     query: OVERRIDES,
     reply: FOUND,
@@ -76,11 +77,12 @@ export const SEARCH_ROUTES: readonly Route[] = [
   }),
 ]
 
-function bothForms(route: Omit<Route, 'path' | 'tag'>): readonly Route[] {
+function bothForms(route: Omit<Route, 'path' | 'tag' | 'access'>): readonly Route[] {
   const { operationId } = route
+  const common = { ...route, tag: 'data', access: 'authenticated' } as const
   return [
-    { ...route, tag: 'data', path: '/data/search/{entity}/{name}', operationId: `${operationId}Default` },
-    { ...route, tag: 'data', path: '/data/search/{entity}/{version}/{name}' },
+    { ...common, path: '/data/search/{entity}/{name}', operationId: `${operationId}Default` },
+    { ...common, path: '/data/search/{entity}/{version}/{name}' },
   ]
 }
 

@@ -1,36 +1,66 @@
 /** Sends lines as they come into being: no faster than the caller reads, and no longer than the caller stays. */
-import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { WatchCaller } from './caller-watch.ts'
 import { type Exchange, headersOf } from './exchange.ts'
 import { STREAM_TYPE } from './route.ts'
 
 /** Lines are gathered up to this size before they are written. */
 const CHUNK = 32 * 1024
 
+export interface Sending {
+  readonly lines: AsyncIterable<string>
+  /** Whether the connection closes afterwards. */
+  readonly isLast: boolean
+  readonly watch: WatchCaller
+}
+
 /** Returns the number of bytes of the body; an answer that cannot be finished is cut off, which the caller notices. */
-export async function sendStream(
-  { response, id }: Exchange,
-  lines: AsyncIterable<string>,
-  isLast: boolean,
-): Promise<number> {
-  const headers = headersOf(id, STREAM_TYPE)
+export async function sendStream(exchange: Exchange, { lines, isLast, watch }: Sending): Promise<number> {
+  const { response } = exchange
+  const headers = headersOf(exchange, STREAM_TYPE)
   if (isLast) headers.push('Connection', 'close')
   response.writeHead(200, headers)
   let bytes = 0
   let chunk = ''
-  const flush = async (): Promise<void> => {
+  const write = (): boolean => {
     bytes += Buffer.byteLength(chunk)
     const hasRoom = response.write(chunk)
     chunk = ''
-    if (!hasRoom && !response.destroyed)
-      await Promise.race([once(response, 'drain'), once(response, 'close')])
+    return hasRoom
   }
-  for await (const line of lines) {
-    // Leaving the loop closes the cursor behind it.
-    if (response.destroyed) break
-    chunk += `${line}\n`
-    if (chunk.length >= CHUNK) await flush()
+  // What was not written yet is never written; the end of the answer ends the work behind it.
+  const endWatch = watch((line) => {
+    chunk = `${line}\n`
+    write()
+    response.end()
+  })
+  try {
+    for await (const line of lines) {
+      // Leaving the loop closes the cursor behind it.
+      if (isOver(response)) break
+      chunk += `${line}\n`
+      if (chunk.length >= CHUNK && !write() && !isOver(response)) await drained(response)
+    }
+  } finally {
+    endWatch()
   }
-  if (chunk !== '' && !response.destroyed) await flush()
+  if (isOver(response)) return bytes
+  if (chunk !== '' && !write()) await drained(response)
   response.end()
   return bytes
+}
+
+function isOver({ destroyed, writableEnded }: ServerResponse): boolean {
+  return destroyed || writableEnded
+}
+
+/** Waits until there is room again, or nobody who would need it. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }

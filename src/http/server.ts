@@ -1,14 +1,18 @@
 /** The HTTP server: bytes to a request, a request to the service, its answer to bytes. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Authentication } from '../auth/authentication.ts'
+import { refuseOpenNetwork } from '../auth/open.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import { once } from '../base/memo.ts'
 import type { Json } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Service } from '../service/service.ts'
+import { type Gate, admit, charge, identify } from './admission.ts'
 import { Aborted, checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { answerClientError } from './client-error.ts'
-import { type Credentials, hostKind, refuseOpenNetwork } from './credentials.ts'
+import { watchCaller } from './caller-watch.ts'
+import { allowOrigins } from './cors.ts'
 import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
 import { type Bound, Exchange, send } from './exchange.ts'
@@ -17,25 +21,42 @@ import type { Log } from './log.ts'
 import type { Meter, Metrics } from './metrics.ts'
 import { openapiDocument } from './openapi.ts'
 import { type Overload, watchEventLoop } from './overload.ts'
+import { type RateLimit, limitRate } from './rate-limit.ts'
 import { cachedReadiness } from './readiness.ts'
 import { sendStream } from './send-stream.ts'
 import type { App, Reply, Route } from './route.ts'
-import { type Router, createRouter, readTarget } from './router.ts'
+import { createRouter } from './router.ts'
 import { ROUTES } from './routes.ts'
 
 // An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
-const { createServer } = process.getBuiltinModule('node:http')
+const { createServer: createPlainServer } = process.getBuiltinModule('node:http')
 
 interface ServerOptions {
   readonly service: Service
   readonly limits: Limits
-  readonly auth: Credentials
+  readonly auth: Authentication
   readonly log: Log
   readonly metrics: Metrics
   readonly host: string
   /** 0 picks a free one. */
   readonly port: number
   readonly overload?: Overload
+  /** Origins whose pages may ask; none when absent. */
+  readonly origins?: readonly string[]
+  /** No limit when absent. */
+  readonly rateLimit?: RateLimit | undefined
+  /** Whether measurements are shown to anybody. */
+  readonly isMetricsPublic?: boolean
+  /** Plain HTTP when absent. */
+  readonly tls?: Tls | undefined
+}
+
+/** PEM texts. */
+export interface Tls {
+  readonly cert: string
+  readonly key: string
+  /** Who vouches for client certificates; none are asked for when absent. */
+  readonly ca?: string | undefined
 }
 
 export interface RunningServer {
@@ -47,7 +68,7 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   refuseOpenNetwork(options.auth, options.host)
   const listener = createListener(options)
-  const server = createServer(SETTINGS, (request, response) => void receive(listener, request, response))
+  const server = createServer(options.tls, (request, response) => void receive(listener, request, response))
   // asked by callers with large bodies: the refusal can then come before the body does
   server.on('checkContinue', (request, response) => void receive(listener, request, response))
   server.on('checkExpectation', (request, response) => void receive(listener, request, response))
@@ -65,13 +86,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** Everything a request needs that outlives it. */
-interface Listener {
+interface Listener extends Gate {
   readonly app: App
-  readonly auth: Credentials
   readonly limits: Limits
   readonly log: Log
-  readonly overload: Overload
-  readonly router: Router<Bound>
   readonly unmatched: Meter
   isDraining: boolean
 }
@@ -90,7 +108,17 @@ const SETTINGS = {
 /** What nginx logs for a caller that left; it is never sent. */
 const CLIENT_CLOSED = 499
 
-function createListener({ service, limits, auth, log, metrics, overload }: ServerOptions): Listener {
+/** Client certificates are judged with the other credentials: who shows none may have something else to show. */
+function createServer(tls: Tls | undefined, listener: RequestListener): Server {
+  if (!tls) return createPlainServer(SETTINGS, listener)
+  const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
+  const { ca } = tls
+  const certificates = ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca }
+  return createTlsServer({ ...SETTINGS, cert: tls.cert, key: tls.key, ...certificates }, listener)
+}
+
+function createListener(options: ServerOptions): Listener {
+  const { service, limits, auth, log, metrics, overload, rateLimit } = options
   const app: App = {
     service,
     isReady: cachedReadiness(service),
@@ -106,6 +134,9 @@ function createListener({ service, limits, auth, log, metrics, overload }: Serve
     log,
     overload: overload ?? watchEventLoop(),
     router: createRouter(ROUTES, bind),
+    cors: allowOrigins(options.origins ?? []),
+    take: rateLimit && limitRate(rateLimit),
+    isMetricsPublic: options.isMetricsPublic ?? false,
     unmatched: metrics.meterOf('', UNMATCHED),
     isDraining: false,
   }
@@ -120,45 +151,28 @@ async function receive(
 ): Promise<void> {
   const exchange = new Exchange(request, response)
   try {
-    const { route } = admit(listener, exchange)
-    const body = route.body === undefined ? undefined : await bodyOf(listener, exchange)
-    const { params, search, caller, hangUp } = exchange
-    const accept = request.headers.accept ?? ''
-    const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, hangUp })
-    if ('lines' in reply)
-      note(listener, exchange, 200, await sendStream(exchange, reply.lines, listener.isDraining))
-    else finish(listener, exchange, reply)
+    const admitted = admit(listener, exchange)
+    if ('text' in admitted) finish(listener, exchange, admitted)
+    else await answer(listener, exchange, admitted.route)
   } catch (error) {
     if (error instanceof Aborted) note(listener, exchange, CLIENT_CLOSED, 0)
     else refuse(listener, exchange, error)
   }
 }
 
-/** Everything that is known before the body: who is addressed, which route, who asks. */
-function admit({ auth, router, overload }: Listener, exchange: Exchange): Bound {
-  const { request } = exchange
-  const { path, search } = readTarget(request.url ?? '')
-  exchange.isData = path.startsWith('/data/')
-  exchange.search = search
-  refuseBadHost(request)
-  auth.admit(request)
-  const match = path.includes('//') ? undefined : router(path)
-  if (!match) throw new ServiceError('crud:UnknownRoute', 'there is nothing at this path; see /docs')
-  const bound = match.resource.byMethod[request.method ?? '']
-  if (!bound) {
-    exchange.allow = match.resource.allow
-    throw new ServiceError(
-      'crud:MethodNotAllowed',
-      `${match.resource.template} knows ${match.resource.allow} only`,
-    )
-  }
-  exchange.bound = bound
-  exchange.params = match.params
-  if (bound.route.tag !== 'service') {
-    if (overload.isOverloaded()) throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')
-    exchange.caller = auth.callerOf(request)
-  }
-  return bound
+async function answer(listener: Listener, exchange: Exchange, route: Route): Promise<void> {
+  const identified = identify(listener, exchange, route)
+  if (identified) await identified
+  const body = route.body === undefined ? undefined : await bodyOf(listener, exchange)
+  charge(listener, exchange, body)
+  const { params, search, caller, hangUp, request } = exchange
+  const accept = request.headers.accept ?? ''
+  const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, hangUp })
+  if ('lines' in reply) {
+    const watch = watchCaller(listener.auth, exchange)
+    const sending = { lines: reply.lines, isLast: listener.isDraining, watch }
+    note(listener, exchange, 200, await sendStream(exchange, sending))
+  } else finish(listener, exchange, reply)
 }
 
 async function bodyOf({ limits }: Listener, { request, response }: Exchange): Promise<Json | undefined> {
@@ -200,22 +214,6 @@ function note({ log, unmatched }: Listener, exchange: Exchange, status: number, 
     ms,
     bytes,
   })
-}
-
-/** Two of them, or one that is none, mean that somebody on the way may understand the request differently. */
-function refuseBadHost({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): void {
-  let hosts = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
-  }
-  const isMissing = hosts === 0 && httpVersionMinor > 0
-  if (isMissing || hosts > 1 || (hosts === 1 && hostKind(host) === 'malformed')) {
-    throw new ServiceError(
-      'crud:InvalidRequest',
-      'the request needs exactly one Host header that names a host',
-    )
-  }
 }
 
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {

@@ -27,6 +27,7 @@ interface CompiledItem {
   readonly pattern: Path
   readonly include: boolean
   readonly recursive: boolean
+  readonly hides?: true
   /** Which positions an array projection selects, in the order in which they come out. */
   readonly select?: (elements: readonly Json[], seen: Seen) => Selection
   readonly nested: readonly CompiledItem[]
@@ -58,7 +59,10 @@ type Definition = Field | 'free'
 
 function compileItem(item: ProjectionItem<FieldRef>): CompiledItem {
   const { pattern, include } = item
-  if (item.kind === 'field') return { pattern, include, recursive: item.recursive, nested: [] }
+  if (item.kind === 'field') {
+    const { recursive, hides } = item
+    return { pattern, include, recursive, nested: [], ...(hides && { hides }) }
+  }
   const nested = item.projection.map(compileItem)
   return { pattern, include, recursive: false, nested, select: compileSelection(item) }
 }
@@ -85,9 +89,8 @@ function projectObject(
 ): JsonObject {
   const result: Record<string, Json> = {}
   for (const name of Object.keys(source)) {
-    const field = fields === 'free' ? 'free' : fields.get(name)
-    // Members of other versions stay unseen; references and virtual fields are never stored under their name.
-    if (field === undefined || (field !== 'free' && isUnstored(field))) continue
+    const field = definitionOf(name, fields)
+    if (field === undefined) continue
     const projected = projectMember(source[name]!, field, advance(actives, name), walk)
     if (projected !== undefined) result[name] = projected
   }
@@ -95,8 +98,11 @@ function projectObject(
   return result
 }
 
-function isUnstored(field: Field): boolean {
-  return field.kind === 'reference' || isVirtual(field)
+/** Members of other versions stay unseen; references and virtual fields are never stored under their name. */
+function definitionOf(name: string, fields: Fields | 'free'): Definition | undefined {
+  if (fields === 'free') return 'free'
+  const field = fields.get(name)
+  return field === undefined || field.kind === 'reference' || isVirtual(field) ? undefined : field
 }
 
 function addVirtuals(
@@ -130,8 +136,9 @@ function projectBy(
   { actives, walk }: { readonly actives: readonly Active[]; readonly walk: Walk },
 ): Json | undefined {
   if (opinion === 'exclude') return undefined
-  const isEmpty = isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
-  if (isEmpty || !(isArray(value) || isObject(value))) return opinion === 'include' ? value : undefined
+  if (!(isArray(value) || isObject(value))) return opinion === 'include' ? value : undefined
+  const isEmpty = isArray(value) ? value.length === 0 : !hasMembersInSight(value, fieldsOf(field), actives)
+  if (isEmpty) return opinion === 'include' ? (isArray(value) ? value : {}) : undefined
   walk.trail.push(value)
   const projected = isArray(value)
     ? projectArray(value, elementOf(field), actives, walk)
@@ -139,6 +146,20 @@ function projectBy(
   walk.trail.pop()
   const isNothing = isArray(projected) ? projected.length === 0 : Object.keys(projected).length === 0
   return isNothing ? undefined : projected
+}
+
+/** An object that holds only what is out of sight looks like one that holds nothing. */
+function hasMembersInSight(
+  source: JsonObject,
+  fields: Fields | 'free',
+  actives: readonly Active[],
+): boolean {
+  const hiding = actives.filter(({ item }) => item.hides)
+  return Object.keys(source).some(
+    (name) =>
+      definitionOf(name, fields) !== undefined &&
+      !advance(hiding, name).some(({ item, matched }) => matched >= item.pattern.length),
+  )
 }
 
 function projectArray(

@@ -1,8 +1,8 @@
 /** Lists of roles, as the documents write them. */
-import { type Json, pointer } from '../base/json.ts'
-import type { RoleList } from '../schema/field.ts'
+import { type Json, type JsonObject, isObject, pointer } from '../base/json.ts'
+import type { AccessEntry, RoleList } from '../schema/field.ts'
 import type { EntityOperation } from '../schema/schema.ts'
-import { fault, objectAt, textsAt } from './decode.ts'
+import { fault, listAt, objectAt, textAt } from './decode.ts'
 import type { FieldAccess } from './field-document.ts'
 
 export type EntityAccess = Readonly<Record<EntityOperation, RoleList>>
@@ -45,11 +45,35 @@ function parseLists(
         place,
       )
     }
-    const roles = textsAt(list, place)
-    if (roles.some((role) => role.trim() === '')) {
-      throw fault('metadata:InvalidAccess', 'a role has a name that is not blank', place)
-    }
-    lists.set(operation, roles)
+    lists.set(
+      operation,
+      listAt(list, place).map((entry, i) => parseEntry(entry, pointer(place, i))),
+    )
   }
   return lists
+}
+
+/** A role, or a role with the rule that says to which documents; `check-rules.ts` looks at the rule itself. */
+function parseEntry(entry: Json, at: string): AccessEntry {
+  if (!isObject(entry)) return parseRole(entry, at)
+  const unknown = Object.keys(entry).find((key) => key !== 'role' && key !== 'where')
+  if (unknown !== undefined) {
+    throw fault('metadata:InvalidAccess', `an entry has "role" and "where", not "${unknown}"`, at)
+  }
+  const role = parseRole(needed(entry, 'role', at), pointer(at, 'role'))
+  const where = needed(entry, 'where', at)
+  if (role === 'noone') throw fault('metadata:InvalidAccess', '"noone" has no "where"', pointer(at, 'where'))
+  return { role, where }
+}
+
+function parseRole(value: Json, at: string): string {
+  const role = textAt(value, at)
+  if (role.trim() === '') throw fault('metadata:InvalidAccess', 'a role has a name that is not blank', at)
+  return role
+}
+
+function needed(entry: JsonObject, key: string, at: string): Json {
+  const value = entry[key]
+  if (value !== undefined) return value
+  throw fault('metadata:InvalidAccess', `an entry that is an object needs "${key}"`, at)
 }

@@ -1,5 +1,6 @@
 /** Metadata documents → the `Schema` that data operations work with. */
 import { unreachable } from '../base/errors.ts'
+import { sameJson } from '../base/json.ts'
 import { compareText } from '../base/text.ts'
 import type {
   Constraints,
@@ -31,8 +32,8 @@ export function compileSchema(
   storedPaths: readonly string[],
 ): Schema {
   const enums = new Map(info.enums.map(({ name, values }) => [name, new Set(values)]))
-  const fields = compileFields(document.fields, { above: '', roles: NO_ROLES, enums })
-  const root: ObjectField = { kind: 'object', name: '', path: '', roles: NO_ROLES, constraints: {}, fields }
+  const root = compileRoot(document.fields, enums)
+  const { fields } = root
   const own = new Set(pathsStored(fields))
   return {
     entity: info.name,
@@ -44,6 +45,12 @@ export function compileSchema(
     collection: { ...collectionOf(info), paths: storedPaths.length },
     coversCollection: storedPaths.every((path) => own.has(path)),
   }
+}
+
+/** The fields as those see them who look up names. */
+export function compileRoot(documents: FieldDocuments, enums: Enums = new Map()): ObjectField {
+  const fields = compileFields(documents, { above: '', roles: NO_ROLES, enums })
+  return { kind: 'object', name: '', path: '', roles: NO_ROLES, constraints: {}, fields }
 }
 
 export function collectionOf({ name, datastore }: EntityInfo): Collection {
@@ -138,9 +145,7 @@ function withLists(roles: Roles, access: FieldAccess): Roles {
 }
 
 function withList(lists: readonly RoleList[], list: RoleList): readonly RoleList[] {
-  const isKnown = lists.some(
-    (each) => each.length === list.length && each.every((role, i) => role === list[i]),
-  )
+  const isKnown = lists.some((each) => sameJson(each, list))
   return list.length === 0 || isKnown ? lists : [...lists, list]
 }
 

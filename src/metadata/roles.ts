@@ -1,7 +1,7 @@
-/** Which role is named where: the lists exactly as declared, nothing inherited. */
+/** Which role is named where: the lists exactly as declared, nothing inherited; to which documents is left out. */
 import type { JsonObject } from '../base/json.ts'
 import { compareText } from '../base/text.ts'
-import type { RoleList } from '../schema/field.ts'
+import { type RoleList, roleOf } from '../schema/field.ts'
 import { everyField } from './field-document.ts'
 import type { SchemaDocument } from './schema-document.ts'
 
@@ -12,7 +12,7 @@ type Operation = (typeof OPERATIONS)[number]
 export function roleRecords(schemas: readonly SchemaDocument[]): readonly JsonObject[] {
   const records = new Map<string, Map<Operation, string[]>>()
   const add = (operation: Operation, list: RoleList, path: string): void => {
-    for (const role of new Set(list)) {
+    for (const role of new Set(list.map(roleOf))) {
       const record = records.get(role) ?? new Map<Operation, string[]>()
       records.set(role, record)
       record.set(operation, [...(record.get(operation) ?? []), path])

@@ -4,6 +4,7 @@ import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/
 import { parseDate } from '../schema/date.ts'
 import type { Status } from '../schema/schema.ts'
 import { type EntityAccess, parseEntityAccess } from './access-lists.ts'
+import { checkRules } from './check-rules.ts'
 import {
   fault,
   listAt,
@@ -58,7 +59,7 @@ export function parseSchemaDocument(value: Json, at: string): SchemaDocument {
   const name = neededText(document, 'name', at)
   checkEntityName(name, pointer(at, 'name'))
   refuseConstraints(document.constraints, pointer(at, 'constraints'))
-  return {
+  const schema = {
     name,
     version: parseVersion(neededMember(document, 'version', at), pointer(at, 'version')),
     status: parseStatusDocument(neededMember(document, 'status', at), pointer(at, 'status')),
@@ -66,6 +67,8 @@ export function parseSchemaDocument(value: Json, at: string): SchemaDocument {
     fields: parseRootFields(neededMember(document, 'fields', at), pointer(at, 'fields')),
     properties: otherMembers(document, KEYS),
   }
+  checkRules(schema, at)
+  return schema
 }
 
 export function printSchemaDocument(schema: SchemaDocument): JsonObject {

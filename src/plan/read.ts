@@ -1,6 +1,6 @@
 /** An authorized find → what the store does, and what remains to be done with the documents it gives. */
 import type { Authorized } from '../access/authorize.ts'
-import type { AllowedFind } from '../access/requests.ts'
+import type { AllowedFind, Showing } from '../access/requests.ts'
 import { memoized } from '../base/memo.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/scope.ts'
@@ -26,7 +26,7 @@ export function planFind(find: Authorized<AllowedFind>): FindPlan {
     counted,
     idType: idTypeOf(schema),
   }
-  return { read, ...remainingProjection(find.projection, schema) }
+  return { read, ...remainingProjection(find) }
 }
 
 export function idTypeOf(schema: Schema): TypeName {
@@ -34,11 +34,10 @@ export function idTypeOf(schema: Schema): TypeName {
 }
 
 /** What remains to be done with stored documents: nothing, when all is asked for and all of it may be told. */
-export function remainingProjection(
-  projection: Projection<FieldRef>,
-  schema: Schema,
-): { readonly projection?: Projection<FieldRef> } {
-  return asksForAll(projection) && mayPassThrough(schema) ? {} : { projection }
+export function remainingProjection({ projection, schema, shownAs }: Showing): {
+  readonly projection?: Projection<FieldRef>
+} {
+  return !shownAs && asksForAll(projection) && mayPassThrough(schema) ? {} : { projection }
 }
 
 function asksForAll(projection: Projection<FieldRef>): boolean {

@@ -1,5 +1,6 @@
 /** Authorized writes → what the store does, and what remains to be done with the documents it tells of. */
 import type { Authorized } from '../access/authorize.ts'
+import { type Rules, narrowed } from '../access/conditions.ts'
 import type { AllowedChange, AllowedInsert, AllowedSave, Select } from '../access/requests.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Projection } from '../lang/projection.ts'
@@ -15,27 +16,33 @@ interface Planned<P> {
 }
 
 export function planInsert(
-  { schema, projection, atomic }: Authorized<AllowedInsert>,
+  allowed: Authorized<AllowedInsert>,
   documents: readonly JsonObject[],
 ): Planned<InsertPlan> {
+  const { schema, atomic } = allowed
   const write: InsertPlan = { kind: 'insert', ...place(schema), atomic, documents }
-  return { write, ...remainingProjection(projection, schema) }
+  return { write, ...remainingProjection(allowed) }
 }
 
 export function planUpdate(
-  { schema, query, projection, atomic }: Authorized<AllowedChange>,
+  allowed: Authorized<AllowedChange>,
   change: UpdatePlan['change'],
 ): Planned<UpdatePlan> {
+  const { schema, query, atomic } = allowed
   const write: UpdatePlan = { kind: 'update', ...place(schema), atomic, query, change }
-  return { write, ...remainingProjection(projection, schema) }
+  return { write, ...remainingProjection(allowed) }
 }
 
-export function planSave(
-  { schema, projection, atomic }: Authorized<AllowedSave>,
-  items: readonly SaveItem[],
-): Planned<SavePlan> {
-  const write: SavePlan = { kind: 'save', ...place(schema), atomic, items }
-  return { write, ...remainingProjection(projection, schema) }
+/** What is not among the caller's documents is not found, whatever names it. */
+export function planSave(allowed: Authorized<AllowedSave>, items: readonly SaveItem[]): Planned<SavePlan> {
+  const { schema, atomic, saveRules } = allowed
+  const own = saveRules.length === 0 ? items : items.map((item) => within(item, saveRules))
+  const write: SavePlan = { kind: 'save', ...place(schema), atomic, items: own }
+  return { write, ...remainingProjection(allowed) }
+}
+
+function within(item: SaveItem, rules: Rules): SaveItem {
+  return item.query ? { ...item, query: narrowed(item.query, rules) } : item
 }
 
 export function planDelete({

@@ -9,7 +9,15 @@ export type Fields = ReadonlyMap<string, Field>
 export type Element = SimpleField | ObjectField
 
 export type FieldOperation = 'find' | 'insert' | 'update'
-export type RoleList = readonly string[]
+/** Who is admitted: roles, some of them only to the documents that a rule matches. */
+export type RoleList = readonly AccessEntry[]
+export type AccessEntry = string | RowRule
+/** Admits the role to the documents that match `where`: a query, in which `$caller.…` stands for what is known of the caller. */
+export interface RowRule {
+  readonly [key: string]: Json
+  readonly role: string
+  readonly where: Json
+}
 
 interface Described {
   /** Last step of the path; `*` for the element of an array, empty for the root. */
@@ -77,6 +85,10 @@ export interface Sequence {
   readonly name: string
   readonly initialValue: bigint
   readonly increment: bigint
+}
+
+export function roleOf(entry: AccessEntry): string {
+  return typeof entry === 'string' ? entry : entry.role
 }
 
 /** Whether documents must hold a value here: a missing one is generated, or is a fault. */

@@ -1,6 +1,8 @@
 /** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
+import type { Showing, Sight } from '../access/requests.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
+import { memoized } from '../base/memo.ts'
 import { compileProjection } from '../lang/project.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/scope.ts'
@@ -24,25 +26,17 @@ export interface Shown {
   readonly resultMetadata: readonly JsonText[]
 }
 
-interface Allowed {
-  readonly schema: Schema
-  readonly showsId: boolean
-  readonly projection: Projection<FieldRef>
-}
-
 /** Without a remaining projection the documents are shown as they are stored. */
 export function createPage(
-  { schema, showsId, projection: whole }: Allowed,
+  showing: Showing,
   { projection }: { readonly projection?: Projection<FieldRef> },
   { maxBytes, secret }: { readonly maxBytes: number; readonly secret: string },
 ): Page {
-  const naming = { showsId, secret }
-  const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
+  const { show, versionOf } = showing.shownAs
+    ? oneByOne(showing, showing.shownAs, secret)
+    : allAlike(showing, projection, secret)
   const metadataOf = (document: StoredDocument): JsonText =>
     `{"documentVersion":${JSON.stringify(versionOf(document))}}`
-  const show = projection
-    ? shownBy(projection, schema, versionOf)
-    : asStored(schema, () => shownBy(whole, schema, versionOf))
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   let size = 0
@@ -61,6 +55,53 @@ export function createPage(
       resultMetadata.push(metadataOf(document))
     },
   }
+}
+
+interface Look {
+  readonly show: (document: StoredDocument) => JsonText
+  readonly versionOf: (document: StoredDocument) => string
+}
+
+/** The same is hidden in every document. */
+function allAlike(
+  { schema, showsId, projection: whole }: Showing,
+  projection: Projection<FieldRef> | undefined,
+  secret: string,
+): Look {
+  const naming = { showsId, secret }
+  const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
+  const show = projection
+    ? shownBy(projection, schema, versionOf)
+    : asStored(schema, () => shownBy(whole, schema, versionOf))
+  return { show, versionOf }
+}
+
+/** Each document is looked at as it is stored, to know what of it may be seen. */
+function oneByOne(
+  { schema, projection }: Showing,
+  shownAs: (document: JsonObject) => Sight,
+  secret: string,
+): Look {
+  const projectorFor = memoized(({ exclusions }: Sight) =>
+    compileProjection([...projection, ...exclusions], schema.root),
+  )
+  let last:
+    | { readonly document: StoredDocument; readonly value: JsonObject; readonly sight: Sight }
+    | undefined
+  const lookAt = (document: StoredDocument) => {
+    if (last?.document === document) return last
+    const value = parseTrusted(document.text) as JsonObject
+    last = { document, value, sight: shownAs(value) }
+    return last
+  }
+  const versionOf = (document: StoredDocument): string =>
+    documentVersion(document, { showsId: lookAt(document).sight.showsId, secret })
+  const show = (document: StoredDocument): JsonText => {
+    if (projection.length === 0) return '{}'
+    const { value, sight } = lookAt(document)
+    return JSON.stringify(projectorFor(sight)(value, versionOf(document)))
+  }
+  return { show, versionOf }
 }
 
 /** Only what the schema knows all about; what another process has stored by a newer version is projected first. */

@@ -1,52 +1,90 @@
 /** A new state for a document that is stored: what update and save share once they know what it should become. */
-import type { WriteSight } from '../access/requests.ts'
+import { holds } from '../access/conditions.ts'
+import type { Sight, WriteSight } from '../access/requests.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type JsonObject, sameJson } from '../base/json.ts'
-import type { Change } from '../plan/plan.ts'
+import { type JsonObject, parseTrusted, sameJson } from '../base/json.ts'
+import type { Change, StoredDocument } from '../plan/plan.ts'
 import { changedFields } from '../schema/changes.ts'
 import { type Sources, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
+import { type Freshness, freshnessBy } from './document-version.ts'
 
 interface Revision {
   readonly schema: Schema
   readonly before: JsonObject
   readonly after: JsonObject
+  /** What the caller saw of the document before. */
+  readonly sight: Sight
   /** Named though out of sight: judged by that, never by whether their value differs. */
   readonly hiddenNamed: ReadonlyMap<string, Field>
 }
 
+/** Which state of a document the caller means, by the versions that they may know of it. */
+export function freshnessFor(
+  listed: readonly string[] | undefined,
+  { showsId, sightOf }: WriteSight,
+  secret: string,
+): Freshness {
+  if (!listed || !sightOf) return freshnessBy(listed, { showsId, secret })
+  const [named, marked] = [true, false].map((shows) => freshnessBy(listed, { showsId: shows, secret }))
+  return (stored) => (sightOf(documentIn(stored)).showsId ? named! : marked!)(stored)
+}
+
+export function documentIn({ text }: StoredDocument): JsonObject {
+  return parseTrusted(text) as JsonObject
+}
+
 /** Whether a field out of sight was named that the caller may not change: settled before its value plays any part. */
 export function hiddenDenial(
-  hiddenNamed: Revision['hiddenNamed'],
+  { hiddenNamed, before }: Pick<Revision, 'hiddenNamed' | 'before'>,
   { mayUpdate }: WriteSight,
 ): ServiceError | undefined {
-  const denied = [...hiddenNamed].filter(([, field]) => !mayUpdate(field)).map(([path]) => path)
+  if (hiddenNamed.size === 0) return undefined
+  const denied = [...hiddenNamed].filter(([, field]) => !mayUpdate(field, before)).map(([path]) => path)
   return denied.length > 0 ? denial(denied) : undefined
 }
 
-export function revise(revision: Revision, sight: WriteSight, sources: Sources): Change {
+export function revise(revision: Revision, allowed: WriteSight, sources: Sources): Change {
   const { schema, before, after, hiddenNamed } = revision
-  const denials = deniedFields(revision, sight)
+  const touched = touchedFields(revision)
+  const denials = deniedAmong(touched, before, allowed)
   if (denials.length > 0) return { kind: 'refuse', faults: [denial(denials)] }
   const isSame = (document: JsonObject): boolean => hiddenNamed.size === 0 && sameJson(before, document)
   if (isSame(after)) return { kind: 'keep' }
   const { document, faults } = prepareDocument(schema, after, sources, true)
   if (faults.length > 0) return { kind: 'refuse', faults }
-  return isSame(document) ? { kind: 'keep' } : { kind: 'write', document }
+  if (isSame(document)) return { kind: 'keep' }
+  const broken = brokenRules(document, touched, allowed)
+  return broken.length > 0 ? { kind: 'refuse', faults: broken } : { kind: 'write', document }
 }
 
-function deniedFields(
-  { schema, before, after, hiddenNamed }: Revision,
-  sight: WriteSight,
+/** Rules hold before and after: nobody changes a document into one that they could not have changed. */
+function brokenRules(
+  document: JsonObject,
+  touched: readonly Touched[],
+  allowed: WriteSight,
+): readonly ServiceError[] {
+  const denials = deniedAmong(touched, document, allowed)
+  const faults = denials.length > 0 ? [denial(denials)] : []
+  if (holds(allowed.updateRules, document)) return faults
+  return [...faults, new ServiceError('crud:NoAccess', 'you may not change a document into such a one')]
+}
+
+type Touched = readonly [path: string, field: Field]
+
+function touchedFields({ schema, before, after, sight, hiddenNamed }: Revision): readonly Touched[] {
+  const { isHidden } = sight
+  const changed = changedFields(before, after, { fields: schema.root.fields, isHidden })
+  return [...[...changed].filter(([, field]) => !isHidden(field)), ...hiddenNamed]
+}
+
+function deniedAmong(
+  touched: readonly Touched[],
+  document: JsonObject,
+  { mayUpdate }: WriteSight,
 ): readonly string[] {
-  const changed = changedFields(before, after, { fields: schema.root.fields, isHidden: sight.isHidden })
-  const visibly = [...changed].filter(([, field]) => !sight.isHidden(field))
-  const denied: string[] = []
-  for (const [path, field] of [...visibly, ...hiddenNamed]) {
-    if (!sight.mayUpdate(field)) denied.push(path)
-  }
-  return denied
+  return touched.filter(([, field]) => !mayUpdate(field, document)).map(([path]) => path)
 }
 
 function denial(paths: readonly string[]): ServiceError {

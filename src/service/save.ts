@@ -3,7 +3,7 @@ import { type Authorized, authorizeSave } from '../access/authorize.ts'
 import type { AllowedSave } from '../access/requests.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
 import type { Query } from '../lang/query.ts'
 import { resolveProjection } from '../lang/resolve.ts'
 import { type FieldRef, resolveField, rootScope } from '../lang/scope.ts'
@@ -14,13 +14,13 @@ import type { Report } from '../store/store.ts'
 import { carryMembers } from '../schema/carry.ts'
 import { castDocument, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
-import { type Freshness, freshnessBy } from './document-version.ts'
+import type { Freshness } from './document-version.ts'
 import { type Deps, boundsOf, pageBounds } from './deps.ts'
 import { denials } from './denials.ts'
 import { createPage } from './page.ts'
 import type { SaveRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
-import { revise } from './revise.ts'
+import { documentIn, freshnessFor, revise } from './revise.ts'
 import { type Tally, createTally } from './tally.ts'
 import { drawingSources } from './values.ts'
 
@@ -29,10 +29,7 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const projection = resolveProjection(request.projection, rootScope(schema))
   const { upsert, atomic } = request
   const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
-  const freshness = freshnessBy(request.documentVersions, {
-    showsId: allowed.showsId,
-    secret: deps.secret(),
-  })
+  const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
   const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness }))
   const { write, ...remaining } = planSave(allowed, items)
   let tally!: Tally
@@ -52,8 +49,8 @@ interface Saving {
 }
 
 function itemFor(sent: Json, saving: Saving): SaveItem {
-  const { schema, isHidden } = saving.allowed
-  if (schema.identity.some(isHidden)) return { change: refuseBlindly }
+  const { schema, sight } = saving.allowed
+  if (schema.identity.some(sight.isHidden)) return { change: refuseBlindly }
   const query = identityQuery(sent, saving.allowed)
   return {
     ...(query && { query }),
@@ -99,15 +96,17 @@ function replace(stored: StoredDocument, sent: Json, { deps, allowed, freshness,
   const state = freshness(stored)
   if (state === 'unlisted') return { kind: 'skip' }
   if (state !== 'current') return { kind: 'refuse', faults: [state] }
-  const { schema, isHidden } = allowed
+  const { schema } = allowed
   const { document, faults, given } = castDocument(schema, sent)
   if (faults.length > 0) return { kind: 'refuse', faults }
-  const before = parseTrusted(stored.text) as JsonObject
+  const before = documentIn(stored)
+  const sight = allowed.sightOf?.(before) ?? allowed.sight
+  const { isHidden } = sight
   // `_id` is the stored one, also when the document was found by another identity.
   const named = { ...document, _id: before['_id']! }
   const after = carryMembers(before, named, schema.root.fields, isHidden)
   const hiddenNamed = hiddenAmong(given, isHidden)
-  return revise({ schema, before, after, hiddenNamed }, allowed, drawingSources(deps, draw))
+  return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw))
 }
 
 function hiddenAmong(given: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {

@@ -1,22 +1,22 @@
 /** Update: every document that matches, in its newest state, is changed by the expression, checked and written. */
 import { type Authorized, authorizeUpdate } from '../access/authorize.ts'
-import type { AllowedChange } from '../access/requests.ts'
+import type { AllowedChange, Sight } from '../access/requests.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isNumber, parseTrusted } from '../base/json.ts'
+import { memoized } from '../base/memo.ts'
 import { compileUpdate } from '../lang/apply.ts'
 import { resolveUpdate } from '../lang/resolve-update.ts'
 import { resolveProjection, resolveQuery } from '../lang/resolve.ts'
 import { rootScope } from '../lang/scope.ts'
-import type { Outcome, StoredDocument, UpdatePlan } from '../plan/plan.ts'
+import type { Outcome, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
-import { freshnessBy } from './document-version.ts'
 import { type Deps, boundsOf, pageBounds } from './deps.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
-import { hiddenDenial, revise } from './revise.ts'
+import { documentIn, freshnessFor, hiddenDenial, revise } from './revise.ts'
 import { type Tally, createTally } from './tally.ts'
 import { drawingSources } from './values.ts'
 
@@ -34,7 +34,6 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
     caller,
   )
   const { write, ...remaining } = planUpdate(allowed, changeBy(deps, allowed, request))
-  const { showsId } = allowed
   let tally!: Tally
   let matchCount = 0
   const begin = (): Report => {
@@ -43,7 +42,7 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
     matchCount = 0
     return (outcome) => {
       matchCount++
-      tally.add(outcome, sighted(outcome, page, { request, showsId }))
+      tally.add(outcome, sighted(outcome, page, { request, allowed }))
     }
   }
   const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
@@ -56,21 +55,24 @@ function changeBy(
   allowed: Authorized<AllowedChange>,
   request: UpdateRequest,
 ): UpdatePlan['change'] {
-  const { schema, isHidden } = allowed
-  const apply = compileUpdate(allowed.update, isHidden)
-  const freshness = freshnessBy(request.documentVersions, {
-    showsId: allowed.showsId,
-    secret: deps.secret(),
-  })
-  const hiddenNamed = new Map(allowed.hiddenTargets.map(({ field }) => [field.path, field]))
-  const denied = hiddenDenial(hiddenNamed, allowed)
+  const { schema, update, targets } = allowed
+  const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
+  const readied = memoized((sight: Sight) => ({
+    apply: compileUpdate(update, sight.isHidden),
+    hiddenNamed: new Map(
+      targets.filter(({ field }) => sight.isHidden(field)).map(({ field }) => [field.path, field]),
+    ),
+  }))
   return (stored, draw) => {
     const state = freshness(stored)
     if (state === 'unlisted') return { kind: 'skip' }
     if (state !== 'current') return { kind: 'refuse', faults: [state] }
+    const before = documentIn(stored)
+    const sight = allowed.sightOf?.(before) ?? allowed.sight
+    const { apply, hiddenNamed } = readied(sight)
+    const denied = hiddenDenial({ hiddenNamed, before }, allowed)
     if (denied) return { kind: 'refuse', faults: [denied] }
-    const before = parseTrusted(stored.text) as JsonObject
-    const after = parseTrusted(stored.text) as JsonObject
+    const after = documentIn(stored)
     try {
       apply(after)
       requireDepth(after, deps.limits.nesting)
@@ -78,7 +80,7 @@ function changeBy(
       if (error instanceof ServiceError) return { kind: 'refuse', faults: [error] }
       throw error
     }
-    return revise({ schema, before, after, hiddenNamed }, allowed, drawingSources(deps, draw))
+    return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw))
   }
 }
 
@@ -97,14 +99,11 @@ function depthOf(value: Json): number {
 function sighted(
   outcome: Outcome,
   page: Page,
-  { request, showsId }: { readonly request: UpdateRequest; readonly showsId: boolean },
+  { request, allowed }: { readonly request: UpdateRequest; readonly allowed: AllowedChange },
 ): Json {
   const document = 'document' in outcome ? outcome.document : undefined
   if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return {}
   if (request.projection.length > 0) return parseTrusted(page.show(document))
-  return showsId ? { _id: idOf(document) } : {}
-}
-
-function idOf({ text }: StoredDocument): Json {
-  return (parseTrusted(text) as JsonObject)['_id']!
+  const value = documentIn(document)
+  return (allowed.shownAs?.(value) ?? allowed).showsId ? { _id: value['_id']! } : {}
 }

@@ -27,6 +27,7 @@ export function withSequencesOf(home: Home, store: Store): Store {
     prepareCollection: (definition) => store.prepareCollection(definition),
     onMetadataChange: (listener) => store.onMetadataChange(listener),
     readHistory: (entity) => store.readHistory(entity),
+    archive: store.archive,
     ping: () => store.ping(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   }

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../base/json.ts'
 import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
+import type { Archive } from './archive.ts'
 
 export interface Store extends AsyncDisposable {
   /** The backend's name in metadata, and the key of its part of an explanation. */
@@ -39,6 +40,8 @@ export interface Store extends AsyncDisposable {
   /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
   onMetadataChange(listener: () => void): void
   readHistory(entity: string): Promise<readonly HistoryRecord[]>
+  /** All of it, for a move to another store. */
+  readonly archive: Archive
   /** Fails when the store cannot be used. */
   ping(): Promise<void>
 }

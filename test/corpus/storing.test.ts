@@ -171,7 +171,7 @@ test('generators: an explicit null asks for a value, a value stays, overwrite re
 test('generate: values of the field, one by default, none without a generator', async () => {
   await using tester = await openFixture(GENERATED)
   const { data } = tester.service
-  const caller = { principal: '', roles: new Set<string>(), permissions: new Set<never>() }
+  const caller = { principal: '', roles: new Set<string>(), permissions: new Set<never>(), claims: {} }
   const generate = async (field: string, n?: string): Promise<readonly Json[]> => {
     const response = await data.generate(caller, { entity: 't' }, field, n)
     assert.equal(response.status, 'COMPLETE', printResponse(response))

@@ -25,7 +25,7 @@ const ANN = caller(PERMISSIONS)
 const string = { type: 'string' }
 
 function caller(permissions: readonly Permission[]): Caller {
-  return { principal: 'ann', roles: new Set(), permissions: new Set(permissions) }
+  return { principal: 'ann', roles: new Set(), permissions: new Set(permissions), claims: {} }
 }
 
 type Definition = Parameters<typeof metadataOf>[1]

@@ -46,7 +46,7 @@ export const EVERYTHING: JsonObject = { field: '*', recursive: true }
 export const ADMIN: Caller = callerWith()
 
 export function callerWith(...roles: readonly string[]): Caller {
-  return { principal: 'tester', roles: new Set(roles), permissions: new Set(PERMISSIONS) }
+  return { principal: 'tester', roles: new Set(roles), permissions: new Set(PERMISSIONS), claims: {} }
 }
 
 /** Outside of any test's reach, so that nothing can swallow it. */

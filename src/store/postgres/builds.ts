@@ -3,6 +3,7 @@
  * it is being built: writers keep it from then on, nobody relies on it yet. Only when it is complete the metadata that
  * wants it is changed. What a process that died left half built is taken away by the next one that comes by.
  */
+import { ServiceError } from '../../base/errors.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 import type { CollectionDefinition } from '../store.ts'
 import { tryLock, unlock } from './advisory.ts'
@@ -24,7 +25,7 @@ import {
   isEmpty,
   renameTable,
 } from './collections.ts'
-import type { Connection, Connections } from './connections.ts'
+import type { Connection, Connections, Session } from './connections.ts'
 import { enterClaims } from './enter-claims.ts'
 import { lockMetadata } from './metadata.ts'
 import { type Transaction, inTransaction } from './transaction.ts'
@@ -51,13 +52,16 @@ export async function prepare(
     await transaction.ask({ text: `update smalt_index set state = 'ready' where no = $1`, values: [no] })
   }
   const { added, removed } = await indexChanges(transaction, record, indexes)
-  for (const index of removed) await dropIndex(transaction, index, record)
-  if (found && added.some(({ unique }) => unique)) record = await renameTable(transaction, record)
+  // What is not ready belongs to another process, which takes it away itself.
+  const dropped = removed.filter(({ isReady }) => isReady)
+  for (const index of dropped) await dropIndex(transaction, index, record)
+  const isUnique = [...added, ...dropped.map(({ definition: each }) => each)].some(({ unique }) => unique)
+  if (found && isUnique) record = await renameTable(transaction, record)
+  if (found && added.length > 0 && !(await isEmpty(transaction, record))) throw new FilledMeanwhile()
   for (const index of added) {
     const made = await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
     await buildIndex(transaction, made, { record, concurrently: false })
   }
-  if (found && added.length > 0 && !(await isEmpty(transaction, record))) throw new FilledMeanwhile()
 }
 
 /** The table was empty a moment ago, so that building at once was right, and is not any more. */
@@ -65,26 +69,57 @@ export class FilledMeanwhile extends Error {}
 
 /** Before the transaction: builds what has to be built beside the writers, and gives the records of it. */
 export async function buildAhead(
-  { collection, indexes }: CollectionDefinition,
+  definition: CollectionDefinition,
+  builder: Builder,
+): Promise<readonly IndexRecord[]> {
+  await tidyUp(builder)
+  const missing = await inTransaction(builder.connections, (transaction) =>
+    missingIn(transaction, definition),
+  )
+  if (!missing) return []
+  using lease = await builder.connections.lease()
+  const lock = lockOf(missing.record, builder)
+  // Taken before anything is announced: what is being built without it was left behind.
+  if (!(await tryLock(lease.connection, lock))) throw builtByOthers(definition)
+  try {
+    return await announceAndBuild(lease.connection, definition, builder)
+  } finally {
+    await unlock(lease.connection, lock)
+  }
+}
+
+async function announceAndBuild(
+  connection: Connection,
+  definition: CollectionDefinition,
   builder: Builder,
 ): Promise<readonly IndexRecord[]> {
   const start = await inTransaction(builder.connections, async (transaction) => {
     await lockMetadata(transaction, builder.schema)
-    const record = await findCollection(transaction, collection)
-    if (!record || (await isEmpty(transaction, record))) return undefined
-    const { added } = await indexChanges(transaction, record, indexes)
-    return added.length === 0 ? undefined : await announce(transaction, record, added)
+    const missing = await missingIn(transaction, definition)
+    return missing && (await announce(transaction, missing.record, missing.added))
   })
   if (!start) return []
   await builder.reload()
   try {
-    using lease = await builder.connections.lease()
-    await build(lease.connection, start, builder)
+    await build(connection, start, builder)
     return start.records
   } catch (error) {
     await discard(start.records, builder)
     throw error
   }
+}
+
+/** What a collection lacks; undefined where nothing, and where there are no documents to build it from. */
+async function missingIn(session: Session, { collection, indexes }: CollectionDefinition) {
+  const record = await findCollection(session, collection)
+  if (!record || (await isEmpty(session, record))) return undefined
+  const { added } = await indexChanges(session, record, indexes)
+  return added.length === 0 ? undefined : { record, added }
+}
+
+function builtByOthers({ collection }: CollectionDefinition): ServiceError {
+  const message = `indexes of ${collection.entity} are being built already; try again when they are done`
+  return new ServiceError('metadata:UpdateInvalidatesMetadata', message)
 }
 
 interface Start {
@@ -106,28 +141,26 @@ async function announce(
 }
 
 async function build(connection: Connection, { record, records }: Start, builder: Builder): Promise<void> {
-  const lock = lockOf(record, builder)
-  if (!(await tryLock(connection, lock))) throw new Error('another process builds indexes of this collection')
-  try {
-    for (const index of records) {
-      await buildIndex(connection, index, { record, concurrently: true })
-      if (index.definition.unique) await enterClaims(index, record, builder.connections)
-    }
-    // Indexes of expressions have statistics of their own, without which they are not chosen.
-    await connection.ask({ text: `analyze ${tableName(record)}`, values: [] })
-  } finally {
-    await unlock(connection, lock)
+  for (const index of records) {
+    await buildIndex(connection, index, { record, concurrently: true })
+    if (index.definition.unique) await enterClaims(index, record, builder.connections)
   }
+  // Indexes of expressions have statistics of their own, without which they are not chosen.
+  await connection.ask({ text: `analyze ${tableName(record)}`, values: [] })
 }
 
+/** Only what is not ready: whoever was cut off while committing may have made it so. */
 export async function discard(records: readonly IndexRecord[], builder: Builder): Promise<void> {
   if (records.length === 0) return
+  const numbers = new Set(records.map(({ no }) => no))
   await inTransaction(builder.connections, async (transaction) => {
     await lockMetadata(transaction, builder.schema)
-    const collections = await readCollections(transaction)
-    for (const index of records) {
-      const record = collections.find(({ no }) => no === index.collection)
-      if (record) await dropIndex(transaction, index, record)
+    const left = (await readIndexes(transaction)).filter(({ no, isReady }) => !isReady && numbers.has(no))
+    for (const record of await readCollections(transaction)) {
+      const own = left.filter(({ collection }) => collection === record.no)
+      for (const index of own) await dropIndex(transaction, index, record)
+      // No change of metadata tells the other processes, which go on claiming values for it.
+      if (own.some(({ definition }) => definition.unique)) await renameTable(transaction, record)
     }
   })
   await builder.reload()

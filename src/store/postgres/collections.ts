@@ -12,6 +12,7 @@ import {
 } from './catalogue.ts'
 import { distribute } from './cluster.ts'
 import type { Session } from './connections.ts'
+import { BusyError, isCancelled } from './failures.ts'
 import { dropStatements, indexStatements } from './indexes.ts'
 
 /** What has to be built or taken away so that a collection has the indexes that are wanted. */
@@ -75,7 +76,7 @@ export async function addPaths(
 /** From here on whoever does not know of a change of the unique values fails to write, and reads the catalogue again. */
 export async function renameTable(session: Session, record: CollectionRecord): Promise<CollectionRecord> {
   const renamed = { ...record, generation: record.generation + 1 }
-  await run(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])
+  await impatiently(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])
   const text = 'update smalt_collection set generation = $1 where no = $2'
   await session.ask({ text, values: [renamed.generation, record.no] })
   return renamed
@@ -111,7 +112,7 @@ export async function dropIndex(
   { no, definition }: IndexRecord,
   record: CollectionRecord,
 ): Promise<void> {
-  await run(session, dropStatements(`idx_${no}`))
+  await impatiently(session, dropStatements(`idx_${no}`))
   if (definition.unique) {
     // The keys of a claim begin with the number of its index and a colon; the semicolon follows the colon.
     const text = `delete from ${claimsName(record)} where key >= $1 and key < $2`
@@ -141,6 +142,20 @@ async function nextNumber(session: Session): Promise<number> {
   const text = 'update smalt_epoch set last_number = last_number + 1 where one = 1 returning last_number'
   const [row] = await session.ask({ text, values: [] })
   return Number(row![0])
+}
+
+/**
+ * Statements that need a table for themselves. As long as one waits, everybody who comes after waits too: so it gives up
+ * soon, as a collision, and the transaction is begun again a little later.
+ */
+async function impatiently(session: Session, statements: readonly string[]): Promise<void> {
+  await run(session, [`set local statement_timeout = '200ms'`])
+  try {
+    await run(session, statements)
+  } catch (error) {
+    throw isCancelled(error) ? new BusyError() : error
+  }
+  await run(session, ['set local statement_timeout = 0'])
 }
 
 async function run(session: Session, statements: readonly string[]): Promise<void> {

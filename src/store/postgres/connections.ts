@@ -1,9 +1,10 @@
 /** Connections to one database: pooled, bounded in time, and never handed on in a state that others would notice. */
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Statement } from '../sql/fragment.ts'
 import { hungUp, timedOut } from '../giving-up.ts'
 import type { Bounds } from '../store.ts'
-import { LostError, UnreachableError, isCancelled, isLost, stateOf } from './failures.ts'
+import { AbandonedError, LostError, UnreachableError, isCancelled, isLost, stateOf } from './failures.ts'
 import type { Location } from './location.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
@@ -19,6 +20,8 @@ export interface Session {
 export interface Connection extends Session {
   /** Text of our own without parameters, not waited for: what fails here fails the next statement too. */
   send(text: string): void
+  /** Fails when the transaction was taken back instead, which is how the server answers where something failed. */
+  commit(): Promise<void>
   /** Ends what runs when the time is over, or when nobody waits any more. */
   within<T>(bounds: Bounds, work: () => Promise<T>): Promise<T>
 }
@@ -43,11 +46,11 @@ export interface Connections extends AsyncDisposable {
 export function openConnections(location: Location, onError: (error: unknown) => void): Connections {
   const names = createStatementNames()
   const pools = {
-    main: createPool(location, location.poolSize, onError),
-    quick: createPool(location, 2, onError),
-    long: createPool(location, 8, onError),
+    main: createPool(location, { max: location.poolSize }, onError),
+    quick: createPool(location, { max: 2, query_timeout: PATIENCE_MS }, onError),
+    long: createPool(location, { max: 8 }, onError),
     // Cancelling must not wait for what is to be cancelled.
-    control: createPool(location, 1, onError),
+    control: createPool(location, { max: 1, query_timeout: PATIENCE_MS }, onError),
   }
   const cancel = async (backend: number): Promise<void> => {
     await pools.control.query('select pg_cancel_backend($1)', [backend])
@@ -75,19 +78,22 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   }
 }
 
-function createPool({ config }: Location, max: number, onError: (error: unknown) => void): pg.Pool {
+/** A server that says nothing for so long, where it should answer at once, counts as gone. */
+const PATIENCE_MS = 5_000
+
+function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: unknown) => void): pg.Pool {
   const pool = new pg.Pool({
     ...config,
-    max,
+    ...size,
     pipeline: true,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: PATIENCE_MS,
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,
     keepAlive: true,
     types: { getTypeParser: () => asText },
   })
   // An idle connection that breaks is dropped; whoever asks next gets a new one.
-  pool.on('error', onError)
+  pool.on('error', (error) => onError(new LostError('an idle connection was lost', { cause: error })))
   return pool
 }
 
@@ -120,6 +126,10 @@ async function clientOf(pool: pg.Pool): Promise<pg.PoolClient> {
 
 const ignore = (): void => undefined
 
+function breakOff(client: pg.PoolClient): void {
+  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+}
+
 /** `I` outside of a transaction. */
 function transactionStatus(client: pg.PoolClient): string | null {
   return (client as unknown as { getTransactionStatus(): string | null }).getTransactionStatus()
@@ -131,6 +141,11 @@ interface Means {
 }
 
 function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connection {
+  let failure: unknown
+  let begun: Promise<void> = Promise.resolve()
+  /** In a transaction that has failed already, what matters is why. */
+  const reasonOf = (error: unknown): unknown =>
+    lostIfSilent(stateOf(error) === FAILED_BEFORE ? (failure ?? error) : error)
   return {
     async ask({ text, values }) {
       const name = names.nameOf(text)
@@ -143,15 +158,26 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
       try {
         return (await client.query<string[]>(query)).rows
       } catch (error) {
-        throw lostIfSilent(error)
+        throw reasonOf(error)
       }
     },
     send(text) {
-      void client.query(text).catch(() => undefined)
+      const sent = client.query(text).then(ignore, (error: unknown) => void (failure ??= error))
+      if (text.startsWith('begin')) begun = sent
     },
-    within: (bounds, work) => bounded(client, { bounds, cancel }, work),
+    async commit() {
+      const { command } = await client.query('commit').catch((error: unknown) => {
+        throw reasonOf(error)
+      })
+      if (command !== 'COMMIT') throw lostIfSilent(failure ?? new Error('the transaction was taken back'))
+    },
+    // A beginning must not be cancelled: what follows it would be committed piece by piece.
+    within: (bounds, work) =>
+      bounded(client, { bounds, cancel: (backend) => begun.then(() => cancel(backend)) }, work),
   }
 }
+
+const FAILED_BEFORE = '25P02'
 
 function lostIfSilent(error: unknown): unknown {
   return stateOf(error) === undefined ? new LostError('connection lost', { cause: error }) : error
@@ -172,14 +198,25 @@ async function bounded<T>(
   if (hangUp?.aborted) throw hungUp()
   let cancelling: Promise<void> | undefined
   const backend = (client as unknown as { readonly processID: number }).processID
+  const given = Promise.withResolvers<void>()
+  let deadline: NodeJS.Timeout | undefined
+  let isGivenUp = false
+  // A server that does not even cancel is given up: what runs then fails with its connection.
+  const giveUp = (): void => {
+    isGivenUp = true
+    breakOff(client)
+    given.resolve()
+  }
   const stop = (): void => {
-    cancelling ??= cancel(backend).catch(() => undefined)
+    deadline ??= setTimeout(giveUp, PATIENCE_MS)
+    cancelling ??= Promise.race([cancel(backend).catch(ignore), given.promise])
   }
   const timer = setTimeout(stop, bounds.timeLimitMs)
   hangUp?.addEventListener('abort', stop)
   try {
     return await work()
   } catch (error) {
+    if (isGivenUp && isLost(error)) throw new AbandonedError('the server does not react', { cause: error })
     if (!cancelling || !isCancelled(error)) throw error
     throw hangUp?.aborted ? hungUp() : timedOut(bounds.timeLimitMs)
   } finally {
@@ -187,5 +224,6 @@ async function bounded<T>(
     hangUp?.removeEventListener('abort', stop)
     // The connection must not be handed on while a cancellation is on its way to it.
     await cancelling
+    clearTimeout(deadline)
   }
 }

@@ -24,7 +24,8 @@ async function remove(batch: readonly Match[], { transaction, table, report }: W
     rows.map((row) => row[1]!),
     table,
   )
-  if (claims.size > 0) await transaction.ask(releaseStatement(claims, table))
+  const keys = rows.map(([key]) => key!)
+  if (claims.size > 0) await transaction.ask(releaseStatement(claims, keys, table))
   for (const _ of rows) report({ kind: 'deleted' })
-  return new Set(rows.map(([key]) => key!))
+  return new Set(keys)
 }

@@ -3,7 +3,7 @@ import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Session } from './connections.ts'
-import { isLost } from './failures.ts'
+import { mayBeStale } from './failures.ts'
 import { pieces } from './cursor.ts'
 import { type ReadStatements, type Residual, endsHere, readStatements, storedFrom } from './reads.ts'
 
@@ -24,7 +24,7 @@ export async function repeatingUntaken<T>(take: Take, work: (take: Take) => Prom
     take(document)
   }
   return await work(noting).catch((error: unknown) => {
-    if (hasTaken || !isLost(error)) throw error
+    if (hasTaken || !mayBeStale(error)) throw error
     return work(noting)
   })
 }

@@ -1,4 +1,6 @@
 /** Hears of metadata changes that other processes made. It only hastens what asking for the epoch finds out anyway. */
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Location } from './location.ts'
 import { CHANNEL } from './metadata.ts'
@@ -11,41 +13,37 @@ const RETRY_MS = 2_000
 
 export function createListening({ config, schema }: Location): Listening {
   const listeners: (() => void)[] = []
+  const ending = new AbortController()
   let client: pg.Client | undefined
-  let retry: NodeJS.Timeout | undefined
-  let isOver = false
 
-  async function connect(): Promise<void> {
-    const connecting = new pg.Client(config)
-    client = connecting
-    connecting.on('error', () => undefined)
-    connecting.on('end', again)
-    connecting.on('notification', ({ payload }) => {
+  async function listen(): Promise<void> {
+    const listening = new pg.Client({ ...config, connectionTimeoutMillis: 5_000, keepAlive: true })
+    client = listening
+    // What breaks ends the connection too, and that is what is waited for.
+    listening.on('error', () => undefined)
+    listening.on('notification', ({ payload }) => {
       if (payload === schema) for (const listener of listeners) listener()
     })
-    await connecting.connect()
-    await connecting.query(`listen ${CHANNEL}`)
+    await listening.connect()
+    const ended = once(listening, 'end')
+    await listening.query(`listen ${CHANNEL}`)
+    await ended
   }
 
-  function again(): void {
-    if (isOver) return
-    retry = setTimeout(start, RETRY_MS)
-    retry.unref()
-  }
-
-  function start(): void {
-    // What goes wrong also ends the connection, and that is when it is tried again.
-    void connect().catch(() => client?.end().catch(() => undefined))
+  async function keepListening(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await listen().catch(() => client?.end().catch(() => undefined))
+      await pause(RETRY_MS, undefined, { ref: false, signal: ending.signal }).catch(() => undefined)
+    }
   }
 
   return {
     add(listener) {
       listeners.push(listener)
-      if (listeners.length === 1) start()
+      if (listeners.length === 1) void keepListening()
     },
     async [Symbol.asyncDispose]() {
-      isOver = true
-      clearTimeout(retry)
+      ending.abort()
       await client?.end().catch(() => undefined)
     },
   }

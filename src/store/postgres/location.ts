@@ -6,8 +6,6 @@ export interface Location {
   /** The PostgreSQL schema that holds all tables of Smalt. */
   readonly schema: string
   readonly poolSize: number
-  /** For people: without the password. */
-  readonly shown: string
 }
 
 /** A location that cannot be used; the message says what it takes, and never repeats the password. */
@@ -27,22 +25,18 @@ export function readLocation(url: string): Location {
   if (!Number.isInteger(poolSize) || poolSize < 1 || poolSize > 1_000) {
     throw new LocationError('pool takes a whole number from 1 to 1000')
   }
+  // What the URL says comes after ours, so that everything but the schema can be set otherwise.
+  const options = [
+    '-c jit=off -c idle_in_transaction_session_timeout=300000',
+    taken(parsed, 'options') ?? '',
+    `-c search_path=${schema}`,
+  ]
   const config = {
+    application_name: taken(parsed, 'application_name') ?? 'smalt',
     connectionString: parsed.href,
-    options: `-c search_path=${schema} -c jit=off -c idle_in_transaction_session_timeout=300000`,
-    application_name: 'smalt',
+    options: options.filter((part) => part !== '').join(' '),
   }
-  return { config, schema, poolSize, shown: shownUrl(url) }
-}
-
-/** The URL without its password. */
-export function shownUrl(url: string): string {
-  const parsed = new URL(url)
-  if (parsed.password !== '') parsed.password = '***'
-  for (const name of parsed.searchParams.keys()) {
-    if (/password|key/i.test(name)) parsed.searchParams.set(name, '***')
-  }
-  return parsed.href
+  return { config, schema, poolSize }
 }
 
 function taken(url: URL, name: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Point lookups that wait at the same time become one statement. */
+/** Point lookups that wait at the same time become one statement, and few statements are under way at once. */
 import type { StoredDocument } from '../../plan/plan.ts'
 import { arrayText } from '../sql/postgres-dialect.ts'
 import type { Table } from './catalogue.ts'
@@ -17,24 +17,47 @@ interface Waiting {
 
 export function createLookups(session: Session): Lookups {
   const waiting = new Map<Table, Waiting[]>()
+  let isAwaited = false
+  let underWay = 0
 
-  function answerAll(): void {
-    const batches = [...waiting]
-    waiting.clear()
-    for (const [table, batch] of batches) void answer(session, table, batch)
+  function answerNext(): void {
+    isAwaited = false
+    while (underWay < MOST_UNDER_WAY) {
+      const [next] = waiting
+      if (!next) return
+      waiting.delete(next[0])
+      underWay++
+      void answer(session, next[0], next[1]).finally(() => {
+        underWay--
+        awaitTurn()
+      })
+    }
+  }
+
+  /** At the end of the turn, so that what arrives in it comes along. */
+  function awaitTurn(): void {
+    if (isAwaited || waiting.size === 0 || underWay >= MOST_UNDER_WAY) return
+    isAwaited = true
+    setImmediate(answerNext)
   }
 
   return {
     find(table, id) {
       const { promise, resolve, reject } = Promise.withResolvers<StoredDocument | undefined>()
-      if (waiting.size === 0) setImmediate(answerAll)
       const batch = waiting.get(table)
       if (batch) batch.push({ id, resolve, reject })
       else waiting.set(table, [{ id, resolve, reject }])
+      awaitTurn()
       return promise
     },
   }
 }
+
+/**
+ * What comes while so many are under way waits for the next statement, which is the larger the busier it is. With two
+ * the database works on one while the answers of the other are sent.
+ */
+const MOST_UNDER_WAY = 2
 
 async function answer(session: Session, table: Table, batch: readonly Waiting[]): Promise<void> {
   try {

@@ -35,6 +35,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
 export async function migrate(connections: Connections, { schema }: Location): Promise<void> {
   await inTransaction(connections, async (transaction) => {
     const run = async (text: string): Promise<void> => void (await transaction.ask({ text, values: [] }))
+    await requireUnicode(transaction)
     await lockExclusively(transaction, `migration of ${schema}`)
     if (!(await exists(transaction, schema))) await run(`create schema "${schema}"`)
     await run('create table if not exists smalt_release(format integer primary key)')
@@ -52,6 +53,14 @@ export async function migrate(connections: Connections, { schema }: Location): P
     }
     await run(createFoldFunction(`"${schema}"`))
   })
+}
+
+async function requireUnicode(session: Session): Promise<void> {
+  const [row] = await session.ask({ text: 'show server_encoding', values: [] })
+  if (row![0] === 'UTF8') return
+  throw new Error(
+    `the database is encoded in ${row![0]}; Smalt needs one in UTF8 (create database … encoding 'UTF8')`,
+  )
 }
 
 async function exists(session: Session, schema: string): Promise<boolean> {

@@ -2,12 +2,21 @@
 import { parseTrusted } from '../../base/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { compileQuery } from '../../lang/match.ts'
-import type { Query } from '../../lang/query.ts'
+import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
-import { type Fragment, type Statement, join, param, raw, render, sql } from '../sql/fragment.ts'
+import {
+  type Fragment,
+  type Statement,
+  join,
+  joinBalanced,
+  param,
+  raw,
+  render,
+  sql,
+} from '../sql/fragment.ts'
 import { orderBy } from '../sql/order-by.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
 import { postgresPattern } from '../sql/postgres-pattern.ts'
@@ -17,7 +26,7 @@ import { where } from '../sql/where.ts'
 import type { Table } from './catalogue.ts'
 import type { Row } from './connections.ts'
 import { hintsOf, textIndexAt } from './hints.ts'
-import { DOCUMENT, TEXT_ID_DOCUMENT } from './indexes.ts'
+import { DOCUMENT, TEXT_ID_DOCUMENT, isText } from './indexes.ts'
 
 /** Whether a document that the engine gave is a match; absent when every one is. */
 export type Residual = (document: StoredDocument) => boolean
@@ -89,7 +98,24 @@ function hasTextId(idType: TypeName): boolean {
 }
 
 function filterBy(query: Query<FieldRef> | undefined, idType: TypeName, table: Table): Fragment {
-  return query ? sql` where ${where(query, translation(idType, table))}` : raw('')
+  if (!query) return raw('')
+  const to = translation(idType, table)
+  const terms = conjunctsOf(query).map((term) => indexedTerm(term, table) ?? where(term, to))
+  return sql` where ${terms.length === 0 ? where(query, to) : joinBalanced(terms, ' and ')}`
+}
+
+/**
+ * A comparison that its index answers alone, because the value is shorter than what the index holds of a text. Asking
+ * the documents as well would read each of them, and make the engine expect far fewer rows than come.
+ */
+function indexedTerm(term: Query<FieldRef>, table: Table): Fragment | undefined {
+  if (term.kind !== 'compare' && term.kind !== 'in') return undefined
+  const { field } = term.field
+  const index = textIndexAt(term.field, table)
+  if (!index || field.kind !== 'simple' || !isText(field.type.name)) return undefined
+  const values = term.kind === 'in' ? term.values : [term.value]
+  const areShort = values.every((value) => typeof value === 'string' && value.length < index.length)
+  return areShort ? hintsOf(table)(term) : undefined
 }
 
 function translation(idType: TypeName, table: Table): Translation {

@@ -64,31 +64,35 @@ export function changedRow(
 
 /** Documents and claims in one statement, so that either all of them are there or none. */
 export function insertStatement(rows: readonly NewRow[], table: Table): Statement {
-  const inserted = rows.toSorted(byKey)
-  const claims = inserted
-    .flatMap(({ key, claims }) => [...claims].map((claim) => ({ claim, key })))
-    .sort(byClaim)
-  const values = [
-    arrayText(inserted.map(({ key }) => key)),
-    String(rows[0]!.document.version),
-    String(rows[0]!.document.paths),
-    arrayText(inserted.map(({ document }) => document.text)),
-  ]
-  const documents = `insert into ${table.name}(id, version, paths, doc)
-    select id, $2::bigint, $3::integer, doc from unnest($1::text[], $4::text[]) as new(id, doc)`
-  if (claims.length === 0) return { text: documents, values }
+  const documents = documentsStatement(rows.toSorted(byKey), table)
+  const claims = rows.flatMap(({ key, claims }) => [...claims].map((claim) => ({ claim, key }))).sort(byClaim)
+  if (claims.length === 0) return documents
   const text = `with claimed as (
     insert into ${table.claims}(key, doc) select key, doc from unnest($5::text[], $6::text[]) as new(key, doc))
-    ${documents}`
+    ${documents.text}`
+  const keys = [arrayText(claims.map(({ claim }) => claim)), arrayText(claims.map(({ key }) => key))]
+  return { text, values: [...documents.values, ...keys] }
+}
+
+/** One row is told as it is, which is quicker than a list of one, and on a cluster reaches its node directly. */
+function documentsStatement(rows: readonly NewRow[], table: Table): Statement {
+  const [{ key, document }] = rows as readonly [NewRow]
+  const { version, paths, text } = document
+  const into = `insert into ${table.name}(id, version, paths, doc)`
+  if (rows.length === 1) {
+    return { text: `${into} values ($1, $2, $3, $4)`, values: [key, String(version), String(paths), text] }
+  }
   return {
-    text,
-    values: [...values, arrayText(claims.map(({ claim }) => claim)), arrayText(claims.map(({ key }) => key))],
+    text: `${into}
+    select id, $2::bigint, $3::integer, doc from unnest($1::text[], $4::text[]) as new(id, doc)`,
+    values: [arrayText(rows.map((row) => row.key)), String(version), String(paths), textsOf(rows)],
   }
 }
 
 /** Gives back the keys of the documents that were still what was seen. */
 export function updateStatement(rows: readonly ChangedRow[], table: Table): Statement {
   const updated = rows.toSorted(byKey)
+  if (updated.length === 1) return updateOneStatement(updated[0]!, table)
   const text = `update ${table.name} as stored set version = new.version, paths = new.paths, doc = new.doc
     from unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[])
       as new(id, seen, version, paths, doc)
@@ -100,9 +104,24 @@ export function updateStatement(rows: readonly ChangedRow[], table: Table): Stat
       arrayText(updated.map(({ seen }) => String(seen.version))),
       arrayText(updated.map(({ document }) => String(document.version))),
       arrayText(updated.map(({ document }) => String(document.paths))),
-      arrayText(updated.map(({ document }) => document.text)),
+      textsOf(updated),
     ],
   }
+}
+
+function updateOneStatement({ key, seen, document }: ChangedRow, table: Table): Statement {
+  const text = `update ${table.name} set version = $3, paths = $4, doc = $5
+    where id = $1 and version = $2 returning id`
+  const { version, paths } = document
+  return { text, values: [key, String(seen.version), String(version), String(paths), document.text] }
+}
+
+/**
+ * Texts of documents in PostgreSQL's notation for arrays. JSON holds no control characters as such, and without them
+ * JSON's way to quote is the same, and several times as fast.
+ */
+function textsOf(rows: readonly { readonly document: StoredDocument }[]): string {
+  return `{${JSON.stringify(rows.map(({ document }) => document.text)).slice(1, -1)}}`
 }
 
 /** The same for documents that go; gives back their texts too. */
@@ -122,9 +141,10 @@ export function claimStatement(claims: ReadonlySet<string>, key: string, table: 
   return { text, values: [arrayText([...claims].sort()), key] }
 }
 
-export function releaseStatement(claims: Iterable<string>, table: Table): Statement {
-  const text = `delete from ${table.claims} where key = any($1::text[])`
-  return { text, values: [arrayText([...claims].sort())] }
+/** Only claims of these documents: while an index is built, those of others may stand where theirs are still to come. */
+export function releaseStatement(claims: Iterable<string>, keys: readonly string[], table: Table): Statement {
+  const text = `delete from ${table.claims} where key = any($1::text[]) and doc = any($2::text[])`
+  return { text, values: [arrayText([...claims].sort()), arrayText(keys)] }
 }
 
 /** The claims of documents that were deleted. */

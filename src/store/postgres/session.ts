@@ -9,6 +9,7 @@ import { NOTHING_STORED, explainPage } from './explain.ts'
 import { type Take, findByLooking, findPage } from './find.ts'
 import { readStatements } from './reads.ts'
 import type { Stamp } from './rows.ts'
+import { OutdatedError } from './failures.ts'
 import { nextValues } from './sequences.ts'
 import type { Transaction } from './transaction.ts'
 import { carryOut } from './writes.ts'
@@ -30,11 +31,12 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
     write: (plan, begin, bounds) =>
       transaction.within(bounds, () => {
         const table = requireTable(tableOf(plan.collection), plan.collection)
-        const draw = createDrawing((sequence, count) => nextValues(sequence, count, connections))
+        const draw = createDrawing((sequence, count) => nextValues(sequence, count, connections.quick))
         return carryOut(plan, { transaction, table, stamp: stampFor(plan, version()), report: begin(), draw })
       }),
-    // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one.
-    nextValues: (sequence, count) => nextValues(sequence, count, connections),
+    // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one. Nor on
+    // a connection that other transactions may hold while they wait for values themselves.
+    nextValues: (sequence, count) => nextValues(sequence, count, connections.quick),
   }
 }
 
@@ -65,7 +67,7 @@ export async function explainIn(
 
 /** Metadata creates a collection's table before any document of it can be written. */
 export function requireTable(table: Table | undefined, { name, entity }: Collection): Table {
-  if (!table) throw new Error(`the collection ${name} of ${entity} has no table`)
+  if (!table) throw new OutdatedError(`the collection ${name} of ${entity} has no table`)
   return table
 }
 

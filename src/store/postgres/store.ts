@@ -3,6 +3,7 @@ import type { InsertPlan, ReadPlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds, Found, Report, Store } from '../store.ts'
+import { archiveOf } from './archive.ts'
 import { tidyUp } from './builds.ts'
 import { type Tables, keyOf, readTables } from './catalogue.ts'
 import { changesOf } from './changes.ts'
@@ -21,7 +22,8 @@ import { insertStatement } from './rows.ts'
 import { nextValues } from './sequences.ts'
 import { explainIn, findIn, requireTable, sessionIn, stampFor } from './session.ts'
 import { streamOn } from './stream.ts'
-import { inTransaction } from './transaction.ts'
+import { type Transaction, inTransaction } from './transaction.ts'
+import { refuseUnfinished } from './unfinished.ts'
 
 interface PostgresOptions {
   readonly url: string
@@ -43,8 +45,15 @@ export function openPostgresStore(options: PostgresOptions): Store {
   let tables: Tables = new Map()
   let isClosed = false
 
+  let reads = 0
+  let newest = 0
   const reload = async (): Promise<void> => {
-    tables = await readTables(connections)
+    const no = ++reads
+    const read = await readTables(connections)
+    // A slow one may end after one that was begun later.
+    if (no < newest) return
+    newest = no
+    tables = read
   }
   const builder = { connections, schema: location.schema, reload }
   const start = untilDone(async () => {
@@ -62,11 +71,14 @@ export function openPostgresStore(options: PostgresOptions): Store {
   async function attempt<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw new Error('the store is closed')
     await start()
-    return await work().catch(async (error: unknown) => {
-      if (!isOutdated(error)) throw error
-      await reload()
-      return await work()
-    })
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isOutdated(error) || attempt === ATTEMPTS) throw error
+        await reload()
+      }
+    }
   }
 
   async function run<T>(operation: string, work: () => Promise<T>): Promise<T> {
@@ -114,15 +126,11 @@ export function openPostgresStore(options: PostgresOptions): Store {
     write: (plan, begin, bounds) =>
       run(plan.kind, async () => {
         if (plan.kind === 'insert' && (await insertAtOnce(plan, begin, bounds))) return true
-        return await inTransaction(
-          connections,
-          async (transaction) => {
-            const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
-            if (!isKept) transaction.undo()
-            return isKept
-          },
-          { bounds },
-        )
+        return await inTransaction(connections, async (transaction) => {
+          const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
+          if (!isKept) transaction.undo()
+          return isKept
+        })
       }),
     transact: (work) =>
       run('transact', () =>
@@ -134,12 +142,15 @@ export function openPostgresStore(options: PostgresOptions): Store {
     lock: (request) => run('lock', () => changeLock(request, connections)),
     readMetadata: () =>
       run('metadata', async () => {
-        const read = inTransaction(connections, readMetadata, { isOneMoment: true })
+        const read = (each: Transaction) => refuseUnfinished(each).then(() => readMetadata(each))
+        const records = await inTransaction(connections, read, { isOneMoment: true })
+        // Afterwards, so that no metadata names a collection whose table is not known.
         await reload()
-        return await read
+        return records
       }),
     readEpoch: () => run('epoch', async () => (await readState(connections.quick)).epoch),
     ...changesOf(builder, run),
+    archive: archiveOf(builder, run),
     readHistory: (entity) => run('metadata', () => readHistory(connections, entity)),
     onMetadataChange: listening.add,
     ping: () => run('ping', async () => void (await connections.quick.ask({ text: 'select 1', values: [] }))),
@@ -167,6 +178,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
     }
   }
 }
+
+const ATTEMPTS = 5
 
 /** Work that is done once: what waits for it waits together, and when it fails it is tried again by whoever comes next. */
 function untilDone(work: () => Promise<void>): () => Promise<void> {

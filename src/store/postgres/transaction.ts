@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bounds } from '../store.ts'
 import type { Connection, Connections, Row, Session } from './connections.ts'
-import { isCollision, isDuplicate, isLost, unlessUnknown } from './failures.ts'
+import { isCollision, isDuplicate, isLost, mayBeStale, unlessUnknown } from './failures.ts'
 
 export interface Transaction extends Session {
   /** Work that is taken back by itself when it repeats a key or gives undefined; then the answer is undefined. */
@@ -25,21 +25,25 @@ export async function inTransaction<T>(
   work: (transaction: Transaction) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
+  const began = performance.now()
   let losses = 0
   for (let attempt = 1; ; attempt++) {
     try {
       return await connections.with((connection) => runOnce(connection, work, options), options.bounds)
     } catch (error) {
       // A connection may have died while it waited in the pool. Nothing was committed on it, so another is tried.
-      const mayHelp = isLost(error) ? ++losses <= LOSSES : isCollision(error)
-      if (!mayHelp || attempt === ATTEMPTS || options.mayRepeat === false) throw error
+      const mayHelp = isLost(error) ? mayBeStale(error) && ++losses <= LOSSES : isCollision(error)
+      const isOver = attempt >= ATTEMPTS && performance.now() - began > PATIENCE_MS
+      if (!mayHelp || isOver || options.mayRepeat === false) throw error
       // Those who collided must not come back at the same time.
       await pause(Math.random() * Math.min(2 ** attempt, 200))
     }
   }
 }
 
+/** Enough where it goes fast, and long enough where each collision takes the server a second to notice. */
 const ATTEMPTS = 20
+const PATIENCE_MS = 10_000
 const LOSSES = 2
 
 async function runOnce<T>(
@@ -65,9 +69,12 @@ async function runOnce<T>(
   }
 }
 
+/** Far more than it takes. */
+const COMMITTING: Bounds = { timeLimitMs: 30_000 }
+
 async function commit(connection: Connection): Promise<void> {
   try {
-    await plain(connection, 'commit')
+    await connection.within(COMMITTING, () => connection.commit())
   } catch (error) {
     throw unlessUnknown(error)
   }

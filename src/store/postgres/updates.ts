@@ -49,8 +49,11 @@ export async function replaceAll(
   { transaction, table }: WriteContext,
 ): Promise<boolean> {
   if (rows.some(({ released, claimed }) => released.size + claimed.size > 0)) return false
-  if (rows.length === 0) return true
-  return (await transaction.ask(updateStatement(rows, table))).length === rows.length
+  // In one statement the engine would lock them in an order of its own, and two such statements would wait for each
+  // other; sent together in the order of their keys they take no longer trip.
+  const inOrder = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  const replaced = await Promise.all(inOrder.map((row) => transaction.ask(updateStatement([row], table))))
+  return replaced.every(({ length }) => length === 1)
 }
 
 async function updateSingly(batch: readonly Match[], updating: Updating): Promise<void> {

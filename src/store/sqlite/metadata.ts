@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
 import type { HistoryRecord, MetadataChange, MetadataRecords, Store } from '../store.ts'
 import type { Catalogue } from './catalogue.ts'
+import { refuseUnfinished } from './unfinished.ts'
 import type { Writer } from './writer.ts'
 
 type MetadataPart = Pick<
@@ -22,6 +23,7 @@ export function metadataOf(database: DatabaseSync, catalogue: Catalogue, writer:
 
   return {
     async readMetadata() {
+      refuseUnfinished(database)
       return readMetadata(database, catalogue)
     },
     readEpoch: async () => epochOf(database),
@@ -35,7 +37,7 @@ export function metadataOf(database: DatabaseSync, catalogue: Catalogue, writer:
   }
 }
 
-function readMetadata(database: DatabaseSync, catalogue: Catalogue): MetadataRecords {
+export function readMetadata(database: DatabaseSync, catalogue: Catalogue): MetadataRecords {
   const all = <T>(text: string): T[] => database.prepare(text).all() as T[]
   return {
     epoch: epochOf(database),

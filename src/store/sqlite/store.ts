@@ -5,6 +5,7 @@ import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Found, Store, StoreSession } from '../store.ts'
+import { archiveOf } from './archive.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { explainRead, explanation } from './explain.ts'
@@ -90,6 +91,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
     lock: (request) => timed('lock', () => writer.run(() => changeLock(request, statements))),
     transact: (work) => timed('transact', () => writer.transact(() => work(promised(direct)))),
     ...metadataOf(database, catalogue, writer),
+    archive: archiveOf(database, catalogue, writer),
     async ping() {
       database.prepare('select 1').get()
     },

@@ -1,0 +1,120 @@
+/** What a caller may see and do of a schema: worked out once for both, since it is asked for with every request. */
+import type { JsonObject } from '../base/json.ts'
+import { memoized } from '../base/memo.ts'
+import { parsePath } from '../base/path.ts'
+import type { ProjectionItem } from '../lang/projection.ts'
+import type { Field, FieldOperation, RoleList } from '../schema/field.ts'
+import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
+import { type Caller, admits } from './caller.ts'
+import {
+  ALWAYS,
+  type Condition,
+  NO_DOCUMENT,
+  type Rule,
+  type Rules,
+  allOf,
+  conditionOf,
+  testOf,
+} from './conditions.ts'
+import type { Sight } from './requests.ts'
+
+export interface View {
+  readonly schema: Schema
+  /** Whether the caller may do this with documents of the entity at all. */
+  readonly admitsTo: (operation: EntityOperation) => boolean
+  /** With which documents, for those who may at all. */
+  readonly rulesFor: (operation: EntityOperation) => Rules
+  /** In which documents the caller may do this with the field. */
+  readonly conditionOn: (field: Field, operation: FieldOperation) => Condition
+  /** What is seen of documents in which all the caller's rules hold. */
+  readonly sight: Sight
+  /** Where fields have rules: what is seen of this document. */
+  readonly sightOf?: (document: JsonObject) => Sight
+}
+
+export const viewOf = memoized((schema: Schema) => memoized((caller: Caller) => createView(schema, caller)))
+
+function createView(schema: Schema, caller: Caller): View {
+  const { access } = schema
+  const admitted = {
+    find: admits(access.find, caller),
+    insert: admits(access.insert, caller),
+    update: admits(access.update, caller),
+    delete: admits(access.delete, caller),
+  }
+  // The same list gives the same rules, which is how fields with one condition are known to share it.
+  const conditionFor = memoized((list: RoleList) => conditionOf(list, schema, caller))
+  const conditionOn = (field: Field, operation: FieldOperation): Condition => {
+    if (!admitted[operation]) return 'never'
+    const lists = field.roles[operation]
+    return lists.length === 0 ? ALWAYS : allOf(lists.map(conditionFor))
+  }
+  const isUnseen = (field: Field, isUnmet: (rule: Rule) => boolean): boolean => {
+    const condition = conditionOn(field, 'find')
+    return condition === 'never' || condition.some(isUnmet)
+  }
+  const sight = sightOn(schema, (field) => isUnseen(field, () => false))
+  const sightOf = sightsBy(schema, { conditionOn, isUnseen, sight })
+  return {
+    schema,
+    admitsTo: (operation) => admitted[operation],
+    rulesFor(operation) {
+      const condition = conditionFor(access[operation])
+      return condition === 'never' ? NO_DOCUMENT : condition
+    },
+    conditionOn,
+    sight,
+    ...(sightOf && { sightOf }),
+  }
+}
+
+interface Seeing {
+  readonly conditionOn: View['conditionOn']
+  readonly isUnseen: (field: Field, isUnmet: (rule: Rule) => boolean) => boolean
+  readonly sight: Sight
+}
+
+/** Documents in which the same rules hold are seen alike, by the same sight. Undefined where no field has a rule. */
+function sightsBy(schema: Schema, { conditionOn, isUnseen, sight }: Seeing): View['sightOf'] {
+  const rules = new Set<Rule>()
+  for (const field of allFields(schema.root.fields)) {
+    const condition = conditionOn(field, 'find')
+    if (condition !== 'never') for (const rule of condition) rules.add(rule)
+  }
+  if (rules.size === 0) return undefined
+  const tests = [...rules].map((rule) => ({ rule, test: testOf(rule) }))
+  const known = new Map<string, Sight>()
+  return (document) => {
+    const seen = { value: document }
+    const met = tests.map(({ test }) => test(seen))
+    const key = met.join()
+    const found = known.get(key)
+    if (found) return found
+    const unmet = new Set(tests.filter((_, i) => !met[i]).map(({ rule }) => rule))
+    const made = sightOn(schema, (field) => isUnseen(field, (rule) => unmet.has(rule)), sight.isHidden)
+    if (known.size >= MAX_SIGHTS) known.clear()
+    known.set(key, made)
+    return made
+  }
+}
+
+/** Of many rules each may hold or not; what is kept of that has an end. */
+const MAX_SIGHTS = 1_000
+
+/** What is hidden anyway is excluded by every projection, and need not be excluded again. */
+function sightOn(
+  schema: Schema,
+  isHidden: (field: Field) => boolean,
+  isHiddenAnyway: (field: Field) => boolean = () => false,
+): Sight {
+  const fields = [...allFields(schema.root.fields)]
+  return {
+    showsId: !isHidden(schema.root.fields.get('_id')!),
+    isHidden,
+    exclusions: fields.filter((field) => isHidden(field) && !isHiddenAnyway(field)).map(exclusionOf),
+  }
+}
+
+function exclusionOf({ path }: Field): ProjectionItem<never> {
+  return { kind: 'field', pattern: parsePath(path, ''), include: false, recursive: true }
+}

@@ -1,0 +1,111 @@
+/** The public keys of an issuer: fetched when needed, kept, and fetched again when keys change, but never in a storm. */
+import { readFileSync } from 'node:fs'
+import { type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters, createLocalJWKSet, errors } from 'jose'
+import { ServiceError } from '../base/errors.ts'
+import { isObject, member } from '../base/json.ts'
+import { parseJson } from '../base/parse-json.ts'
+import { fetchJson, isSafeUrl } from './fetch-json.ts'
+import { isLoopback } from './loopback.ts'
+import type { JwtSettings } from './settings.ts'
+
+type KeySet = ReturnType<typeof createLocalJWKSet>
+export type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => ReturnType<KeySet>
+
+type KeySettings = Pick<JwtSettings, 'issuer' | 'jwksUrl' | 'jwksFile' | 'cooldownSeconds'>
+
+/** The key that a token names. */
+export function keySource(settings: KeySettings, onProblem: (error: unknown) => void): KeyOf {
+  const keys = new Keys(settings, onProblem)
+  return async (header, token) => {
+    const before = await keys.current()
+    try {
+      return await before(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      const after = await keys.newerThan(before)
+      if (after === before) throw error
+      return await after(header, token)
+    }
+  }
+}
+
+/** So long keys are used without looking whether they still are there. */
+const MAX_AGE_MS = 10 * 60_000
+/** A failure is not waited out as long as the cooldown, since nobody gets in meanwhile. */
+const RETRY_MS = 5_000
+
+class Keys {
+  readonly #settings: KeySettings
+  readonly #onProblem: (error: unknown) => void
+  #set: KeySet | undefined
+  #triedAt = -Infinity
+  #hasFailed = false
+  #loading: Promise<void> | undefined
+
+  constructor(settings: KeySettings, onProblem: (error: unknown) => void) {
+    this.#settings = settings
+    this.#onProblem = onProblem
+  }
+
+  async current(): Promise<KeySet> {
+    // nobody waits for keys that are only looked after
+    if (this.#set !== undefined && performance.now() - this.#triedAt > MAX_AGE_MS) void this.#load()
+    if (this.#set === undefined) await this.#load()
+    if (this.#set === undefined) throw unavailable()
+    return this.#set
+  }
+
+  /** Another set than this one if there is one, or may be one by now. */
+  async newerThan(set: KeySet): Promise<KeySet> {
+    if (this.#set === set) await this.#load()
+    // whether the key is a new one cannot be told, and that is not the fault of the caller
+    if (this.#set === set && this.#hasFailed) throw unavailable()
+    return this.#set!
+  }
+
+  async #load(): Promise<void> {
+    const cooldownMs = this.#settings.cooldownSeconds * 1_000
+    const pauseMs = this.#hasFailed ? Math.min(RETRY_MS, cooldownMs) : cooldownMs
+    if (!this.#loading && performance.now() - this.#triedAt < pauseMs) return
+    await (this.#loading ??= this.#reload().finally(() => (this.#loading = undefined)))
+  }
+
+  async #reload(): Promise<void> {
+    this.#triedAt = performance.now()
+    try {
+      this.#set = await loadKeys(this.#settings)
+      this.#hasFailed = false
+    } catch (error) {
+      this.#hasFailed = true
+      this.#onProblem(error)
+    }
+  }
+}
+
+async function loadKeys({ jwksFile, jwksUrl, issuer }: KeySettings): Promise<KeySet> {
+  const keys =
+    jwksFile === undefined
+      ? await fetchJson(jwksUrl ?? (await discoveredUrl(issuer)))
+      : parseJson(readFileSync(jwksFile, 'utf8'), 32)
+  return createLocalJWKSet(keys as unknown as JSONWebKeySet)
+}
+
+async function discoveredUrl(issuer: string): Promise<string> {
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const document = await fetchJson(address)
+  const url = member(document, 'jwks_uri')
+  if (!isObject(document) || document['issuer'] !== issuer)
+    throw new Error(`${address} speaks of another issuer than ${issuer}`)
+  if (typeof url !== 'string' || !isSafeUrl(url) || isNearer(url, issuer))
+    throw new Error(`${address} names no usable jwks_uri`)
+  return url
+}
+
+/** An issuer elsewhere must not make this machine ask itself. */
+function isNearer(url: string, issuer: string): boolean {
+  return isLoopback(new URL(url).hostname) && !isLoopback(new URL(issuer).hostname)
+}
+
+function unavailable(): ServiceError {
+  return new ServiceError('crud:Unavailable', 'the keys of the issuer cannot be had at the moment')
+}

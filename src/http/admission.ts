@@ -1,0 +1,138 @@
+/** Everything that is decided before the body of a request is read: who is addressed, which route, who asks, how often. */
+import type { IncomingMessage } from 'node:http'
+import { type Caller, requirePermission } from '../access/caller.ts'
+import type { Authentication } from '../auth/authentication.ts'
+import { hostKind } from '../auth/loopback.ts'
+import { ServiceError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+import { Aborted } from './body.ts'
+import { type Cors, isPreflight, preflightReply } from './cors.ts'
+import type { Bound, Exchange } from './exchange.ts'
+import type { Overload } from './overload.ts'
+import type { Take } from './rate-limit.ts'
+import type { Access, Reply, Route } from './route.ts'
+import { type Router, readTarget } from './router.ts'
+
+export interface Gate {
+  readonly auth: Authentication
+  readonly router: Router<Bound>
+  readonly overload: Overload
+  readonly cors: Cors
+  readonly take: Take | undefined
+  readonly isMetricsPublic: boolean
+}
+
+/** The route, or the answer to a browser that asks whether it may ask. */
+export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
+  const { request } = exchange
+  const { path, search } = readTarget(request.url ?? '')
+  exchange.isData = path.startsWith('/data/')
+  exchange.search = search
+  refuseBadHost(request)
+  gate.auth.admit(request)
+  exchange.cors = gate.cors(request)
+  const match = path.includes('//') ? undefined : gate.router(path)
+  if (!match) throw new ServiceError('crud:UnknownRoute', 'there is nothing at this path; see /docs')
+  const { allow, template, byMethod } = match.resource
+  const bound = byMethod[request.method ?? '']
+  if (!bound) {
+    if (exchange.cors.includes('Access-Control-Allow-Origin') && isPreflight(request))
+      return preflightReply(allow)
+    exchange.allow = allow
+    throw new ServiceError('crud:MethodNotAllowed', `${template} knows ${allow} only`)
+  }
+  exchange.bound = bound
+  exchange.params = match.params
+  if (bound.route.tag !== 'service' && gate.overload.isOverloaded())
+    throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')
+  return bound
+}
+
+/** Finds out who asks where the route wants to know; a promise only where finding out takes one. */
+export function identify(gate: Gate, exchange: Exchange, route: Route): void | Promise<void> {
+  const access = accessTo(route, gate)
+  if (access === 'public') return undefined
+  try {
+    const caller = gate.auth.callerOf(exchange.request)
+    if (caller instanceof Promise) return identifyLater(gate, exchange, { access, caller })
+    enter(gate, exchange, { access, caller })
+  } catch (error) {
+    throw refused(gate, exchange, error)
+  }
+  return undefined
+}
+
+/** Takes what this request costs beyond the one that every request costs. */
+export function charge(gate: Gate, exchange: Exchange, body: Json | undefined): void {
+  const cost = exchange.bound?.route.cost?.(body) ?? 1
+  if (cost > 1) pay(gate, exchange, cost - 1)
+}
+
+interface Entering<C> {
+  readonly access: Access
+  readonly caller: C
+}
+
+async function identifyLater(
+  gate: Gate,
+  exchange: Exchange,
+  { access, caller }: Entering<Promise<Caller>>,
+): Promise<void> {
+  try {
+    enter(gate, exchange, { access, caller: await caller })
+  } catch (error) {
+    throw refused(gate, exchange, error)
+  }
+  // nobody listened meanwhile, so that the end of the connection went unnoticed
+  if (exchange.request.destroyed) throw new Aborted()
+}
+
+function enter(gate: Gate, exchange: Exchange, { access, caller }: Entering<Caller>): void {
+  exchange.caller = caller
+  pay(gate, exchange, 1)
+  if (access !== 'public' && access !== 'authenticated') requirePermission(caller, access)
+}
+
+/** Whoever guesses is counted by address. */
+function refused(gate: Gate, exchange: Exchange, error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'crud:Unauthenticated') return error
+  try {
+    pay(gate, exchange, 1)
+  } catch (tooMany) {
+    return tooMany
+  }
+  return error
+}
+
+function pay({ take, auth }: Gate, exchange: Exchange, count: number): void {
+  if (!take) return
+  const { caller, request } = exchange
+  // a name that is only said would be another one each time
+  const key = auth.isProven(caller) ? `name ${caller.principal}` : `address ${request.socket.remoteAddress}`
+  exchange.retryAfterSeconds = take(key, count)
+  if (exchange.retryAfterSeconds > 0)
+    throw new ServiceError(
+      'crud:TooManyRequests',
+      `too many requests; try again in ${exchange.retryAfterSeconds} s`,
+    )
+}
+
+function accessTo({ access, operationId }: Route, { isMetricsPublic }: Gate): Access {
+  return isMetricsPublic && operationId === 'metrics' ? 'public' : access
+}
+
+/** Two of them, or one that is none, mean that somebody on the way may understand the request differently. */
+function refuseBadHost({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): void {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  const isMissing = hosts === 0 && httpVersionMinor > 0
+  if (isMissing || hosts > 1 || (hosts === 1 && hostKind(host) === 'malformed')) {
+    throw new ServiceError(
+      'crud:InvalidRequest',
+      'the request needs exactly one Host header that names a host',
+    )
+  }
+}

@@ -1,0 +1,83 @@
+/** Random reads, half of them of what the caller may see and half of them reaching for what they may not. */
+import { type Json, type JsonObject, isNumber, numberText } from '../../src/base/json.ts'
+import type { Chance } from '../agreement/chance.ts'
+import { makeLiteral, makeQuery, makeRequest, pickField } from '../agreement/make-requests.ts'
+import { type ObjectNode, type Simple, familyOf, withPredefined } from '../agreement/model.ts'
+import type { Pair } from './make-documents.ts'
+import { ENTITY, type Version, type World, isSecret, sightOf } from './world.ts'
+
+/** What requests are drawn from. */
+export interface Subject {
+  readonly world: World
+  readonly pairs: readonly Pair[]
+  readonly version: Version
+}
+
+/** The fields a request may name: those in sight, or all of them. */
+export function viewOf(chance: Chance, { world, version }: Subject, percentInSight = 60): ObjectNode {
+  return withPredefined(chance.happens(percentInSight) ? sightOf(world, version) : world.root)
+}
+
+export function makeFind(chance: Chance, subject: Subject): JsonObject {
+  const body = makeRequest(chance, viewOf(chance, subject))
+  // naming a secret is refused as soon as a query does; the projection may always do it
+  const projection = chance.happens(30) ? makeRequest(chance, viewOf(chance, subject, 0))['projection']! : undefined
+  const isPlain = chance.happens(25)
+  return {
+    ...(isPlain ? { projection: { field: '*', recursive: true }, sort: body['sort'] ?? null } : body),
+    ...(projection !== undefined && { projection }),
+    ...(chance.happens(10) && { execution: { count: chance.pick(['exact', 'none']) } }),
+  }
+}
+
+/** All, some by name, or by a query over fields in sight or out of it. */
+export function makeSelection(chance: Chance, subject: Subject): JsonObject {
+  const { world, pairs } = subject
+  const kind = chance.int(100)
+  if (kind < 30) return { $and: [] }
+  if (kind < 65 && !isSecret(world, '_id')) {
+    const names = Array.from({ length: 1 + chance.int(3) }, () => chance.pick(pairs).a['_id']!)
+    return { field: '_id', op: '$in', values: names }
+  }
+  return makeQuery(chance, [viewOf(chance, subject, 70)], 1)
+}
+
+export function makeSimpleParameters(chance: Chance, subject: Subject): URLSearchParams {
+  const root = viewOf(chance, subject)
+  const parameters = new URLSearchParams()
+  const field = () => pickField(chance, [root], (node) => familyOf(node) !== undefined)
+  const [asked, sorted, shown] = [field(), field(), pickField(chance, [root], () => true)]
+  if (asked && chance.happens(80)) {
+    const values = Array.from({ length: 1 + chance.int(2) }, () =>
+      textOf(makeLiteral(chance, asked.node as Simple)),
+    )
+    parameters.set('Q', `${asked.path}:${values.join(',')}`)
+  }
+  if (shown && chance.happens(50)) parameters.set('P', `*:1r,${shown.path}:${chance.pick(['0', '1', '1r'])}`)
+  if (sorted && chance.happens(50)) parameters.set('S', `${sorted.path}:${chance.pick(['a', 'd'])}`)
+  if (chance.happens(30)) parameters.set('from', String(chance.int(3)))
+  if (chance.happens(20)) parameters.set('maxResults', String(chance.int(6)))
+  return parameters
+}
+
+function textOf(value: Json): string {
+  return isNumber(value) ? numberText(value) : String(value)
+}
+
+/** Kept beside the documents by an administrator, in the form that they have as documents. */
+export function makeSearches(chance: Chance, subject: Subject): readonly JsonObject[] {
+  return ['s0', 's1', 's2', 's3'].map((name) => {
+    const { query, projection, sort } = makeFind(chance, subject)
+    const field = pickField(chance, [viewOf(chance, subject)], (node) => familyOf(node) === 'text')
+    const byParameter = field && { field: field.path, op: '=', rvalue: '${value}' }
+    return {
+      _id: `${ENTITY}${name}`,
+      name,
+      entity: ENTITY,
+      parameters: [{ name: 'value', type: 'string', optional: true, defaultValue: 'a' }],
+      query: chance.happens(50) && byParameter ? byParameter : (query ?? { $and: [] }),
+      projection: projection!,
+      ...(sort !== undefined && sort !== null && { sort }),
+    }
+  })
+}

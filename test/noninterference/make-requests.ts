@@ -1,0 +1,219 @@
+/** Random requests over every route: which one, in which form, by whom. */
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Chance } from '../agreement/chance.ts'
+import { pickField } from '../agreement/make-requests.ts'
+import { type Subject, makeFind, makeSimpleParameters, viewOf } from './make-reads.ts'
+import { makeChange, makeInsert, makeRemoval, makeSave } from './make-writes.ts'
+import type { Request } from './request.ts'
+import { ENTITY, type World, printWorld } from './world.ts'
+
+type Asked = Omit<Request, 'roles'>
+type Make = (chance: Chance, subject: Subject) => Asked
+
+export function makeRequestFor(chance: Chance, world: World, pairs: Subject['pairs']): Request {
+  const subject = { world, pairs, version: chance.pick(world.versions) }
+  const asked = chance.pick(CHOICES)(chance, subject)
+  // whoever has fewer roles may read no more
+  const roles = chance.happens(88) ? world.roles : world.roles.filter(() => chance.happens(50))
+  return { ...asked, roles }
+}
+
+type Op = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
+
+const BODIES: Readonly<Record<Op, (chance: Chance, subject: Subject) => JsonObject>> = {
+  find: makeFind,
+  explain: makeFind,
+  insert: makeInsert,
+  save: makeSave,
+  update: makeChange,
+  delete: makeRemoval,
+}
+
+/** With the version in the path, in the body, or the default one. */
+function data(op: Op, method: string): Make {
+  return (chance, subject) => {
+    const { path, route, inBody } = addressed(chance, subject, { base: `/data/${op}/${ENTITY}`, route: op })
+    const body = { ...BODIES[op](chance, subject), ...inBody }
+    return { route, method, path, body }
+  }
+}
+
+interface Address {
+  readonly base: string
+  readonly route: string
+}
+
+function addressed(chance: Chance, { version, world }: Subject, { base, route }: Address) {
+  const prefix = chance.happens(5) ? '/rest' : ''
+  if (chance.happens(60)) return { path: `${prefix}${base}/${version.name}`, route, inBody: {} }
+  const isDefault = version === world.versions.at(-1) || chance.happens(20)
+  const inBody = isDefault ? {} : { version: version.name }
+  return { path: `${prefix}${base}`, route: `${route}Default`, inBody }
+}
+
+const streamed: Make = (chance, subject) => {
+  const found = data('find', 'POST')(chance, subject)
+  return chance.happens(50)
+    ? { ...found, path: `${found.path}?stream=true` }
+    : { ...found, headers: { Accept: 'application/x-ndjson' } }
+}
+
+function simple(op: 'find' | 'explain', route: string): Make {
+  return (chance, subject) => {
+    const address = addressed(chance, subject, { base: `/data/${op}/${ENTITY}`, route })
+    return { ...get(address), path: `${address.path}?${makeSimpleParameters(chance, subject).toString()}` }
+  }
+}
+
+const generate: Make = (chance, subject) => {
+  const field = pickGenerated(chance, subject)
+  const { path, route } = addressed(chance, subject, { base: `/data/generate/${ENTITY}`, route: 'generate' })
+  return get({ path: `${path}/${encodeURIComponent(field)}?n=${1 + chance.int(3)}`, route })
+}
+
+/** Mostly a field whose values are made one after the other: what others drew shows in the next. */
+function pickGenerated(chance: Chance, subject: Subject): string {
+  const generated = [...subject.world.rules].filter(([, { generator }]) => generator).map(([path]) => path)
+  if (generated.length > 0 && chance.happens(80)) return chance.pick(generated)
+  return pickField(chance, [viewOf(chance, subject)], () => true)!.path
+}
+
+const insertAlias: Make = (chance, subject) => {
+  const address = addressed(chance, subject, { base: `/data/${ENTITY}`, route: 'insertAlias' })
+  const { path, route, inBody } = address
+  return { route, method: 'PUT', path, body: { ...makeInsert(chance, subject), ...inBody } }
+}
+
+const bulk: Make = (chance, subject) => {
+  const kind = chance.pick(['ordered', 'unordered', 'atomic'] as const)
+  // side by side, writes would come in an order of their own on each side
+  const ops: readonly (Op | 'generate')[] =
+    kind === 'unordered' ? ['find', 'explain'] : ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate']
+  const requests = Array.from({ length: 1 + chance.int(4) }, (_, seq): JsonObject => {
+    const op = chance.pick(ops)
+    const entity = { entity: ENTITY, ...(chance.happens(70) && { entityVersion: subject.version.name }) }
+    const body = op === 'generate' ? { field: pickGenerated(chance, subject) } : BODIES[op](chance, subject)
+    return { seq, op: chance.happens(50) ? op : op.toUpperCase(), request: { ...body, ...entity } }
+  })
+  const how = kind === 'ordered' ? {} : kind === 'unordered' ? { ordered: false } : { atomic: true }
+  return { route: 'bulk', method: 'POST', path: '/data/bulk', body: { requests, ...how } }
+}
+
+const search: Make = (chance, subject) => {
+  const isPost = chance.happens(50)
+  const route = isPost ? 'search' : 'simpleSearch'
+  const address = addressed(chance, subject, { base: `/data/search/${ENTITY}`, route })
+  const overrides = makeSimpleParameters(chance, subject)
+  overrides.delete('Q')
+  if (chance.happens(60)) overrides.delete('P')
+  if (chance.happens(60)) overrides.delete('S')
+  const value = chance.pick(['a', 'b', '', '${value}', '*'])
+  if (!isPost && chance.happens(60)) overrides.set('value', value)
+  const path = `${address.path}/s${chance.int(5)}?${overrides.toString()}`
+  if (!isPost) return get({ path, route: address.route })
+  return { route: address.route, method: 'POST', path, ...(chance.happens(60) && { body: { value } }) }
+}
+
+const searches: Make = () => get({ path: `/data/search/${ENTITY}`, route: 'searches' })
+
+/** Open mode lets everybody read metadata; to change them is to decide who reads what, so nothing here does. */
+const METADATA: readonly (readonly [route: string, path: string])[] = [
+  ['entityNames', ''],
+  ['entityNamesByStatus', '/s=active,deprecated'],
+  ['roles', '/roles'],
+  ['entityRoles', `/${ENTITY}/roles`],
+  ['versionRoles', `/${ENTITY}/1.0.0/roles`],
+  ['dependencies', '/dependencies'],
+  ['entityDependencies', `/${ENTITY}/dependencies`],
+  ['versionDependencies', `/${ENTITY}/1.0.0/dependencies`],
+  ['entityVersions', `/${ENTITY}`],
+  ['entityHistory', `/${ENTITY}/history`],
+  ['defaultMetadata', `/${ENTITY}/default`],
+  ['metadata', `/${ENTITY}/1.0.0`],
+  ['metadataDiff', `/${ENTITY}/1.0.0/diff/0.0.1`],
+]
+
+const metadata: Make = (chance) => {
+  const [route, path] = chance.pick(METADATA)
+  return get({ path: `/metadata${path}`, route })
+}
+
+/** What changes nothing, or is refused. */
+const metadataWrites: Make = (chance, { world }) => {
+  const last = world.versions.at(-1)!
+  const { entityInfo, schema } = printWorld(world, last) as { entityInfo: Json; schema: Json }
+  const change = (route: string, method: string, path: string, body?: Json): Asked => {
+    return { route, method, path: `/metadata/${path}`, ...(body !== undefined && { body }) }
+  }
+  return chance.pick([
+    change('updateEntityInfo', 'PUT', ENTITY, entityInfo),
+    change('createMetadata', 'PUT', `${ENTITY}/${last.name}`, { entityInfo, schema }),
+    change('createSchema', 'PUT', `${ENTITY}/schema=${last.name}`, schema),
+    change('setStatus', 'PUT', `${ENTITY}/${last.name}/active?comment=again`),
+    change('setDefault', 'POST', `${ENTITY}/${last.name}/default`),
+    change('removeEntity', 'DELETE', ENTITY),
+    change('clearDefault', 'DELETE', `${ENTITY}none/default`),
+  ])
+}
+
+const locks: Make = (chance) => {
+  const operation = chance.pick(['acquire', 'release', 'count', 'ping'] as const)
+  const resourceId = chance.pick(['x', 'y'])
+  if (chance.happens(30)) {
+    const body = { operation, domain: ENTITY, callerId: 'c', resourceId }
+    return { route: 'lock', method: 'POST', path: '/data/lock', body }
+  }
+  const path = `/data/lock/${ENTITY}/c/${resourceId}`
+  const [route, method] = LOCKS[operation]
+  return { route, method, path: operation === 'ping' ? `${path}/ping` : path }
+}
+
+const LOCKS = {
+  acquire: ['acquireLock', 'PUT'],
+  release: ['releaseLock', 'DELETE'],
+  count: ['countLock', 'GET'],
+  ping: ['pingLock', 'PUT'],
+} as const
+
+const SERVICE: readonly (readonly [route: string, path: string])[] = [
+  ['links', '/'],
+  ['health', '/health'],
+  ['dataHealth', '/data/health'],
+  ['metadataHealth', '/metadata/health'],
+  ['ready', '/ready'],
+  ['version', '/version'],
+  ['openapi', '/openapi.json'],
+  ['docs', '/docs'],
+]
+
+const service: Make = (chance) => {
+  const [route, path] = chance.pick(SERVICE)
+  return get({ path, route })
+}
+
+function get({ path, route }: { readonly path: string; readonly route: string }): Asked {
+  return { route, method: 'GET', path }
+}
+
+const WEIGHTS: readonly (readonly [weight: number, make: Make])[] = [
+  [40, data('find', 'POST')],
+  [10, streamed],
+  [12, simple('find', 'simpleFind')],
+  [12, data('explain', 'POST')],
+  [6, simple('explain', 'simpleExplain')],
+  [20, data('insert', 'PUT')],
+  [4, insertAlias],
+  [36, data('save', 'POST')],
+  [60, data('update', 'POST')],
+  [5, data('delete', 'POST')],
+  [8, generate],
+  [16, bulk],
+  [12, search],
+  [2, searches],
+  [5, metadata],
+  [3, metadataWrites],
+  [3, locks],
+  [2, service],
+]
+
+const CHOICES: readonly Make[] = WEIGHTS.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))

@@ -1,0 +1,153 @@
+/** Random worlds: schemas in several versions with random lists of roles, constraints, generators and indexes. */
+import type { JsonObject } from '../../src/base/json.ts'
+import type { Chance } from '../agreement/chance.ts'
+import { makeIndexes, makeSchema } from '../agreement/make-documents.ts'
+import { type Node, type ObjectNode, familyOf } from '../agreement/model.ts'
+import { ENTITY, type List, type Lists, type Rule, type Version, type World, isSecret } from './world.ts'
+
+export const ROLES: readonly string[] = ['r1', 'r2', 'r3', 'r4']
+
+export function makeWorld(chance: Chance): World {
+  // a world that hides nothing, or all of it, has little to tell
+  for (let tries = 0; ; tries++) {
+    const world = makeAny(chance)
+    const paths = [...pathsOf(world.root, '')].map(({ path }) => path)
+    const secrets = paths.filter((path) => isSecret(world, path)).length
+    if ((secrets > 0 && secrets < paths.length) || tries > 5) return world
+  }
+}
+
+function makeAny(chance: Chance): World {
+  const root = makeRoot(chance)
+  const roles = ROLES.filter(() => chance.happens(40))
+  const versions = Array.from({ length: 1 + chance.int(2) }, (_, i) => makeVersion(chance, root, i))
+  const world = { root, rules: new Map<string, Rule>(), versions, indexes: [], roles }
+  return { ...world, rules: makeRules(chance, world), indexes: makeWorldIndexes(chance, world) }
+}
+
+/** Names are texts, so that whoever may not see them still finds documents in the same order on both sides. */
+function makeRoot(chance: Chance): ObjectNode {
+  const fields = new Map(makeSchema(chance).fields)
+  fields.set('_id', { kind: 'simple', type: 'string' })
+  if (chance.happens(30)) fields.set('key', { kind: 'simple', type: 'string' })
+  return { kind: 'object', fields }
+}
+
+function makeVersion(chance: Chance, root: ObjectNode, i: number): Version {
+  const fields = new Map<string, Lists>()
+  for (const { path } of pathsOf(root, '')) {
+    const isName = path === '_id' || path === 'key'
+    const lists = {
+      ...(isName ? chance.happens(12) && { find: ['r4'] } : some(chance, 'find', 45)),
+      ...some(chance, 'insert', 12),
+      ...some(chance, 'update', 20),
+    }
+    if (Object.keys(lists).length > 0) fields.set(path, lists)
+  }
+  const entityLists = (percent: number): List => (chance.happens(percent) ? ['anyone'] : makeList(chance))
+  return {
+    name: `${i + 1}.0.0`,
+    access: {
+      find: entityLists(80),
+      insert: entityLists(75),
+      update: entityLists(85),
+      delete: entityLists(60),
+    },
+    fields,
+    dropped: new Set([...root.fields.keys()].filter((name) => i > 0 && !isFixed(name) && chance.happens(15))),
+  }
+}
+
+function isFixed(name: string): boolean {
+  return name === '_id' || name === 'key'
+}
+
+function some(chance: Chance, operation: string, percent: number): Lists {
+  return chance.happens(percent) ? { [operation]: makeList(chance) } : {}
+}
+
+function makeList(chance: Chance): List {
+  const kind = chance.int(100)
+  if (kind < 12) return ['anyone']
+  if (kind < 24) return ['noone', ...ROLES.filter(() => chance.happens(20))]
+  if (kind < 28) return []
+  return [chance.pick(ROLES), ...ROLES.filter(() => chance.happens(20))]
+}
+
+export interface Way {
+  readonly path: string
+  readonly node: Node
+}
+
+export function* pathsOf({ fields }: ObjectNode, at: string): Generator<Way> {
+  for (const [name, node] of fields) {
+    const path = at + name
+    yield { path, node }
+    if (node.kind === 'object') yield* pathsOf(node, `${path}.`)
+    if (node.kind === 'array' && node.element.kind === 'object') yield* pathsOf(node.element, `${path}.*.`)
+  }
+}
+
+/** Bounds are such that the pools hold values on both sides of them. */
+function makeRules(chance: Chance, world: World): ReadonlyMap<string, Rule> {
+  const rules = new Map<string, Rule>()
+  for (const way of pathsOf(world.root, '')) {
+    if (way.path === '_id') continue
+    const rule = way.path === 'key' ? { constraints: { identity: true } } : makeRule(chance, way, world)
+    if (rule) rules.set(way.path, rule)
+  }
+  return rules
+}
+
+function makeRule(chance: Chance, { path, node }: Way, world: World): Rule | undefined {
+  const kind = chance.int(100)
+  // an identity of elements that is out of sight may clash, which is argued in the documentation
+  const isElementId = /\*\.[^*.]+$/.test(path) && familyOf(node) === 'text' && !isSecret(world, path)
+  if (isElementId && kind < 30) return { constraints: { 'element-identity': true } }
+  if (kind < 60) return undefined
+  if (node.kind === 'simple' && kind < 75) {
+    const generator = makeGenerator(chance, node.type, isSecret(world, path))
+    return generator && { generator, ...(chance.happens(50) && { constraints: { required: true } }) }
+  }
+  if (kind < 85) return { constraints: { required: true } }
+  const bounds = makeBounds(chance, node)
+  return bounds && { constraints: bounds }
+}
+
+function makeGenerator(chance: Chance, type: string, isOutOfSight: boolean): JsonObject | undefined {
+  const overwrite = chance.happens(40)
+  switch (type) {
+    case 'integer':
+    case 'biginteger':
+    case 'double':
+      // how many values were drawn shows in the next one, as the documentation argues
+      if (overwrite && isOutOfSight) return undefined
+      return { type: 'IntSequence', overwrite, configuration: { name: `${ENTITY}${chance.int(2)}` } }
+    case 'date':
+      return { type: 'CurrentTime', overwrite }
+    case 'uid':
+      return { type: 'UUID', overwrite }
+    default:
+      return undefined
+  }
+}
+
+function makeBounds(chance: Chance, node: Node): JsonObject | undefined {
+  if (node.kind === 'array') return chance.pick([{ maxItems: 3 }, { minItems: 1 }, { minItems: 1, maxItems: 2 }])
+  switch (familyOf(node)) {
+    case 'number':
+      return chance.pick([{ minimum: 0 }, { maximum: 3 }])
+    case 'text':
+      return chance.pick([{ maxLength: 1 }, { minLength: 1 }, { matches: '[^a]*' }])
+    default:
+      return undefined
+  }
+}
+
+/** Uniqueness shows to everybody, as the documentation argues, so secrets are in no unique index. */
+function makeWorldIndexes(chance: Chance, world: World): readonly JsonObject[] {
+  return makeIndexes(chance, world.root).map(({ unique, fields, printed }) => ({
+    ...printed,
+    unique: unique && fields.length > 1 && !fields.some(({ path }) => isSecret(world, path)),
+  }))
+}

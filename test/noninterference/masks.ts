@@ -1,0 +1,63 @@
+/**
+ * Answers with everything covered that differs between two runs by nature: the name of the entity, identifiers made by
+ * chance, the numbers of document versions, times, and which plan PostgreSQL chose. Each gets the number of its first
+ * appearance, so that the same again and something new still look different.
+ */
+import { ENTITY } from './world.ts'
+
+export interface Mask {
+  readonly cover: (text: string) => string
+  /** Document versions in the order of their first appearance. */
+  readonly versions: readonly string[]
+}
+
+export function createMask(entity: string, { hidesPlans }: { readonly hidesPlans: boolean }): Mask {
+  const numbers = new Map<string, number>()
+  const versions: string[] = []
+  const numberOf = (text: string): number => {
+    const number = numbers.get(text) ?? numbers.size
+    numbers.set(text, number)
+    return number
+  }
+  const cover = (text: string): string =>
+    (hidesPlans ? withoutPlans(text) : text)
+      .replaceAll(entity, ENTITY)
+      .replaceAll(UUID, (uuid) => `@U${numberOf(uuid)}`)
+      .replaceAll(DOCUMENT_VERSION, (version, name: string, number: string) => {
+        if (!versions.includes(version)) versions.push(version)
+        // where names are out of sight a document is known by a mark
+        const document = MARK.test(name) ? `@M${numberOf(name)}` : name
+        return `${document}:@N${numberOf(number)}`
+      })
+      .replaceAll(DURATION, '"executionTimeMillis":0')
+      .replaceAll(MOMENT, '$1.000')
+  return { cover, versions }
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+const DOCUMENT_VERSION = /(?<=")([\w@-]+):(\d{16})(?=")/g
+const MARK = /^[\w-]{22}$/
+const DURATION = /"executionTimeMillis":\d+/g
+/** How often the clock was looked at meanwhile, by the clock of `sides.ts`. */
+const MOMENT = /(2030\d{4}T\d\d:\d\d:\d\d)\.\d{3}/g
+const PLAN = '"winningPlan":'
+
+/**
+ * PostgreSQL chooses by the size of its pages and by samples of the values in them, of those that are secret, too: see
+ * the documentation.
+ */
+function withoutPlans(text: string): string {
+  const start = text.indexOf(PLAN)
+  if (start < 0) return text
+  const end = endOfObject(text, start + PLAN.length)
+  return `${text.slice(0, start)}"plan":0${withoutPlans(text.slice(end))}`
+}
+
+function endOfObject(text: string, start: number): number {
+  let depth = 0
+  for (const { 0: token, index } of text.slice(start).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/gs)) {
+    if (token === '{') depth++
+    if (token === '}' && --depth === 0) return start + index + 1
+  }
+  return text.length
+}

@@ -1,0 +1,52 @@
+/** Many rounds from one seed, which is told first so that a failure can be repeated. */
+import { storeKind } from '../support/store-kind.ts'
+import { runRound } from './round.ts'
+import { type Sides, type Wrap, openSides } from './sides.ts'
+
+export interface Rounds {
+  readonly pairs: number
+  readonly seed: number
+  /** Requests on one world. */
+  readonly perRound?: number
+  readonly wrap?: Wrap
+  readonly isLoud?: boolean
+}
+
+export interface RoundsResult {
+  readonly asked: ReadonlyMap<string, number>
+  readonly answered: number
+}
+
+/** How many worlds two databases hold before new ones are made. */
+const ROUNDS_PER_SIDES = 40
+
+export async function runRounds(options: Rounds): Promise<RoundsResult> {
+  const { pairs, seed, perRound = 200, wrap, isLoud = false } = options
+  console.log(`noninterference: ${pairs} pairs, --seed ${seed} --store ${storeKind()}`)
+  const asked = new Map<string, number>()
+  let answered = 0
+  const stretch = perRound * ROUNDS_PER_SIDES
+  for (let done = 0; done < pairs; done += stretch) {
+    await using sides = await openSides(wrap)
+    const end = Math.min(done + stretch, pairs)
+    for (let start = done; start < end; start += perRound) {
+      const result = await runOne(sides, (seed + start) | 0, Math.min(perRound, end - start))
+      for (const [route, count] of result.asked) asked.set(route, (asked.get(route) ?? 0) + count)
+      answered += result.answered
+    }
+    if (isLoud) console.log(`${end} pairs`)
+  }
+  return { asked, answered }
+}
+
+async function runOne(sides: Sides, seed: number, pairs: number): Promise<RoundsResult> {
+  const repeat = `--store ${storeKind()} --pairs ${pairs} --per-round ${pairs} --seed ${seed}`
+  const result = await runRound(sides, seed, pairs).catch((cause: unknown) => {
+    throw new Error(`noninterference failed; repeat it with ${repeat}`, { cause })
+  })
+  if (result.difference === undefined) return result
+  throw new DifferenceError(`a caller tells two databases apart; repeat it with ${repeat}\n${result.difference}`)
+}
+
+/** The finding, as opposed to a fault of the harness. */
+export class DifferenceError extends Error {}

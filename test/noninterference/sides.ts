@@ -1,0 +1,74 @@
+/** Two whole services behind two real servers, alike in everything but the documents they are going to hold. */
+import { Agent } from 'node:http'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { openMode } from '../../src/auth/open.ts'
+import { logTo } from '../../src/http/log.ts'
+import { createMetrics } from '../../src/http/metrics.ts'
+import { startServer } from '../../src/http/server.ts'
+import type { Service } from '../../src/service/service.ts'
+import { type Answer, type Ask, askServer } from '../support/server.ts'
+import { failLoudly, openServiceAt } from '../support/service.ts'
+import { freshPlace, storeKind } from '../support/store-kind.ts'
+
+/** Puts something between the server and the service: how the harness itself is tried. */
+export type Wrap = (service: Service) => Service
+
+export interface Side {
+  readonly ask: (method: string, path: string, ask?: Ask) => Promise<Answer>
+}
+
+export interface Sides extends AsyncDisposable {
+  readonly a: Side
+  readonly b: Side
+  /** Sets the clock of both sides forward to the same time. */
+  readonly tick: () => void
+  /** A name that no entity has yet, on either side. */
+  readonly newEntity: () => string
+}
+
+/** Small enough that what the caller sees of all documents sometimes is too much. */
+const LIMITS = { ...DEFAULT_LIMITS, resultBytes: 8_000 }
+const START = Date.UTC(2030, 0, 1)
+
+export async function openSides(wrap: Wrap = (service) => service): Promise<Sides> {
+  await using stack = new AsyncDisposableStack()
+  let ticks = 0
+  const [a, b] = [await openSide(() => ticks, wrap, stack), await openSide(() => ticks, wrap, stack)]
+  let entities = 0
+  const owned = stack.move()
+  return {
+    a,
+    b,
+    tick: () => void ticks++,
+    newEntity: () => `entity${storeKind()}${entities++}`,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+async function openSide(ticks: () => number, wrap: Wrap, stack: AsyncDisposableStack): Promise<Side> {
+  const { location } = stack.use(await freshPlace())
+  const service = stack.use(await openServiceAt(location, { limits: LIMITS, now: clock(ticks) }))
+  const server = await startServer({
+    service: wrap(service),
+    limits: LIMITS,
+    auth: openMode(),
+    log: logTo({ write: failLoudly }, 'error'),
+    metrics: createMetrics(),
+    host: '127.0.0.1',
+    port: 0,
+    overload: { isOverloaded: () => false, close: () => undefined },
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+  stack.defer(() => server.close())
+  stack.defer(() => agent.destroy())
+  return { ask: (method, path, ask = {}) => askServer({ port: server.port, agent }, method, path, ask) }
+}
+
+/** A second for each request and a millisecond for each look, so that identifiers made by time keep their order. */
+function clock(ticks: () => number): () => Date {
+  let [second, looks] = [0, 0]
+  return () => {
+    if (second !== ticks()) [second, looks] = [ticks(), 0]
+    return new Date(START + second * 1000 + looks++)
+  }
+}

@@ -1,0 +1,186 @@
+/** The SQL of the store on PostgreSQL keeps to what a cluster can do too: every text it sends is looked at. */
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { runRound } from '../agreement/round.ts'
+import { runUpdateRound } from '../agreement/update-round.ts'
+import { rowsOf, testPostgresUrl } from '../support/postgres.ts'
+import { SEED } from '../support/seed.ts'
+import { chooseStore } from '../support/store-kind.ts'
+import { CANARIES, FIELD_CANARY, exercise } from './postgres-exercise.ts'
+import { recordStatements } from './record-statements.ts'
+import { DISTRIBUTED, type Finding, RULES, UNORDERED, bareOf, findingsIn, functionsIn } from './sql-shapes.ts'
+
+chooseStore('postgres')
+const recorded = recordStatements()
+let withCanaries: readonly string[] = []
+let findings: readonly Finding[] = []
+let bare: ReadonlySet<string> = new Set()
+
+before(async () => {
+  await exercise()
+  withCanaries = recorded.map(({ text }) => text)
+  for (const seed of [SEED, SEED + 1]) await runRound(seed, 150)
+  await runUpdateRound(SEED, 40)
+  findings = findingsIn(recorded)
+  bare = new Set(recorded.map(({ text }) => bareOf(text)))
+})
+
+for (const name of [...RULES.map((rule) => rule.name), DISTRIBUTED]) {
+  test(`sql: ${name}`, () => {
+    const broken = findings.filter(({ rule }) => rule === name)
+    assert.deepEqual(
+      broken.map(({ text }) => text),
+      [],
+    )
+  })
+}
+
+/** Without these the rules would hold for want of statements. */
+const SEEN: readonly RegExp[] = [
+  /^create table doc_/,
+  /^create table claim_/,
+  /^create index if not exists idx_/,
+  /^create index concurrently if not exists idx_/,
+  /^create index if not exists idx_\d+_elements .* using gin/,
+  /^alter table doc_.* rename to/,
+  /^drop index if exists/,
+  /^analyze doc_/,
+  /^insert into doc_/,
+  /^with claimed as \( insert into claim_.*insert into doc_/,
+  /^with claimed as .* select id, version, \$4::integer, doc from unnest/,
+  /^select id, version, doc from doc_.* where id > \$2 order by id limit \$1$/,
+  /^insert into claim_.* on conflict \(key\) do nothing$/,
+  /^insert into claim_.*select key, \$2/,
+  /^update doc_.* set version = new\.version/,
+  /^update doc_.* set version = stored\.version/,
+  /^delete from doc_/,
+  /^delete from claim_.* key = any/,
+  /^delete from claim_.* key >= /,
+  /^select .* from doc_.* order by .*left\(.*, id limit/,
+  /^select null, version, .* order by id$/,
+  /^declare piecewise .* order by .*id$/,
+  /^explain \(format json\) select/,
+  /^begin isolation level repeatable read read only$/,
+  /^savepoint attempt$/,
+  /^rollback to savepoint attempt$/,
+  /jsonb_array_elements\(/,
+  /@> \$\d/,
+  /smalt_fold_\w+\(/,
+  / ~ \$\d/,
+  /^insert into smalt_lock/,
+  /^insert into smalt_sequence/,
+  /^insert into smalt_history/,
+  /^select pg_notify/,
+  /^listen smalt_metadata$/,
+]
+
+test('sql: the exercise makes the store send every kind of statement', () => {
+  const unseen = SEEN.filter((shape) => ![...bare].some((text) => shape.test(text)))
+  assert.deepEqual(unseen.map(String), [])
+  assert.ok(bare.size > 500, `only ${bare.size} texts`)
+})
+
+test('sql: every exception from the order of documents is one that occurs', () => {
+  const unused = UNORDERED.filter(({ shape }) => ![...bare].some((text) => shape.test(text)))
+  assert.deepEqual(unused, [])
+})
+
+test('sql: what statements on documents call is immutable to the server', async () => {
+  const called = [...functionsIn(recorded)].filter((name) => !['coalesce', 'nullif'].includes(name))
+  const rows = await rowsOf(
+    `${await testPostgresUrl()}?schema=pg_catalog`,
+    () => `select proname from pg_proc where proname in (${called.map((name) => `'${name}'`).join(', ')})
+      group by proname having bool_and(provolatile = 'i')`,
+  )
+  const immutable = rows.map(({ proname }) => String(proname))
+  // the function for folding is one of the store's schemas, which are gone; its text says what it is
+  const others = called.filter((name) => !immutable.includes(name))
+  assert.ok(others.length <= 1, String(others))
+  for (const name of others) {
+    const isCreation = (text: string): boolean =>
+      text.startsWith('create or replace function') && text.includes(name)
+    const created = [...bare].find(isCreation)
+    assert.match(created ?? '', /language plpgsql immutable strict/)
+  }
+})
+
+test('sql: values and names of entities, sequences and locks are in no text', () => {
+  assert.ok(withCanaries.length > 500)
+  for (const canary of CANARIES) {
+    const holding = withCanaries.filter((text) => text.toLowerCase().includes(canary))
+    assert.deepEqual(holding, [], canary)
+  }
+})
+
+test('sql: names of fields are in quoted paths and nowhere else', () => {
+  const texts = withCanaries.map((text) => text.toLowerCase()).filter((text) => text.includes(FIELD_CANARY))
+  assert.ok(texts.length > 0)
+  assert.deepEqual(
+    texts.filter((text) => bareOf(text).includes(FIELD_CANARY)),
+    [],
+  )
+})
+
+/** Each breaks one rule at least; a checker that finds nothing here would find nothing anywhere. */
+const FORBIDDEN: readonly (readonly [rule: RegExp, text: string])[] = [
+  [/no unique index/, 'create unique index idx_1 on doc_1_1(id)'],
+  [/unique in what/, 'create table doc_1_1(id text collate "C" primary key, u text, unique (u))'],
+  [/unique in what/, 'create table claim_1(no bigint primary key, key text)'],
+  [/distributed by their key/, 'create table doc_1_1(id text collate "C" primary key, doc text)'],
+  [/foreign keys/, 'create table smalt_x(no bigint references smalt_y(no))'],
+  [/triggers/, 'create trigger t before insert on doc_1_1 execute function f()'],
+  [
+    /without functions/,
+    'insert into smalt_x values ($1) on conflict (a) do update set a = lower(excluded.a)',
+  ],
+  [/nothing but unnest/, `update doc_1_1 as stored set doc = jsonb_set(doc, '{}', $1) where id = $2`],
+  [/convert parameters only/, 'update doc_1_1 as stored set version = doc::bigint where id = $1'],
+  [/unknown here/, 'select id from doc_1_1 where to_jsonb(doc) = $1 order by id'],
+  [/unknown here/, 'select id from doc_1_1 where version < random() order by id'],
+  [/ask for the time/, 'select id from doc_1_1 where doc < current_timestamp order by id'],
+  [/one document at a time/, 'select id from doc_1_1 where id = any($1) order by id for update'],
+  [/one document at a time/, 'select id from doc_1_1 where id = $1 for share'],
+  [/skip locked/, 'select no from smalt_index for update skip locked'],
+  [/no merge/, 'merge into doc_1_1 using claim_1 on true when matched then delete'],
+  [/physical rows/, 'delete from doc_1_1 where ctid = $1'],
+  [/recursion/, 'with recursive a as (select 1) select 1 from a'],
+  [/grouping sets/, 'select version, count(*) from doc_1_1 group by rollup (version) order by id'],
+  [/lock timeout/, `set lock_timeout = '1s'`],
+  [/table locks/, 'lock table doc_1_1 in exclusive mode'],
+  [/two-phase/, `prepare transaction 'x'`],
+  [/serializable/, 'begin isolation level SERIALIZABLE'],
+  [/numbers/, 'create table smalt_x(no bigserial primary key)'],
+  [/one entity/, 'select id from doc_1_1 where id in (select id from doc_2_1) order by id'],
+  [/in one place/, 'select id from doc_1_1 where id in (select id from doc_1_1) order by id'],
+  [/in one place/, 'delete from claim_1 where key in (select id from doc_1_1)'],
+  [/nothing else/, 'select id from doc_1_1 where exists (select 1 from pg_class) order by id'],
+  [/no joins/, 'select id from doc_1_1 join claim_1 on doc_1_1.id = claim_1.doc order by id'],
+  [/metadata do not meet/, 'select id from doc_1_1, smalt_epoch order by id'],
+  [/never changes/, 'update doc_1_1 as stored set version = $1, id = $2 where stored.id = $3'],
+  [/told by id/, 'delete from doc_1_1 as stored where stored.id = $1 returning stored.doc'],
+  [/ends in id/, 'select id, doc from doc_1_1 where version = $1'],
+  [/ends in id/, 'declare piecewise no scroll cursor for select id, doc from doc_1_1 order by version'],
+  [/ends in id/, 'select id, doc from doc_1_1 where exists (select 1 from unnest($1) order by id)'],
+  [/never altered/, 'truncate doc_1_1'],
+  [/never altered/, 'alter table doc_1_1 add column x text'],
+]
+
+for (const [rule, text] of FORBIDDEN) {
+  test(`sql: the check finds fault with "${text.slice(0, 70)}"`, () => {
+    const found = findingsIn([{ connection: 0, text }])
+    assert.ok(
+      found.some((finding) => rule.test(finding.rule)),
+      `only ${JSON.stringify(found)}`,
+    )
+  })
+}
+
+test('sql: every rule is one that some text breaks', () => {
+  const broken = new Set(
+    FORBIDDEN.flatMap(([, text]) => findingsIn([{ connection: 0, text }]).map(({ rule }) => rule)),
+  )
+  assert.deepEqual(
+    [...RULES.map(({ name }) => name), DISTRIBUTED].filter((name) => !broken.has(name)),
+    [],
+  )
+})
