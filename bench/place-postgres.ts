@@ -6,7 +6,7 @@ import type { Statements } from './bare.ts'
 import { startLimit, startSubject } from './children.ts'
 import type { Place } from './place.ts'
 
-/** Fewer were slower for the limit on two cores, more were not faster. */
+/** Fewer were slower for the limit on two cores, more not clearly faster. */
 const POOL = 16
 
 export async function postgresPlace(): Promise<Place> {

@@ -98,7 +98,7 @@ function requireEntity(view: View, operations: readonly EntityOperation[], verb:
 }
 
 /** What cannot be found cannot be chosen either: the number of those that were would tell of them. */
-function selectionRules(operation: EntityOperation, view: View): Rules {
+export function selectionRules(operation: EntityOperation, view: View): Rules {
   return [...view.rulesFor(operation), ...findRules(view)]
 }
 

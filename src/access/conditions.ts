@@ -6,7 +6,7 @@ import { compileQuery } from '../lang/match.ts'
 import type { Query } from '../lang/query.ts'
 import { type CallerValues, bindRule } from '../lang/row-rule.ts'
 import { type FieldRef, rootScope } from '../lang/scope.ts'
-import type { RoleList } from '../schema/field.ts'
+import type { RoleList, RowRule } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type Caller, countingEntries } from './caller.ts'
 
@@ -21,11 +21,14 @@ export function conditionOf(list: RoleList, schema: Schema, caller: Caller): Con
   if (entries.length === 0) return 'never'
   const rules = entries.filter((entry) => typeof entry !== 'string')
   if (rules.length < entries.length) return ALWAYS
-  const values = valuesOf(caller)
-  const context = { scope: rootScope(schema), limits: DEFAULT_LIMITS }
-  const terms = rules.flatMap(({ where }) => bindRule(where, values, context) ?? [])
+  const terms = rules.flatMap((rule) => boundTo(rule, schema, caller) ?? [])
   if (terms.length === 0) return 'never'
   return [terms.length === 1 ? terms[0]! : { kind: 'or', terms }]
+}
+
+/** The rule for one caller; undefined where it matches nothing. */
+export function boundTo({ where }: RowRule, schema: Schema, caller: Caller): Rule | undefined {
+  return bindRule(where, valuesOf(caller), { scope: rootScope(schema), limits: DEFAULT_LIMITS })
 }
 
 export function allOf(conditions: readonly Condition[]): Condition {

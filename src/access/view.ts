@@ -42,8 +42,7 @@ function createView(schema: Schema, caller: Caller): View {
     update: admits(access.update, caller),
     delete: admits(access.delete, caller),
   }
-  // The same list gives the same rules, which is how fields with one condition are known to share it.
-  const conditionFor = memoized((list: RoleList) => conditionOf(list, schema, caller))
+  const conditionFor = conditionsBy(schema, caller)
   const conditionOn = (field: Field, operation: FieldOperation): Condition => {
     if (!admitted[operation]) return 'never'
     const lists = field.roles[operation]
@@ -66,6 +65,18 @@ function createView(schema: Schema, caller: Caller): View {
     sight,
     ...(sightOf && { sightOf }),
   }
+}
+
+/** Equal lists give the very same rules, which is how fields with one condition are known to share it. */
+function conditionsBy(schema: Schema, caller: Caller): (list: RoleList) => Condition {
+  const known = new Map<string, Condition>()
+  return memoized((list) => {
+    const isPlain = list.every((entry) => typeof entry === 'string')
+    const text = isPlain ? '' : JSON.stringify(list)
+    const condition = known.get(text) ?? conditionOf(list, schema, caller)
+    if (!isPlain) known.set(text, condition)
+    return condition
+  })
 }
 
 interface Seeing {

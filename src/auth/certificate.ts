@@ -10,15 +10,16 @@ export function certificateMode(makeCaller: MakeCaller): Mode {
   const known = new WeakMap<TLSSocket, Caller>()
   return ({ socket }) => {
     const connection = socket as TLSSocket
-    if (connection.encrypted !== true) return undefined
+    if (!('encrypted' in socket)) return undefined
     const found = known.get(connection)
     if (found) return found
-    const { subject } = connection.getPeerCertificate() as Partial<ReturnType<TLSSocket['getPeerCertificate']>>
+    const { subject } = connection.getPeerCertificate() as Partial<
+      ReturnType<TLSSocket['getPeerCertificate']>
+    >
     if (subject === undefined) return undefined
     if (!connection.authorized) throw unauthenticated('the client certificate is not trusted')
     const [principal] = textsIn(subject.CN)
-    if (principal === undefined)
-      throw unauthenticated('the subject of the certificate has no common name')
+    if (principal === undefined) throw unauthenticated('the subject of the certificate has no common name')
     const caller = makeCaller({ principal, roles: textsIn(subject.OU) })
     known.set(connection, caller)
     return caller

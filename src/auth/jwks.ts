@@ -1,6 +1,12 @@
 /** The public keys of an issuer: fetched when needed, kept, and fetched again when keys change, but never in a storm. */
 import { readFileSync } from 'node:fs'
-import { type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters, createLocalJWKSet, errors } from 'jose'
+import {
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+  createLocalJWKSet,
+  errors,
+} from 'jose'
 import { ServiceError } from '../base/errors.ts'
 import { isObject, member } from '../base/json.ts'
 import { parseJson } from '../base/parse-json.ts'

@@ -1,6 +1,15 @@
 /** The file of tokens: what it holds, how it is read, and how it is changed without losing another change. */
 import { createHash, randomBytes, randomInt } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Permission, PERMISSIONS } from '../access/caller.ts'
@@ -64,7 +73,7 @@ export const TOKEN = /^smalt_([0-9a-z]{12})_([A-Za-z0-9_-]{43})$/
 
 const ID_LENGTH = 12
 const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz'
-const LOCK_WAIT_MS = 5_000
+const LOCK_WAIT_MS = 3_000
 const LOCK_RETRY_MS = 20
 
 const Texts = Type.Array(Type.String())

@@ -5,14 +5,14 @@ import { isSafeUrl } from '../auth/fetch-json.ts'
 import type { AuthSettings, JwtSettings, ProxyHeaders, ProxySettings } from '../auth/settings.ts'
 import { ConfigError } from './config-error.ts'
 import { type ModeName, MODES } from './setting-shapes.ts'
-import type { Pick } from './pick.ts'
+import type { Reader } from './reader.ts'
 
-export function authFrom(pick: Pick, dataDirectory: string): AuthSettings {
+export function authFrom(pick: Reader, tokensFile: string): AuthSettings {
   const hasCertificates = pick.given('tls.ca') !== undefined
   const isOn = modesFrom(pick, hasCertificates)
   return {
     isOpen: isOn('open'),
-    ...(isOn('tokens') && { tokens: { file: pick.text('auth.tokens.file') ?? `${dataDirectory}/tokens.json` } }),
+    ...(isOn('tokens') && { tokens: { file: tokensFile } }),
     ...(isOn('jwt') && { jwt: jwtFrom(pick) }),
     ...(isOn('proxy') && { proxy: proxyFrom(pick) }),
     hasCertificates,
@@ -22,9 +22,10 @@ export function authFrom(pick: Pick, dataDirectory: string): AuthSettings {
 }
 
 /** Those that are named; else those that are described; else the open one. */
-function modesFrom(pick: Pick, hasCertificates: boolean): (mode: ModeName) => boolean {
+function modesFrom(pick: Reader, hasCertificates: boolean): (mode: ModeName) => boolean {
   const named = pick.texts('auth.modes')
-  if (named?.length === 0) throw new ConfigError(`${pick.nameOf('auth.modes')} must name one of ${MODES.join(', ')}`)
+  if (named?.length === 0)
+    throw new ConfigError(`${pick.nameOf('auth.modes')} must name one of ${MODES.join(', ')}`)
   const described = MODES.filter((mode) => pick.has(`auth.${mode}`))
   const usual = described.length > 0 || hasCertificates ? described : ['open']
   const modes: readonly string[] = named ?? usual
@@ -33,11 +34,13 @@ function modesFrom(pick: Pick, hasCertificates: boolean): (mode: ModeName) => bo
 
 const USUAL_ALGORITHMS = ['RS256', 'ES256', 'PS256', 'EdDSA']
 
-function jwtFrom(pick: Pick): JwtSettings {
+function jwtFrom(pick: Reader): JwtSettings {
   const issuer = pick.text('auth.jwt.issuer')
   const audience = pick.texts('auth.jwt.audience') ?? []
   if (issuer === undefined || audience.length === 0)
-    throw new ConfigError('auth.jwt needs both issuer and audience (SMALT_AUTH_JWT_ISSUER, SMALT_AUTH_JWT_AUDIENCE)')
+    throw new ConfigError(
+      'auth.jwt needs both issuer and audience (SMALT_AUTH_JWT_ISSUER, SMALT_AUTH_JWT_AUDIENCE)',
+    )
   const jwksUrl = pick.text('auth.jwt.jwksUrl')
   const jwksFile = pick.text('auth.jwt.jwksFile')
   if (jwksUrl !== undefined && jwksFile !== undefined)
@@ -59,12 +62,13 @@ function jwtFrom(pick: Pick): JwtSettings {
 }
 
 function requireSafe(name: string, url: string): void {
-  if (!isSafeUrl(url)) throw new ConfigError(`${name} must be an address with https (http on this machine only)`)
+  if (!isSafeUrl(url))
+    throw new ConfigError(`${name} must be an address with https (http on this machine only)`)
 }
 
 const MIN_SECRET = 16
 
-function proxyFrom(pick: Pick): ProxySettings {
+function proxyFrom(pick: Reader): ProxySettings {
   const secret = pick.secret('auth.proxy.secret')
   const addresses = pick.texts('auth.proxy.addresses') ?? []
   if (secret === undefined && addresses.length === 0)
@@ -78,12 +82,13 @@ function proxyFrom(pick: Pick): ProxySettings {
 }
 
 /** None of those that say who asks has a usual name: one that the proxy does not know of, it would let through. */
-function headersFrom(pick: Pick): ProxyHeaders {
+function headersFrom(pick: Reader): ProxyHeaders {
   const entries = HEADERS.flatMap((name): [string, string][] => {
     const path = `auth.proxy.headers.${name}`
     const header = pick.text(path) ?? (name === 'secret' ? 'Smalt-Proxy-Secret' : undefined)
     if (header === undefined) return []
-    if (!/^[A-Za-z0-9-]+$/.test(header)) throw new ConfigError(`${pick.nameOf(path)} must be the name of a header`)
+    if (!/^[A-Za-z0-9-]+$/.test(header))
+      throw new ConfigError(`${pick.nameOf(path)} must be the name of a header`)
     return [[name, header.toLowerCase()]]
   })
   const headers = Object.fromEntries(entries) as unknown as ProxyHeaders
@@ -101,7 +106,7 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && Number(prefix ?? 0) <= (isIPv6(address) ? 128 : 32)
 }
 
-function permissionsFrom(pick: Pick): AuthSettings['permissions'] {
+function permissionsFrom(pick: Reader): AuthSettings['permissions'] {
   const entries = PERMISSIONS.flatMap((name): [Permission, readonly string[]][] => {
     const roles = pick.texts(`permissions.${name}`)
     return roles === undefined ? [] : [[name, roles]]
@@ -109,10 +114,12 @@ function permissionsFrom(pick: Pick): AuthSettings['permissions'] {
   return Object.fromEntries(entries)
 }
 
-function originsFrom(pick: Pick): readonly string[] {
+function originsFrom(pick: Reader): readonly string[] {
   const origins = pick.texts('cors.origins') ?? []
-  const bad = origins.find((each) => URL.parse(each)?.origin !== each || !/^https?:/.test(each))
+  const bad = origins.find((each) => URL.parse(each)?.origin !== each || !/^https?:[^*]*$/.test(each))
   if (bad === undefined) return origins
   const name = pick.nameOf('cors.origins')
-  throw new ConfigError(`${name}: ${bad} is no origin such as https://app.example.com; each must be written out`)
+  throw new ConfigError(
+    `${name}: ${bad} is no origin such as https://app.example.com; each must be written out`,
+  )
 }

@@ -7,8 +7,16 @@ import type { LogLevel } from '../http/log.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 import { authFrom } from './auth-config.ts'
 import { ConfigError } from './config-error.ts'
-import { Pick } from './pick.ts'
-import { type Environment, type FlagValues, gatherSettings, readSettingsFile, variableFor } from './settings.ts'
+import { Reader } from './reader.ts'
+import {
+  type Environment,
+  type FlagValues,
+  LAYERS,
+  type Settings,
+  gatherSettings,
+  readSettingsFile,
+  variableFor,
+} from './settings.ts'
 
 export interface Config {
   readonly host: string
@@ -20,6 +28,8 @@ export interface Config {
   readonly logLevel: LogLevel
   readonly limits: Limits
   readonly auth: AuthSettings
+  /** Where tokens are kept, whether they count or not. */
+  readonly tokensFile: string
   readonly rateLimit: RateLimit | undefined
   readonly metrics: 'authenticated' | 'public'
   readonly tls: TlsFiles | undefined
@@ -42,18 +52,24 @@ export interface TlsFiles {
 type Flag = 'port' | 'host' | 'data' | 'store' | 'workers' | 'log-level' | 'auth' | 'config'
 export type Flags = Readonly<Partial<Record<Flag, string>>> & { readonly datasource?: readonly string[] }
 
-export function readConfig(flags: Flags, environment: Environment, directory: string = process.cwd()): Config {
+export function readConfig(
+  flags: Flags,
+  environment: Environment,
+  directory: string = process.cwd(),
+): Config {
   if (flags.store !== undefined && flags.data !== undefined)
     throw new ConfigError('--data and --store both say where the data is; leave one of them out')
   refuseStrayLimit(environment)
   const file = readSettingsFile(flags.config ?? environment['SMALT_CONFIG'], directory)
   const settings = gatherSettings(flagValues(flags), environment, file)
-  const pick = new Pick(settings, environment)
+  const pick = new Reader(settings, environment)
   const dataDirectory = pick.text('data') ?? './data'
-  const store = flags.data === undefined ? storeFrom(pick) : undefined
+  const store = isDataStronger(pick) ? undefined : storeFrom(pick)
   const location = store ?? `sqlite:${dataDirectory}`
   const datasources = [{ name: DEFAULT, location }, ...datasourcesFrom(pick)]
   const kept = parseLocation(location)
+  const tokensFile =
+    pick.text('auth.tokens.file') ?? `${kept?.kind === 'sqlite' ? kept.directory : dataDirectory}/tokens.json`
   return {
     host: pick.text('host') ?? '127.0.0.1',
     port: pick.number('port') ?? 8080,
@@ -61,12 +77,19 @@ export function readConfig(flags: Flags, environment: Environment, directory: st
     workers: workersFrom(pick, datasources),
     logLevel: (pick.text('logLevel') as LogLevel | undefined) ?? 'info',
     limits: limitsFrom(pick),
-    auth: authFrom(pick, kept?.kind === 'sqlite' ? kept.directory : dataDirectory),
+    auth: authFrom(pick, tokensFile),
+    tokensFile,
     rateLimit: rateLimitFrom(pick),
     metrics: (pick.text('metrics') as Config['metrics'] | undefined) ?? 'authenticated',
     tls: tlsFrom(pick),
-    sources: Object.fromEntries([...settings].map(([path, { name }]) => [path, name])),
+    sources: sourcesOf(settings),
   }
+}
+
+/** Sections are left out: what is in them has been given. */
+function sourcesOf(settings: Settings): Config['sources'] {
+  const given = [...settings].filter(([, { value }]) => !isObject(value) || Object.keys(value).length > 0)
+  return Object.fromEntries(given.map(([path, { name }]) => [path, name]))
 }
 
 /** `bodyBytes` is set by `SMALT_LIMITS_BODY_BYTES`, and so on. */
@@ -95,20 +118,31 @@ function flagValues(flags: Flags): FlagValues {
   return new Map(entries)
 }
 
+/** Both say where the data is; what was given more pressingly counts. */
+function isDataStronger(pick: Reader): boolean {
+  const [data, store] = [pick.given('data'), pick.given('store')]
+  if (!data || !store) return false
+  if (data.layer === 'file' && store.layer === 'file')
+    throw new ConfigError(`${data.name} and store both say where the data is; leave one of them out`)
+  return LAYERS.indexOf(data.layer) < LAYERS.indexOf(store.layer)
+}
+
 /** Locations may hold passwords, so none of these messages repeats what was given. */
-function storeFrom(pick: Pick): string | undefined {
+function storeFrom(pick: Reader): string | undefined {
   const store = pick.secret('store')
   if (store === undefined || parseLocation(store)) return store
   throw new ConfigError(`${pick.nameOf('store')} must be ${LOCATION_FORMS}`)
 }
 
 /** In the file by name; elsewhere as a list of NAME=LOCATION. */
-function datasourcesFrom(pick: Pick): readonly NamedLocation[] {
+function datasourcesFrom(pick: Reader): readonly NamedLocation[] {
   const given = pick.given('datasources')
   if (!given) return []
   const { name: setting, value } = given
   const pairs = isObject(value)
-    ? Object.entries(value).map(([name, location]) => [name, pick.reveal(`${setting}/${name}`, location)] as const)
+    ? Object.entries(value).map(
+        ([name, location]) => [name, pick.reveal(`${setting}/${name}`, location)] as const,
+      )
     : (value as readonly string[]).map((text) => splitDatasource(text))
   const named = pairs.map(([name, location]) => namedLocation(name, location, setting))
   const names = [DEFAULT, ...named.map(({ name }) => name)]
@@ -130,7 +164,7 @@ function namedLocation(name: string, location: string, setting: string): NamedLo
   throw new ConfigError(`${setting}: the location of ${name} must be ${LOCATION_FORMS}`)
 }
 
-function workersFrom(pick: Pick, datasources: readonly NamedLocation[]): number {
+function workersFrom(pick: Reader, datasources: readonly NamedLocation[]): number {
   const workers = pick.number('workers') ?? 1
   const embedded = datasources.find(({ location }) => parseLocation(location)?.kind === 'sqlite')
   if (workers === 1 || !embedded) return workers
@@ -148,7 +182,7 @@ function refuseStrayLimit(environment: Environment): void {
   if (stray !== undefined) throw new ConfigError(`${stray} sets no limit; there are ${known.join(', ')}`)
 }
 
-function limitsFrom(pick: Pick): Limits {
+function limitsFrom(pick: Reader): Limits {
   const entries = Object.entries(DEFAULT_LIMITS).map(([name, usual]): [string, number] => [
     name,
     pick.number(`limits.${name}`) ?? (usual as number),
@@ -156,15 +190,16 @@ function limitsFrom(pick: Pick): Limits {
   return Object.fromEntries(entries) as unknown as Limits
 }
 
-function rateLimitFrom(pick: Pick): RateLimit | undefined {
+function rateLimitFrom(pick: Reader): RateLimit | undefined {
   const perSecond = pick.number('rateLimit.perSecond')
   const burst = pick.number('rateLimit.burst')
   if (perSecond !== undefined) return { perSecond, burst: burst ?? perSecond }
-  if (burst !== undefined) throw new ConfigError(`${pick.nameOf('rateLimit.burst')} needs rateLimit.perSecond`)
+  if (burst !== undefined)
+    throw new ConfigError(`${pick.nameOf('rateLimit.burst')} needs rateLimit.perSecond`)
   return undefined
 }
 
-function tlsFrom(pick: Pick): TlsFiles | undefined {
+function tlsFrom(pick: Reader): TlsFiles | undefined {
   const [cert, key, ca] = [pick.text('tls.cert'), pick.text('tls.key'), pick.text('tls.ca')]
   if (cert !== undefined && key !== undefined) return { cert, key, ca }
   if (cert ?? key ?? ca) throw new ConfigError('tls needs both cert and key')

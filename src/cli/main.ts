@@ -2,14 +2,15 @@
 /** The command line: finds out what is wanted and does it. Data goes to standard output, talk to standard error. */
 import { enableCompileCache } from 'node:module'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { maskLocation } from '../base/location.ts'
 import { OpenNetworkError } from '../auth/authentication.ts'
 import { VERSION } from '../http/version.ts'
-import { type Config, ConfigError, type Flags, limitVariable, readConfig } from './config.ts'
+import { type Flags, readConfig } from './config.ts'
+import { ConfigError } from './config-error.ts'
 import { EXIT, Exit } from './exit.ts'
 import { HELP } from './help.ts'
 import type { MoveFlags } from './move.ts'
 import { suggestion } from './suggest.ts'
+import type { TokenFlags } from './token.ts'
 
 /** What only `move` understands; it understands nothing else. */
 const MOVE_OPTIONS = {
@@ -20,8 +21,21 @@ const MOVE_OPTIONS = {
   json: { type: 'boolean' },
 } as const satisfies ParseArgsConfig['options']
 
+/** What only `token` understands, besides where the tokens are. */
+const TOKEN_OPTIONS = {
+  principal: { type: 'string' },
+  role: { type: 'string', multiple: true },
+  permission: { type: 'string', multiple: true },
+  claim: { type: 'string', multiple: true },
+  expires: { type: 'string' },
+  json: { type: 'boolean' },
+} as const satisfies ParseArgsConfig['options']
+
 const OPTIONS = {
   ...MOVE_OPTIONS,
+  ...TOKEN_OPTIONS,
+  config: { type: 'string' },
+  auth: { type: 'string' },
   port: { type: 'string' },
   host: { type: 'string' },
   data: { type: 'string' },
@@ -33,7 +47,7 @@ const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies ParseArgsConfig['options']
 
-const COMMANDS = ['serve', 'config', 'move', 'help', 'version'] as const
+const COMMANDS = ['serve', 'config', 'token', 'move', 'help', 'version'] as const
 type Command = (typeof COMMANDS)[number]
 
 try {
@@ -45,7 +59,7 @@ try {
 }
 
 async function run(args: readonly string[]): Promise<void> {
-  const { command, flags } = parse(args)
+  const { command, flags, words } = parse(args)
   switch (command) {
     case 'help':
       process.stdout.write(HELP)
@@ -53,8 +67,13 @@ async function run(args: readonly string[]): Promise<void> {
     case 'version':
       process.stdout.write(`${VERSION}\n`)
       break
-    case 'config':
-      process.stdout.write(`${JSON.stringify(shown(readConfig(flags, process.env)), undefined, 2)}\n`)
+    case 'config': {
+      const { showConfig } = await import('./show-config.ts')
+      showConfig(words, () => readConfig(flags, process.env))
+      break
+    }
+    case 'token':
+      await (await import('./token.ts')).runToken(words, flags, readConfig(flags, process.env))
       break
     case 'move':
       await (await import('./move.ts')).runMove(flags)
@@ -69,7 +88,14 @@ async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-function parse(args: readonly string[]): { readonly command: Command; readonly flags: Flags & MoveFlags } {
+interface Parsed {
+  readonly command: Command
+  readonly flags: Flags & MoveFlags & TokenFlags
+  /** What follows the command. */
+  readonly words: readonly string[]
+}
+
+function parse(args: readonly string[]): Parsed {
   const { values, positionals, tokens } = lenient(args)
   for (const token of tokens) {
     if (token.kind !== 'option') continue
@@ -80,28 +106,28 @@ function parse(args: readonly string[]): { readonly command: Command; readonly f
     if (known.type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`)
   }
   const { help, version, ...flags } = values
-  if (help === true) return { command: 'help', flags: {} }
-  if (version === true) return { command: 'version', flags: {} }
+  if (help === true) return { command: 'help', flags: {}, words: [] }
+  if (version === true) return { command: 'version', flags: {}, words: [] }
   const [name = 'serve', ...rest] = positionals
   const command = COMMANDS.find((each) => each === name)
   if (!command) throw usage(`there is no command ${name}`, name, COMMANDS)
-  if (rest.length > 0) throw usage(`${command} takes no further words, but got ${rest.join(' ')}`)
-  const stray = Object.keys(flags).find((flag) => Object.hasOwn(MOVE_OPTIONS, flag) !== (command === 'move'))
+  const takesWords = command === 'token' || (command === 'config' && rest.join(' ') === 'schema')
+  if (rest.length > 0 && !takesWords)
+    throw usage(`${command} takes no further words, but got ${rest.join(' ')}`)
+  const stray = Object.keys(flags).find((flag) => !understands(command, flag))
   if (stray !== undefined) throw usage(`${command} takes no ${dashed(stray)}`)
-  return { command, flags: flags as Flags & MoveFlags }
+  return { command, flags: flags as Parsed['flags'], words: rest }
+}
+
+function understands(command: Command, flag: string): boolean {
+  const [isMove, isToken] = [Object.hasOwn(MOVE_OPTIONS, flag), Object.hasOwn(TOKEN_OPTIONS, flag)]
+  if (command === 'move') return isMove
+  return command === 'token' ? isToken || !isMove : !isMove && !isToken
 }
 
 /** Strict parsing would throw sentences of its own; the checks are made here, with suggestions. */
 function lenient(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: false, tokens: true })
-}
-
-/** Without passwords, and with the variable beside each limit, since nobody guesses it. */
-function shown({ limits, datasources, ...config }: Config) {
-  const masked = datasources.map(({ name, location }) => ({ name, location: maskLocation(location) }))
-  const variables = Object.keys(limits).map((name) => [name, limitVariable(name)])
-  const limitVariables = Object.fromEntries(variables) as Record<string, string>
-  return { ...config, datasources: masked, limits, limitVariables }
 }
 
 function usage(problem: string, word?: string, known: readonly string[] = []): Exit {

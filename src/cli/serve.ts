@@ -1,15 +1,19 @@
 /** `smalt serve`: opens the data, listens, and ends cleanly when told to. */
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { AuthSettings } from '../auth/settings.ts'
 import { ServiceError } from '../base/errors.ts'
 import { maskLocation, parseLocation } from '../base/location.ts'
-import { openMode, refuseOpenNetwork } from '../auth/open.ts'
+import { createAuthentication } from '../auth/create.ts'
+import { refuseOpenNetwork } from '../auth/open.ts'
 import { type Log, createLog } from '../http/log.ts'
 import { type Metrics, createMetrics } from '../http/metrics.ts'
-import { startServer } from '../http/server.ts'
+import { type Tls, startServer } from '../http/server.ts'
 import { VERSION } from '../http/version.ts'
 import { OpenError, type ServiceOptions, openService } from '../service/open.ts'
 import type { Service } from '../service/service.ts'
-import type { Config } from './config.ts'
+import type { Config, TlsFiles } from './config.ts'
+import { ConfigError } from './config-error.ts'
 import { EXIT, Exit } from './exit.ts'
 
 /** Resolves when the service listens; from then on signals decide. */
@@ -30,10 +34,13 @@ export interface Listening {
 }
 
 export async function listen(config: Config, log: Log, metrics: Metrics): Promise<Listening> {
-  const auth = openMode()
-  const { host, port, limits, datasources } = config
+  const { host, port, limits, datasources, rateLimit } = config
   // the server refuses this too, but only after the data has been opened, or made where there was none
-  refuseOpenNetwork(auth, host)
+  refuseOpenNetwork(config.auth, host)
+  const tls = config.tls && readTls(config.tls)
+  const auth = await createAuthentication(config.auth, (error) =>
+    log.logger.error({ err: error }, 'what credentials are checked by cannot be had'),
+  )
   const service = await open({
     datasources,
     limits,
@@ -45,7 +52,10 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
     },
   })
   try {
-    const server = await startServer({ service, limits, auth, log, metrics, host, port })
+    const { origins } = config.auth
+    const isMetricsPublic = config.metrics === 'public'
+    const options = { service, limits, auth, log, metrics, host, port }
+    const server = await startServer({ ...options, origins, rateLimit, isMetricsPublic, tls })
     return {
       port: server.port,
       store: service.store.description,
@@ -70,6 +80,15 @@ async function open(options: ServiceOptions): Promise<Service> {
   }
 }
 
+function readTls({ cert, key, ca }: TlsFiles): Tls {
+  try {
+    const [certText, keyText] = [readFileSync(cert, 'utf8'), readFileSync(key, 'utf8')]
+    return { cert: certText, key: keyText, ca: ca === undefined ? undefined : readFileSync(ca, 'utf8') }
+  } catch (error) {
+    throw new ConfigError(`the files of tls cannot be read: ${(error as Error).message}`)
+  }
+}
+
 function listenProblem(error: unknown, { host, port }: Config): Exit {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') {
@@ -84,10 +103,10 @@ function listenProblem(error: unknown, { host, port }: Config): Exit {
 /** A person reads it beside the log, a machine in it. */
 export function announce(
   log: Log,
-  { host, datasources, workers }: Config,
+  { host, datasources, workers, auth, tls }: Config,
   { port, store }: Omit<Listening, 'end'>,
 ): void {
-  const api = `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+  const api = `${tls ? 'https' : 'http'}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
   const [first, ...others] = datasources.map(({ name, location }) => ({
     name,
     data: shownLocation(location),
@@ -105,9 +124,21 @@ export function announce(
   process.stderr.write(
     `Smalt ${VERSION}\n  API    ${api}\n  docs   ${facts.docs}\n  data   ${facts.data}\n` +
       others.map(({ name, data }) => `         ${name}: ${data}\n`).join('') +
-      `  store  ${store}\n  roles  from the header Smalt-Roles; this machine only\n` +
+      `  store  ${store}\n  ${whoAsks(auth)}\n` +
       (workers > 1 ? `  works  in ${workers} processes\n` : ''),
   )
+}
+
+function whoAsks({ isOpen, tokens, jwt, proxy, hasCertificates }: AuthSettings): string {
+  const modes = [
+    ...(tokens ? ['tokens'] : []),
+    ...(jwt ? ['jwt'] : []),
+    ...(proxy ? ['proxy'] : []),
+    ...(hasCertificates ? ['client certificates'] : []),
+  ]
+  const open = 'roles  from the header Smalt-Roles; this machine only'
+  if (modes.length === 0) return open
+  return `auth   ${modes.join(', ')}${isOpen ? `\n  ${open}` : ''}`
 }
 
 /** The directory from the root, or the URL without its password. */

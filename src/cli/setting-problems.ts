@@ -18,10 +18,10 @@ export function problemWith(value: Json, shape: Shape, at = ''): string | undefi
 /** What a shape takes, in words. */
 export function expected(shape: Shape): string {
   if (isArray(shape['anyOf'])) return (shape['anyOf'] as readonly Shape[]).map(expected).join(' or ')
-  if (isArray(shape['enum'])) return `one of ${shape['enum'].join(', ')}`
-  switch (shape['type']) {
+  if (isArray(shape['enum'])) return `one of ${(shape['enum'] as readonly string[]).join(', ')}`
+  switch (shape['type'] as string) {
     case 'integer':
-      return `a whole number from ${String(shape['minimum'])} to ${String(shape['maximum'])}`
+      return `a whole number from ${shape['minimum'] as number} to ${shape['maximum'] as number}`
     case 'string':
       return 'a text'
     case 'boolean':

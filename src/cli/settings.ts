@@ -14,26 +14,42 @@ export type Environment = Readonly<Partial<Record<string, string>>>
 export interface Given {
   readonly name: string
   readonly value: Json
+  readonly layer: Layer
 }
+
+/** The strongest first. */
+export const LAYERS = ['flag', 'variable', 'file'] as const
+type Layer = (typeof LAYERS)[number]
 
 /** By path, such as `auth.jwt.issuer`. */
 export type Settings = ReadonlyMap<string, Given>
 
 /** Path → flag. A flag that may be repeated gives an array. */
-export type FlagValues = ReadonlyMap<string, { readonly flag: string; readonly value: string | readonly string[] }>
+export type FlagValues = ReadonlyMap<
+  string,
+  { readonly flag: string; readonly value: string | readonly string[] }
+>
 
-export function gatherSettings(flags: FlagValues, environment: Environment, file: Given | undefined): Settings {
+export function gatherSettings(
+  flags: FlagValues,
+  environment: Environment,
+  file: Given | undefined,
+): Settings {
   const found = new Map<string, Given>()
-  for (const { path, keys, shape } of LEAVES) {
+  for (const { path, keys, shape, isSection } of LEAVES) {
     const variable = variableFor(path)
     const flag = flags.get(path)
     const written = environment[variable]
     const inFile = file === undefined ? undefined : lookUp(file.value, keys)
-    if (flag) found.set(path, { name: flag.flag, value: convert(flag.flag, flag.value, shape) })
+    // a section that is there says something, though there be nothing in it
+    if (isSection) {
+      if (inFile !== undefined) found.set(path, { name: file!.name, value: {}, layer: 'file' })
+    } else if (flag)
+      found.set(path, { name: flag.flag, value: convert(flag.flag, flag.value, shape), layer: 'flag' })
     else if (written !== undefined)
-      found.set(path, { name: variable, value: convert(variable, written, shape) })
+      found.set(path, { name: variable, value: convert(variable, written, shape), layer: 'variable' })
     else if (inFile !== undefined)
-      found.set(path, { name: `${file!.name}: /${keys.join('/')}`, value: inFile })
+      found.set(path, { name: `${file!.name}: /${keys.join('/')}`, value: inFile, layer: 'file' })
   }
   return found
 }
@@ -53,7 +69,7 @@ export function readSettingsFile(named: string | undefined, directory: string): 
   const value = parsed(name, source)
   const problem = problemWith(value, SETTINGS)
   if (problem !== undefined) throw new ConfigError(`${name}: ${problem}`)
-  return { name, value }
+  return { name, value, layer: 'file' }
 }
 
 /** `limits.bodyBytes` is set by `SMALT_LIMITS_BODY_BYTES`, and so on. */
@@ -67,6 +83,7 @@ interface Leaf {
   readonly path: string
   readonly keys: readonly string[]
   readonly shape: Shape
+  readonly isSection: boolean
 }
 
 const LEAVES: readonly Leaf[] = leavesOf(SETTINGS, [])
@@ -74,10 +91,12 @@ const LEAVES: readonly Leaf[] = leavesOf(SETTINGS, [])
 function leavesOf(shape: Shape, keys: readonly string[]): readonly Leaf[] {
   const members = shape['properties'] as Readonly<Record<string, Shape>> | undefined
   const isSection = members !== undefined && shape['additionalProperties'] === false
-  if (!isSection) return [{ path: keys.join('.'), keys, shape }]
-  return Object.entries(members)
+  const self = { path: keys.join('.'), keys, shape, isSection }
+  if (!isSection) return [self]
+  const inner = Object.entries(members)
     .filter(([name]) => name !== '$schema')
     .flatMap(([name, member]) => leavesOf(member, [...keys, name]))
+  return keys.length === 0 ? inner : [self, ...inner]
 }
 
 function lookUp(value: Json, keys: readonly string[]): Json | undefined {

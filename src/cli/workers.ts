@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { openMode, refuseOpenNetwork } from '../auth/open.ts'
+import { refuseOpenNetwork } from '../auth/open.ts'
 import { type Log, logTo, createLog } from '../http/log.ts'
 import type { Snapshot } from '../http/metrics.ts'
 import type { Config } from './config.ts'
@@ -19,7 +19,7 @@ export async function serveByWorkers(config: Config): Promise<void> {
 }
 
 async function lead(config: Config): Promise<void> {
-  refuseOpenNetwork(openMode(), config.host)
+  refuseOpenNetwork(config.auth, config.host)
   const { isTTY } = process.stdout
   // all lines of all processes go out by one hand, so that none gets into the middle of another
   const log = isTTY ? createLog(config.logLevel) : logTo(process.stdout, config.logLevel)

@@ -65,7 +65,7 @@ export function identify(gate: Gate, exchange: Exchange, route: Route): void | P
 /** Takes what this request costs beyond the one that every request costs. */
 export function charge(gate: Gate, exchange: Exchange, body: Json | undefined): void {
   const cost = exchange.bound?.route.cost?.(body) ?? 1
-  if (cost > 1) pay(gate, exchange, cost - 1)
+  if (cost > 1) pay(gate, exchange, { count: cost - 1, before: 1 })
 }
 
 interface Entering<C> {
@@ -89,7 +89,7 @@ async function identifyLater(
 
 function enter(gate: Gate, exchange: Exchange, { access, caller }: Entering<Caller>): void {
   exchange.caller = caller
-  pay(gate, exchange, 1)
+  pay(gate, exchange, ONE)
   if (access !== 'public' && access !== 'authenticated') requirePermission(caller, access)
 }
 
@@ -97,19 +97,21 @@ function enter(gate: Gate, exchange: Exchange, { access, caller }: Entering<Call
 function refused(gate: Gate, exchange: Exchange, error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'crud:Unauthenticated') return error
   try {
-    pay(gate, exchange, 1)
+    pay(gate, exchange, ONE)
   } catch (tooMany) {
     return tooMany
   }
   return error
 }
 
-function pay({ take, auth }: Gate, exchange: Exchange, count: number): void {
+const ONE = { count: 1, before: 0 }
+
+function pay({ take, auth }: Gate, exchange: Exchange, { count, before }: typeof ONE): void {
   if (!take) return
   const { caller, request } = exchange
   // a name that is only said would be another one each time
   const key = auth.isProven(caller) ? `name ${caller.principal}` : `address ${request.socket.remoteAddress}`
-  exchange.retryAfterSeconds = take(key, count)
+  exchange.retryAfterSeconds = take(key, count, before)
   if (exchange.retryAfterSeconds > 0)
     throw new ServiceError(
       'crud:TooManyRequests',

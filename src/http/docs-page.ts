@@ -44,7 +44,8 @@ interface Section {
 const INTRODUCTION = `<p>Smalt stores JSON documents by entity, with versioned schemas and access by role. Requests and answers are JSON.
 Every path also exists below <code>/rest</code>. A path without <code>{version}</code> means the default version of the entity.
 The same as an OpenAPI document: <a href="/openapi.json">/openapi.json</a>.</p>
-<p>Two headers say who asks; both may be absent, and only this machine can reach the service:</p>
+<p>Who asks is said by <code>Authorization: Bearer</code> and a token, or as the service is configured. In open mode, in which
+only this machine can reach the service, two headers say it, and both may be absent:</p>
 <table>
 <tr><td><code>Smalt-Roles: editor, hr</code></td><td>the roles of the caller, by comma; none when absent</td></tr>
 <tr><td><code>Smalt-Principal: ann</code></td><td>the name of the caller, kept in histories</td></tr>

@@ -40,11 +40,14 @@ export class Exchange {
   readonly hangUp = (): AbortSignal => {
     const { response } = this
     const controller = new AbortController()
-    if (response.destroyed) controller.abort()
-    else response.once('close', () => controller.abort())
+    if (response.destroyed) controller.abort(GONE)
+    else response.once('close', () => controller.abort(GONE))
     return controller.signal
   }
 }
+
+/** Made once: the default reason is an error with a stack, which every request would pay for. */
+const GONE = new Error('the caller hung up')
 
 /** Writes the whole answer and returns the number of bytes of its body. */
 export function send(exchange: Exchange, reply: Reply, isLast: boolean): number {

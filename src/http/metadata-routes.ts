@@ -164,7 +164,15 @@ function get(
 
 function change(method: Route['method'], path: string, operationId: string, summary: string) {
   const access = method === 'GET' ? 'metadata.find' : 'metadata.update'
-  return { method, path: `/metadata${path}`, operationId, summary, tag: 'metadata', access, reply: METADATA } as const
+  return {
+    method,
+    path: `/metadata${path}`,
+    operationId,
+    summary,
+    tag: 'metadata',
+    access,
+    reply: METADATA,
+  } as const
 }
 
 function roles({ app, caller, params }: Call): Reply {

@@ -25,8 +25,9 @@ export function openapiDocument(routes: readonly Route[]): JsonObject {
     servers: [{ url: '/' }, { url: '/rest' }],
     tags: TAGS,
     paths: Object.fromEntries([...paths].map(([path, rows]) => [path, pathItem(rows)])),
-    components: { schemas: components(routes), parameters: CALLER },
-    security: [],
+    components: { schemas: components(routes), parameters: CALLER, securitySchemes: SCHEMES },
+    // in open mode there are no credentials
+    security: [{ bearer: [] }, {}],
   }
 }
 
@@ -39,6 +40,14 @@ export const TAGS: readonly { readonly name: Route['tag']; readonly description:
   { name: 'metadata', description: 'Entities, their versions and who may do what.' },
   { name: 'service', description: 'The service itself.' },
 ]
+
+const SCHEMES: JsonObject = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token of `smalt token add`, or a JWT of the configured issuer.',
+  },
+}
 
 /** Who asks. In open mode these are believed, so they are no credentials; each may be sent without the other. */
 const CALLER = {
@@ -79,6 +88,7 @@ const COMMON: readonly Code[] = [
   'crud:Unavailable',
   'crud:Internal',
 ]
+const WITH_CALLER: readonly Code[] = ['crud:Unauthenticated', 'crud:TooManyRequests']
 const WITH_BODY: readonly Code[] = ['crud:BodyTooLarge', 'crud:UnsupportedMediaType', 'crud:LimitExceeded']
 
 function pathItem(rows: readonly Route[]): JsonObject {
@@ -93,6 +103,7 @@ function operation(route: Route): JsonObject {
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.deprecated ? { deprecated: true } : {}),
+    ...(route.access === 'public' ? { security: [] } : {}),
     parameters: [
       ...names.map(pathParameter),
       ...(route.query ?? []).map(queryParameter),
@@ -154,7 +165,12 @@ function queryParameter({ name, description, example }: QueryParameter): JsonObj
 
 function failures(route: Route): JsonObject {
   const shape = route.tag === 'data' ? 'DataResponse' : 'Error'
-  const codes = new Set([...COMMON, ...(route.body ? WITH_BODY : []), ...(route.errors ?? [])])
+  const codes = new Set([
+    ...COMMON,
+    ...(route.access === 'public' ? [] : WITH_CALLER),
+    ...(route.body ? WITH_BODY : []),
+    ...(route.errors ?? []),
+  ])
   const byStatus = Map.groupBy(codes, (code) => CODES[code])
   const entries = [...byStatus].map(([status, codes]): [string, Json] => [
     String(status),

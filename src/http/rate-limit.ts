@@ -6,17 +6,20 @@ export interface RateLimit {
   readonly burst: number
 }
 
-/** Takes so many requests out of the bucket of a caller: 0, or the seconds until they would be there. */
-export type Take = (key: string, count: number) => number
+/**
+ * Takes so many requests out of the bucket of a caller: 0, or the seconds until they would be there. `before` is what the
+ * same request has taken already.
+ */
+export type Take = (key: string, count: number, before?: number) => number
 
 export function limitRate({ perSecond, burst }: RateLimit, now: () => number = seconds): Take {
   const buckets = new Map<string, Bucket>()
-  return (key, count) => {
+  return (key, count, before = 0) => {
     const time = now()
     const bucket = buckets.get(key) ?? { left: burst, at: time }
     const left = Math.min(burst, bucket.left + (time - bucket.at) * perSecond)
     // what is larger than a whole bucket is let through by a full one, and paid for afterwards
-    const missing = Math.min(count, burst) - left
+    const missing = Math.min(count, burst - before) - left
     // back to the end of the map, whose beginning is forgotten first
     buckets.delete(key)
     buckets.set(key, { left: missing > 0 ? left : left - count, at: time })

@@ -20,6 +20,8 @@ export async function sendStream(exchange: Exchange, { lines, isLast, watch }: S
   const headers = headersOf(exchange, STREAM_TYPE)
   if (isLast) headers.push('Connection', 'close')
   response.writeHead(200, headers)
+  // the caller learns at once that there will be an answer, however long its first lines take
+  response.flushHeaders()
   let bytes = 0
   let chunk = ''
   const write = (): boolean => {

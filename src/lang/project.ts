@@ -11,7 +11,7 @@ import type { Projection, ProjectionItem } from './projection.ts'
 import type { FieldRef } from './scope.ts'
 
 /** Takes a document and its version, for the fields that show it; gives what the projection includes. */
-type Projector = (document: JsonObject, documentVersion: string) => JsonObject
+export type Projector = (document: JsonObject, documentVersion: string) => JsonObject
 
 export function compileProjection(projection: Projection<FieldRef>, root: ObjectField): Projector {
   const items = projection.map(compileItem)

@@ -2,7 +2,7 @@
  * Row rules: queries of the administrator in which `$caller.principal` and `$caller.claims.a.b` stand for what is known
  * of whoever asks. They are checked when metadata is written, and bound to a caller when somebody asks.
  */
-import { ServiceError } from '../base/errors.ts'
+import { ServiceError, unreachable } from '../base/errors.ts'
 import { type Json, isArray } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { parseQuery } from './parse-query.ts'
@@ -72,8 +72,12 @@ function check(query: Query<Named>, scope: Scope): void {
         throw invalid('a pattern cannot be taken from the caller', query.field.at)
       resolveQuery(query, scope)
       break
-    default:
+    case 'compareFields':
+    case 'inField':
       resolveQuery(query, scope)
+      break
+    default:
+      unreachable(query)
   }
 }
 
@@ -126,8 +130,12 @@ function bind(query: Query<Named>, binding: Binding): Query<Named> | undefined {
       const values = bindListed(query.values, binding)
       return values && { ...query, values }
     }
-    default:
+    case 'regex':
+    case 'compareFields':
+    case 'inField':
       return query
+    default:
+      return unreachable(query)
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a new state keeps of the old one without naming it: members of other versions, and members out of sight. */
 import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
-import type { Field, Fields } from './field.ts'
+import { type Field, type Fields, isNeeded } from './field.ts'
 import { pairElements } from './pair-elements.ts'
 
 export function carryOver(
@@ -10,7 +10,7 @@ export function carryOver(
   isHidden: (field: Field) => boolean,
 ): Json {
   if (field.kind === 'object' && isObject(old) && isObject(fresh)) {
-    return carryMembers(old, fresh, field.fields, isHidden)
+    return carryMembers(old, fresh, field.fields, isHidden(field) ? optionalAmong(isHidden) : isHidden)
   }
   if (field.kind === 'array' && isArray(old) && isArray(fresh)) {
     const pairs = pairElements(old, fresh, field.element, isHidden)
@@ -20,6 +20,14 @@ export function carryOver(
     })
   }
   return fresh
+}
+
+/**
+ * Whoever names something out of sight must name all that it needs: were that carried over, it would tell whether it
+ * is there.
+ */
+function optionalAmong(isHidden: (field: Field) => boolean): (field: Field) => boolean {
+  return (field) => isHidden(field) && !isNeeded(field)
 }
 
 export function carryMembers(

@@ -135,7 +135,9 @@ async function carryOut(plan: Plan, options: MoveOptions): Promise<readonly Move
     }))
   } catch (error) {
     await receiving.clear().catch((cause: unknown) => {
-      throw new MoveError('failed', `${messageOf(error)}; and ${shown} could not be cleared again`, cause)
+      const foreseen = asForeseen(error)
+      const reason = foreseen instanceof MoveError ? foreseen.reason : 'failed'
+      throw new MoveError(reason, `${messageOf(error)}; and ${shown} could not be cleared again`, cause)
     })
     throw error
   }

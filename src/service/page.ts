@@ -3,7 +3,7 @@ import type { Showing, Sight } from '../access/requests.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
 import { memoized } from '../base/memo.ts'
-import { compileProjection } from '../lang/project.ts'
+import { compileShowing } from '../lang/everything-but.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -83,7 +83,7 @@ function oneByOne(
   secret: string,
 ): Look {
   const projectorFor = memoized(({ exclusions }: Sight) =>
-    compileProjection([...projection, ...exclusions], schema.root),
+    compileShowing([...projection, ...exclusions], schema.root),
   )
   let last:
     | { readonly document: StoredDocument; readonly value: JsonObject; readonly sight: Sight }
@@ -123,6 +123,6 @@ function shownBy(
   versionOf: (document: StoredDocument) => string,
 ): Show {
   if (projection.length === 0) return () => '{}'
-  const project = compileProjection(projection, schema.root)
+  const project = compileShowing(projection, schema.root)
   return (document) => JSON.stringify(project(parseTrusted(document.text) as JsonObject, versionOf(document)))
 }

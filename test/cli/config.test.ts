@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { maskLocation } from '../../src/base/location.ts'
-import { ConfigError, type Environment, type Flags, limitVariable, readConfig } from '../../src/cli/config.ts'
+import { type Flags, limitVariable, readConfig } from '../../src/cli/config.ts'
+import { ConfigError } from '../../src/cli/config-error.ts'
+import type { Environment } from '../../src/cli/settings.ts'
 import { suggestion } from '../../src/cli/suggest.ts'
 
 const DEFAULTS = {
@@ -77,7 +79,8 @@ const CASES: readonly [rule: string, flags: Flags, environment: Environment, exp
 ]
 for (const [rule, flags, environment, expected] of CASES) {
   test(`config: ${rule}`, () => {
-    assert.deepEqual(readConfig(flags, environment), { ...DEFAULTS, ...expected })
+    const { host, port, datasources, workers, logLevel, limits } = readConfig(flags, environment)
+    assert.deepEqual({ host, port, datasources, workers, logLevel, limits }, { ...DEFAULTS, ...expected })
   })
 }
 

@@ -16,7 +16,7 @@ import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { StoreKind } from '../../src/store/store.ts'
-import { rowsOf } from '../support/postgres.ts'
+import { rowsOf, startPostgres } from '../support/postgres.ts'
 import {
   ADMIN,
   ANYONE,
@@ -485,6 +485,26 @@ test('move: a source that changes meanwhile is a conflict, and the target stays 
   const store = await openStore(to)
   assert.equal(await store.archive.obstacle(), undefined)
   await store[Symbol.asyncDispose]()
+})
+
+test('move: a database that goes away meanwhile is out of reach, and says that it is incomplete when it is back', async (t) => {
+  await using server = await startPostgres()
+  const from = await place(t, 'sqlite')
+  await using(from, fillMuch)
+  let killed: Promise<void> | undefined
+  const onProgress = ({ done }: Progress): void => {
+    if (done > 1_000) killed ??= server.kill('SIGINT')
+  }
+  const reasonOf = (more: object): Promise<string> =>
+    runMove({ from, to: server.url, ...more }).then(
+      () => 'moved',
+      (error: MoveError) => error.reason,
+    )
+  assert.equal(await reasonOf({ onProgress }), 'unreachable')
+  await killed
+  await server.restart()
+  assert.equal(await reasonOf({}), 'conflict')
+  assert.equal(await reasonOf({ discardsUnfinished: true }), 'moved')
 })
 
 const TAMPERINGS: readonly [what: string, sql: string, message: RegExp][] = [

@@ -1,5 +1,4 @@
 /** A unique index that one process adds while another goes on writing: it holds for all documents, or is refused. */
-import '../support/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +9,9 @@ import { freshDatabase, rowsOf } from '../support/postgres.ts'
 import type { Answer } from '../support/server.ts'
 import { metadataDocument } from '../support/service.ts'
 import { type SmaltProcess, startSmalt } from '../support/smalt-process.ts'
+import { chooseStore } from '../support/store-kind.ts'
+
+chooseStore('postgres')
 
 const BOUNDED = { timeout: 120_000 }
 const COUNT = 4_000
@@ -43,7 +45,12 @@ async function define(entity: string, codeOf: (i: number) => string): Promise<vo
 }
 
 function setIndexes(process: SmaltProcess, entity: string, indexes: readonly JsonObject[]): Promise<Answer> {
-  const body = { name: entity, defaultVersion: '1.0.0', datastore: { backend: 'postgres' }, indexes: [...indexes] }
+  const body = {
+    name: entity,
+    defaultVersion: '1.0.0',
+    datastore: { backend: 'postgres' },
+    indexes: [...indexes],
+  }
   return process.ask('PUT', `/metadata/${entity}`, body)
 }
 
@@ -73,16 +80,19 @@ for (const [what, step] of Object.entries(WRITERS)) {
   test(`index: a unique one is added while another process ${what}`, BOUNDED, async (t) => {
     const entity = what.replaceAll(' ', '_')
     await define(entity, (i) => `c${i}`)
-    let isDone = false
-    const changing = setIndexes(builder, entity, [UNIQUE]).finally(() => (isDone = true))
+    const state = { isDone: false }
+    const changing = setIndexes(builder, entity, [UNIQUE]).finally(() => (state.isDone = true))
     let steps = 0
     let longestMs = 0
-    while (!isDone || steps < 20) {
+    while (!state.isDone || steps < 20) {
       const began = performance.now()
       const answer = ok(await step(entity, steps++))
       longestMs = Math.max(longestMs, performance.now() - began)
       const codes = answer.json.dataErrors?.map(codeIn) ?? []
-      assert.ok(codes.every((code: string) => code === 'store-crud:Duplicate'), answer.text)
+      assert.ok(
+        codes.every((code: string) => code === 'store-crud:Duplicate'),
+        answer.text,
+      )
     }
     const changed = await changing
     t.diagnostic(`${changed.status} after ${steps} steps, the longest of ${Math.round(longestMs)} ms`)
@@ -110,17 +120,23 @@ async function checkIndex(entity: string, changed: Answer): Promise<void> {
   }
 }
 
-test('index: a unique one is refused while values repeat, and the other process goes on as before', BOUNDED, async () => {
-  await define('repeated', (i) => `c${i % (COUNT - 1)}`)
-  const refused = await setIndexes(builder, 'repeated', [UNIQUE])
-  assert.equal(refused.status, 422, refused.text)
-  for (const [i, process] of [writer, builder].entries()) {
-    const inserted = await process.ask('PUT', '/data/insert/repeated', { data: { _id: `r${i}`, code: 'c5' } })
-    assert.equal(ok(inserted).json.status, 'COMPLETE', inserted.text)
-  }
-  assert.equal(await leftBehind(), 0)
-  await checkClaims(database.url)
-})
+test(
+  'index: a unique one is refused while values repeat, and the other process goes on as before',
+  BOUNDED,
+  async () => {
+    await define('repeated', (i) => `c${i % (COUNT - 1)}`)
+    const refused = await setIndexes(builder, 'repeated', [UNIQUE])
+    assert.equal(refused.status, 422, refused.text)
+    for (const [i, process] of [writer, builder].entries()) {
+      const inserted = await process.ask('PUT', '/data/insert/repeated', {
+        data: { _id: `r${i}`, code: 'c5' },
+      })
+      assert.equal(ok(inserted).json.status, 'COMPLETE', inserted.text)
+    }
+    assert.equal(await leftBehind(), 0)
+    await checkClaims(database.url)
+  },
+)
 
 test('index: two processes that add one at the same time end with one index', BOUNDED, async () => {
   await define('contended', (i) => `c${i}`)
@@ -128,7 +144,10 @@ test('index: two processes that add one at the same time end with one index', BO
   const statuses = answers.map(({ status }) => status).toSorted()
   assert.ok(['200,200', '200,409'].includes(statuses.join()), answers.map(({ text }) => text).join('\n'))
   assert.equal(await leftBehind(), 0)
-  await checkIndex('contended', answers.find(({ status }) => status === 200)!)
+  await checkIndex(
+    'contended',
+    answers.find(({ status }) => status === 200)!,
+  )
 })
 
 test('index: a reader who takes their time does not make writers wait', BOUNDED, async (t) => {
@@ -145,10 +164,10 @@ test('index: a reader who takes their time does not make writers wait', BOUNDED,
     // as a stream does that nobody reads on
     await reader.query('begin')
     await reader.query(`select 1 from ${place.searchParams.get('schema')}.${String(table!['name'])} limit 1`)
-    let isDone = false
-    const changing = setIndexes(builder, 'streamed', [UNIQUE]).finally(() => (isDone = true))
+    const state = { isDone: false }
+    const changing = setIndexes(builder, 'streamed', [UNIQUE]).finally(() => (state.isDone = true))
     let longestMs = 0
-    for (let i = 0; !isDone; i++) {
+    for (let i = 0; !state.isDone; i++) {
       const began = performance.now()
       ok(await writer.ask('PUT', '/data/insert/streamed', { data: { _id: `s${i}`, code: `s${i}` } }))
       longestMs = Math.max(longestMs, performance.now() - began)

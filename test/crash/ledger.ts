@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../src/base/json.ts'
 import { type Chance, chanceFrom } from '../fuzz/mutate.ts'
 import { SEED } from '../support/seed.ts'
+import { textOf } from '../support/service.ts'
 import type { SmaltProcess } from '../support/smalt-process.ts'
 
 /** Whether it happened: certainly, certainly not, or nobody knows. */
@@ -114,7 +115,11 @@ export class Ledger {
     const add = (id: string, seq: number): JsonObject => ({
       seq,
       op: 'update',
-      request: { entity: 'counter', query: { field: '_id', op: '=', rvalue: id }, update: { $add: { n: 1 } } },
+      request: {
+        entity: 'counter',
+        query: { field: '_id', op: '=', rvalue: id },
+        update: { $add: { n: 1 } },
+      },
     })
     const insert = { seq: 2, op: 'insert', request: { entity: 'entry', data: documentsOf(batch) } }
     const ids = [`a${client}`, `b${client}`]
@@ -175,18 +180,19 @@ export class Ledger {
   }
 
   async #checkCounters(smalt: SmaltProcess, when: string): Promise<void> {
-    const counters = new Map((await stored(smalt, 'counter')).map(({ _id, n }) => [String(_id), Number(n)]))
+    const counters = new Map((await stored(smalt, 'counter')).map(({ _id, n }) => [textOf(_id), Number(n)]))
     assert.equal(counters.size, this.#counters.size)
     for (const [id, counter] of this.#counters) {
       const n = counters.get(id)!
       assert.ok(n >= counter.least && n <= counter.most, `${when}: ${id} is ${n}, ${JSON.stringify(counter)}`)
-      if (id.startsWith('a')) assert.equal(n, counters.get(id.replace('a', 'b')), `${when}: ${id} is half done`)
+      if (id.startsWith('a'))
+        assert.equal(n, counters.get(id.replace('a', 'b')), `${when}: ${id} is half done`)
       Object.assign(counter, { least: n, most: n })
     }
   }
 
   async #checkNotes(smalt: SmaltProcess, when: string): Promise<void> {
-    const notes = Map.groupBy(await stored(smalt, 'note'), ({ _id }) => String(_id))
+    const notes = Map.groupBy(await stored(smalt, 'note'), ({ _id }) => textOf(_id))
     for (const [id, { possible }] of this.#notes) {
       const own = notes.get(id) ?? []
       assert.ok(own.length <= 1, `${when}: ${id} is there twice`)

@@ -1,5 +1,4 @@
 /** A database killed at any moment loses nothing that was acknowledged, and nobody waits for it in vain. */
-import '../support/on-postgres.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,6 +10,9 @@ import type { Answer } from '../support/server.ts'
 import { metadataDocument } from '../support/service.ts'
 import { type LogLine, type SmaltProcess, startSmalt } from '../support/smalt-process.ts'
 import { Ledger } from './ledger.ts'
+import { chooseStore } from '../support/store-kind.ts'
+
+chooseStore('postgres')
 
 const ROUNDS = 5
 const CLIENTS = 6
@@ -66,7 +68,11 @@ async function define(smalt: SmaltProcess): Promise<void> {
     },
     counter: { fields: { _id: { type: 'string' }, n: number }, info: {} },
     note: {
-      fields: { _id: { type: 'string', constraints: { identity: true } }, v: number, code: { type: 'string' } },
+      fields: {
+        _id: { type: 'string', constraints: { identity: true } },
+        v: number,
+        code: { type: 'string' },
+      },
       info: { indexes: [{ unique: true, fields: [{ field: 'code' }] }] },
     },
   }
@@ -131,11 +137,23 @@ const TELLTALE =
 /** While the database is away, everything that needs it is refused at once. */
 async function checkOutage(smalt: SmaltProcess): Promise<void> {
   const requests: readonly [method: string, path: string, body?: object][] = [
-    ['POST', '/data/find/entry', { query: { field: 'batch', op: '=', rvalue: 1 }, projection: { field: '*' } }],
-    ['POST', '/data/find/note', { query: { field: '_id', op: '=', rvalue: 'x' }, projection: { field: '*' } }],
+    [
+      'POST',
+      '/data/find/entry',
+      { query: { field: 'batch', op: '=', rvalue: 1 }, projection: { field: '*' } },
+    ],
+    [
+      'POST',
+      '/data/find/note',
+      { query: { field: '_id', op: '=', rvalue: 'x' }, projection: { field: '*' } },
+    ],
     ['POST', '/data/find/entry?stream=true', { projection: { field: '*' } }],
     ['PUT', '/data/insert/entry', { data: { batch: -1, place: 0, code: 'outage' } }],
-    ['POST', '/data/update/counter', { query: { field: '_id', op: '=', rvalue: 'none' }, update: { $add: { n: 1 } } }],
+    [
+      'POST',
+      '/data/update/counter',
+      { query: { field: '_id', op: '=', rvalue: 'none' }, update: { $add: { n: 1 } } },
+    ],
     ['POST', '/data/save/note', { data: { _id: 'outage', v: 1 }, upsert: true }],
     ['POST', '/data/delete/entry', { query: { field: 'batch', op: '=', rvalue: -1 } }],
     ['POST', '/data/lock', { operation: 'acquire', domain: 'd', callerId: 'c', resourceId: 'r' }],
@@ -168,7 +186,9 @@ function checkLog(smalt: SmaltProcess, url: string): void {
   const { port } = new URL(url)
   const told = smalt.lines().filter((line) => !isError(line) && line.msg !== 'listening')
   assert.ok(told.length > 0)
-  const telling = told.filter(({ text }) => new RegExp(`:${port}|insert into|doc_\\d|claim_\\d|smalt_`).test(text))
+  const telling = told.filter(({ text }) =>
+    new RegExp(`:${port}|insert into|doc_\\d|claim_\\d|smalt_`).test(text),
+  )
   assert.deepEqual(telling, [])
 }
 

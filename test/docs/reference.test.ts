@@ -124,8 +124,9 @@ function given({ documents }: Stage, document: Json | undefined): readonly JsonO
   return [known]
 }
 
-function callerOf({ roles }: JsonObject): Caller {
-  return callerWith(...((roles as readonly string[] | undefined) ?? []))
+function callerOf({ roles, principal = '', claims = {} }: JsonObject): Caller {
+  const caller = callerWith(...((roles as readonly string[] | undefined) ?? []))
+  return { ...caller, principal: principal as string, claims: claims as JsonObject }
 }
 
 /** `error` is the code that ends the request, `errors` the codes of what is wrong with the document. */

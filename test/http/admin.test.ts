@@ -110,7 +110,9 @@ test('openapi: every route is told whole', async () => {
 
 test('openapi: who asks may be told in part or not at all', async () => {
   const { paths, components, security } = (await http.ask('GET', '/openapi.json')).json()
-  assert.deepEqual(security, [])
+  assert.deepEqual(security, [{ bearer: [] }, {}])
+  assert.deepEqual(paths['/health'].get.security, [])
+  assert.equal(paths['/metadata'].get.security, undefined)
   const headers = Object.values<{ name: string; required: boolean }>(components.parameters)
   assert.deepEqual(
     headers.map(({ name, required }) => [name, required]),

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } f
 import type { Chance } from '../agreement/chance.ts'
 import type { Node, ObjectNode, Simple } from '../agreement/model.ts'
 import { POOLS } from '../agreement/pools.ts'
-import { type World, isSecret } from './world.ts'
+import { RULED, type World, isSecret, isUnknown } from './world.ts'
 
 export interface Pair {
   readonly a: JsonObject
@@ -13,9 +13,19 @@ export interface Pair {
 export function makePairs(chance: Chance, world: World, count: number): readonly Pair[] {
   return Array.from({ length: count }, (_, i) => {
     const a = makeDocument(chance, world, nameOf(i))
-    const b = redrawMembers(chance, world, { node: world.root, at: '', old: a })
-    return { a, b: named(world, b, { _id: nameOnB(world, i), key: `k${nameOf(i)}` }) }
+    const b = redrawMembers(chance, world, { node: world.root, at: '', old: a, whole: a })
+    return { a, b: named(world, b, { _id: nameOnB(world, i), name: `k${nameOf(i)}` }) }
   })
+}
+
+/** Documents of which the caller learns nothing at all, so that each side has others, and another number of them. */
+export function makeUnknown(chance: Chance, world: World): readonly JsonObject[] {
+  // that a unique value is taken shows to everybody
+  if (world.indexes.some(({ unique }) => unique)) return []
+  return chance
+    .list(6, () => makeDocument(chance, world, ''))
+    .map((document, i) => named(world, document, { _id: `z${i}`, name: `kz${i}` }))
+    .filter((document) => isUnknown(world, document))
 }
 
 /** Of the documents that are there from the start; new ones sort behind them. */
@@ -29,14 +39,14 @@ function nameOnB(world: World, i: number): string {
 }
 
 /** Members keep their order, which is no secret, whoever draws them. */
-function named({ root }: World, members: JsonObject, { _id, key }: { _id: string; key: string }): JsonObject {
-  const { _id: _drawnId, key: _drawnKey, ...others } = members
-  return { _id, ...(root.fields.has('key') && { key }), ...others }
+function named({ root }: World, members: JsonObject, { _id, name }: { _id: string; name: string }): JsonObject {
+  const { _id: _drawnId, name: _drawnName, ...others } = members
+  return { _id, ...(root.fields.has('name') && { name }), ...others }
 }
 
 export function makeDocument(chance: Chance, world: World, name: string): JsonObject {
   const members = makeMembers(chance, world, { node: world.root, at: '' })
-  return named(world, members, { _id: name, key: `k${name}` })
+  return named(world, members, { _id: name, name: `k${name}` })
 }
 
 interface Place<N> {
@@ -82,6 +92,8 @@ export function makeValue(chance: Chance, world: World, { node, at, spot = '' }:
 function makeSimple(chance: Chance, world: World, { node, at, spot = '' }: Place<Simple>): Json {
   const { constraints = {} } = world.rules.get(at) ?? {}
   if (constraints['element-identity'] === true) return `i${spot}`
+  const ruled = RULED.get(at)
+  if (ruled) return chance.pick(ruled)
   return chance.pick(POOLS[node.type].filter((value) => isWithin(value, constraints)))
 }
 
@@ -97,22 +109,25 @@ function isWithin(value: Json, { minimum, maximum, minLength, maxLength, matches
   return isShort && (matches === undefined || !value.includes('a'))
 }
 
-interface Redrawn<N> extends Place<N> {
-  readonly old: JsonObject
+interface Redrawn<N, V = JsonObject> extends Place<N> {
+  readonly old: V
+  /** The document that it is part of. */
+  readonly whole: JsonObject
 }
 
 function redrawMembers(
   chance: Chance,
   world: World,
-  { node, at, old, spot = '' }: Redrawn<ObjectNode>,
+  { node, at, old, whole, spot = '' }: Redrawn<ObjectNode>,
 ): JsonObject {
   const members: Record<string, Json> = {}
   for (const [name, field] of node.fields) {
     const place = { node: field, at: at + name, spot }
-    const value = isSecret(world, place.at)
+    const isDrawn = isSecret(world, place.at, whole) && !RULED.has(place.at)
+    const value = isDrawn
       ? makeMember(chance, world, place)
       : Object.hasOwn(old, name)
-        ? redraw(chance, world, { ...place, old: old[name]! })
+        ? redraw(chance, world, { ...place, old: old[name]!, whole })
         : undefined
     if (value !== undefined) members[name] = value
   }
@@ -122,13 +137,13 @@ function redrawMembers(
 function redraw(
   chance: Chance,
   world: World,
-  { node, at, old, spot = '' }: Place<Node> & { readonly old: Json },
+  { node, at, old, whole, spot = '' }: Redrawn<Node, Json>,
 ): Json {
   if (node.kind === 'object' && isObject(old))
-    return redrawMembers(chance, world, { node, at: `${at}.`, old, spot })
+    return redrawMembers(chance, world, { node, at: `${at}.`, old, whole, spot })
   if (node.kind === 'array' && isArray(old)) {
     return old.map((each, i) =>
-      redraw(chance, world, { node: node.element, at: `${at}.*`, old: each, spot: `${spot}-${i}` }),
+      redraw(chance, world, { node: node.element, at: `${at}.*`, old: each, whole, spot: `${spot}-${i}` }),
     )
   }
   return old

@@ -4,7 +4,7 @@ import type { Chance } from '../agreement/chance.ts'
 import { makeLiteral, makeQuery, makeRequest, pickField } from '../agreement/make-requests.ts'
 import { type ObjectNode, type Simple, familyOf, withPredefined } from '../agreement/model.ts'
 import type { Pair } from './make-documents.ts'
-import { ENTITY, type Version, type World, isSecret, sightOf } from './world.ts'
+import { ENTITY, type Version, type World, isSecret, secretsOf, sightOf } from './world.ts'
 
 /** What requests are drawn from. */
 export interface Subject {
@@ -13,9 +13,10 @@ export interface Subject {
   readonly version: Version
 }
 
-/** The fields a request may name: those in sight, or all of them. */
+/** The fields a request may name: those in sight, all of them, or those out of sight. */
 export function viewOf(chance: Chance, { world, version }: Subject, percentInSight = 60): ObjectNode {
-  return withPredefined(chance.happens(percentInSight) ? sightOf(world, version) : world.root)
+  if (chance.happens(percentInSight)) return withPredefined(sightOf(world, version))
+  return withPredefined(chance.happens(50) ? world.root : secretsOf(world))
 }
 
 export function makeFind(chance: Chance, subject: Subject): JsonObject {
@@ -26,6 +27,8 @@ export function makeFind(chance: Chance, subject: Subject): JsonObject {
   return {
     ...(isPlain ? { projection: { field: '*', recursive: true }, sort: body['sort'] ?? null } : body),
     ...(projection !== undefined && { projection }),
+    // the shortest question about a secret is the one that a forgotten check would answer
+    ...(chance.happens(15) && { query: makeQuery(chance, [withPredefined(secretsOf(subject.world))], 0) }),
     ...(chance.happens(10) && { execution: { count: chance.pick(['exact', 'none']) } }),
   }
 }

@@ -3,7 +3,17 @@ import type { JsonObject } from '../../src/base/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { makeIndexes, makeSchema } from '../agreement/make-documents.ts'
 import { type Node, type ObjectNode, familyOf } from '../agreement/model.ts'
-import { ENTITY, type List, type Lists, type Rule, type Version, type World, isSecret } from './world.ts'
+import {
+  ENTITY,
+  type List,
+  type Lists,
+  RULED,
+  type Rule,
+  type Version,
+  type World,
+  isOpen,
+  isSecret,
+} from './world.ts'
 
 export const ROLES: readonly string[] = ['r1', 'r2', 'r3', 'r4']
 
@@ -29,22 +39,32 @@ function makeAny(chance: Chance): World {
 function makeRoot(chance: Chance): ObjectNode {
   const fields = new Map(makeSchema(chance).fields)
   fields.set('_id', { kind: 'simple', type: 'string' })
-  if (chance.happens(30)) fields.set('key', { kind: 'simple', type: 'string' })
+  if (chance.happens(30)) fields.set('name', { kind: 'simple', type: 'string' })
+  if (chance.happens(50)) {
+    fields.set('owner', { kind: 'simple', type: 'string' })
+    fields.set('level', { kind: 'simple', type: 'integer' })
+  }
   return { kind: 'object', fields }
 }
 
 function makeVersion(chance: Chance, root: ObjectNode, i: number): Version {
   const fields = new Map<string, Lists>()
+  const isRuled = root.fields.has('owner')
+  const some = (own: Chance, operation: string, percent: number): Lists =>
+    own.happens(percent) ? { [operation]: withRules(own, makeList(own), isRuled) } : {}
   for (const { path } of pathsOf(root, '')) {
-    const isName = path === '_id' || path === 'key'
+    const isName = path === '_id' || path === 'name'
     const lists = {
-      ...(isName ? chance.happens(12) && { find: ['r4'] } : some(chance, 'find', 45)),
+      ...(isName ? chance.happens(12) && { find: ['r4'] } : some(chance, 'find', isRuled ? 30 : 45)),
       ...some(chance, 'insert', 12),
       ...some(chance, 'update', 20),
+      // whoever could change what a rule asks about could make it hold
+      ...(RULED.has(path) && { update: ['noone'] }),
     }
     if (Object.keys(lists).length > 0) fields.set(path, lists)
   }
-  const entityLists = (percent: number): List => (chance.happens(percent) ? ['anyone'] : makeList(chance))
+  const entityLists = (percent: number): List =>
+    withRules(chance, chance.happens(percent) ? ['anyone'] : makeList(chance), isRuled)
   return {
     name: `${i + 1}.0.0`,
     access: {
@@ -59,11 +79,22 @@ function makeVersion(chance: Chance, root: ObjectNode, i: number): Version {
 }
 
 function isFixed(name: string): boolean {
-  return name === '_id' || name === 'key'
+  return name === '_id' || name === 'name' || RULED.has(name)
 }
 
-function some(chance: Chance, operation: string, percent: number): Lists {
-  return chance.happens(percent) ? { [operation]: makeList(chance) } : {}
+function withRules(chance: Chance, list: List, isRuled: boolean): List {
+  return list.map((role) =>
+    isRuled && role !== 'noone' && chance.happens(40) ? { role, where: makeWhere(chance, 1) } : role,
+  )
+}
+
+function makeWhere(chance: Chance, depth: number): JsonObject {
+  const kind = chance.int(depth > 0 ? 6 : 4)
+  if (kind === 4) return { $not: makeWhere(chance, depth - 1) }
+  if (kind === 5) return { $or: [makeWhere(chance, depth - 1), makeWhere(chance, depth - 1)] }
+  if (kind < 2) return { field: 'owner', op: '=', rvalue: '$caller.principal' }
+  if (kind === 2) return { field: 'owner', op: '=', rvalue: 'you' }
+  return { field: 'level', op: '<', rvalue: 1 + chance.int(3) }
 }
 
 function makeList(chance: Chance): List {
@@ -92,8 +123,8 @@ export function* pathsOf({ fields }: ObjectNode, at: string): Generator<Way> {
 function makeRules(chance: Chance, world: World): ReadonlyMap<string, Rule> {
   const rules = new Map<string, Rule>()
   for (const way of pathsOf(world.root, '')) {
-    if (way.path === '_id') continue
-    const rule = way.path === 'key' ? { constraints: { identity: true } } : makeRule(chance, way, world)
+    if (way.path === '_id' || RULED.has(way.path)) continue
+    const rule = way.path === 'name' ? { constraints: { identity: true } } : makeRule(chance, way, world)
     if (rule) rules.set(way.path, rule)
   }
   return rules
@@ -102,11 +133,11 @@ function makeRules(chance: Chance, world: World): ReadonlyMap<string, Rule> {
 function makeRule(chance: Chance, { path, node }: Way, world: World): Rule | undefined {
   const kind = chance.int(100)
   // an identity of elements that is out of sight may clash, which is argued in the documentation
-  const isElementId = /\*\.[^*.]+$/.test(path) && familyOf(node) === 'text' && !isSecret(world, path)
+  const isElementId = path.split('.').at(-2) === '*' && familyOf(node) === 'text' && isOpen(world, path)
   if (isElementId && kind < 30) return { constraints: { 'element-identity': true } }
   if (kind < 60) return undefined
   if (node.kind === 'simple' && kind < 75) {
-    const generator = makeGenerator(chance, node.type, isSecret(world, path))
+    const generator = makeGenerator(chance, node.type, !isOpen(world, path))
     return generator && { generator, ...(chance.happens(50) && { constraints: { required: true } }) }
   }
   if (kind < 85) return { constraints: { required: true } }
@@ -148,6 +179,6 @@ function makeBounds(chance: Chance, node: Node): JsonObject | undefined {
 function makeWorldIndexes(chance: Chance, world: World): readonly JsonObject[] {
   return makeIndexes(chance, world.root).map(({ unique, fields, printed }) => ({
     ...printed,
-    unique: unique && fields.length > 1 && !fields.some(({ path }) => isSecret(world, path)),
+    unique: unique && fields.length > 1 && fields.every(({ path }) => isOpen(world, path)),
   }))
 }

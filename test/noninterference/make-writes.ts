@@ -40,7 +40,7 @@ export function makeChange(chance: Chance, subject: Subject): JsonObject {
 export function makeRemoval(chance: Chance, subject: Subject): JsonObject {
   const { world, pairs } = subject
   const name = chance.pick(pairs).a['_id']!
-  const one = { field: '_id', op: '=', rvalue: name }
+  const one: JsonObject = { field: '_id', op: '=', rvalue: name }
   const query = chance.happens(70) && !isSecret(world, '_id') ? one : makeSelection(chance, subject)
   // few requests may empty the database, or the others had nothing to ask about
   const isAll = isArray(query['$and']) && query['$and'].length === 0
@@ -60,7 +60,7 @@ function makeSent(chance: Chance, subject: Subject, name: string | undefined): J
   const { world, version } = subject
   const whole = makeDocument(chance, world, name ?? '')
   const reach = chance.pick([0, 0, 0, 10, 100])
-  const isShown = (path: string): boolean => mayRead(version, path, world.roles) || chance.happens(reach)
+  const isShown = (path: string): boolean => mayRead(version, path, world) || chance.happens(reach)
   const { _id, ...members } = shownPart(whole, world.root, { isShown, at: '' }) as JsonObject
   return name === undefined ? members : { ...members, _id: name }
 }
@@ -72,7 +72,7 @@ function makeSaved(chance: Chance, subject: Subject): JsonObject {
   const name = isSecret(world, '_id') ? `n${chance.int(60)}` : String(a['_id'])
   if (chance.happens(15)) return makeSent(chance, subject, newName(chance, subject))
   if (chance.happens(30)) return makeSent(chance, subject, name)
-  const isShown = (path: string): boolean => mayRead(version, path, world.roles)
+  const isShown = (path: string): boolean => mayRead(version, path, world)
   const read = shownPart(a, world.root, { isShown, at: '' }) as JsonObject
   const fresh = makeSent(chance, subject, name)
   const kept = Object.entries(read).filter(() => chance.happens(90))
@@ -135,7 +135,7 @@ function makeAround(chance: Chance, subject: Subject): readonly Json[] | undefin
 
 /** As it is stored in some document, as far as it is in sight, or a new one. */
 function valueFor(chance: Chance, { world, version, pairs }: Subject, { path, node }: Way): Json {
-  const isShown = (each: string): boolean => mayRead(version, each, world.roles)
+  const isShown = (each: string): boolean => mayRead(version, each, world)
   const stored = path
     .split('.')
     .reduce<Json | undefined>((value, step) => (isObject(value) ? value[step] : undefined), chance.pick(pairs).a)

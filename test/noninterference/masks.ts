@@ -30,7 +30,6 @@ export function createMask(entity: string, { hidesPlans }: { readonly hidesPlans
         return `${document}:@N${numberOf(number)}`
       })
       .replaceAll(DURATION, '"executionTimeMillis":0')
-      .replaceAll(MOMENT, '$1.000')
   return { cover, versions }
 }
 
@@ -38,8 +37,6 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const DOCUMENT_VERSION = /(?<=")([\w@-]+):(\d{16})(?=")/g
 const MARK = /^[\w-]{22}$/
 const DURATION = /"executionTimeMillis":\d+/g
-/** How often the clock was looked at meanwhile, by the clock of `sides.ts`. */
-const MOMENT = /(2030\d{4}T\d\d:\d\d:\d\d)\.\d{3}/g
 const PLAN = '"winningPlan":'
 
 /**

@@ -1,6 +1,6 @@
 /** One round: a random world in two databases that are the same to its caller, and many requests to both. */
 import { sample } from '../agreement/chance.ts'
-import { makePairs } from './make-documents.ts'
+import { makePairs, makeUnknown } from './make-documents.ts'
 import { makeSearches } from './make-reads.ts'
 import { makeRequestFor } from './make-requests.ts'
 import { makeWorld } from './make-world.ts'
@@ -19,9 +19,15 @@ export interface RoundResult {
   readonly difference?: string
 }
 
+export interface Round {
+  readonly seed: number
+  readonly pairs: number
+  readonly shrinkMs: number
+}
+
 const DOCUMENTS = 9
 
-export async function runRound(sides: Sides, seed: number, pairs: number): Promise<RoundResult> {
+export async function runRound(sides: Sides, { seed, pairs, shrinkMs }: Round): Promise<RoundResult> {
   const scene = sceneOf(seed)
   const stage = await openStage(sides, scene)
   const asked = new Map<string, number>()
@@ -31,7 +37,10 @@ export async function runRound(sides: Sides, seed: number, pairs: number): Promi
     const request = requestOf(scene, seed + i + 1)
     requests.push(request)
     const { a, b, status } = await stage.ask(request)
-    if (a !== b) return { asked, answered, difference: await report(sides, { scene, requests }, { a, b }) }
+    if (a !== b) {
+      const smallest = await shrink(sides, { scene, requests }, shrinkMs)
+      return { asked, answered, difference: await report(sides, smallest, { a, b }) }
+    }
     asked.set(request.route, (asked.get(request.route) ?? 0) + 1)
     if (status === 200) answered++
   }
@@ -42,7 +51,9 @@ export function sceneOf(seed: number): Scene {
   return sample(seed, (chance) => {
     const world = makeWorld(chance)
     const pairs = makePairs(chance, world, DOCUMENTS)
-    return { world, pairs, searches: makeSearches(chance, { world, pairs, version: world.versions[0]! }) }
+    const unknown = { a: makeUnknown(chance, world), b: makeUnknown(chance, world) }
+    const searches = makeSearches(chance, { world, pairs, version: world.versions[0]! })
+    return { world, pairs, unknown, searches }
   })
 }
 
@@ -52,16 +63,17 @@ export function requestOf({ world, pairs }: Scene, seed: number): Request {
 
 async function report(
   sides: Sides,
-  failure: Failure,
+  { scene, requests }: Failure,
   seen: { readonly a: string; readonly b: string },
 ): Promise<string> {
-  const { scene, requests } = await shrink(sides, failure)
   const { a, b } = (await differenceOf(sides, { scene, requests })) ?? seen
-  const { world, pairs } = scene
+  const { world, pairs, unknown } = scene
   const lines = [
     `roles ${JSON.stringify(world.roles)}`,
     ...world.versions.map((version) => `metadata ${JSON.stringify(printWorld(world, version))}`),
     ...pairs.flatMap((pair) => [`A holds ${JSON.stringify(pair.a)}`, `B holds ${JSON.stringify(pair.b)}`]),
+    ...unknown.a.map((document) => `only A holds ${JSON.stringify(document)}`),
+    ...unknown.b.map((document) => `only B holds ${JSON.stringify(document)}`),
     ...requests.map(
       ({ method, path, body, roles }) => `${roles.join()} ${method} ${path} ${JSON.stringify(body ?? null)}`,
     ),

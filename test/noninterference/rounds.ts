@@ -1,6 +1,6 @@
 /** Many rounds from one seed, which is told first so that a failure can be repeated. */
 import { storeKind } from '../support/store-kind.ts'
-import { runRound } from './round.ts'
+import { type Round, runRound } from './round.ts'
 import { type Sides, type Wrap, openSides } from './sides.ts'
 
 export interface Rounds {
@@ -9,6 +9,8 @@ export interface Rounds {
   /** Requests on one world. */
   readonly perRound?: number
   readonly wrap?: Wrap
+  /** How long to look for the smallest request that still tells the sides apart. */
+  readonly shrinkMs?: number
   readonly isLoud?: boolean
 }
 
@@ -21,7 +23,7 @@ export interface RoundsResult {
 const ROUNDS_PER_SIDES = 40
 
 export async function runRounds(options: Rounds): Promise<RoundsResult> {
-  const { pairs, seed, perRound = 200, wrap, isLoud = false } = options
+  const { pairs, seed, perRound = 200, wrap, shrinkMs = 60_000, isLoud = false } = options
   console.log(`noninterference: ${pairs} pairs, --seed ${seed} --store ${storeKind()}`)
   const asked = new Map<string, number>()
   let answered = 0
@@ -30,7 +32,8 @@ export async function runRounds(options: Rounds): Promise<RoundsResult> {
     await using sides = await openSides(wrap)
     const end = Math.min(done + stretch, pairs)
     for (let start = done; start < end; start += perRound) {
-      const result = await runOne(sides, (seed + start) | 0, Math.min(perRound, end - start))
+      const round = { seed: (seed + start) | 0, pairs: Math.min(perRound, end - start), shrinkMs }
+      const result = await runOne(sides, round)
       for (const [route, count] of result.asked) asked.set(route, (asked.get(route) ?? 0) + count)
       answered += result.answered
     }
@@ -39,9 +42,10 @@ export async function runRounds(options: Rounds): Promise<RoundsResult> {
   return { asked, answered }
 }
 
-async function runOne(sides: Sides, seed: number, pairs: number): Promise<RoundsResult> {
+async function runOne(sides: Sides, round: Round): Promise<RoundsResult> {
+  const { pairs, seed } = round
   const repeat = `--store ${storeKind()} --pairs ${pairs} --per-round ${pairs} --seed ${seed}`
-  const result = await runRound(sides, seed, pairs).catch((cause: unknown) => {
+  const result = await runRound(sides, round).catch((cause: unknown) => {
     throw new Error(`noninterference failed; repeat it with ${repeat}`, { cause })
   })
   if (result.difference === undefined) return result

@@ -23,7 +23,7 @@ export async function differenceOf(
 }
 
 /** Takes away requests, then documents, then parts of requests, as long as something differs and time is left. */
-export async function shrink(sides: Sides, failure: Failure, limitMs = 60_000): Promise<Failure> {
+export async function shrink(sides: Sides, failure: Failure, limitMs: number): Promise<Failure> {
   const deadline = performance.now() + limitMs
   const differs = async (smaller: Failure): Promise<boolean> =>
     // what makes no sense to set up is no smaller case
@@ -56,6 +56,10 @@ function* fewerRequests({ scene, requests }: Failure): Generator<Failure> {
 
 function* fewerDocuments({ scene, requests }: Failure): Generator<Failure> {
   const { pairs } = scene
+  const { unknown } = scene
+  if (unknown.a.length + unknown.b.length > 0) yield { scene: { ...scene, unknown: { a: [], b: [] } }, requests }
+  if (unknown.a.length > 0) yield { scene: { ...scene, unknown: { ...unknown, a: unknown.a.slice(1) } }, requests }
+  if (unknown.b.length > 0) yield { scene: { ...scene, unknown: { ...unknown, b: unknown.b.slice(1) } }, requests }
   if (scene.searches.length > 0) yield { scene: { ...scene, searches: [] }, requests }
   for (let size = pairs.length >> 1; size >= 1; size >>= 1) {
     for (let start = 0; start < pairs.length && size < pairs.length; start += size) {

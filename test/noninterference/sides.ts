@@ -9,6 +9,7 @@ import type { Service } from '../../src/service/service.ts'
 import { type Answer, type Ask, askServer } from '../support/server.ts'
 import { failLoudly, openServiceAt } from '../support/service.ts'
 import { freshPlace, storeKind } from '../support/store-kind.ts'
+import { suspendChance } from './no-chance.ts'
 
 /** Puts something between the server and the service: how the harness itself is tried. */
 export type Wrap = (service: Service) => Service
@@ -32,22 +33,25 @@ const START = Date.UTC(2030, 0, 1)
 
 export async function openSides(wrap: Wrap = (service) => service): Promise<Sides> {
   await using stack = new AsyncDisposableStack()
-  let ticks = 0
-  const [a, b] = [await openSide(() => ticks, wrap, stack), await openSide(() => ticks, wrap, stack)]
+  let seconds = 0
+  const now = (): Date => new Date(START + seconds * 1000)
+  const [a, b] = [await openSide(now, wrap, stack), await openSide(now, wrap, stack)]
+  // from here on: names of places stay what chance made them
+  stack.use(suspendChance())
   let entities = 0
   const owned = stack.move()
   return {
     a,
     b,
-    tick: () => void ticks++,
+    tick: () => void seconds++,
     newEntity: () => `entity${storeKind()}${entities++}`,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
 
-async function openSide(ticks: () => number, wrap: Wrap, stack: AsyncDisposableStack): Promise<Side> {
+async function openSide(now: () => Date, wrap: Wrap, stack: AsyncDisposableStack): Promise<Side> {
   const { location } = stack.use(await freshPlace())
-  const service = stack.use(await openServiceAt(location, { limits: LIMITS, now: clock(ticks) }))
+  const service = stack.use(await openServiceAt(location, { limits: LIMITS, now }))
   const server = await startServer({
     service: wrap(service),
     limits: LIMITS,
@@ -62,13 +66,4 @@ async function openSide(ticks: () => number, wrap: Wrap, stack: AsyncDisposableS
   stack.defer(() => server.close())
   stack.defer(() => agent.destroy())
   return { ask: (method, path, ask = {}) => askServer({ port: server.port, agent }, method, path, ask) }
-}
-
-/** A second for each request and a millisecond for each look, so that identifiers made by time keep their order. */
-function clock(ticks: () => number): () => Date {
-  let [second, looks] = [0, 0]
-  return () => {
-    if (second !== ticks()) [second, looks] = [ticks(), 0]
-    return new Date(START + second * 1000 + looks++)
-  }
 }

@@ -8,7 +8,7 @@ import { ROLES } from './make-world.ts'
 import { type Mask, createMask } from './masks.ts'
 import type { Request } from './request.ts'
 import type { Side, Sides } from './sides.ts'
-import { ENTITY, FILLING, type World, printWorld } from './world.ts'
+import { ENTITY, FILLING, PRINCIPAL, type World, printWorld } from './world.ts'
 
 export interface Stage {
   /** What both sides answer, covered. */
@@ -24,15 +24,17 @@ export interface Answers {
 export interface Scene {
   readonly world: World
   readonly pairs: readonly Pair[]
+  /** What only one side holds, and the caller learns nothing of. */
+  readonly unknown: { readonly a: readonly JsonObject[]; readonly b: readonly JsonObject[] }
   readonly searches: readonly JsonObject[]
 }
 
-export async function openStage(sides: Sides, { world, pairs, searches }: Scene): Promise<Stage> {
+export async function openStage(sides: Sides, { world, pairs, unknown, searches }: Scene): Promise<Stage> {
   const entity = sides.newEntity()
   sides.tick()
   const [a, b] = await Promise.all([
-    openHalf(sides.a, { entity, world, searches, documents: pairs.map((pair) => pair.a) }),
-    openHalf(sides.b, { entity, world, searches, documents: pairs.map((pair) => pair.b) }),
+    openHalf(sides.a, { entity, world, searches, documents: [...pairs.map((pair) => pair.a), ...unknown.a] }),
+    openHalf(sides.b, { entity, world, searches, documents: [...pairs.map((pair) => pair.b), ...unknown.b] }),
   ])
   return {
     async ask(request) {
@@ -72,7 +74,7 @@ async function openHalf(side: Side, { entity, world, documents, searches }: Fill
     const { method, path, body, roles, headers } = request
     const answer = await side.ask(method, path.replaceAll(ENTITY, entity), {
       roles,
-      headers: { 'X-Request-Id': 'same', ...headers },
+      headers: { 'X-Request-Id': 'same', 'Smalt-Principal': PRINCIPAL, ...headers },
       ...(body !== undefined && { body: filledIn(JSON.stringify(body), entity, mask) }),
     })
     return { text: mask.cover(printAnswer(answer)), status: answer.status }

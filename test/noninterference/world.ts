@@ -1,5 +1,5 @@
 /** A schema with lists of roles on it, and one caller: the harness's own idea of what that caller may read. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
 import type { Node, ObjectNode } from '../agreement/model.ts'
 import { storeKind } from '../support/store-kind.ts'
 
@@ -8,6 +8,15 @@ export const ENTITY = '@E@'
 /** Open to everybody, used to fill the databases, and disabled before the first request. */
 export const FILLING = '0.0.1'
 
+/** Who asks, always; rules may name it. */
+export const PRINCIPAL = 'me'
+/** What rules ask about; callers may give these fields to new documents, and never change them. */
+export const RULED: ReadonlyMap<string, readonly Json[]> = new Map<string, readonly Json[]>([
+  ['owner', [PRINCIPAL, 'you', 'they']],
+  ['level', [0, 1, 2, 3]],
+])
+
+/** Roles, some of them with a rule: `{role, where}`. */
 export type List = readonly Json[]
 export type Lists = Readonly<Partial<Record<'find' | 'insert' | 'update' | 'delete', List>>>
 
@@ -33,25 +42,71 @@ export interface Version {
   readonly dropped: ReadonlySet<string>
 }
 
+/** Whether a rule holds: of one document, or of none and of all of them. */
+export type Holds = (where: Json) => boolean
+
+const ALWAYS: Holds = () => true
+const NEVER: Holds = () => false
+
 /** `noone` beats `anyone` beats a role in common. */
-function admits(list: List, roles: readonly string[]): boolean {
+function admits(list: List, roles: readonly string[], holds: Holds): boolean {
   if (list.includes('noone')) return false
-  return list.includes('anyone') || roles.some((role) => list.includes(role))
+  return list.some((entry) => {
+    const { role, where } = isObject(entry) ? entry : { role: entry, where: undefined }
+    const isMeant = role === 'anyone' || roles.includes(String(role))
+    return isMeant && (where === undefined || holds(where))
+  })
 }
 
-export function mayRead({ access, fields, dropped }: Version, path: string, roles: readonly string[]): boolean {
-  if (!admits(access.find ?? [], roles)) return false
+/** By default in some document, whichever. */
+export function mayRead(
+  { access, fields, dropped }: Version,
+  path: string,
+  { roles, holds = ALWAYS }: { readonly roles: readonly string[]; readonly holds?: Holds },
+): boolean {
+  if (!admits(access.find ?? [], roles, holds)) return false
   const steps = path.split('.')
   if (dropped.has(steps[0]!)) return false
   return steps.every((_, i) => {
     const list = fields.get(steps.slice(0, i + 1).join('.'))?.find
-    return list === undefined || list.length === 0 || admits(list, roles)
+    return list === undefined || list.length === 0 || admits(list, roles, holds)
   })
 }
 
-/** Whether no version shows the field to the caller. */
-export function isSecret({ versions, roles }: World, path: string): boolean {
-  return versions.every((version) => !mayRead(version, path, roles))
+/** Whether no version shows the field to the caller: in this document, or in whichever. */
+export function isSecret({ versions, roles }: World, path: string, document?: JsonObject): boolean {
+  const holds = document ? holdsOf(document) : ALWAYS
+  return versions.every((version) => !mayRead(version, path, { roles, holds }))
+}
+
+/** Whether some version shows the field to the caller in every document. */
+export function isOpen({ versions, roles }: World, path: string): boolean {
+  return versions.some((version) => mayRead(version, path, { roles, holds: NEVER }))
+}
+
+/** Whether the caller can neither find the document nor do anything to it: then it may as well not be there. */
+export function isUnknown({ versions, roles }: World, document: JsonObject): boolean {
+  const holds = holdsOf(document)
+  return versions.every(({ access }) => {
+    // whoever may find nothing at all still chooses among all documents
+    const deciding = admits(access.find ?? [], roles, ALWAYS)
+      ? (['find'] as const)
+      : (['update', 'delete'] as const)
+    return deciding.every((operation) => !admits(access[operation] ?? [], roles, holds))
+  })
+}
+
+function holdsOf(document: JsonObject): Holds {
+  const holds = (where: Json): boolean => {
+    if (!isObject(where)) return false
+    const { $not, $or, field, op, rvalue } = where
+    if ($not !== undefined) return !holds($not)
+    if (isArray($or)) return $or.some(holds)
+    const value = document[String(field)]
+    if (op === '=') return value === (rvalue === '$caller.principal' ? PRINCIPAL : rvalue)
+    return typeof value === 'number' && value < Number(rvalue)
+  }
+  return holds
 }
 
 /** The part of the schema whose fields pass the test. */
@@ -74,8 +129,25 @@ function prunedNode(node: Node, isKept: (path: string) => boolean, path: string)
 
 /** What a version shows to the caller; everything where it shows nothing, since requests have to name something. */
 export function sightOf({ root, roles }: World, version: Version): ObjectNode {
-  const seen = pruned(root, (path) => mayRead(version, path, roles))
+  const seen = pruned(root, (path) => mayRead(version, path, { roles }))
   return seen.fields.size > 0 ? seen : root
+}
+
+/** The part of the schema that the caller never sees, with the containers around it; all of it where there is none. */
+export function secretsOf(world: World): ObjectNode {
+  const paths = new Set<string>()
+  const collect = (node: Node, path: string): boolean => {
+    const inside = node.kind === 'array' ? node.element : node
+    const prefix = node.kind === 'array' ? `${path}.*.` : `${path}.`
+    const below =
+      inside.kind === 'object' &&
+      [...inside.fields].filter(([name, each]) => collect(each, prefix + name)).length > 0
+    if (!below && !isSecret(world, path)) return false
+    paths.add(path)
+    return true
+  }
+  for (const [name, node] of world.root.fields) collect(node, name)
+  return paths.size > 0 ? pruned(world.root, (path) => paths.has(path)) : world.root
 }
 
 export function printWorld(world: World, version: Version | undefined): JsonObject {

@@ -154,7 +154,7 @@ function launch(cluster: Cluster): Running {
 }
 
 function settings({ directory, durable, port }: Cluster): readonly string[] {
-  const fast = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+  const fast = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'deadlock_timeout=100ms']
   const all = [
     'listen_addresses=127.0.0.1',
     `port=${port}`,

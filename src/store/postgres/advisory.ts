@@ -6,6 +6,16 @@ export async function lockExclusively(session: Session, name: string): Promise<v
   await session.ask({ text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))', values: [named(name)] })
 }
 
+/** Runs work while the connection has the lock; waits for whoever has it. */
+export async function holding<T>(session: Session, name: string, work: () => Promise<T>): Promise<T> {
+  await session.ask({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [named(name)] })
+  try {
+    return await work()
+  } finally {
+    await unlock(session, name).catch(() => undefined)
+  }
+}
+
 /** Until the connection is told otherwise or ends; tells whether the lock was free. */
 export async function tryLock(session: Session, name: string): Promise<boolean> {
   const text = 'select pg_try_advisory_lock(hashtextextended($1, 0))'

@@ -52,7 +52,7 @@ export async function createCollection(
   await run(session, [
     `create table ${tableName(record)}(
        id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null,
-       body jsonb generated always as (doc::jsonb) stored)`,
+       body jsonb generated always as (doc::jsonb) stored) with (toast_tuple_target = 4080)`,
     `create table ${claimsName(record)}(key text collate "C" primary key, doc text collate "C" not null)`,
     distribute(tableName(record), 'id'),
     distribute(claimsName(record), 'key'),

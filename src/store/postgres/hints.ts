@@ -57,10 +57,11 @@ function anyHint(at: FieldRef, values: readonly Json[], table: Table): Fragment 
   const elements = isWholeArray(steps) ? table.elements.get(field.path) : undefined
   if (elements) return holdsAny(elements, values)
   const index = textIndexAt(at, table)
-  if (!index) return undefined
+  // A version that makes something else of the field is not served by an index of texts.
+  if (!index || !values.every((value) => typeof value === 'string')) return undefined
   return among(
     index.expression,
-    values.map((value) => beginning(value as string, index)),
+    values.map((value) => beginning(value, index)),
   )
 }
 

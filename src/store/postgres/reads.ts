@@ -82,7 +82,7 @@ export function storedFrom([id, version, text, paths]: Row): StoredDocument {
 }
 
 /** The `_id` a plan asks for, when that is all it asks and the id is a text. */
-export function soughtId({ query }: ReadPlan): string | undefined {
+export function soughtId({ query }: Pick<ReadPlan, 'query'>): string | undefined {
   if (query?.kind !== 'compare' || query.op !== '$eq' || query.field.field.path !== '_id') return undefined
   return typeof query.value === 'string' ? query.value : undefined
 }

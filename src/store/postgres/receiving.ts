@@ -156,7 +156,9 @@ async function putRecords(
   }
 }
 
+/** Fails when there is no mark: what has been finished is never taken away. */
 async function clear(session: Session): Promise<void> {
+  await plain(session, UNMARK)
   for (const record of await readCollections(session)) {
     await plain(session, `drop table if exists ${tableName(record)}`)
     await plain(session, `drop table if exists ${claimsName(record)}`)
@@ -164,7 +166,6 @@ async function clear(session: Session): Promise<void> {
   for (const table of [...TABLES, 'smalt_index']) await plain(session, `delete from ${table}`)
   const secret = randomBytes(32).toString('hex')
   await session.ask({ text: 'update smalt_epoch set secret = $1 where one = 1', values: [secret] })
-  await plain(session, UNMARK)
 }
 
 async function plain(session: Session, text: string): Promise<void> {

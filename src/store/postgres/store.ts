@@ -1,16 +1,17 @@
 /** The store for teams: PostgreSQL, shared by any number of processes; the same statements run on a Citus cluster. */
-import type { InsertPlan, ReadPlan } from '../../plan/plan.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import { microseconds, risingFrom } from '../clock.ts'
-import type { Bounds, Found, Report, Store } from '../store.ts'
+import type { Bounds, Found, Store } from '../store.ts'
 import { archiveOf } from './archive.ts'
+import { writeAtOnce } from './at-once.ts'
 import { tidyUp } from './builds.ts'
 import { type Tables, keyOf, readTables } from './catalogue.ts'
 import { changesOf } from './changes.ts'
 import { openConnections } from './connections.ts'
-import { isDuplicate, isOutdated, told, unlessUnknown } from './failures.ts'
+import { createDrawing } from './drawing.ts'
+import { isOutdated, told } from './failures.ts'
 import { type Take, findPage, pageOf, repeatingUntaken } from './find.ts'
-import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { createListening } from './listening.ts'
 import { readLocation } from './location.ts'
 import { changeLock } from './locks.ts'
@@ -18,7 +19,6 @@ import { createLookups } from './lookups.ts'
 import { readHistory, readMetadata, readState } from './metadata.ts'
 import { migrate } from './migrations.ts'
 import { readStatements, soughtId } from './reads.ts'
-import { insertStatement } from './rows.ts'
 import { nextValues } from './sequences.ts'
 import { explainIn, findIn, requireTable, sessionIn, stampFor } from './session.ts'
 import { streamOn } from './stream.ts'
@@ -61,6 +61,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
     await reload()
     await tidyUp(builder)
   })
+  const draw = createDrawing((sequence, count) => nextValues(sequence, count, connections))
   const context = {
     connections,
     tableOf: (collection: Collection) => tables.get(keyOf(collection)),
@@ -113,8 +114,21 @@ export function openPostgresStore(options: PostgresOptions): Store {
       run('find', () => repeatingUntaken(take, (each) => find(plan, each, bounds))),
     async *stream(plan, bounds) {
       await run('stream', async () => undefined)
-      const table = context.tableOf(plan.collection)
-      if (table) yield* streamOn(connections, { plan, table, bounds })
+      for (let attempt = 1; ; attempt++) {
+        const table = context.tableOf(plan.collection)
+        let hasBegun = false
+        try {
+          if (!table) return
+          for await (const document of streamOn(connections, { plan, table, bounds })) {
+            hasBegun = true
+            yield document
+          }
+          return
+        } catch (error) {
+          if (hasBegun || !isOutdated(error) || attempt === ATTEMPTS) throw error
+          await reload()
+        }
+      }
     },
     explain: (plan, bounds) =>
       run('explain', () =>
@@ -125,7 +139,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
       ),
     write: (plan, begin, bounds) =>
       run(plan.kind, async () => {
-        if (plan.kind === 'insert' && (await insertAtOnce(plan, begin, bounds))) return true
+        const table = requireTable(context.tableOf(plan.collection), plan.collection)
+        const stamp = stampFor(plan, context.version())
+        const isDone = await writeAtOnce(plan, { connections, lookups, table, stamp, draw, begin, bounds })
+        if (isDone !== undefined) return isDone
         return await inTransaction(connections, async (transaction) => {
           const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
           if (!isKept) transaction.undo()
@@ -136,6 +153,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       run('transact', () =>
         inTransaction(connections, (transaction) => work(sessionIn(transaction, context)), {
           isOneMoment: true,
+          queue: `transactions of ${location.schema}`,
         }),
       ),
     nextValues: (sequence, count) => run('sequence', () => nextValues(sequence, count, connections)),
@@ -160,22 +178,6 @@ export function openPostgresStore(options: PostgresOptions): Store {
       await listening[Symbol.asyncDispose]()
       await connections[Symbol.asyncDispose]()
     },
-  }
-
-  /** One statement and one round trip; tells whether it worked, which it does not where keys repeat. */
-  async function insertAtOnce(plan: InsertPlan, begin: () => Report, bounds: Bounds): Promise<boolean> {
-    const table = requireTable(context.tableOf(plan.collection), plan.collection)
-    const rows = newRows(plan, stampFor(plan, context.version()), table)
-    if (rows.length === 0 || !areDistinct(rows)) return false
-    // Told before it happens: what the report throws, and a statement that fails, leave nothing behind.
-    reportInserted(rows, begin())
-    try {
-      await connections.ask(insertStatement(rows, table), bounds)
-      return true
-    } catch (error) {
-      if (isDuplicate(error)) return false
-      throw unlessUnknown(error)
-    }
   }
 }
 

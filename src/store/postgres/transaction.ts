@@ -1,6 +1,7 @@
 /** Transactions: begun again when others were in the way, taken back when the work throws, never half done. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bounds } from '../store.ts'
+import { holding } from './advisory.ts'
 import type { Connection, Connections, Row, Session } from './connections.ts'
 import { isCollision, isDuplicate, isLost, mayBeStale, unlessUnknown } from './failures.ts'
 
@@ -18,6 +19,8 @@ interface TransactionOptions {
   readonly isOneMoment?: boolean
   /** Whether the work may be begun again; not where it has told others what it saw. */
   readonly mayRepeat?: boolean
+  /** Those who collided come back one after the other, in a queue of this name. */
+  readonly queue?: string
 }
 
 export async function inTransaction<T>(
@@ -29,7 +32,13 @@ export async function inTransaction<T>(
   let losses = 0
   for (let attempt = 1; ; attempt++) {
     try {
-      return await connections.with((connection) => runOnce(connection, work, options), options.bounds)
+      const run = (connection: Connection): Promise<T> => runOnce(connection, work, options)
+      const isQueued = attempt > 1 && options.queue !== undefined
+      return await connections.with(
+        (connection) =>
+          isQueued ? holding(connection, options.queue!, () => run(connection)) : run(connection),
+        options.bounds,
+      )
     } catch (error) {
       // A connection may have died while it waited in the pool. Nothing was committed on it, so another is tried.
       const mayHelp = isLost(error) ? mayBeStale(error) && ++losses <= LOSSES : isCollision(error)

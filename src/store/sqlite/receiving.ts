@@ -117,10 +117,12 @@ function putRecords(database: DatabaseSync, { epoch, secret, entities, schemas }
   for (const { entity, version, schema } of schemas) putSchema.run(entity, version, schema)
 }
 
+/** Fails when there is no mark: what has been finished is never taken away. */
 function clear(database: DatabaseSync): void {
+  database.exec(UNMARK)
   const made = database.prepare(`select name from sqlite_master where type = 'table' and name glob ?`)
   const tables = ['doc_[0-9]*', 'arr_[0-9]*'].flatMap((names) => made.all(names))
   for (const { name } of tables) database.exec(`drop table ${String(name)}`)
   for (const table of [...TABLES, 'smalt_index']) database.exec(`delete from ${table}`)
-  database.exec(`update smalt_secret set secret = lower(hex(randomblob(32))); ${UNMARK}`)
+  database.exec(`update smalt_secret set secret = lower(hex(randomblob(32)))`)
 }

@@ -4,7 +4,7 @@ import { type Json, isArray, isObject } from '../base/json.ts'
 import { ConfigError } from './config-error.ts'
 import { type Environment, type Given, type Settings, variableFor } from './settings.ts'
 
-export class Pick {
+export class Reader {
   readonly #settings: Settings
   readonly #environment: Environment
 
@@ -52,9 +52,10 @@ export class Pick {
   reveal(name: string, value: Json): string {
     if (!isObject(value)) return value as string
     if ('env' in value) {
-      const found = this.#environment[value['env'] as string]
+      const variable = value['env'] as string
+      const found = this.#environment[variable]
       if (found !== undefined && found !== '') return found
-      throw new ConfigError(`${name}: the variable ${String(value['env'])} is not set`)
+      throw new ConfigError(`${name}: the variable ${variable} is not set`)
     }
     try {
       return readFileSync(value['file'] as string, 'utf8').trimEnd()

@@ -1,0 +1,132 @@
+/** Why a caller may do something, may not, or may with some documents only: told by what decides about requests. */
+import type { Json, JsonObject } from '../base/json.ts'
+import type { EntityOperation } from '../schema/schema.ts'
+import { type AccessEntry, roleOf } from '../schema/field.ts'
+import { selectionRules } from './authorize.ts'
+import { type Caller, countingEntries } from './caller.ts'
+import { type Condition, NO_DOCUMENT, allOf, boundTo, conditionOf } from './conditions.ts'
+import { type DecidingList, type Question, decidingLists, selects } from './deciding-lists.ts'
+import { type View, viewOf } from './view.ts'
+
+export type Decision = 'allow' | 'deny' | 'conditional'
+
+export interface AccessExplanation {
+  readonly decision: Decision
+  readonly rule: RuleTold
+  /** As the metadata writes them; all of these must hold of the document. */
+  readonly where?: readonly Json[]
+  readonly reason: string
+}
+
+/** The list that made the decision. */
+interface RuleTold {
+  /** JSON pointer into the schema. */
+  readonly at: string
+  /** Of the field that declares the list; absent: the entity does. */
+  readonly field?: string
+  readonly operation: EntityOperation
+  readonly list: readonly AccessEntry[]
+  /** What the caller is admitted by. */
+  readonly entries: readonly AccessEntry[]
+  readonly because: Because
+  /** Whether it stands above the field that was asked about. */
+  readonly inherited: boolean
+}
+
+/** `unanswered`: rules apply to the caller, but nothing is known of them that the rules could be answered by. */
+type Because = 'role' | 'anyone' | 'noone' | 'empty' | 'unlisted' | 'unanswered'
+
+export function explainAccess(question: Question, caller: Caller): AccessExplanation {
+  const { schema } = question
+  const condition = conditionFor(question, viewOf(schema)(caller))
+  const lists = decidingLists(question, caller).map((each) => ({
+    ...each,
+    condition: conditionOf(each.list, schema, caller),
+  }))
+  const told = (each: DecidingList): RuleTold => ruleTold(each, question, caller)
+  if (condition === 'never') {
+    const rule = told(lists.find((each) => each.condition === 'never')!)
+    return { decision: 'deny', rule, reason: denialReason(rule) }
+  }
+  const narrowing = lists.filter((each) => each.condition.length > 0)
+  if (condition.length === 0 || narrowing.length === 0) {
+    const rule = told(lists.at(-1)!)
+    return { decision: 'allow', rule, reason: `${admission(rule)}${inheritance(rule)}` }
+  }
+  const rule = told(narrowing.at(-1)!)
+  const where = narrowing.map((each) => whereOf(told(each)))
+  const reason = `${admission(rule)}, but only to documents that match "where"${inheritance(rule)}`
+  return { decision: 'conditional', rule, where, reason }
+}
+
+/** What the requests themselves are narrowed by. */
+function conditionFor({ operation, trail = [] }: Question, view: View): Condition {
+  if (!view.admitsTo(operation)) return 'never'
+  const rules = selects(operation) ? selectionRules(operation, view) : view.rulesFor(operation)
+  if (rules.some((rule) => NO_DOCUMENT.includes(rule))) return 'never'
+  const field = trail.at(-1)
+  return field && operation !== 'delete' ? allOf([rules, view.conditionOn(field, operation)]) : rules
+}
+
+function ruleTold(
+  { list, at, operation, path }: DecidingList,
+  { schema, trail = [] }: Question,
+  caller: Caller,
+): RuleTold {
+  const counting = countingEntries(list, caller)
+  const entries = counting.filter((entry) => typeof entry === 'string' || boundTo(entry, schema, caller))
+  return {
+    at,
+    ...(path === undefined ? {} : { field: path }),
+    operation,
+    list,
+    entries,
+    because: becauseOf(list, counting, entries),
+    inherited: trail.length > 0 && path !== trail.at(-1)!.path,
+  }
+}
+
+function becauseOf(
+  list: readonly AccessEntry[],
+  counting: readonly AccessEntry[],
+  entries: readonly AccessEntry[],
+): Because {
+  if (list.length === 0) return 'empty'
+  if (list.some((entry) => roleOf(entry) === 'noone')) return 'noone'
+  if (counting.length === 0) return 'unlisted'
+  if (entries.length === 0) return 'unanswered'
+  return entries.some((entry) => roleOf(entry) !== 'anyone') ? 'role' : 'anyone'
+}
+
+/** Each entry of a list admits to what it matches. */
+function whereOf({ entries }: RuleTold): Json {
+  const wheres = entries.flatMap((entry) => (typeof entry === 'string' ? [] : [entry.where]))
+  return wheres.length === 1 ? wheres[0]! : ({ $or: wheres } satisfies JsonObject)
+}
+
+function denialReason(rule: RuleTold): string {
+  const list = nameOf(rule)
+  switch (rule.because) {
+    case 'empty':
+      return `${list} is empty or absent, so nobody is admitted`
+    case 'noone':
+      return `${list} holds "noone", which admits nobody`
+    case 'unanswered':
+      return `the rules in ${list} ask for something that is not known of the caller, so they match no document`
+    default:
+      return `${list} names none of the caller's roles`
+  }
+}
+
+function admission(rule: RuleTold): string {
+  const roles = [...new Set(rule.entries.map((entry) => `"${roleOf(entry)}"`))]
+  return `${nameOf(rule)} admits ${roles.join(', ')}`
+}
+
+function inheritance({ inherited }: RuleTold): string {
+  return inherited ? '; the field has no list of its own that says more' : ''
+}
+
+function nameOf({ operation, field }: RuleTold): string {
+  return `the list "${operation}" of ${field === undefined ? 'the entity' : `"${field}"`}`
+}

@@ -1,0 +1,121 @@
+/**
+ * Writes that take one statement, outside of any transaction. They are tried first; undefined means that somebody is in
+ * the way, nothing has happened, and the whole plan is to be carried out step by step. Outcomes are told before the
+ * statement is sent: what the report throws, and a statement that fails, leave nothing behind.
+ */
+import { type Change, type DeletePlan, type InsertPlan, type StoredDocument } from '../../plan/plan.ts'
+import { type SavePlan, type UpdatePlan, type WritePlan, isFailure } from '../../plan/plan.ts'
+import type { Statement } from '../sql/fragment.ts'
+import type { Bounds, Report } from '../store.ts'
+import type { Table } from './catalogue.ts'
+import type { Connections, Row } from './connections.ts'
+import type { Drawing } from './drawing.ts'
+import { isDuplicate, unlessUnknown } from './failures.ts'
+import { areDistinct, newRows, reportInserted } from './inserts.ts'
+import type { Lookups } from './lookups.ts'
+import { unwritten } from './one-document.ts'
+import { soughtId } from './reads.ts'
+import { type Stamp, changedRow, deleteStatement, insertStatement, newRow, updateStatement } from './rows.ts'
+
+export interface AtOnce {
+  readonly connections: Connections
+  readonly lookups: Lookups
+  readonly table: Table
+  readonly stamp: Stamp
+  readonly draw: Drawing
+  readonly begin: () => Report
+  readonly bounds: Bounds
+}
+
+/** Tells whether the plan was committed. */
+export async function writeAtOnce(plan: WritePlan, context: AtOnce): Promise<boolean | undefined> {
+  switch (plan.kind) {
+    case 'insert':
+      return await insertAtOnce(plan, context)
+    case 'update':
+      return await updateAtOnce(plan, context)
+    case 'save':
+      return await saveAtOnce(plan, context)
+    case 'delete':
+      return await deleteAtOnce(plan, context)
+  }
+}
+
+async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | undefined> {
+  const { table, stamp, begin } = context
+  const rows = newRows(plan, stamp, table)
+  if (rows.length === 0 || !areDistinct(rows)) return undefined
+  reportInserted(rows, begin())
+  return (await ask(insertStatement(rows, table), context)) && true
+}
+
+async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
+  const id = soughtId(plan)
+  if (id === undefined) return undefined
+  const stored = await context.lookups.find(context.table, id)
+  if (!stored) return nothingToDo(context)
+  const change = await context.draw((next) => plan.change(stored, next))
+  return await replaceAtOnce(change, stored, { ...context, plan })
+}
+
+async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | undefined> {
+  const [item, ...others] = plan.items
+  const id = item && soughtId(item)
+  if (id === undefined || others.length > 0) return undefined
+  const stored = await context.lookups.find(context.table, id)
+  const change = await context.draw((next) => item!.change(stored, next))
+  if (stored) return await replaceAtOnce(change, stored, { ...context, plan })
+  if (change.kind !== 'write') return undefined
+  const row = newRow(change.document, context.stamp, context.table)
+  reportInserted([row], context.begin())
+  return (await ask(insertStatement([row], context.table), context)) && true
+}
+
+/** Unique values change hands step by step. */
+async function replaceAtOnce(
+  change: Change,
+  stored: StoredDocument,
+  context: AtOnce & { readonly plan: WritePlan },
+): Promise<boolean | undefined> {
+  const { plan, table, begin } = context
+  if (change.kind !== 'write') {
+    const outcome = unwritten(change, stored)
+    const report = begin()
+    if (outcome) report(outcome, 0)
+    return !(plan.atomic && outcome && isFailure(outcome))
+  }
+  const row = changedRow({ key: stored.id, stored }, change.document, context)
+  if (row.released.size + row.claimed.size > 0) return undefined
+  begin()({ kind: 'updated', document: row.document }, 0)
+  const written = await ask(updateStatement([row], table), context)
+  return written?.length === 1 ? true : undefined
+}
+
+async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean | undefined> {
+  const { table, lookups, begin } = context
+  const id = soughtId(plan)
+  if (id === undefined || table.unique.size > 0) return undefined
+  const stored = await lookups.find(table, id)
+  if (!stored) return nothingToDo(context)
+  begin()({ kind: 'deleted' })
+  const gone = await ask(deleteStatement([{ key: id, version: stored.version }], table), context)
+  return gone?.length === 1 ? true : undefined
+}
+
+function nothingToDo({ begin }: AtOnce): true {
+  begin()
+  return true
+}
+
+/** Undefined when a key repeats. */
+async function ask(
+  statement: Statement,
+  { connections, bounds }: AtOnce,
+): Promise<readonly Row[] | undefined> {
+  try {
+    return await connections.ask(statement, bounds)
+  } catch (error) {
+    if (isDuplicate(error)) return undefined
+    throw unlessUnknown(error)
+  }
+}

@@ -1,0 +1,127 @@
+/** What the tests of row rules share: callers with names and claims, and every way to read. */
+import assert from 'node:assert/strict'
+import { type Caller, PERMISSIONS } from '../../src/access/caller.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { DataResponse } from '../../src/service/response.ts'
+import { EVERYTHING, type TestService, documentsOf } from '../support/service.ts'
+
+export const ALL: JsonObject = { $and: [] }
+
+export function callerAs(roles: readonly string[], principal = '', claims: JsonObject = {}): Caller {
+  return { principal, roles: new Set(roles), permissions: new Set(PERMISSIONS), claims }
+}
+
+export const BOSS = callerAs(['boss'], 'boss')
+
+export const equals = (field: string, rvalue: Json): JsonObject => ({ field, op: '=', rvalue })
+
+/** What a reader was told: how many match, and the documents in their order. */
+export interface Answer {
+  readonly code?: string | undefined
+  readonly matchCount: number
+  readonly documents?: readonly JsonObject[]
+}
+
+type Reader = (on: TestService, caller: Caller, body: JsonObject) => Promise<Answer>
+
+/** Every way to ask for documents of `t`; each asks for all that it may be told. */
+export const READERS: Readonly<Record<string, Reader>> = {
+  find: async (on, caller, body) => answer(await on.find('t', asked(body), caller)),
+  async explain(on, caller, body) {
+    const { documents: _, ...told } = answer(
+      await on.service.data.explain(caller, { entity: 't' }, asked(body)),
+    )
+    return told
+  },
+  async 'GET find'(on, caller, { query = null, sort = null, ...rest }) {
+    assert.deepEqual(rest, {})
+    if (query !== null || sort !== null) return await READERS['find']!(on, caller, { query, sort })
+    const parameters = new URLSearchParams({ P: '*:1r' })
+    return answer(await on.service.data.simpleFind(caller, { entity: 't' }, parameters))
+  },
+  async 'GET explain'(on, caller, { query = null, sort = null }) {
+    if (query !== null || sort !== null) return await READERS['explain']!(on, caller, { query, sort })
+    const parameters = new URLSearchParams({ P: '*:1r' })
+    const response = await on.service.data.simpleExplain(caller, { entity: 't' }, parameters)
+    const { documents: _, ...told } = answer(response)
+    return told
+  },
+  async stream(on, caller, body) {
+    const opened = await on.service.data.stream(caller, { entity: 't' }, asked(body))
+    if ('status' in opened) return answer(opened)
+    const lines: JsonObject[] = []
+    for await (const line of opened) lines.push(JSON.parse(line) as JsonObject)
+    const last = lines.at(-1) as { matchCount: number }
+    const documents = lines.slice(1, -1).map(({ processed }) => processed as JsonObject)
+    return { matchCount: last.matchCount, documents }
+  },
+  bulk: (on, caller, body) => inBulk(on, caller, body, {}),
+  'atomic bulk': (on, caller, body) => inBulk(on, caller, body, { execution: { atomic: true } }),
+  async 'saved search'(on, caller, { query = ALL, sort = null }) {
+    const saved = { _id: 'all', name: 'all', entity: 't', query, sort }
+    const admin = callerAs(['admin'])
+    await on.service.data.save(admin, { entity: 'savedSearch' }, { data: saved, upsert: true })
+    const target = { entity: 't', name: 'all' }
+    return answer(await on.service.data.search(caller, target, {}, new URLSearchParams()))
+  },
+  async count(on, caller, body) {
+    const { documents, ...told } = answer(await on.find('t', { ...asked(body), range: [0, -1] }, caller))
+    assert.deepEqual(documents ?? [], [])
+    return told
+  },
+}
+
+/** All readers give the same answer, as far as they give one. */
+export async function readBy(on: TestService, caller: Caller, body: JsonObject = {}): Promise<Answer> {
+  const expected = await READERS['find']!(on, caller, body)
+  for (const [name, read] of Object.entries(READERS)) {
+    const told = await read(on, caller, body)
+    assert.deepEqual([told.code, told.matchCount], [expected.code, expected.matchCount], name)
+    if (told.documents) assert.deepEqual(told.documents, expected.documents, name)
+  }
+  return expected
+}
+
+export function idsIn({ documents = [] }: Answer): readonly Json[] {
+  return documents.map(({ _id }) => _id!)
+}
+
+export function answer(response: DataResponse): Answer {
+  const code = response.errors?.[0]?.errorCode ?? response.dataErrors?.[0]?.errors[0]?.errorCode
+  const { matchCount } = response
+  return {
+    ...(code && { code }),
+    matchCount,
+    ...(response.processed && { documents: documentsOf(response) }),
+  }
+}
+
+/** Each document of `t`, as the boss reads it, without what the service adds. */
+export async function stored(on: TestService): Promise<Readonly<Record<string, JsonObject>>> {
+  const { documents = [] } = await READERS['find']!(on, BOSS, {})
+  return Object.fromEntries(documents.map((each) => [each['_id'] as string, plain(each)]))
+}
+
+export function plain(document: JsonObject): JsonObject {
+  const entries = Object.entries(document).filter(([name]) => name !== 'objectType' && !name.endsWith('#'))
+  return Object.fromEntries(entries)
+}
+
+function asked(body: JsonObject): JsonObject {
+  return { projection: EVERYTHING, ...body }
+}
+
+async function inBulk(on: TestService, caller: Caller, body: JsonObject, more: JsonObject): Promise<Answer> {
+  const requests = [{ seq: 0, op: 'find', request: { entity: 't', ...asked(body) } }]
+  const text = await on.service.data.bulk(caller, { requests, ...more })
+  const { responses } = JSON.parse(text) as { responses: { response: BulkAnswer }[] }
+  const { matchCount, processed, errors } = responses[0]!.response
+  const code = errors?.[0]?.errorCode
+  return { ...(code && { code }), matchCount, ...(processed && { documents: processed }) }
+}
+
+interface BulkAnswer {
+  readonly matchCount: number
+  readonly processed?: readonly JsonObject[]
+  readonly errors?: readonly { readonly errorCode: string }[]
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { Agent, request } from 'node:https'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import {
+  AUTHORITY,
+  CLIENT_CERT,
+  CLIENT_KEY,
+  SERVER_CERT,
+  SERVER_KEY,
+  STRANGER_CERT,
+  STRANGER_KEY,
+} from './certificates.ts'
+import { startAuthServer } from './harness.ts'
+
+interface Shown {
+  readonly cert?: string
+  readonly key?: string
+}
+
+function start() {
+  const tls = { cert: SERVER_CERT, key: SERVER_KEY, ca: AUTHORITY }
+  return startAuthServer({ hasCertificates: true }, { tls })
+}
+
+function find(port: number, shown: Shown, path = '/data/find/x'): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const agent = new Agent({ ca: AUTHORITY, ...shown, keepAlive: false })
+    const method = path === '/health' ? 'GET' : 'POST'
+    const outgoing = request({ host: '127.0.0.1', port, path, method, agent }, (response) => {
+      let text = ''
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      response.on('end', () => resolve({ status: response.statusCode!, text }))
+    })
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}
+
+test('certificate: its common name is the principal, its units are the roles', async () => {
+  await using server = await start()
+  const { status, text } = await find(server.port, { cert: CLIENT_CERT, key: CLIENT_KEY })
+  assert.equal(status, 200)
+  const { principal, roles } = JSON.parse(text).processed[0]
+  assert.deepEqual([principal, roles], ['ann', ['hr', 'editor']])
+})
+
+test('certificate: one that nobody vouches for is 401', async () => {
+  await using server = await start()
+  const { status, text } = await find(server.port, { cert: STRANGER_CERT, key: STRANGER_KEY })
+  assert.equal(status, 401)
+  assert.match(text, /not trusted/)
+})
+
+test('tls: whoever does not speak it is turned away, and others are served', async () => {
+  await using server = await start()
+  for (const nonsense of ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', '\0'.repeat(600), '\x16\x03\x01']) {
+    const socket = connect(server.port, '127.0.0.1', () => socket.end(nonsense, 'latin1'))
+    socket.on('error', () => undefined).resume()
+    await new Promise((resolve) => socket.once('close', resolve))
+  }
+  assert.equal((await find(server.port, {}, '/health')).status, 200)
+})
+
+test('certificate: without one the answer is 401, and public routes are served', async () => {
+  await using server = await start()
+  assert.equal((await find(server.port, {})).status, 401)
+  assert.equal((await find(server.port, {}, '/health')).status, 200)
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseDistinguishedName } from '../../src/auth/distinguished-name.ts'
+import type { ProxySettings } from '../../src/auth/settings.ts'
+import type { Ask } from '../support/server.ts'
+import { startAuthServer } from './harness.ts'
+
+const SECRET = 'correct horse battery'
+const ANN = { principal: 'ann', roles: ['hr', 'editor'] }
+const SAID = { 'X-User': 'ann', 'X-Groups': 'hr, editor' }
+
+const BY_SECRET: ProxySettings = {
+  secret: SECRET,
+  addresses: [],
+  headers: {
+    secret: 'x-secret',
+    principal: 'x-user',
+    roles: 'x-groups',
+    claims: 'x-claims',
+    certificate: 'x-subject',
+  },
+}
+
+type Case = readonly [rule: string, headers: Ask['headers'], who: object | number]
+
+const CASES: readonly Case[] = [
+  ['the secret makes the headers believed', { ...SAID, 'X-Secret': SECRET }, ANN],
+  ['without the secret they are 401', SAID, 401],
+  ['the roles alone are 401 without it', { 'X-Groups': 'admin' }, 401],
+  ['a wrong secret is 401', { ...SAID, 'X-Secret': `${SECRET}!` }, 401],
+  ['a secret cut short is 401', { ...SAID, 'X-Secret': SECRET.slice(0, -1) }, 401],
+  ['an empty secret is 401', { ...SAID, 'X-Secret': '' }, 401],
+  ['a wrong secret is 401, though nothing else is said', { 'X-Secret': 'x' }, 401],
+  ['the secret alone is nobody', { 'X-Secret': SECRET }, 401],
+  ['roles without a name are 401', { 'X-Groups': 'hr', 'X-Secret': SECRET }, 401],
+  ['an empty name is 401', { 'X-User': ' ', 'X-Secret': SECRET }, 401],
+  ['no roles are no roles', { 'X-User': 'ann', 'X-Secret': SECRET }, { principal: 'ann', roles: [] }],
+  ['two names are 401', { 'X-User': ['ann', 'eve'], 'X-Secret': SECRET }, 401],
+  ['two lists of roles are 401', { ...SAID, 'X-Groups': ['hr', 'admin'], 'X-Secret': SECRET }, 401],
+  ['two secrets are 401', { ...SAID, 'X-Secret': [SECRET, SECRET] }, 401],
+  ['claims that are no object are 401', { ...SAID, 'X-Claims': '[]', 'X-Secret': SECRET }, 401],
+  ['claims that are no JSON are 401', { ...SAID, 'X-Claims': '{', 'X-Secret': SECRET }, 401],
+  [
+    'the subject of a certificate gives name and roles',
+    { 'X-Subject': 'CN=ann,OU=hr,OU=editor,O=Example', 'X-Secret': SECRET },
+    ANN,
+  ],
+  ['a subject without common name is 401', { 'X-Subject': 'OU=hr', 'X-Secret': SECRET }, 401],
+  ['a subject that is none is 401', { 'X-Subject': 'ann', 'X-Secret': SECRET }, 401],
+  ['a subject without the secret is 401', { 'X-Subject': 'CN=ann' }, 401],
+  [
+    'another address in X-Forwarded-For helps nobody',
+    { ...SAID, 'X-Forwarded-For': '10.0.0.1', 'X-Real-IP': '10.0.0.1', Forwarded: 'for=10.0.0.1' },
+    401,
+  ],
+]
+for (const [rule, headers, who] of CASES) {
+  test(`proxy: ${rule}`, async () => {
+    await using server = await startAuthServer({ proxy: { ...BY_SECRET, addresses: ['10.0.0.0/8'] } })
+    assert.deepEqual(await server.who(headers), who)
+  })
+}
+
+const LISTED: readonly [addresses: readonly string[], who: object | number][] = [
+  [['127.0.0.1'], ANN],
+  [['127.0.0.0/8'], ANN],
+  [['::ffff:127.0.0.1', '127.0.0.1'], ANN],
+  [['127.0.0.2'], 401],
+  [['10.0.0.0/8', '::1', 'fd00::/8'], 401],
+]
+for (const [addresses, who] of LISTED) {
+  test(`proxy: at ${addresses.join(' and ')} the address of the socket decides`, async () => {
+    const { secret: _secret, ...proxy } = BY_SECRET
+    await using server = await startAuthServer({ proxy: { ...proxy, addresses } })
+    assert.deepEqual(await server.who(SAID), who)
+    assert.equal(await server.who({ ...SAID, 'X-Secret': 'guess' }), 401)
+  })
+}
+
+test('proxy: headers that are not configured say nothing', async () => {
+  const headers = { secret: 'x-secret', principal: 'x-user' }
+  await using server = await startAuthServer({ proxy: { secret: SECRET, addresses: [], headers } })
+  const said = { ...SAID, 'X-Subject': 'CN=eve,OU=admin', 'Smalt-Roles': 'admin', 'X-Secret': SECRET }
+  assert.deepEqual(await server.who(said), { principal: 'ann', roles: [] })
+})
+
+test('proxy: a foreign web page cannot use what the proxy vouches for', async () => {
+  await using server = await startAuthServer({ proxy: BY_SECRET }, { origins: ['https://app.example'] })
+  const vouched = { ...SAID, 'X-Secret': SECRET }
+  assert.equal(await server.who({ ...vouched, Origin: 'https://evil.example' }), 403)
+  assert.equal(await server.who({ ...vouched, Origin: 'null' }), 403)
+  assert.equal(await server.who({ ...vouched, 'Sec-Fetch-Site': 'cross-site' }), 403)
+  assert.deepEqual(await server.who({ ...vouched, Origin: 'https://app.example' }), ANN)
+  assert.deepEqual(await server.who({ ...vouched, Origin: `http://127.0.0.1:${server.port}` }), ANN)
+})
+
+const NAMES: readonly [text: string, expected: Record<string, string[]> | undefined][] = [
+  ['CN=ann', { CN: ['ann'] }],
+  ['cn=ann, OU=a , OU=b', { CN: ['ann'], OU: ['a', 'b'] }],
+  ['CN=ann\\, the first,O=x', { CN: ['ann, the first'], O: ['x'] }],
+  ['CN=ann\\,OU=admin,O=x', { CN: ['ann,OU=admin'], O: ['x'] }],
+  ['CN=J\\C3\\BCrg', { CN: ['Jürg'] }],
+  ['CN=a+OU=b', { CN: ['a'], OU: ['b'] }],
+  ['CN=a\\\\,OU=b', { CN: ['a\\'], OU: ['b'] }],
+  ['2.5.4.3=ann', { '2.5.4.3': ['ann'] }],
+  ['O="x, OU=admin, y",CN=ann', undefined],
+  ['', undefined],
+  ['ann', undefined],
+  ['CN=ann,', undefined],
+]
+for (const [text, expected] of NAMES) {
+  test(`distinguished name: ${JSON.stringify(text)} is ${expected ? 'understood' : 'refused'}`, () => {
+    const parsed = parseDistinguishedName(text)
+    assert.deepEqual(parsed && Object.fromEntries(parsed), expected)
+  })
+}

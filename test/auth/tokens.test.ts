@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { addToken, readTokens, revokeToken } from '../../src/auth/token-file.ts'
+import type { DataService } from '../../src/service/service.ts'
+import { type ServerSettings, bearer, eventually, scratch, startAuthServer } from './harness.ts'
+
+const ANN = { principal: 'ann', roles: ['hr', 'editor'] }
+
+async function startWithToken(options: ServerSettings = {}) {
+  const folder = scratch()
+  const file = folder.path('tokens.json')
+  const { id, token } = await addToken(file, ANN)
+  const server = await startAuthServer({ tokens: { file } }, options)
+  const end = async () => {
+    await server[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
+  }
+  return { file, id, token, server, [Symbol.asyncDispose]: end }
+}
+
+test('tokens: a token makes its principal and roles the caller', async () => {
+  await using started = await startWithToken()
+  assert.deepEqual(await started.server.who(bearer(started.token)), ANN)
+})
+
+test('tokens: the scheme is written in any case', async () => {
+  await using started = await startWithToken()
+  assert.deepEqual(await started.server.who({ Authorization: `bEARER ${started.token}` }), ANN)
+})
+
+test('tokens: what the open mode believes is not believed', async () => {
+  await using started = await startWithToken()
+  const headers = { ...bearer(started.token), 'Smalt-Roles': 'admin', 'Smalt-Principal': 'eve' }
+  assert.deepEqual(await started.server.who(headers), ANN)
+  assert.equal(await started.server.who({ 'Smalt-Roles': 'admin' }), 401)
+})
+
+test('tokens: without credentials the answer is 401 and says what to send', async () => {
+  await using started = await startWithToken()
+  const answer = await started.server.ask('POST', '/data/find/x')
+  assert.equal(answer.status, 401)
+  assert.equal(answer.headers['www-authenticate'], 'Bearer')
+  assert.equal(answer.json.errors[0].errorCode, 'crud:Unauthenticated')
+  const wrong = await started.server.ask('GET', '/metadata', { headers: bearer('smalt_x') })
+  assert.equal(wrong.headers['www-authenticate'], 'Bearer error="invalid_token"')
+  assert.equal(wrong.json.errorCode, 'crud:Unauthenticated')
+})
+
+const WRONG: readonly [rule: string, header: (token: string) => string | string[]][] = [
+  ['another secret', (token) => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
+  ['an unknown id', (token) => `Bearer smalt_000000000000_${token.split('_').slice(2).join('_')}`],
+  ['nothing after the scheme', () => 'Bearer'],
+  ['no scheme', (token) => token],
+  ['another scheme', (token) => `Basic ${Buffer.from(token).toString('base64')}`],
+  ['two spaces', (token) => `Bearer  ${token}`],
+  ['a tab', (token) => `Bearer\t${token}`],
+  ['a comma and more', (token) => `Bearer ${token},x`],
+  ['a space and more', (token) => `Bearer ${token} x`],
+  ['a secret cut short', (token) => `Bearer ${token.slice(0, -1)}`],
+  ['a letter too many', (token) => `Bearer ${token}A`],
+  ['upper case', (token) => `Bearer ${token.toUpperCase()}`],
+  ['a token of another kind', () => 'Bearer eyJhbGciOiJub25lIn0.e30.x'],
+  ['the word undefined', () => 'Bearer undefined'],
+  ['two headers', (token) => [`Bearer ${token}`, `Bearer ${token}`]],
+]
+for (const [rule, header] of WRONG) {
+  test(`tokens: ${rule} is 401`, async () => {
+    await using started = await startWithToken()
+    assert.equal(await started.server.who({ Authorization: header(started.token) }), 401)
+  })
+}
+
+test('tokens: wrong ones are never taken for nobody, though nobody may ask', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  const { token } = await addToken(file, ANN)
+  await using server = await startAuthServer({ isOpen: true, tokens: { file } })
+  assert.deepEqual(await server.who({ 'Smalt-Roles': 'a' }), { principal: '', roles: ['a'] })
+  assert.deepEqual(await server.who({ ...bearer(token), 'Smalt-Roles': 'a' }), ANN)
+  assert.equal(await server.who({ Authorization: 'Bearer smalt_x', 'Smalt-Roles': 'a' }), 401)
+  assert.equal(await server.who({ Authorization: 'Bearer a.b.c' }), 401)
+})
+
+test('tokens: the file holds no secret, and only its owner reads it', async () => {
+  await using started = await startWithToken()
+  const text = readFileSync(started.file, 'utf8')
+  const [, , ...secret] = started.token.split('_')
+  assert.ok(!text.includes(secret.join('_')))
+  assert.equal(statSync(started.file).mode & 0o777, 0o600)
+})
+
+test('tokens: many who add at once do not lose each other', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  const added = await Promise.all(Array.from({ length: 12 }, () => addToken(file, ANN)))
+  assert.deepEqual(new Set(readTokens(file).map(({ id }) => id)), new Set(added.map(({ id }) => id)))
+})
+
+test('tokens: a lock that nobody gives back is named', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  writeFileSync(`${file}.lock`, '')
+  await assert.rejects(addToken(file, ANN), /remove .*tokens\.json\.lock/)
+})
+
+test('tokens: an expired one is 401', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  const soon = new Date(Date.now() + 300).toISOString()
+  const { token } = await addToken(file, { ...ANN, expires: soon })
+  await using server = await startAuthServer({ tokens: { file } })
+  await eventually(async () => (await server.who(bearer(token))) === 401, 'the token expires')
+  const answer = await server.ask('POST', '/data/find/x', { headers: bearer(token) })
+  assert.match(answer.text, /has expired/)
+})
+
+test('tokens: a revoked one is 401 soon, another added one counts soon', async () => {
+  await using started = await startWithToken()
+  const { server, file, token, id } = started
+  assert.deepEqual(await server.who(bearer(token)), ANN)
+  assert.equal(await revokeToken(file, id), true)
+  assert.equal(await revokeToken(file, id), false)
+  await eventually(async () => (await server.who(bearer(token))) === 401, 'the token is revoked')
+  const other = await addToken(file, { principal: 'bob', roles: [] })
+  await eventually(async () => (await server.who(bearer(other.token))) !== 401, 'the token is known')
+})
+
+test('tokens: a file that is gone means that all are revoked', async () => {
+  await using started = await startWithToken()
+  rmSync(started.file)
+  await eventually(async () => (await started.server.who(bearer(started.token))) === 401, 'all are revoked')
+})
+
+const BROKEN: readonly [rule: string, text: (sound: string) => string][] = [
+  ['half of it', (sound) => sound.slice(0, -20)],
+  ['nothing', () => ''],
+  ['another shape', () => '{"tokens":[{"id":"x"}]}'],
+  ['an unknown key', (sound) => sound.replace('"roles"', '"role"')],
+  ['an expiry that is no date', (sound) => sound.replace('"roles"', '"expires": "never", "roles"')],
+  ['a key twice', (sound) => sound.replace('"roles"', '"roles": [], "roles"')],
+]
+for (const [rule, broken] of BROKEN) {
+  test(`tokens: a file with ${rule} is told of once, and those known go on counting`, async () => {
+    await using started = await startWithToken()
+    const { server, file, token } = started
+    writeFileSync(`${file}.new`, broken(readFileSync(file, 'utf8')))
+    renameSync(`${file}.new`, file)
+    await eventually(async () => {
+      assert.deepEqual(await server.who(bearer(token)), ANN)
+      return server.problems.length > 0
+    }, 'the problem is told')
+    assert.equal(server.problems.length, 1)
+    assert.match(String(server.problems[0]), /tokens\.json/)
+  })
+}
+
+test('tokens: permissions come from roles and from the token itself', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  const permissions = { 'metadata.find': ['reader'], 'metadata.delete': ['anyone'] }
+  const reader = await addToken(file, { principal: 'r', roles: ['reader'] })
+  const writer = await addToken(file, { principal: 'w', roles: [], permissions: ['metadata.update'] })
+  await using server = await startAuthServer({ tokens: { file }, permissions })
+  const ask = async (token: string, method: string, path: string) =>
+    (await server.ask(method, path, { headers: bearer(token), ...(method === 'PUT' && { body: {} }) })).status
+  assert.equal(await ask(reader.token, 'GET', '/metadata'), 200)
+  assert.equal(await ask(reader.token, 'PUT', '/metadata/x'), 403)
+  assert.equal(await ask(reader.token, 'DELETE', '/metadata/x'), 200)
+  assert.equal(await ask(writer.token, 'GET', '/metadata'), 403)
+  assert.equal(await ask(writer.token, 'PUT', '/metadata/x'), 200)
+  assert.equal(await ask(writer.token, 'PUT', '/metadata/x/1.0.0'), 403)
+})
+
+/** Never ends by itself: a line, then more of them as long as somebody listens, or none at all. */
+function endless(isSilent: boolean, onClosed: () => void): DataService['stream'] {
+  return async (_caller, { hangUp }) =>
+    (async function* () {
+      const gone = hangUp!()
+      try {
+        yield '{"entity":"x","status":"COMPLETE"}'
+        if (isSilent) await new Promise((resolve) => gone.addEventListener('abort', resolve))
+        while (!gone.aborted) {
+          yield JSON.stringify({ processed: { text: 'x'.repeat(10_000) } })
+          await new Promise((resolve) => setTimeout(resolve, 5))
+        }
+      } finally {
+        onClosed()
+      }
+    })()
+}
+
+const CHANGES: readonly [rule: string, change: (file: string, id: string) => Promise<unknown>][] = [
+  ['revoked', revokeToken],
+  [
+    'given other roles',
+    async (file) => {
+      writeFileSync(`${file}.new`, readFileSync(file, 'utf8').replace('"editor"', '"other"'))
+      renameSync(`${file}.new`, file)
+    },
+  ],
+]
+for (const [rule, change] of CHANGES) {
+  for (const isSilent of [false, true]) {
+    test(`streams: one whose token is ${rule} ends, ${isSilent ? 'silent' : 'busy'} as it may be`, async () => {
+      let isClosed = false
+      const stream = endless(isSilent, () => (isClosed = true))
+      await using started = await startWithToken({ stream })
+      const text = await streamed(started.server.port, started.token, () => change(started.file, started.id))
+      const last = JSON.parse(text.trimEnd().split('\n').at(-1)!)
+      assert.deepEqual([last.last, last.status, last.errors[0].errorCode], [true, 'ERROR', 'crud:NoAccess'])
+      assert.equal(text.match(/"last":true/g)?.length, 1)
+      await eventually(() => isClosed, 'the cursor is closed')
+    })
+  }
+}
+
+test('streams: one whose token is kept goes on', async () => {
+  await using started = await startWithToken({ stream: endless(false, () => undefined) })
+  let seen = 0
+  await new Promise<void>((resolve, reject) => {
+    const outgoing = openStream(started.server.port, started.token)
+    outgoing.on('response', (response) => {
+      response.on('error', () => undefined)
+      response.on('end', () => reject(new Error('it ended')))
+      response.on('data', (chunk: Buffer) => {
+        if (seen === 0) void addToken(started.file, { principal: 'bob', roles: [] })
+        seen += chunk.length
+        if (seen < 3_000_000) return
+        response.removeAllListeners('end')
+        outgoing.destroy()
+        resolve()
+      })
+    })
+    outgoing.on('error', () => undefined)
+  })
+})
+
+/** All of a stream, during which something happens. */
+function streamed(port: number, token: string, change: () => Promise<unknown>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const outgoing = openStream(port, token)
+    outgoing.setTimeout(10_000, () => outgoing.destroy(new Error('the stream goes on')))
+    outgoing.on('error', reject)
+    outgoing.on('response', (response) => {
+      let text = ''
+      change().catch(reject)
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+      response.on('end', () => resolve(text))
+      response.on('error', reject)
+    })
+  })
+}
+
+function openStream(port: number, token: string) {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Length': 2 }
+  const path = '/data/find/x?stream=true'
+  return request({ host: '127.0.0.1', port, method: 'POST', path, headers, agent: false }).end('{}')
+}
+
+test('tokens: secrets are compared in constant time', () => {
+  const source = readFileSync(new URL('../../src/auth/tokens.ts', import.meta.url), 'utf8')
+  assert.match(source, /timingSafeEqual\(hashOf\(secret\), found\?\.hash \?\? NO_HASH\)/)
+})

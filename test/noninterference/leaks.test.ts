@@ -1,0 +1,90 @@
+/** The non-interference test finds leaks: each of these services has one, and is caught. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Caller } from '../../src/access/caller.ts'
+import type { DataResponse } from '../../src/service/response.ts'
+import type { DataService, Service } from '../../src/service/service.ts'
+import { SEED } from '../support/seed.ts'
+import { ROLES } from './make-world.ts'
+import { DifferenceError, runRounds } from './rounds.ts'
+import type { Wrap } from './sides.ts'
+
+function boss(caller: Caller): Caller {
+  return { ...caller, roles: new Set([...caller.roles, ...ROLES]) }
+}
+
+/** A service that does part of what it does otherwise. */
+function leaking(leak: (data: DataService) => Partial<DataService>): Wrap {
+  return (service): Service => ({ ...service, data: { ...service.data, ...leak(service.data) } })
+}
+
+/** Refused, as it should be, but with the number of documents that would have matched. */
+async function counted(refused: DataResponse, matched: Promise<DataResponse>): Promise<DataResponse> {
+  return refused.errors === undefined ? refused : { ...refused, matchCount: (await matched).matchCount }
+}
+
+const LEAKS: readonly (readonly [rule: string, wrap: Wrap])[] = [
+  ['a find that shows all', leaking((data) => ({ find: (caller, ...rest) => data.find(boss(caller), ...rest) }))],
+  [
+    'a stream that shows all',
+    leaking((data) => ({ stream: (caller, ...rest) => data.stream(boss(caller), ...rest) })),
+  ],
+  [
+    'a refusal that counts',
+    leaking((data) => ({
+      find: async (caller, ...rest) =>
+        await counted(await data.find(caller, ...rest), data.find(boss(caller), ...rest)),
+    })),
+  ],
+  [
+    'an explanation of what may not be asked',
+    leaking((data) => ({ explain: (caller, ...rest) => data.explain(boss(caller), ...rest) })),
+  ],
+  [
+    'a simple find that sorts by anything',
+    leaking((data) => ({ simpleFind: (caller, ...rest) => data.simpleFind(boss(caller), ...rest) })),
+  ],
+  [
+    'an update that sees all',
+    leaking((data) => ({ update: (caller, ...rest) => data.update(boss(caller), ...rest) })),
+  ],
+  [
+    'a save that tells the size of documents',
+    leaking((data) => ({
+      save: async (caller, target, body) => {
+        const [saved, all] = [await data.save(caller, target, body), { field: '*', recursive: true }]
+        const { processed = [] } = await data.find(boss(caller), target, { projection: all })
+        return { ...saved, matchCount: processed.join().length }
+      },
+    })),
+  ],
+  [
+    'a bulk that shows all',
+    leaking((data) => ({ bulk: (caller, ...rest) => data.bulk(boss(caller), ...rest) })),
+  ],
+  [
+    'a saved search that asks about anything',
+    leaking((data) => ({
+      search: (caller, ...rest) => data.search(boss(caller), ...rest),
+      simpleSearch: (caller, ...rest) => data.simpleSearch(boss(caller), ...rest),
+    })),
+  ],
+]
+
+for (const [i, [rule, wrap]] of LEAKS.entries()) {
+  test(`noninterference: ${rule} is found out`, async () => {
+    const rounds = { pairs: 1_000, perRound: 100, seed: SEED + i * 1_000, shrinkMs: 0, wrap }
+    await assert.rejects(runRounds(rounds), DifferenceError)
+  })
+}
+
+test('noninterference: what differs is told by the smallest request that shows it, with its seed', async () => {
+  const [, wrap] = LEAKS[0]!
+  const error = await runRounds({ pairs: 1_000, perRound: 100, seed: SEED, wrap }).catch(
+    (each: unknown) => each,
+  )
+  assert.ok(error instanceof DifferenceError)
+  assert.match(error.message, /--pairs 100 --per-round 100 --seed \d+/)
+  assert.equal(error.message.match(/^A holds /gm)?.length, 1)
+  assert.equal(error.message.match(/^\S* (?:GET|PUT|POST|DELETE) /gm)?.length, 1)
+})

@@ -1,0 +1,66 @@
+/** A way to a server that can be cut or stopped, as networks do. */
+import { once } from 'node:events'
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
+
+export interface Relay extends AsyncDisposable {
+  /** The URL of the server, by way of this relay. */
+  readonly url: string
+  /** The next time a client sends this, its connection is cut: before it gets through, or before the answer does. */
+  cutAt(text: string, when: 'before' | 'after'): void
+  /** Nothing gets through any more, and nobody is told. */
+  freeze(): void
+  thaw(): void
+}
+
+export async function openRelay(url: string): Promise<Relay> {
+  const target = new URL(url)
+  const { port, hostname } = target
+  const sockets = new Set<Socket>()
+  let cut: { readonly text: string; readonly when: 'before' | 'after' } | undefined
+  let isFrozen = false
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    const both = [client, upstream]
+    for (const socket of both) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        for (const each of both) each.destroy()
+      })
+      if (isFrozen) socket.pause()
+    }
+    client.on('data', (chunk) => {
+      if (!cut || !chunk.includes(cut.text)) return void upstream.write(chunk)
+      const { when } = cut
+      cut = undefined
+      // the answer is awaited, so that it has happened, but not handed on
+      if (when === 'after')
+        upstream
+          .removeAllListeners('data')
+          .once('data', () => client.destroy())
+          .write(chunk)
+      else client.destroy()
+    })
+    upstream.on('data', (chunk) => client.write(chunk))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  target.port = String((server.address() as AddressInfo).port)
+  return {
+    url: target.href,
+    cutAt: (text, when) => (cut = { text, when }),
+    freeze() {
+      isFrozen = true
+      for (const socket of sockets) socket.pause()
+    },
+    thaw() {
+      isFrozen = false
+      for (const socket of sockets) socket.resume()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
