@@ -154,12 +154,13 @@ function elementFields(field: Field): Fields | undefined {
 
 /** Exclusions go last: in a projection list the last opinion wins. */
 function shown(projection: Projection<FieldRef>, { sight }: View) {
-  const { exclusions, showsId } = sight
-  return { projection: exclusions.length === 0 ? projection : [...projection, ...exclusions], showsId }
+  const { exclusions } = sight
+  const shown = exclusions.length === 0 ? projection : [...projection, ...exclusions]
+  return { asked: projection, projection: shown, sight }
 }
 
 function writeSight(projection: Projection<FieldRef>, view: View): Omit<WriteSight, 'schema'> {
-  const { sight, sightOf } = view
+  const { sightOf } = view
   const may = (operation: FieldOperation): WriteSight['mayUpdate'] => {
     return (field, document) => {
       const condition = view.conditionOn(field, operation)
@@ -169,7 +170,6 @@ function writeSight(projection: Projection<FieldRef>, view: View): Omit<WriteSig
   return {
     ...shown(projection, view),
     ...echoed([...findRules(view), ...rulesAbout(projectedAbout(projection), view)], view),
-    sight,
     ...(sightOf && { sightOf }),
     mayInsert: may('insert'),
     mayUpdate: may('update'),
@@ -181,13 +181,13 @@ function writeSight(projection: Projection<FieldRef>, view: View): Omit<WriteSig
 /** What was written is shown as far as it could be found now. */
 function echoed(rules: Rules, { sight, sightOf }: View): Pick<Showing, 'shownAs'> {
   if (rules.length === 0) return sightOf ? { shownAs: sightOf } : {}
-  return { shownAs: (document) => (holds(rules, document) ? (sightOf?.(document) ?? sight) : NOTHING) }
-}
-
-const NOTHING: Sight = {
-  showsId: false,
-  isHidden: () => true,
-  exclusions: [{ kind: 'field', pattern: ['*'], include: false, recursive: true }],
+  const nothing: Sight = {
+    showsId: false,
+    isHidden: () => true,
+    hidesSome: true,
+    exclusions: [{ kind: 'field', pattern: ['*'], include: false, recursive: true }],
+  }
+  return { shownAs: (document) => (holds(rules, document) ? (sightOf?.(document) ?? sight) : nothing) }
 }
 
 function grant<T>(value: T): Authorized<T> {

@@ -1,8 +1,7 @@
 /** Which lists decide about an operation, the entity's first and then those on the way down to a field. */
-import { pointer } from '../base/json.ts'
-import { isIndex } from '../base/path.ts'
 import type { Field, FieldOperation, RoleList } from '../schema/field.ts'
 import type { EntityOperation, Schema } from '../schema/schema.ts'
+import { fieldPointer } from '../schema/trail.ts'
 import { type Caller, admits } from './caller.ts'
 
 export interface Question {
@@ -44,32 +43,8 @@ export function selects(operation: EntityOperation): boolean {
   return operation === 'update' || operation === 'delete'
 }
 
-/** The fields from the root down to the path; undefined where there is no such field. */
-export function trailTo(schema: Schema, path: string): readonly Field[] | undefined {
-  const trail: Field[] = []
-  let here: Field | undefined = schema.root
-  for (const step of path.split('.')) {
-    here = inside(here, step)
-    if (!here) return undefined
-    trail.push(here)
-  }
-  return trail
-}
-
-/** Where the field stands in the schema. */
-export function fieldPointer(path: string): string {
-  return path
-    .split('.')
-    .reduce((at, step) => (step === '*' ? `${at}/items` : pointer(`${at}/fields`, step)), '')
-}
-
-export function listPointer(at: string, operation: EntityOperation): string {
+function listPointer(at: string, operation: EntityOperation): string {
   return `${at}/access/${operation}`
-}
-
-function inside(field: Field, step: string): Field | undefined {
-  if (field.kind === 'object') return field.fields.get(step)
-  return field.kind === 'array' && (step === '*' || isIndex(step)) ? field.element : undefined
 }
 
 /** A field's lists are those above it and then its own, if it has one that says something else. */

@@ -106,16 +106,10 @@ function whereOf({ entries }: RuleTold): Json {
 
 function denialReason(rule: RuleTold): string {
   const list = nameOf(rule)
-  switch (rule.because) {
-    case 'empty':
-      return `${list} is empty or absent, so nobody is admitted`
-    case 'noone':
-      return `${list} holds "noone", which admits nobody`
-    case 'unanswered':
-      return `the rules in ${list} ask for something that is not known of the caller, so they match no document`
-    default:
-      return `${list} names none of the caller's roles`
-  }
+  if (rule.because === 'empty') return `${list} is empty or absent, so nobody is admitted`
+  if (rule.because === 'noone') return `${list} holds "noone", which admits nobody`
+  if (rule.because === 'unlisted') return `${list} names none of the caller's roles`
+  return `the rules in ${list} ask for something that is not known of the caller, so they match no document`
 }
 
 function admission(rule: RuleTold): string {

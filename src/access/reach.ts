@@ -1,16 +1,14 @@
 /** How far single roles reach, whoever has them: what access comes to on paper, before anybody asks. */
 import type { JsonObject } from '../base/json.ts'
-import { compareText } from '../base/text.ts'
-import { type Field, type RoleList, roleOf } from '../schema/field.ts'
+import type { Field, RoleList } from '../schema/field.ts'
+import { namedRoles } from '../schema/named-roles.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
+import { trailTo } from '../schema/trail.ts'
 import { type Caller, countingEntries } from './caller.ts'
-import { type Question, decidingLists, trailTo } from './deciding-lists.ts'
+import { type Question, decidingLists } from './deciding-lists.ts'
 
 /** To all documents, to none, or to those that a rule matches. */
 export type Reach = 'yes' | 'no' | 'where'
-
-/** Stands for callers who have no role that the schema names. */
-export const ANYONE_ELSE = 'anyone else'
 
 /** How far somebody with these roles, and no others, reaches. */
 export function reachOf(question: Question, roles: readonly string[]): Reach {
@@ -20,20 +18,9 @@ export function reachOf(question: Question, roles: readonly string[]): Reach {
   return reaches.includes('where') ? 'where' : 'yes'
 }
 
-/** Roles that the schema names, sorted; `anyone` and `noone` are none. */
-export function rolesIn(schema: Schema): readonly string[] {
-  const fields = [...allFields(schema.root.fields)]
-  const lists = [
-    ...Object.values(schema.access),
-    ...fields.flatMap(({ roles }) => [...roles.find, ...roles.insert, ...roles.update]),
-  ]
-  const roles = new Set(lists.flat().map(roleOf))
-  return [...roles].filter((role) => role !== 'anyone' && role !== 'noone').sort(compareText)
-}
-
 /** Who may do what to which field. */
 export function accessTable(schema: Schema): JsonObject {
-  const roles = [...rolesIn(schema).filter((role) => role !== ANYONE_ELSE), ANYONE_ELSE]
+  const roles = namedRoles([schema])
   const row = (operation: EntityOperation, trail?: readonly Field[]): JsonObject => {
     const question = trail ? { schema, operation, trail } : { schema, operation }
     return Object.fromEntries(roles.map((role) => [role, reachOf(question, [role])]))

@@ -14,6 +14,8 @@ export interface Sight {
   /** Whether `_id` may be told, which document versions are made of. */
   readonly showsId: boolean
   readonly isHidden: (field: Field) => boolean
+  /** Whether any field of the schema is hidden. */
+  readonly hidesSome: boolean
   /** What is hidden in these documents, as the end of a projection. */
   readonly exclusions: readonly ProjectionItem<never>[]
 }
@@ -21,9 +23,12 @@ export interface Sight {
 /** What an answer may show. */
 export interface Showing {
   readonly schema: Schema
+  /** As the caller wrote it. */
+  readonly asked: Projection<FieldRef>
   /** With what is hidden in every document excluded. */
   readonly projection: Projection<FieldRef>
-  readonly showsId: boolean
+  /** What is seen of every document, but for what is said of single ones. */
+  readonly sight: Sight
   /** Where it differs from document to document: as what a stored document is shown. */
   readonly shownAs?: (document: JsonObject) => Sight
 }
@@ -76,8 +81,6 @@ export interface SaveRequest {
 
 /** What a writer may see and do, document by document and field by field. */
 export interface WriteSight extends Showing {
-  /** What is seen of every document, but for what `sightOf` says. */
-  readonly sight: Sight
   /** Where fields have rules: what is seen of a document that is stored. */
   readonly sightOf?: (document: JsonObject) => Sight
   /** Whether the field may be part of this new document. */

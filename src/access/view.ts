@@ -122,6 +122,7 @@ function sightOn(
   return {
     showsId: !isHidden(schema.root.fields.get('_id')!),
     isHidden,
+    hidesSome: fields.some(isHidden),
     exclusions: fields.filter((field) => isHidden(field) && !isHiddenAnyway(field)).map(exclusionOf),
   }
 }

@@ -73,7 +73,7 @@ async function loadModes(
 function refuseForeignOrigin({ headers }: IncomingMessage, origins: ReadonlySet<string>): void {
   const { origin, host } = headers
   if (origin === undefined || origins.has(origin) || headers['sec-fetch-site'] === 'same-origin') return
-  if (URL.parse(origin)?.host !== host?.toLowerCase()) throw foreign()
+  if (host === undefined || URL.parse(origin)?.host !== host.toLowerCase()) throw foreign()
 }
 
 /** A page can fetch an image without an Origin, but not without this header. */

@@ -6,6 +6,7 @@ export const EXIT = {
   config: 3,
   unreachable: 4,
   conflict: 6,
+  warnings: 7,
   interrupted: 130,
 } as const
 

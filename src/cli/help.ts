@@ -15,6 +15,8 @@ Commands
   serve                start the service (what happens without a command)
   config               print the effective configuration as JSON; "config schema" the schema of smalt.json
   token                add, list or revoke tokens: token add, token list, token revoke ID
+  lint                 tell what is doubtful about the metadata of a store, such as fields that one version hides
+                       and another shows; warnings end it with 7
   move                 copy all of a store that nobody uses into an empty one; locks stay behind
   help                 print this text
   version              print the version
@@ -40,12 +42,13 @@ Options
   --permission P       token add: a permission besides those of its roles; may be repeated
   --claim NAME=VALUE   token add: a claim that row rules may name; may be repeated
   --expires E          token add: until when it counts, such as 90d, 12h or 2030-12-31
-  --json               move, token list: print JSON
+  --entity E           lint: look at this entity only
+  --json               move, token list, lint: print JSON
   -h, --help           print this text
   -v, --version        print the version
 
 Every setting of smalt.json has a variable: limits.bodyBytes is SMALT_LIMITS_BODY_BYTES. Flags win over variables, these
 over the file. "smalt config" shows what is in effect, and where it came from.
 Exit codes: 0 ok, 1 failed, 2 usage, 3 configuration, 4 store out of reach, 6 conflict (data or port in use, target
-of a move not empty), 130 interrupted.
+of a move not empty), 7 lint has warnings, 130 interrupted.
 `

@@ -8,6 +8,7 @@ import { type Flags, readConfig } from './config.ts'
 import { ConfigError } from './config-error.ts'
 import { EXIT, Exit } from './exit.ts'
 import { HELP } from './help.ts'
+import type { LintFlags } from './lint.ts'
 import type { MoveFlags } from './move.ts'
 import { suggestion } from './suggest.ts'
 import type { TokenFlags } from './token.ts'
@@ -31,9 +32,16 @@ const TOKEN_OPTIONS = {
   json: { type: 'boolean' },
 } as const satisfies ParseArgsConfig['options']
 
+/** What only `lint` understands, besides where the store is. */
+const LINT_OPTIONS = {
+  entity: { type: 'string' },
+  json: { type: 'boolean' },
+} as const satisfies ParseArgsConfig['options']
+
 const OPTIONS = {
   ...MOVE_OPTIONS,
   ...TOKEN_OPTIONS,
+  ...LINT_OPTIONS,
   config: { type: 'string' },
   auth: { type: 'string' },
   port: { type: 'string' },
@@ -47,8 +55,14 @@ const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies ParseArgsConfig['options']
 
-const COMMANDS = ['serve', 'config', 'token', 'move', 'help', 'version'] as const
+const COMMANDS = ['serve', 'config', 'token', 'lint', 'move', 'help', 'version'] as const
 type Command = (typeof COMMANDS)[number]
+
+const OWN_OPTIONS: Readonly<Partial<Record<Command, object>>> = {
+  move: MOVE_OPTIONS,
+  token: TOKEN_OPTIONS,
+  lint: LINT_OPTIONS,
+}
 
 try {
   await run(process.argv.slice(2))
@@ -75,6 +89,9 @@ async function run(args: readonly string[]): Promise<void> {
     case 'token':
       await (await import('./token.ts')).runToken(words, flags, readConfig(flags, process.env))
       break
+    case 'lint':
+      await (await import('./lint.ts')).runLint(readConfig(flags, process.env), flags)
+      break
     case 'move':
       await (await import('./move.ts')).runMove(flags)
       break
@@ -90,7 +107,7 @@ async function run(args: readonly string[]): Promise<void> {
 
 interface Parsed {
   readonly command: Command
-  readonly flags: Flags & MoveFlags & TokenFlags
+  readonly flags: Flags & MoveFlags & TokenFlags & LintFlags
   /** What follows the command. */
   readonly words: readonly string[]
 }
@@ -120,9 +137,9 @@ function parse(args: readonly string[]): Parsed {
 }
 
 function understands(command: Command, flag: string): boolean {
-  const [isMove, isToken] = [Object.hasOwn(MOVE_OPTIONS, flag), Object.hasOwn(TOKEN_OPTIONS, flag)]
-  if (command === 'move') return isMove
-  return command === 'token' ? isToken || !isMove : !isMove && !isToken
+  if (Object.hasOwn(OWN_OPTIONS[command] ?? {}, flag)) return true
+  const isOfOthers = Object.values(OWN_OPTIONS).some((options) => Object.hasOwn(options, flag))
+  return !isOfOthers && command !== 'move'
 }
 
 /** Strict parsing would throw sentences of its own; the checks are made here, with suggestions. */

@@ -1,10 +1,14 @@
-/** The routes of `/metadata`. Literal words (`roles`, `dependencies`, `default`, `history`) win over names. */
+/** The routes of `/metadata`. Literal words (`roles`, `access`, `default`, `history` and so on) win over names. */
 import type { Code } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { Type } from '../base/shape.ts'
 import {
+  AccessExplanationShape,
+  AccessQuestionShape,
+  AccessTableShape,
   DependenciesShape,
   EntityInfoShape,
+  FindingsShape,
   MetadataShape,
   NamesShape,
   RolesShape,
@@ -28,9 +32,26 @@ const DEPENDENCIES: Content = {
   name: 'Dependencies',
   example: [{ name: 'country' }],
 }
+const QUESTION: Content = {
+  shape: AccessQuestionShape,
+  name: 'AccessQuestion',
+  example: { roles: ['editor'], entity: 'country', field: 'name', op: 'update' },
+}
+const EXPLANATION: Content = {
+  shape: AccessExplanationShape,
+  name: 'AccessExplanation',
+  example: explanationExample(),
+}
+const TABLE: Content = { shape: AccessTableShape, name: 'AccessTable' }
+const FINDINGS: Content = {
+  shape: FindingsShape,
+  name: 'Findings',
+  example: { entity: 'country', findings: [] },
+}
 const ANYTHING: Content = { shape: Type.Unknown() }
 
 const UNKNOWN: readonly Code[] = ['metadata:MissingEntityInfo', 'metadata:MissingSchema']
+const NAMELESS: readonly Code[] = [...UNKNOWN, 'ERR_NO_METADATA']
 const INVALID: readonly Code[] = [
   'crud:InvalidRequest',
   'rest-metadata:NoNameMatch',
@@ -68,6 +89,18 @@ export const METADATA_ROUTES: readonly Route[] = [
     dependencies,
     UNKNOWN,
   ),
+  {
+    ...change('POST', '/access/explain', 'explainAccess', 'Say whether somebody may do something, and why'),
+    description: 'Decided by what decides about requests. Whom it is asked about need not exist.',
+    access: 'metadata.find',
+    body: QUESTION,
+    reply: EXPLANATION,
+    errors: ['crud:NoAccess', 'metadata:InvalidFieldReference', 'ERR_NO_METADATA', ...UNKNOWN],
+    handle: ({ app, caller, body }) => jsonReply(app.service.metadata.explainAccess(caller, body)),
+  },
+  get('/{entity}/access', 'entityAccess', 'Show who may do what, default version', TABLE, access, NAMELESS),
+  get('/{entity}/{version}/access', 'versionAccess', 'Show who may do what', TABLE, access, UNKNOWN),
+  get('/{entity}/lint', 'entityLint', 'Show what is doubtful about an entity', FINDINGS, findings, UNKNOWN),
   get('/{entity}', 'entityVersions', 'List versions of an entity', VERSIONS, ({ app, caller, params }) =>
     jsonReply(app.service.metadata.versions(caller, entityOf(params))),
   ),
@@ -179,6 +212,14 @@ function roles({ app, caller, params }: Call): Reply {
   return jsonReply(app.service.metadata.roles(caller, params.entity, params.version))
 }
 
+function access({ app, caller, params }: Call): Reply {
+  return jsonReply(app.service.metadata.access(caller, entityOf(params), params.version))
+}
+
+function findings({ app, caller, params }: Call): Reply {
+  return jsonReply(app.service.metadata.lint(caller, entityOf(params)))
+}
+
 function dependencies({ app, caller, params }: Call): Reply {
   return jsonReply(app.service.metadata.dependencies(caller, params.entity, params.version))
 }
@@ -205,6 +246,26 @@ function entityOf({ entity = '' }: Params): string {
 
 function versionOf({ entity = '', version = '' }: Params) {
   return { entity, version }
+}
+
+function explanationExample(): Json {
+  return {
+    entity: 'country',
+    version: '1.0.0',
+    field: 'name',
+    op: 'update',
+    decision: 'allow',
+    reason:
+      'the list "update" of the entity admits "editor"; the field has no list of its own that says more',
+    rule: {
+      at: '/access/update',
+      operation: 'update',
+      list: ['editor'],
+      entries: ['editor'],
+      because: 'role',
+      inherited: true,
+    },
+  }
 }
 
 function infoExample(): Json {

@@ -32,6 +32,7 @@ export async function sendStream(exchange: Exchange, { lines, isLast, watch }: S
   }
   // What was not written yet is never written; the end of the answer ends the work behind it.
   const endWatch = watch((line) => {
+    if (isOver(response)) return
     chunk = `${line}\n`
     write()
     response.end()

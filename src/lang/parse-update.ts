@@ -1,4 +1,5 @@
 /** JSON → `Update<Named>`. Several operators in one object are applied in the order in which they stand. */
+import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { isIndex } from '../base/path.ts'
@@ -10,8 +11,23 @@ import type { RValue, Update, UpdateStep } from './update.ts'
 const read = decoders('query-api:InvalidUpdate')
 
 export function parseUpdate(value: Json, at: string, limits: Limits): Update<Named> {
-  if (isArray(value)) return value.flatMap((each, i) => parsePartial(each, pointer(at, i), limits))
-  return parsePartial(value, at, limits)
+  const update = isArray(value)
+    ? value.flatMap((each, i) => parsePartial(each, pointer(at, i), limits))
+    : parsePartial(value, at, limits)
+  // each of them is done to every document, and those inside a loop to every element
+  if (stepsIn(update) > limits.queryNodes) {
+    const message = `an update may have at most ${limits.queryNodes} steps`
+    throw new ServiceError('crud:LimitExceeded', message, { at })
+  }
+  return update
+}
+
+function stepsIn(update: Update<Named>): number {
+  let steps = update.length
+  for (const step of update) {
+    if (step.kind === 'foreach' && step.action !== 'remove') steps += stepsIn(step.action)
+  }
+  return steps
 }
 
 function parsePartial(value: Json, at: string, limits: Limits): Update<Named> {

@@ -84,7 +84,10 @@ export function insertAt(
   const position = index === undefined ? array.length : fromEnd(index, array.length)
   if (position < 0) throw beforeStart(ref)
   pad(array, position, { ref, place })
-  array.splice(position, 0, ...values)
+  // not as arguments of one call, of which there may only be so many
+  const behind = array.splice(position)
+  for (const value of values) array.push(value)
+  for (const value of behind) array.push(value)
 }
 
 /** The arrays at a path, with the places around their elements: each `*` passed is one. */

@@ -11,7 +11,7 @@ import type { Projection, ProjectionItem } from './projection.ts'
 import type { FieldRef } from './scope.ts'
 
 /** Takes a document and its version, for the fields that show it; gives what the projection includes. */
-export type Projector = (document: JsonObject, documentVersion: string) => JsonObject
+type Projector = (document: JsonObject, documentVersion: string) => JsonObject
 
 export function compileProjection(projection: Projection<FieldRef>, root: ObjectField): Projector {
   const items = projection.map(compileItem)
@@ -27,7 +27,6 @@ interface CompiledItem {
   readonly pattern: Path
   readonly include: boolean
   readonly recursive: boolean
-  readonly hides?: true
   /** Which positions an array projection selects, in the order in which they come out. */
   readonly select?: (elements: readonly Json[], seen: Seen) => Selection
   readonly nested: readonly CompiledItem[]
@@ -59,10 +58,7 @@ type Definition = Field | 'free'
 
 function compileItem(item: ProjectionItem<FieldRef>): CompiledItem {
   const { pattern, include } = item
-  if (item.kind === 'field') {
-    const { recursive, hides } = item
-    return { pattern, include, recursive, nested: [], ...(hides && { hides }) }
-  }
+  if (item.kind === 'field') return { pattern, include, recursive: item.recursive, nested: [] }
   const nested = item.projection.map(compileItem)
   return { pattern, include, recursive: false, nested, select: compileSelection(item) }
 }
@@ -137,7 +133,7 @@ function projectBy(
 ): Json | undefined {
   if (opinion === 'exclude') return undefined
   if (!(isArray(value) || isObject(value))) return opinion === 'include' ? value : undefined
-  const isEmpty = isArray(value) ? value.length === 0 : !hasMembersInSight(value, fieldsOf(field), actives)
+  const isEmpty = isArray(value) ? value.length === 0 : !hasMembersInSight(value, fieldsOf(field))
   if (isEmpty) return opinion === 'include' ? (isArray(value) ? value : {}) : undefined
   walk.trail.push(value)
   const projected = isArray(value)
@@ -148,18 +144,9 @@ function projectBy(
   return isNothing ? undefined : projected
 }
 
-/** An object that holds only what is out of sight looks like one that holds nothing. */
-function hasMembersInSight(
-  source: JsonObject,
-  fields: Fields | 'free',
-  actives: readonly Active[],
-): boolean {
-  const hiding = actives.filter(({ item }) => item.hides)
-  return Object.keys(source).some(
-    (name) =>
-      definitionOf(name, fields) !== undefined &&
-      !advance(hiding, name).some(({ item, matched }) => matched >= item.pattern.length),
-  )
+/** An object that holds only members of other versions looks like one that holds nothing. */
+function hasMembersInSight(source: JsonObject, fields: Fields | 'free'): boolean {
+  return Object.keys(source).some((name) => definitionOf(name, fields) !== undefined)
 }
 
 function projectArray(

@@ -13,8 +13,6 @@ export type ProjectionItem<F> =
       readonly pattern: Path
       readonly include: boolean
       readonly recursive: boolean
-      /** Of an exclusion: what it excludes is out of the caller's sight, so that it is as if it were not there. */
-      readonly hides?: true
     }
   | ({ readonly kind: 'match'; readonly query: Query<F> } & ArrayItem<F>)
   | ({ readonly kind: 'range'; readonly from: number; readonly to: number | undefined } & ArrayItem<F>)

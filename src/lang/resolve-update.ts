@@ -2,10 +2,10 @@
 import { ServiceError } from '../base/errors.ts'
 import { type Json, isArray, isObject } from '../base/json.ts'
 import { castLiteral } from '../schema/literal.ts'
-import { type Field, isServerMade } from '../schema/field.ts'
+import { type Field, isNeeded, isServerMade } from '../schema/field.ts'
 import { fieldsOf, type Named } from './query.ts'
 import { resolveQuery } from './resolve.ts'
-import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
+import { type FieldRef, type Scope, elementScope, objectsOnTheWay, resolveField } from './scope.ts'
 import type { RValue, Update, UpdateFields, UpdateStep } from './update.ts'
 
 export function resolveUpdate(update: Update<Named>, scope: Scope): Update<FieldRef> {
@@ -20,18 +20,19 @@ export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef>
   for (const step of update) {
     if (step.kind === 'foreach') {
       const inner = step.action === 'remove' ? undefined : fieldsOfUpdate(step.action)
-      targets.push(...(inner?.targets ?? [step.array]))
+      for (const target of inner?.targets ?? [step.array]) targets.push(target)
       copied.push(...(inner?.copied ?? []))
       seen.push(...(inner?.seen ?? []), ...(step.selector ? fieldsOf(step.selector) : []))
-      // Taking all elements away tells nothing; doing something for each of them tells how many there are.
-      if (inner || step.selector) seen.push(step.array)
+      // What is done for each tells how many there are, and to take all away is refused where some are needed.
+      seen.push(step.array)
       continue
     }
     const target = 'field' in step ? step.field : step.array
     targets.push(target)
     if (dependsOnContent(step)) seen.push(target)
+    if ('within' in step) seen.push(...(step.within ?? []))
     for (const value of valuesOf(step)) {
-      targets.push(...membersIn(value, 'values' in step, target))
+      for (const member of membersIn(value, 'values' in step, target)) targets.push(member)
       if (value.kind === 'valueOf') copied.push(value.field)
     }
   }
@@ -92,13 +93,22 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
         kind: 'set',
         field,
         value: resolveValue(step.value, field.field, { scope, target: step.field }),
+        // where the object is not there yet it comes into being without what it needs
+        within: objectsOnTheWay(step.field, scope).filter((each) =>
+          [...each.field.fields.values()].some(isNeeded),
+        ),
       }
     }
     case 'unset': {
       const field = resolveTarget(step.field, scope)
       if (field.steps.length === 0)
         throw invalid('an element is taken away by "$update": "$remove"', step.field.at)
-      return { kind: 'unset', field }
+      // where the object is not there nothing is missed
+      return {
+        kind: 'unset',
+        field,
+        ...(isNeeded(field.field) && { within: objectsOnTheWay(step.field, scope) }),
+      }
     }
     case 'add': {
       const field = resolveTarget(step.field, scope)

@@ -48,6 +48,15 @@ export function resolveField(named: Named, scope: Scope): FieldRef {
   return { path: named.path, up, steps: trail.map(({ step }) => step), field }
 }
 
+/** The objects that a path passes on its way, the innermost last. */
+export function objectsOnTheWay(named: Named, scope: Scope): readonly (FieldRef & { field: ObjectField })[] {
+  const { up, trail } = walk(named, scope)
+  return trail.slice(0, -1).flatMap(({ field }, i) => {
+    const steps = trail.slice(0, i + 1).map(({ step }) => step)
+    return field.kind === 'object' ? [{ path: named.path, up, steps, field }] : []
+  })
+}
+
 /** The scope inside the elements of an array, with a scope for every `*` on the way. */
 export function elementScope(named: Named, scope: Scope): Scope {
   const { scope: from, trail } = walk(named, scope)

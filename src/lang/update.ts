@@ -4,9 +4,10 @@ import type { Query } from './query.ts'
 
 export type Update<F> = readonly UpdateStep<F>[]
 
+/** `within`: the objects on the way whose being there decides whether the step leaves what they need. */
 export type UpdateStep<F> =
-  | { readonly kind: 'set'; readonly field: F; readonly value: RValue<F> }
-  | { readonly kind: 'unset'; readonly field: F }
+  | { readonly kind: 'set'; readonly field: F; readonly value: RValue<F>; readonly within?: readonly F[] }
+  | { readonly kind: 'unset'; readonly field: F; readonly within?: readonly F[] }
   | { readonly kind: 'add'; readonly field: F; readonly value: RValue<F> }
   | { readonly kind: 'append'; readonly array: F; readonly values: readonly RValue<F>[] }
   | {

@@ -13,7 +13,8 @@ interface MetadataDocument {
 export function parseMetadataDocument(value: Json, configured: Datasources): MetadataDocument {
   const document = objectAt(value, '')
   for (const key of Object.keys(document)) {
-    if (key === 'entityInfo' || key === 'schema') continue
+    // answers carry warnings, and what was answered can be written again
+    if (key === 'entityInfo' || key === 'schema' || key === 'warnings') continue
     throw fault('metadata:IllFormedMetadata', `a metadata document has no "${key}"`, '')
   }
   const info = neededMember(document, 'entityInfo', '')

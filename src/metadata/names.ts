@@ -4,7 +4,7 @@ import { fault } from './decode.ts'
 
 const ENTITY = /^[A-Za-z][A-Za-z0-9_]{0,127}$/
 /** Words that stand where entity names stand in the addresses of the service. */
-const TAKEN = new Set(['roles', 'dependencies', 'health'])
+const TAKEN = new Set(['roles', 'dependencies', 'health', 'access'])
 const VERSION = /^\d+\.\d+\.\d+(-[A-Za-z0-9._-]+)?$/
 /** Names that JavaScript objects answer to without being asked. */
 const UNSAFE = new Set(['__proto__', 'constructor', 'prototype'])

@@ -9,10 +9,16 @@ import { type Schema, allFields } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { ReadPlan } from './plan.ts'
 
-interface FindPlan {
-  readonly read: ReadPlan
+/** What remains to be done with the documents that a store gives. */
+export interface Remaining {
   /** Absent: the stored text is the answer, as it is. */
   readonly projection?: Projection<FieldRef>
+  /** Whether all is asked for that may be told: then nothing has to be done but to hide what is hidden. */
+  readonly isWhole: boolean
+}
+
+interface FindPlan extends Remaining {
+  readonly read: ReadPlan
 }
 
 export function planFind(find: Authorized<AllowedFind>): FindPlan {
@@ -34,10 +40,10 @@ export function idTypeOf(schema: Schema): TypeName {
 }
 
 /** What remains to be done with stored documents: nothing, when all is asked for and all of it may be told. */
-export function remainingProjection({ projection, schema, shownAs }: Showing): {
-  readonly projection?: Projection<FieldRef>
-} {
-  return !shownAs && asksForAll(projection) && mayPassThrough(schema) ? {} : { projection }
+export function remainingProjection({ asked, projection, schema, shownAs }: Showing): Remaining {
+  const isWhole = asksForAll(asked) && mayPassThrough(schema)
+  const isOpen = !shownAs && projection === asked
+  return isWhole && isOpen ? { isWhole } : { projection, isWhole }
 }
 
 function asksForAll(projection: Projection<FieldRef>): boolean {

@@ -3,16 +3,12 @@ import type { Authorized } from '../access/authorize.ts'
 import { type Rules, narrowed } from '../access/conditions.ts'
 import type { AllowedChange, AllowedInsert, AllowedSave, Select } from '../access/requests.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { Projection } from '../lang/projection.ts'
-import type { FieldRef } from '../lang/scope.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { DeletePlan, InsertPlan, SaveItem, SavePlan, UpdatePlan } from './plan.ts'
-import { idTypeOf, remainingProjection } from './read.ts'
+import { type Remaining, idTypeOf, remainingProjection } from './read.ts'
 
-interface Planned<P> {
+interface Planned<P> extends Remaining {
   readonly write: P
-  /** Absent: the stored text is the answer, as it is. */
-  readonly projection?: Projection<FieldRef>
 }
 
 export function planInsert(

@@ -1,7 +1,7 @@
 /** The metadata operations: permission first, then the registry; every problem says which work it stopped. */
 import { type Caller, type Permission, requirePermission } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type Json, parseTrusted } from '../base/json.ts'
+import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
 import { dependencyTrees } from '../metadata/dependencies.ts'
 import { diffJson } from '../metadata/diff.ts'
 import { printEntityInfo } from '../metadata/entity-info.ts'
@@ -10,10 +10,11 @@ import type { Registry } from '../metadata/registry.ts'
 import { roleRecords } from '../metadata/roles.ts'
 import { STATUSES, type SchemaDocument, parseStatus } from '../metadata/schema-document.ts'
 import type { HistoryRecord } from '../store/store.ts'
+import { accessOf, explainedAccess, findingsIn, findingsOf } from './access-reports.ts'
 import type { MetadataService } from './service.ts'
 
 export function metadataService(registry: Registry): MetadataService {
-  const document = (entity: string, version: string): Json =>
+  const document = (entity: string, version: string): JsonObject =>
     printMetadataDocument(registry.infoOf(entity), registry.documentOf(entity, version))
   return {
     names: (caller, statuses) =>
@@ -39,6 +40,10 @@ export function metadataService(registry: Registry): MetadataService {
       read(caller, workOn('getDependencies', entity, version), () =>
         dependencyTrees(dependencyRoots(registry, entity, version), (name) => defaultSchema(registry, name)),
       ),
+    explainAccess: (caller, body) => read(caller, 'explainAccess', () => explainedAccess(registry, body)),
+    access: (caller, entity, version) =>
+      read(caller, workOn('getAccess', entity, version), () => accessOf(registry, entity, version)),
+    lint: (caller, entity) => read(caller, `lint(${entity})`, () => findingsOf(registry, entity)),
     history: (caller, entity) =>
       work(caller, 'metadata.find', {
         context: `getHistory(${entity})`,
@@ -58,39 +63,43 @@ type Changes = Pick<
   'create' | 'createSchema' | 'updateInfo' | 'setStatus' | 'setDefault' | 'clearDefault' | 'remove'
 >
 
-function changes(registry: Registry, document: (entity: string, version: string) => Json): Changes {
+function changes(registry: Registry, document: (entity: string, version: string) => JsonObject): Changes {
   return {
     create: (caller, target, body) =>
       work(caller, 'metadata.insert', {
         context: `createMetadata(${target.entity}:${target.version})`,
-        run: async () => {
-          await registry.create(caller.principal, target, bodyOf(body))
-          return document(target.entity, target.version)
-        },
+        run: () =>
+          warned(registry, target.entity, async () => {
+            await registry.create(caller.principal, target, bodyOf(body))
+            return document(target.entity, target.version)
+          }),
       }),
     createSchema: (caller, target, body) =>
       work(caller, 'metadata.insert', {
         context: `createSchema(${target.entity}:${target.version})`,
-        run: async () => {
-          await registry.createSchema(caller.principal, target, bodyOf(body))
-          return document(target.entity, target.version)
-        },
+        run: () =>
+          warned(registry, target.entity, async () => {
+            await registry.createSchema(caller.principal, target, bodyOf(body))
+            return document(target.entity, target.version)
+          }),
       }),
     updateInfo: (caller, entity, body) =>
       work(caller, 'metadata.update', {
         context: `updateEntityInfo(${entity})`,
-        run: async () => {
-          await registry.updateInfo(caller.principal, entity, bodyOf(body))
-          return printMetadataDocument(registry.infoOf(entity), defaultSchema(registry, entity))
-        },
+        run: () =>
+          warned(registry, entity, async () => {
+            await registry.updateInfo(caller.principal, entity, bodyOf(body))
+            return printMetadataDocument(registry.infoOf(entity), defaultSchema(registry, entity))
+          }),
       }),
     setStatus: (caller, target, change) =>
       work(caller, 'metadata.update', {
         context: `setStatus(${target.entity}:${target.version})`,
-        run: async () => {
-          await registry.setStatus(caller.principal, target, change)
-          return document(target.entity, target.version)
-        },
+        run: () =>
+          warned(registry, target.entity, async () => {
+            await registry.setStatus(caller.principal, target, change)
+            return document(target.entity, target.version)
+          }),
       }),
     setDefault: (caller, target) =>
       work(caller, 'metadata.update', {
@@ -117,6 +126,21 @@ function changes(registry: Registry, document: (entity: string, version: string)
         },
       }),
   }
+}
+
+/** What was doubtful before the change is no news; hints are for those who ask for them. */
+async function warned(
+  registry: Registry,
+  entity: string,
+  change: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const isKnown = registry.epoch() >= 0 && registry.names().includes(entity)
+  const before = new Set((isKnown ? findingsIn(registry, entity) : []).map((each) => JSON.stringify(each)))
+  const answer = await change()
+  const warnings = findingsIn(registry, entity)
+    .filter((each) => each.severity === 'warning' && !before.has(JSON.stringify(each)))
+    .map((each) => ({ ...each }))
+  return warnings.length === 0 ? answer : { ...answer, warnings }
 }
 
 function read(caller: Caller, context: string, run: () => Json): Json {

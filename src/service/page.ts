@@ -2,12 +2,14 @@
 import type { Showing, Sight } from '../access/requests.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
-import { memoized } from '../base/memo.ts'
-import { compileShowing } from '../lang/everything-but.ts'
+import { memoized, once } from '../base/memo.ts'
+import { compileProjection } from '../lang/project.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/scope.ts'
+import { compileStrip } from '../lang/strip.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { StoredDocument } from '../plan/plan.ts'
+import type { Remaining } from '../plan/read.ts'
 import { documentVersion } from './document-version.ts'
 import type { JsonText } from './response.ts'
 
@@ -29,12 +31,12 @@ export interface Shown {
 /** Without a remaining projection the documents are shown as they are stored. */
 export function createPage(
   showing: Showing,
-  { projection }: { readonly projection?: Projection<FieldRef> },
+  remaining: Remaining,
   { maxBytes, secret }: { readonly maxBytes: number; readonly secret: string },
 ): Page {
   const { show, versionOf } = showing.shownAs
-    ? oneByOne(showing, showing.shownAs, secret)
-    : allAlike(showing, projection, secret)
+    ? oneByOne({ ...showing, shownAs: showing.shownAs }, remaining, secret)
+    : allAlike(showing, remaining, secret)
   const metadataOf = (document: StoredDocument): JsonText =>
     `{"documentVersion":${JSON.stringify(versionOf(document))}}`
   const processed: JsonText[] = []
@@ -63,27 +65,30 @@ interface Look {
 }
 
 /** The same is hidden in every document. */
-function allAlike(
-  { schema, showsId, projection: whole }: Showing,
-  projection: Projection<FieldRef> | undefined,
-  secret: string,
-): Look {
-  const naming = { showsId, secret }
+function allAlike(showing: Showing, remaining: Remaining, secret: string): Look {
+  const { schema } = showing
+  const { isWhole } = remaining
+  const naming = { showsId: showing.sight.showsId, secret }
   const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
-  const show = projection
-    ? shownBy(projection, schema, versionOf)
-    : asStored(schema, () => shownBy(whole, schema, versionOf))
-  return { show, versionOf }
+  const shower = once(() => showerFor(showing.sight, showing.projection, { schema, isWhole }))
+  const project = (document: StoredDocument): JsonText =>
+    shower()(parseTrusted(document.text) as JsonObject, document, versionOf)
+  if (showing.projection.length === 0) return { show: () => '{}', versionOf }
+  if (remaining.projection) return { show: project, versionOf }
+  const isKnown = knowing(schema)
+  return { show: (document) => (isKnown(document) ? document.text : project(document)), versionOf }
 }
 
 /** Each document is looked at as it is stored, to know what of it may be seen. */
 function oneByOne(
-  { schema, projection }: Showing,
-  shownAs: (document: JsonObject) => Sight,
+  showing: Showing & Required<Pick<Showing, 'shownAs'>>,
+  remaining: Remaining,
   secret: string,
 ): Look {
-  const projectorFor = memoized(({ exclusions }: Sight) =>
-    compileShowing([...projection, ...exclusions], schema.root),
+  const { schema, projection } = showing
+  const { isWhole } = remaining
+  const showerOf = memoized((sight: Sight) =>
+    showerFor(sight, [...projection, ...sight.exclusions], { schema, isWhole }),
   )
   let last:
     | { readonly document: StoredDocument; readonly value: JsonObject; readonly sight: Sight }
@@ -91,7 +96,7 @@ function oneByOne(
   const lookAt = (document: StoredDocument) => {
     if (last?.document === document) return last
     const value = parseTrusted(document.text) as JsonObject
-    last = { document, value, sight: shownAs(value) }
+    last = { document, value, sight: showing.shownAs(value) }
     return last
   }
   const versionOf = (document: StoredDocument): string =>
@@ -99,30 +104,41 @@ function oneByOne(
   const show = (document: StoredDocument): JsonText => {
     if (projection.length === 0) return '{}'
     const { value, sight } = lookAt(document)
-    return JSON.stringify(projectorFor(sight)(value, versionOf(document)))
+    return showerOf(sight)(value, document, versionOf)
   }
   return { show, versionOf }
 }
 
-/** Only what the schema knows all about; what another process has stored by a newer version is projected first. */
-function asStored({ collection }: Schema, projecting: () => Show): Show {
-  const { paths: known = Infinity } = collection
-  let project: Show | undefined
-  return (document) => {
-    if ((document.paths ?? 0) <= known) return document.text
-    project ??= projecting()
-    return project(document)
+type Shower = (
+  value: JsonObject,
+  document: StoredDocument,
+  versionOf: (document: StoredDocument) => string,
+) => JsonText
+
+/** What is hidden is gone before anything else is looked at; that it is excluded, too, makes sure of it. */
+function showerFor(
+  sight: Sight,
+  projection: Projection<FieldRef>,
+  { schema, isWhole }: { readonly schema: Schema; readonly isWhole: boolean },
+): Shower {
+  const strip = stripOf(schema)(sight)
+  const isKnown = knowing(schema)
+  const project = once(() => compileProjection(projection, schema.root))
+  return (value, document, versionOf) => {
+    const visible = strip(value)
+    if (isWhole && isKnown(document)) return JSON.stringify(visible)
+    return JSON.stringify(project()(visible, versionOf(document)))
   }
 }
 
-type Show = (document: StoredDocument) => JsonText
+const stripOf = memoized((schema: Schema) =>
+  memoized(
+    ({ isHidden }: Sight) => compileStrip(schema.root.fields, isHidden) ?? ((value: JsonObject) => value),
+  ),
+)
 
-function shownBy(
-  projection: Projection<FieldRef>,
-  schema: Schema,
-  versionOf: (document: StoredDocument) => string,
-): Show {
-  if (projection.length === 0) return () => '{}'
-  const project = compileShowing(projection, schema.root)
-  return (document) => JSON.stringify(project(parseTrusted(document.text) as JsonObject, versionOf(document)))
+/** Whether the schema knows all about a document; another process may have stored it by a newer version. */
+function knowing({ collection }: Schema): (document: StoredDocument) => boolean {
+  const { paths: known = Infinity } = collection
+  return (document) => (document.paths ?? 0) <= known
 }

@@ -2,11 +2,12 @@
 import { holds } from '../access/conditions.ts'
 import type { Sight, WriteSight } from '../access/requests.ts'
 import { ServiceError } from '../base/errors.ts'
-import { type JsonObject, parseTrusted, sameJson } from '../base/json.ts'
+import { type Json, type JsonObject, parseTrusted, sameJson } from '../base/json.ts'
 import type { Change, StoredDocument } from '../plan/plan.ts'
 import { changedFields } from '../schema/changes.ts'
 import { type Sources, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
+import { knownPart } from '../schema/known.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type Freshness, freshnessBy } from './document-version.ts'
 
@@ -23,10 +24,10 @@ interface Revision {
 /** Which state of a document the caller means, by the versions that they may know of it. */
 export function freshnessFor(
   listed: readonly string[] | undefined,
-  { showsId, sightOf }: WriteSight,
+  { sight, sightOf }: WriteSight,
   secret: string,
 ): Freshness {
-  if (!listed || !sightOf) return freshnessBy(listed, { showsId, secret })
+  if (!listed || !sightOf) return freshnessBy(listed, { showsId: sight.showsId, secret })
   const [named, marked] = [true, false].map((shows) => freshnessBy(listed, { showsId: shows, secret }))
   return (stored) => (sightOf(documentIn(stored)).showsId ? named! : marked!)(stored)
 }
@@ -50,13 +51,21 @@ export function revise(revision: Revision, allowed: WriteSight, sources: Sources
   const touched = touchedFields(revision)
   const denials = deniedAmong(touched, before, allowed)
   if (denials.length > 0) return { kind: 'refuse', faults: [denial(denials)] }
-  const isSame = (document: JsonObject): boolean => hiddenNamed.size === 0 && sameJson(before, document)
+  const isSame = (document: JsonObject): boolean => hiddenNamed.size === 0 && looksAlike(document, revision)
   if (isSame(after)) return { kind: 'keep' }
   const { document, faults } = prepareDocument(schema, after, sources, true)
   if (faults.length > 0) return { kind: 'refuse', faults }
   if (isSame(document)) return { kind: 'keep' }
   const broken = brokenRules(document, touched, allowed)
   return broken.length > 0 ? { kind: 'refuse', faults: broken } : { kind: 'write', document }
+}
+
+/** Whether something changed is judged by what the caller sees of it, or else the count would tell of the rest. */
+function looksAlike(document: JsonObject, { schema, before, sight }: Revision): boolean {
+  if (sameJson(before, document)) return true
+  if (!sight.hidesSome && schema.coversCollection) return false
+  const seen = (state: JsonObject): Json => knownPart(state, schema.root, sight.isHidden)
+  return sameJson(seen(before), seen(document))
 }
 
 /** Rules hold before and after: nobody changes a document into one that they could not have changed. */

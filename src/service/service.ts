@@ -71,6 +71,11 @@ export interface MetadataService {
   diff(caller: Caller, entity: string, versions: readonly [string, string]): Json
   roles(caller: Caller, entity?: string, version?: string): Json
   dependencies(caller: Caller, entity?: string, version?: string): Json
+  /** Whether somebody with these roles may do something, and which list decides. */
+  explainAccess(caller: Caller, body: Json | undefined): Json
+  /** Who may do what to which field. */
+  access(caller: Caller, entity: string, version?: string): Json
+  lint(caller: Caller, entity: string): Json
   history(caller: Caller, entity: string): Promise<Json>
   create(caller: Caller, target: VersionTarget, body: Json | undefined): Promise<Json>
   createSchema(caller: Caller, target: VersionTarget, body: Json | undefined): Promise<Json>

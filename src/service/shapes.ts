@@ -251,7 +251,78 @@ export const SchemaShape = Type.Object(
   { description: 'One version of an entity: its fields, their types, constraints and access.' },
 )
 
-export const MetadataShape = Type.Object({ entityInfo: EntityInfoShape, schema: SchemaShape })
+export const FindingShape = Type.Object({
+  severity: Type.Enum(['warning', 'hint']),
+  code: text('What kind of doubt, such as `version-downgrade`.'),
+  at: text('JSON pointer into the metadata document.'),
+  version: Type.Optional(text('Of the metadata document.')),
+  msg: text('What is the matter, and what to do about it.'),
+})
+
+export const FindingsShape = Type.Object({ entity: Type.String(), findings: Type.Array(FindingShape) })
+
+export const MetadataShape = Type.Object({
+  entityInfo: EntityInfoShape,
+  schema: SchemaShape,
+  warnings: Type.Optional(
+    Type.Array(FindingShape, {
+      description: 'In answers to changes: doubts that the change has brought. Ignored when written.',
+    }),
+  ),
+})
+
+const OPERATIONS = ['find', 'insert', 'update', 'delete']
+
+export const AccessQuestionShape = Type.Object(
+  {
+    roles: Type.Array(Type.String(), { description: 'Roles of the caller that is asked about.' }),
+    principal: Type.Optional(text('Name of the caller; none when absent.')),
+    claims: Type.Optional(document('What else is known of the caller.')),
+    entity: Type.String(),
+    version: Type.Optional(text('The default version when absent.')),
+    field: Type.Optional(text('Dotted path of a field; absent: documents as a whole.')),
+    op: Type.Enum(OPERATIONS),
+  },
+  { additionalProperties: false },
+)
+
+export const AccessExplanationShape = Type.Object({
+  entity: Type.String(),
+  version: Type.String(),
+  field: Type.Optional(Type.String()),
+  op: Type.Enum(OPERATIONS),
+  decision: Type.Enum(['allow', 'deny', 'conditional']),
+  rule: Type.Object(
+    {
+      at: text('JSON pointer into the schema.'),
+      field: Type.Optional(text('Of the field that declares the list; absent: the entity does.')),
+      operation: Type.Optional(Type.Enum(OPERATIONS)),
+      list: Type.Optional(Type.Array(Type.Unknown(), { description: 'As the metadata writes it.' })),
+      entries: Type.Optional(Type.Array(Type.Unknown(), { description: 'What the caller is admitted by.' })),
+      because: Type.Enum(['role', 'anyone', 'noone', 'empty', 'unlisted', 'unanswered', 'disabled']),
+      inherited: Type.Optional(claim('Whether it stands above the field that was asked about.')),
+    },
+    { description: 'The list that made the decision.' },
+  ),
+  where: Type.Optional(
+    Type.Array(document('A query.'), { description: 'All of these must hold of a document.' }),
+  ),
+  reason: text('The same in a sentence.'),
+})
+
+const reaches = Type.Object(
+  {},
+  { additionalProperties: Type.Enum(['yes', 'no', 'where']), description: 'Role to how far it reaches.' },
+)
+
+export const AccessTableShape = Type.Object({
+  entity: Type.String(),
+  version: Type.String(),
+  status: Type.String(),
+  roles: Type.Array(Type.String(), { description: 'All that the version names, and `anyone else`.' }),
+  access: Type.Object({ find: reaches, insert: reaches, update: reaches, delete: reaches }),
+  fields: Type.Array(Type.Object({ path: Type.String(), find: reaches, insert: reaches, update: reaches })),
+})
 
 export const NamesShape = Type.Object({ entities: Strings })
 

@@ -105,5 +105,5 @@ function sighted(
   if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return {}
   if (request.projection.length > 0) return parseTrusted(page.show(document))
   const value = documentIn(document)
-  return (allowed.shownAs?.(value) ?? allowed).showsId ? { _id: value['_id']! } : {}
+  return (allowed.shownAs?.(value) ?? allowed.sight).showsId ? { _id: value['_id']! } : {}
 }

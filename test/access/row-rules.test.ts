@@ -11,6 +11,7 @@ import {
   documentsOf,
   openTestService,
 } from '../support/service.ts'
+import { startTestServer } from '../support/server.ts'
 import { ALL, BOSS, answer, callerAs, equals, idsIn, plain, readBy, stored } from './ruled.ts'
 
 const OWN: JsonObject = { role: 'clerk', where: equals('owner', '$caller.principal') }
@@ -313,4 +314,21 @@ test('generate: needs an entry that names a role of the caller, whatever its rul
     on.service.data.generate(caller, { entity: 't' }, 'n', undefined)
   assert.equal((await generate(callerAs(['clerk']))).status, 'COMPLETE')
   assert.equal(answer(await generate(callerAs(['other']))).code, 'crud:NoAccess')
+})
+
+test('http: the name that comes with a request is the name that rules mean', async () => {
+  await using server = await startTestServer()
+  await server.define('t', FIELDS, { schema: { access: RULED } })
+  const inserted = await server.ask('PUT', '/data/insert/t', { body: { data: DOCUMENTS }, roles: ['boss'] })
+  assert.equal(inserted.json.modifiedCount, DOCUMENTS.length)
+  const as = { roles: ['clerk'], headers: { 'smalt-principal': 'ann' } }
+  const body = { projection: EVERYTHING }
+  for (const answered of [
+    await server.ask('GET', '/data/find/t/1.0.0?P=*:1r', as),
+    await server.ask('POST', '/data/find/t', { ...as, body }),
+    await server.ask('GET', '/data/find/t?P=_id:1&Q=region:s,n,w', as),
+  ]) {
+    assert.equal(answered.json.matchCount, 2, answered.text)
+  }
+  assert.equal((await server.ask('POST', '/data/find/t', { roles: ['clerk'], body })).json.matchCount, 0)
 })

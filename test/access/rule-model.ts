@@ -121,7 +121,7 @@ export function modelOf({ entity, fields }: Rules, caller: Caller) {
         const members = Object.entries(value as JsonObject).filter(([each]) =>
           mayRead(`box.${each}`, document),
         )
-        if (members.length > 0) shown['box'] = Object.fromEntries(members)
+        if (mayRead('box', document)) shown['box'] = Object.fromEntries(members)
       }
       return shown
     },

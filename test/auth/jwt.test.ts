@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { KeyObject } from 'node:crypto'
 import type { JwtSettings } from '../../src/auth/settings.ts'
+import type { DataService } from '../../src/service/service.ts'
 import { type AuthServer, bearer, eventually, scratch, startAuthServer } from './harness.ts'
 import { AUDIENCE, type Issuer, type SigningKey, encoded, makeKey, sign, startIssuer } from './issuer.ts'
 
@@ -147,7 +148,7 @@ const FORGED: readonly [rule: string, token: () => string | Promise<string>][] =
   ['a header that is no JSON', () => `${encoded('x')}.${encoded({})}.AAAA`],
   ['a payload that is an array', () => signedText('[]')],
   ['a claim that stands twice', () => signedText(twice())],
-  ['a header member that stands twice', () => signedText('{}', '{"alg":"ES256","kid":"x","kid":"first"}')],
+  ['a header member that stands twice', () => signedText(sound(), '{"alg":"ES256","kid":"x","kid":"first"}')],
 ]
 for (const [rule, token] of FORGED) {
   test(`jwt: ${rule} is 401`, async () => {
@@ -155,9 +156,12 @@ for (const [rule, token] of FORGED) {
   })
 }
 
+function sound(): string {
+  return JSON.stringify({ iss: issuer.url, aud: AUDIENCE, sub: 'ann', exp: seconds(600) })
+}
+
 function twice(): string {
-  const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'ann', exp: seconds(600) }
-  return `${JSON.stringify(claims).slice(0, -1)},"roles":["hr"],"roles":["admin"]}`
+  return `${sound().slice(0, -1)},"roles":["hr"],"roles":["admin"]}`
 }
 
 /** Signed with the right key, whatever the text is. */
@@ -220,6 +224,20 @@ test('jwt: a token that expires stops counting, remembered as it is', async () =
   const token = await sign(issuer, first, { exp: seconds(2) })
   assert.deepEqual(await strict.who(bearer(token)), ANN)
   await eventually(async () => (await strict.who(bearer(token))) === 401, 'it expires')
+})
+
+test('jwt: a stream ends when the token that began it expires', async () => {
+  const stream: DataService['stream'] = async (_caller, { hangUp }) =>
+    (async function* () {
+      yield '{"entity":"x","status":"COMPLETE"}'
+      const gone = hangUp!()
+      await new Promise((resolve) => gone.addEventListener('abort', resolve))
+    })()
+  await using strict = await startAuthServer({ jwt: settingsFor(issuer, { leewaySeconds: 0 }) }, { stream })
+  const headers = bearer(await sign(issuer, first, { exp: seconds(2) }))
+  const answer = await strict.ask('POST', '/data/find/x?stream=true', { headers, body: {} })
+  assert.equal(answer.status, 200)
+  assert.match(answer.text, /"last":true,"status":"ERROR".*crud:NoAccess/)
 })
 
 test('jwt: many callers at once fetch the keys once', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { test } from 'node:test'
 import { addToken, readTokens, revokeToken } from '../../src/auth/token-file.ts'
 import type { DataService } from '../../src/service/service.ts'
@@ -174,7 +175,7 @@ test('tokens: permissions come from roles and from the token itself', async () =
 })
 
 /** Never ends by itself: a line, then more of them as long as somebody listens, or none at all. */
-function endless(isSilent: boolean, onClosed: () => void): DataService['stream'] {
+function endless(isSilent: boolean, onClosed: () => void, size = 10_000): DataService['stream'] {
   return async (_caller, { hangUp }) =>
     (async function* () {
       const gone = hangUp!()
@@ -182,7 +183,7 @@ function endless(isSilent: boolean, onClosed: () => void): DataService['stream']
         yield '{"entity":"x","status":"COMPLETE"}'
         if (isSilent) await new Promise((resolve) => gone.addEventListener('abort', resolve))
         while (!gone.aborted) {
-          yield JSON.stringify({ processed: { text: 'x'.repeat(10_000) } })
+          yield JSON.stringify({ processed: { text: 'x'.repeat(size) } })
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
       } finally {
@@ -235,6 +236,22 @@ test('streams: one whose token is kept goes on', async () => {
     })
     outgoing.on('error', () => undefined)
   })
+})
+
+test('streams: one that nobody reads ends as well, once somebody does', async () => {
+  const stream = endless(false, () => undefined, 1_000_000)
+  await using started = await startWithToken({ stream })
+  const { server, file, id, token } = started
+  const outgoing = openStream(server.port, token)
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+  response.pause()
+  await revokeToken(file, id)
+  await eventually(async () => (await server.who(bearer(token))) === 401, 'the token is revoked')
+  let tail = ''
+  response.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString()).slice(-500)))
+  response.resume()
+  await once(response, 'end')
+  assert.match(tail, /\{"last":true,"status":"ERROR".*crud:NoAccess.*\}\n$/)
 })
 
 /** All of a stream, during which something happens. */

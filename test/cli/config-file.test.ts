@@ -9,6 +9,7 @@ import { ConfigError } from '../../src/cli/config-error.ts'
 import { type Config, type Flags, readConfig } from '../../src/cli/config.ts'
 import { SETTINGS, settingsSchema } from '../../src/cli/setting-shapes.ts'
 import { type Environment, variableFor } from '../../src/cli/settings.ts'
+import { blocksOf } from '../docs/page.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'smalt-config-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -247,6 +248,21 @@ test('config file: names of variables follow the names of settings', () => {
   assert.equal(variableFor('permissions.metadata.find'), 'SMALT_PERMISSIONS_METADATA_FIND')
   assert.equal(variableFor('auth.modes'), 'SMALT_AUTH')
 })
+
+const EXAMPLES = ['docs/how-to/authenticate.md', 'docs/reference/configuration.md'].flatMap((page) =>
+  blocksOf(page)
+    .filter(({ tag, text }) => tag === 'json' && !text.includes('"level"'))
+    .map(({ text, line }) => ({ page, text, line })),
+)
+
+test('config file: there are examples in the documentation', () => assert.ok(EXAMPLES.length >= 7))
+
+for (const { page, text, line } of EXAMPLES) {
+  test(`${page}: the settings at line ${line} can be used`, () => {
+    const environment = { PROXY_SECRET: 'sixteen letters!', DATABASE_URL: 'postgres://db.example/smalt' }
+    read(text, {}, environment)
+  })
+}
 
 test('config schema: describes what the file is checked by', () => {
   const { $schema, title, ...shape } = settingsSchema()

@@ -249,6 +249,9 @@ const CALLS: readonly [
   ['metadata.find', (service, who) => service.roles(who)],
   ['metadata.find', (service, who) => service.dependencies(who)],
   ['metadata.find', (service, who) => service.history(who, 'a')],
+  ['metadata.find', (service, who) => service.access(who, 'a')],
+  ['metadata.find', (service, who) => service.lint(who, 'a')],
+  ['metadata.find', (service, who) => service.explainAccess(who, { roles: [], entity: 'a', op: 'find' })],
   ['metadata.insert', (service, who) => service.create(who, { entity: 'a', version: '1.0.0' }, undefined)],
   [
     'metadata.insert',

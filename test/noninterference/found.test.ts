@@ -24,7 +24,10 @@ function update(change: Json): Found['ask'] {
 }
 
 const BOX = { type: 'object', fields: { seen: { type: 'integer' }, secret: SECRET } }
-const BOXES = { type: 'array', items: { type: 'object', fields: { seen: { type: 'integer' }, secret: SECRET } } }
+const BOXES = {
+  type: 'array',
+  items: { type: 'object', fields: { seen: { type: 'integer' }, secret: SECRET } },
+}
 const SAFE = {
   type: 'object',
   access: { find: ['boss'] },
@@ -54,16 +57,38 @@ const FOUND: readonly Found[] = [
     rule: 'update: elements that are removed and put back count the same whatever was hidden in them',
     fields: { boxes: BOXES },
     states: [{ boxes: [{ seen: 1 }] }, { boxes: [{ seen: 1, secret: 1 }] }],
-    ask: update([
-      { $foreach: { boxes: '$all', $update: '$remove' } },
-      { $append: { boxes: { seen: 1 } } },
-    ]),
+    ask: update([{ $foreach: { boxes: '$all', $update: '$remove' } }, { $append: { boxes: { seen: 1 } } }]),
   },
   {
     rule: 'update: whoever sets something out of sight must give what it needs, whether or not it is there',
     fields: { safe: SAFE },
     states: [{}, { safe: { pin: '1234' } }],
     ask: update({ $set: { safe: { note: 'n' } } }),
+  },
+  {
+    rule: 'update: a member of something out of sight is not set where other members are needed beside it',
+    fields: { safe: SAFE },
+    states: [{}, { safe: { pin: '1234' } }],
+    ask: update({ $set: { 'safe.note': 'n' } }),
+  },
+  {
+    rule: 'update: what something out of sight needs is not taken away, whether or not it is there',
+    fields: { safe: SAFE },
+    states: [{}, { safe: { pin: '1234' } }],
+    ask: update({ $unset: 'safe.pin' }),
+  },
+  {
+    rule: 'update: elements out of sight are not taken away, whether or not there are any',
+    fields: {
+      list: {
+        type: 'array',
+        items: { type: 'integer' },
+        constraints: { minItems: 1 },
+        access: { find: ['boss'] },
+      },
+    },
+    states: [{}, { list: [1] }],
+    ask: update({ $foreach: { list: '$all', $update: '$remove' } }),
   },
   {
     rule: 'save: whoever names something out of sight must give what it needs, whether or not it is there',
@@ -92,7 +117,11 @@ test('update: members out of sight that nothing needs are carried over where som
   await on.define('e', { _id: { type: 'string' }, safe: SAFE })
   await on.store('e', [{ _id: '1', safe: { pin: '1234', note: 'n' } }])
   await update({ $set: { safe: { pin: '4321' } } })(on)
-  const { processed } = await on.find('e', { projection: { field: 'safe', recursive: true } }, callerWith('boss'))
+  const { processed } = await on.find(
+    'e',
+    { projection: { field: 'safe', recursive: true } },
+    callerWith('boss'),
+  )
   assert.deepEqual(processed, ['{"safe":{"pin":"4321","note":"n"}}'])
 })
 

@@ -39,7 +39,11 @@ function nameOnB(world: World, i: number): string {
 }
 
 /** Members keep their order, which is no secret, whoever draws them. */
-function named({ root }: World, members: JsonObject, { _id, name }: { _id: string; name: string }): JsonObject {
+function named(
+  { root }: World,
+  members: JsonObject,
+  { _id, name }: { _id: string; name: string },
+): JsonObject {
   const { _id: _drawnId, name: _drawnName, ...others } = members
   return { _id, ...(root.fields.has('name') && { name }), ...others }
 }

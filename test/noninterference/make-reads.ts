@@ -22,15 +22,25 @@ export function viewOf(chance: Chance, { world, version }: Subject, percentInSig
 export function makeFind(chance: Chance, subject: Subject): JsonObject {
   const body = makeRequest(chance, viewOf(chance, subject))
   // naming a secret is refused as soon as a query does; the projection may always do it
-  const projection = chance.happens(30) ? makeRequest(chance, viewOf(chance, subject, 0))['projection']! : undefined
+  const projection = chance.happens(30)
+    ? makeRequest(chance, viewOf(chance, subject, 0))['projection']!
+    : undefined
   const isPlain = chance.happens(25)
   return {
     ...(isPlain ? { projection: { field: '*', recursive: true }, sort: body['sort'] ?? null } : body),
     ...(projection !== undefined && { projection }),
     // the shortest question about a secret is the one that a forgotten check would answer
-    ...(chance.happens(15) && { query: makeQuery(chance, [withPredefined(secretsOf(subject.world))], 0) }),
+    ...(chance.happens(15) && { query: makeQuery(chance, [secretsOf(subject.world)], 0) }),
     ...(chance.happens(10) && { execution: { count: chance.pick(['exact', 'none']) } }),
   }
+}
+
+/** An explanation says little but how many match, so that more of them ask about secrets. */
+export function makeExplained(chance: Chance, subject: Subject): JsonObject {
+  const body = makeFind(chance, subject)
+  if (chance.happens(50)) return body
+  const query = makeQuery(chance, [secretsOf(subject.world)], 0)
+  return { query, projection: { field: '*', recursive: true } }
 }
 
 /** All, some by name, or by a query over fields in sight or out of it. */
@@ -64,7 +74,8 @@ export function makeSimpleParameters(chance: Chance, subject: Subject): URLSearc
 }
 
 function textOf(value: Json): string {
-  return isNumber(value) ? numberText(value) : String(value)
+  if (isNumber(value)) return numberText(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** Kept beside the documents by an administrator, in the form that they have as documents. */

@@ -2,27 +2,36 @@
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { pickField } from '../agreement/make-requests.ts'
-import { type Subject, makeFind, makeSimpleParameters, viewOf } from './make-reads.ts'
+import { type Subject, makeExplained, makeFind, makeSimpleParameters, viewOf } from './make-reads.ts'
 import { makeChange, makeInsert, makeRemoval, makeSave } from './make-writes.ts'
 import type { Request } from './request.ts'
-import { ENTITY, type World, printWorld } from './world.ts'
+import { ENTITY, printWorld } from './world.ts'
 
 type Asked = Omit<Request, 'roles'>
 type Make = (chance: Chance, subject: Subject) => Asked
 
-export function makeRequestFor(chance: Chance, world: World, pairs: Subject['pairs']): Request {
+/** The `turn`-th request of all. */
+export function makeRequestFor(
+  chance: Chance,
+  { world, pairs }: Pick<Subject, 'world' | 'pairs'>,
+  turn: number,
+): Request {
   const subject = { world, pairs, version: chance.pick(world.versions) }
-  const asked = chance.pick(CHOICES)(chance, subject)
+  const isRare = turn % RARE_EVERY === 0
+  const make = isRare ? RARE[(turn / RARE_EVERY) % RARE.length]! : chance.pick(CHOICES)
+  const asked = make(chance, subject)
   // whoever has fewer roles may read no more
   const roles = chance.happens(88) ? world.roles : world.roles.filter(() => chance.happens(50))
   return { ...asked, roles }
 }
 
+const RARE_EVERY = 10
+
 type Op = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
 
 const BODIES: Readonly<Record<Op, (chance: Chance, subject: Subject) => JsonObject>> = {
   find: makeFind,
-  explain: makeFind,
+  explain: makeExplained,
   insert: makeInsert,
   save: makeSave,
   update: makeChange,
@@ -88,7 +97,9 @@ const bulk: Make = (chance, subject) => {
   const kind = chance.pick(['ordered', 'unordered', 'atomic'] as const)
   // side by side, writes would come in an order of their own on each side
   const ops: readonly (Op | 'generate')[] =
-    kind === 'unordered' ? ['find', 'explain'] : ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate']
+    kind === 'unordered'
+      ? ['find', 'explain']
+      : ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate']
   const requests = Array.from({ length: 1 + chance.int(4) }, (_, seq): JsonObject => {
     const op = chance.pick(ops)
     const entity = { entity: ENTITY, ...(chance.happens(70) && { entityVersion: subject.version.name }) }
@@ -130,50 +141,11 @@ const METADATA: readonly (readonly [route: string, path: string])[] = [
   ['entityHistory', `/${ENTITY}/history`],
   ['defaultMetadata', `/${ENTITY}/default`],
   ['metadata', `/${ENTITY}/1.0.0`],
+  ['entityAccess', `/${ENTITY}/access`],
+  ['versionAccess', `/${ENTITY}/1.0.0/access`],
+  ['entityLint', `/${ENTITY}/lint`],
   ['metadataDiff', `/${ENTITY}/1.0.0/diff/0.0.1`],
 ]
-
-const metadata: Make = (chance) => {
-  const [route, path] = chance.pick(METADATA)
-  return get({ path: `/metadata${path}`, route })
-}
-
-/** What changes nothing, or is refused. */
-const metadataWrites: Make = (chance, { world }) => {
-  const last = world.versions.at(-1)!
-  const { entityInfo, schema } = printWorld(world, last) as { entityInfo: Json; schema: Json }
-  const change = (route: string, method: string, path: string, body?: Json): Asked => {
-    return { route, method, path: `/metadata/${path}`, ...(body !== undefined && { body }) }
-  }
-  return chance.pick([
-    change('updateEntityInfo', 'PUT', ENTITY, entityInfo),
-    change('createMetadata', 'PUT', `${ENTITY}/${last.name}`, { entityInfo, schema }),
-    change('createSchema', 'PUT', `${ENTITY}/schema=${last.name}`, schema),
-    change('setStatus', 'PUT', `${ENTITY}/${last.name}/active?comment=again`),
-    change('setDefault', 'POST', `${ENTITY}/${last.name}/default`),
-    change('removeEntity', 'DELETE', ENTITY),
-    change('clearDefault', 'DELETE', `${ENTITY}none/default`),
-  ])
-}
-
-const locks: Make = (chance) => {
-  const operation = chance.pick(['acquire', 'release', 'count', 'ping'] as const)
-  const resourceId = chance.pick(['x', 'y'])
-  if (chance.happens(30)) {
-    const body = { operation, domain: ENTITY, callerId: 'c', resourceId }
-    return { route: 'lock', method: 'POST', path: '/data/lock', body }
-  }
-  const path = `/data/lock/${ENTITY}/c/${resourceId}`
-  const [route, method] = LOCKS[operation]
-  return { route, method, path: operation === 'ping' ? `${path}/ping` : path }
-}
-
-const LOCKS = {
-  acquire: ['acquireLock', 'PUT'],
-  release: ['releaseLock', 'DELETE'],
-  count: ['countLock', 'GET'],
-  ping: ['pingLock', 'PUT'],
-} as const
 
 const SERVICE: readonly (readonly [route: string, path: string])[] = [
   ['links', '/'],
@@ -186,10 +158,69 @@ const SERVICE: readonly (readonly [route: string, path: string])[] = [
   ['docs', '/docs'],
 ]
 
-const service: Make = (chance) => {
-  const [route, path] = chance.pick(SERVICE)
-  return get({ path, route })
+/** Changes of metadata that change nothing, or are refused. */
+const CHANGES: readonly ((entityInfo: Json, schema: Json, version: string) => Asked)[] = [
+  (info) => change('updateEntityInfo', 'PUT', ENTITY, info),
+  (entityInfo, schema, version) =>
+    change('createMetadata', 'PUT', `${ENTITY}/${version}`, { entityInfo, schema }),
+  (_, schema, version) => change('createSchema', 'PUT', `${ENTITY}/schema=${version}`, schema),
+  (_, __, version) => change('setStatus', 'PUT', `${ENTITY}/${version}/active?comment=again`),
+  (_, __, version) => change('setDefault', 'POST', `${ENTITY}/${version}/default`),
+  () => change('removeEntity', 'DELETE', ENTITY),
+  () => change('clearDefault', 'DELETE', `${ENTITY}none/default`),
+]
+
+function change(...[route, method, path, body]: [string, string, string, Json?]): Asked {
+  return { route, method, path: `/metadata/${path}`, ...(body !== undefined && { body }) }
 }
+
+const LOCKS: readonly (readonly [route: string, method: string, tail: string])[] = [
+  ['acquireLock', 'PUT', ''],
+  ['countLock', 'GET', ''],
+  ['pingLock', 'PUT', '/ping'],
+  ['releaseLock', 'DELETE', ''],
+]
+
+const explainAccess: Make = (chance, { world }) => {
+  const field = chance.pick([...world.root.fields.keys()])
+  const body = {
+    roles: [...world.roles],
+    entity: ENTITY,
+    field,
+    op: chance.pick(['find', 'insert', 'update']),
+  }
+  return { route: 'explainAccess', method: 'POST', path: '/metadata/access/explain', body }
+}
+
+const lock: Make = (chance) => {
+  const operation = chance.pick(['acquire', 'release', 'count', 'ping'])
+  const body = { operation, domain: ENTITY, callerId: 'c', resourceId: 'x' }
+  return { route: 'lock', method: 'POST', path: '/data/lock', body }
+}
+
+/** Where documents play no part, or should not; each has its turn, since chance might forget some. */
+const RARE: readonly Make[] = [
+  ...METADATA.map(
+    ([route, path]): Make =>
+      () =>
+        get({ path: `/metadata${path}`, route }),
+  ),
+  ...SERVICE.map(
+    ([route, path]): Make =>
+      () =>
+        get({ path, route }),
+  ),
+  ...CHANGES.map((make): Make => (_, { world }) => {
+    const last = world.versions.at(-1)!
+    const { entityInfo, schema } = printWorld(world, last) as { entityInfo: Json; schema: Json }
+    return make(entityInfo, schema, last.name)
+  }),
+  ...LOCKS.map(([route, method, tail]): Make => () => {
+    return { route, method, path: `/data/lock/${ENTITY}/c/x${tail}` }
+  }),
+  lock,
+  explainAccess,
+]
 
 function get({ path, route }: { readonly path: string; readonly route: string }): Asked {
   return { route, method: 'GET', path }
@@ -199,7 +230,7 @@ const WEIGHTS: readonly (readonly [weight: number, make: Make])[] = [
   [40, data('find', 'POST')],
   [10, streamed],
   [12, simple('find', 'simpleFind')],
-  [12, data('explain', 'POST')],
+  [24, data('explain', 'POST')],
   [6, simple('explain', 'simpleExplain')],
   [20, data('insert', 'PUT')],
   [4, insertAlias],
@@ -210,10 +241,8 @@ const WEIGHTS: readonly (readonly [weight: number, make: Make])[] = [
   [16, bulk],
   [12, search],
   [2, searches],
-  [5, metadata],
-  [3, metadataWrites],
-  [3, locks],
-  [2, service],
 ]
 
-const CHOICES: readonly Make[] = WEIGHTS.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
+const CHOICES: readonly Make[] = WEIGHTS.flatMap(([weight, make]) =>
+  Array.from({ length: weight }, () => make),
+)

@@ -164,15 +164,12 @@ function makeGenerator(chance: Chance, type: string, isOutOfSight: boolean): Jso
 }
 
 function makeBounds(chance: Chance, node: Node): JsonObject | undefined {
-  if (node.kind === 'array') return chance.pick([{ maxItems: 3 }, { minItems: 1 }, { minItems: 1, maxItems: 2 }])
-  switch (familyOf(node)) {
-    case 'number':
-      return chance.pick([{ minimum: 0 }, { maximum: 3 }])
-    case 'text':
-      return chance.pick([{ maxLength: 1 }, { minLength: 1 }, { matches: '[^a]*' }])
-    default:
-      return undefined
-  }
+  if (node.kind === 'array')
+    return chance.pick([{ maxItems: 3 }, { minItems: 1 }, { minItems: 1, maxItems: 2 }])
+  const family = familyOf(node)
+  if (family === 'number') return chance.pick([{ minimum: 0 }, { maximum: 3 }])
+  if (family === 'text') return chance.pick([{ maxLength: 1 }, { minLength: 1 }, { matches: '[^a]*' }])
+  return undefined
 }
 
 /** Uniqueness shows to everybody, as the documentation argues, so secrets are in no unique index. */

@@ -8,10 +8,13 @@ import { makeDocument, makeValue, shownPart } from './make-documents.ts'
 import { type Subject, makeSelection, viewOf } from './make-reads.ts'
 import { type Way, pathsOf } from './make-world.ts'
 import { versionMark } from './request.ts'
+import { textOf } from '../support/service.ts'
 import { isSecret, mayRead, sightOf } from './world.ts'
 
 export function makeInsert(chance: Chance, subject: Subject): JsonObject {
-  const data = Array.from({ length: 1 + chance.int(3) }, () => makeSent(chance, subject, newName(chance, subject)))
+  const data = Array.from({ length: 1 + chance.int(3) }, () =>
+    makeSent(chance, subject, newName(chance, subject)),
+  )
   return { data: data.length === 1 ? data[0]! : data, ...makeEcho(chance, subject), ...makeExecution(chance) }
 }
 
@@ -51,7 +54,7 @@ function newName(chance: Chance, { world, pairs }: Subject): string | undefined 
   const kind = chance.int(100)
   if (kind < 15) return undefined
   // that a name is taken shows to everybody; where names are secret each side has others
-  if (kind < 30 && !isSecret(world, '_id')) return String(chance.pick(pairs).a['_id'])
+  if (kind < 30 && !isSecret(world, '_id')) return textOf(chance.pick(pairs).a['_id'])
   return `n${chance.int(60)}`
 }
 
@@ -69,7 +72,7 @@ function makeSent(chance: Chance, subject: Subject, name: string | undefined): J
 function makeSaved(chance: Chance, subject: Subject): JsonObject {
   const { world, version, pairs } = subject
   const { a } = chance.pick(pairs)
-  const name = isSecret(world, '_id') ? `n${chance.int(60)}` : String(a['_id'])
+  const name = isSecret(world, '_id') ? `n${chance.int(60)}` : textOf(a['_id'])
   if (chance.happens(15)) return makeSent(chance, subject, newName(chance, subject))
   if (chance.happens(30)) return makeSent(chance, subject, name)
   const isShown = (path: string): boolean => mayRead(version, path, world)
@@ -87,7 +90,12 @@ function stir(chance: Chance, value: Json): Json {
   if (isArray(value) && value.length > 0) {
     const i = chance.int(value.length)
     const rest = value.toSpliced(i, 1)
-    return chance.pick([rest, [...rest, value[i]!], [...value, value[i]!], value.with(i, stir(chance, value[i]!))])
+    return chance.pick([
+      rest,
+      [...rest, value[i]!],
+      [...value, value[i]!],
+      value.with(i, stir(chance, value[i]!)),
+    ])
   }
   if (!isObject(value)) return value
   return Object.fromEntries(
@@ -138,8 +146,12 @@ function valueFor(chance: Chance, { world, version, pairs }: Subject, { path, no
   const isShown = (each: string): boolean => mayRead(version, each, world)
   const stored = path
     .split('.')
-    .reduce<Json | undefined>((value, step) => (isObject(value) ? value[step] : undefined), chance.pick(pairs).a)
-  const value = stored !== undefined && chance.happens(70) ? stored : makeValue(chance, world, { node, at: path })
+    .reduce<Json | undefined>(
+      (value, step) => (isObject(value) ? value[step] : undefined),
+      chance.pick(pairs).a,
+    )
+  const value =
+    stored !== undefined && chance.happens(70) ? stored : makeValue(chance, world, { node, at: path })
   return shownPart(value, node, { isShown, at: path })
 }
 

@@ -57,8 +57,8 @@ export function sceneOf(seed: number): Scene {
   })
 }
 
-export function requestOf({ world, pairs }: Scene, seed: number): Request {
-  return sample(seed, (chance) => makeRequestFor(chance, world, pairs))
+export function requestOf(scene: Scene, seed: number): Request {
+  return sample(seed, (chance) => makeRequestFor(chance, scene, Math.abs(seed)))
 }
 
 async function report(

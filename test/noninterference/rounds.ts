@@ -49,7 +49,9 @@ async function runOne(sides: Sides, round: Round): Promise<RoundsResult> {
     throw new Error(`noninterference failed; repeat it with ${repeat}`, { cause })
   })
   if (result.difference === undefined) return result
-  throw new DifferenceError(`a caller tells two databases apart; repeat it with ${repeat}\n${result.difference}`)
+  throw new DifferenceError(
+    `a caller tells two databases apart; repeat it with ${repeat}\n${result.difference}`,
+  )
 }
 
 /** The finding, as opposed to a fault of the harness. */

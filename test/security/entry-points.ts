@@ -6,6 +6,8 @@ import { simpleParameters } from './simple-parameters.ts'
 
 /** What an attack consists of; the rest of the request is harmless. */
 export interface Parts {
+  /** What is attacked; the people of the office when absent. */
+  readonly entity?: string
   readonly query?: Json
   readonly sort?: Json
   readonly projection?: Json
@@ -49,7 +51,7 @@ const OPERATIONS = Object.keys(CARRIES) as readonly Operation[]
 const ALL: Json = { field: '_id', op: '!=', rvalue: null }
 
 /** The body of a request that is sound but for the parts. */
-function bodyOf(operation: Operation, parts: Parts): JsonObject {
+function bodyOf(operation: Operation, { entity: _, ...parts }: Parts): JsonObject {
   switch (operation) {
     case 'find':
     case 'explain':
@@ -77,7 +79,13 @@ interface Door {
 const BODY_DOORS: readonly Door[] = [
   { method: 'POST', base: '/data/find', operation: 'find', route: 'find' },
   { method: 'POST', base: '/data/find', operation: 'find', route: 'find', query: '?stream=true' },
-  { method: 'POST', base: '/data/find', operation: 'find', route: 'find', headers: { Accept: 'application/x-ndjson' } },
+  {
+    method: 'POST',
+    base: '/data/find',
+    operation: 'find',
+    route: 'find',
+    headers: { Accept: 'application/x-ndjson' },
+  },
   { method: 'POST', base: '/data/explain', operation: 'explain', route: 'explain' },
   { method: 'PUT', base: '/data/insert', operation: 'insert', route: 'insert' },
   { method: 'PUT', base: '/data', operation: 'insert', route: 'insertAlias' },
@@ -93,14 +101,14 @@ const VERSIONS = [
 
 const withBody = BODY_DOORS.flatMap(({ method, base, operation, route, query = '', headers = {} }) =>
   VERSIONS.map(([version, suffix]): EntryPoint => {
-    const path = `${base}/person${version}${query}`
-    const name = `${method} ${path} ${Object.values(headers).join('')}`.trim()
+    const name = `${method} ${base}${version}${query} ${Object.values(headers).join('')}`.trim()
     const carries = CARRIES[operation]
     return {
       name,
       route: `${route}${suffix}`,
       carries,
       async send({ ask }, parts, roles) {
+        const path = `${base}/${parts.entity ?? 'person'}${version}${query}`
         return outcome(name, await ask(method, path, { body: bodyOf(operation, parts), roles, headers }))
       },
     }
@@ -109,8 +117,7 @@ const withBody = BODY_DOORS.flatMap(({ method, base, operation, route, query = '
 
 const byAddress = (['find', 'explain'] as const).flatMap((operation) =>
   VERSIONS.map(([version, suffix]): EntryPoint => {
-    const path = `/data/${operation}/person${version}`
-    const name = `GET ${path}`
+    const name = `GET /data/${operation}${version}`
     const route = `${operation === 'find' ? 'simpleFind' : 'simpleExplain'}${suffix}`
     return {
       name,
@@ -119,13 +126,19 @@ const byAddress = (['find', 'explain'] as const).flatMap((operation) =>
       async send({ ask }, parts, roles) {
         const parameters = simpleParameters(parts)
         if (parameters === undefined) return undefined
-        return outcome(name, await ask('GET', `${path}?${parameters}`, { roles }))
+        const path = `/data/${operation}/${parts.entity ?? 'person'}${version}?${parameters}`
+        return outcome(name, await ask('GET', path, { roles }))
       },
     }
   }),
 )
 
-const MODES: readonly JsonObject[] = [{}, { ordered: false }, { atomic: true }, { execution: { atomic: true } }]
+const MODES: readonly JsonObject[] = [
+  {},
+  { ordered: false },
+  { atomic: true },
+  { execution: { atomic: true } },
+]
 
 const bulk = OPERATIONS.flatMap((operation) =>
   MODES.map((mode): EntryPoint => {
@@ -135,7 +148,7 @@ const bulk = OPERATIONS.flatMap((operation) =>
       route: 'bulk',
       carries: CARRIES[operation],
       async send({ ask }, parts, roles) {
-        const request = { entity: 'person', ...bodyOf(operation, parts) }
+        const request = { entity: parts.entity ?? 'person', ...bodyOf(operation, parts) }
         const body = { ...mode, requests: [{ seq: 1, op: operation, request }] }
         const answer = await ask('POST', '/data/bulk', { body, roles })
         return outcomeOf(name, answer.text, answer.json.responses?.[0]?.response ?? answer.json)
@@ -159,10 +172,13 @@ const saved = (['GET', 'POST'] as const).flatMap((method) =>
           const parameters = isOverride ? simpleParameters(parts) : ''
           if (parameters === undefined) return undefined
           const search = `search${++searches}`
-          const { query = ALL, ...others } = isOverride ? {} : parts
-          const data = { name: search, entity: 'person', query, ...others }
-          await ask('PUT', '/data/insert/savedSearch', { body: { data }, roles: ['admin'] })
-          const path = `/data/search/person${version}/${search}?${parameters}`
+          const { entity = 'person', query = ALL, projection = null, sort = null } = parts
+          const stored = isOverride ? { query } : { query, projection, sort }
+          const data = { name: search, entity, ...stored }
+          const kept = await ask('PUT', '/data/insert/savedSearch', { body: { data }, roles: ['admin'] })
+          // what cannot even be saved is refused there
+          if (kept.json.modifiedCount !== 1) return outcome(name, kept)
+          const path = `/data/search/${entity}${version}/${search}?${parameters}`
           return outcome(name, await ask(method, path, { roles }))
         },
       }
@@ -180,7 +196,10 @@ export interface Attack {
 }
 
 /** The same attack through every entry point that can carry it, one after the other. */
-export async function throughEach(server: TestServer, { parts, by, roles }: Attack): Promise<readonly Outcome[]> {
+export async function throughEach(
+  server: TestServer,
+  { parts, by, roles }: Attack,
+): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   for (const { carries, send } of ENTRY_POINTS.filter((each) => each.carries.includes(by))) {
     const sent = await send(server, parts, roles)
@@ -197,6 +216,7 @@ function outcome(name: string, answer: Answer): Outcome {
 }
 
 function outcomeOf(name: string, text: string, response: Answer['json']): Outcome {
-  const error = response.errors?.[0] ?? response.dataErrors?.[0]?.errors[0]
-  return { name, text, response, code: error?.errorCode }
+  // what is no request at all has the bare error object for an answer
+  const error = response.errors?.[0] ?? response.dataErrors?.[0]?.errors[0] ?? response
+  return { name, text, response, code: error.errorCode }
 }

@@ -20,7 +20,11 @@ const QUERIES: readonly [rule: string, query: Json, other?: Json][] = [
   ['>', { field: 'pay', op: '>', rvalue: 987_650_002 }],
   ['<=', { field: 'pay', op: '$lte', rvalue: 987_650_002 }],
   ['>=', { field: 'pay', op: '$gte', rvalue: 987_650_002 }],
-  ['$in', { field: 'ssn', op: '$in', values: ['SECRET-ssn-1', 'b'] }, { field: 'ssn', op: '$in', values: ['a', 'b'] }],
+  [
+    '$in',
+    { field: 'ssn', op: '$in', values: ['SECRET-ssn-1', 'b'] },
+    { field: 'ssn', op: '$in', values: ['a', 'b'] },
+  ],
   ['$nin', { field: 'ssn', op: '$nin', values: ['SECRET-ssn-1'] }],
   ['a regex', { field: 'ssn', regex: '^SECRET-ssn-1' }, { field: 'ssn', regex: '^x' }],
   ['a field of its own', { field: 'ssn', op: '=', rfield: 'ssn' }],
@@ -29,7 +33,11 @@ const QUERIES: readonly [rule: string, query: Json, other?: Json][] = [
   ['contains', { array: 'codes', contains: '$any', values: ['SECRET-code'] }],
   ['contains $none', { array: 'codes', contains: '$none', values: ['SECRET-code'] }],
   ['contains $all', { array: 'codes', contains: '$all', values: ['SECRET-code'] }],
-  ['the number of elements', { field: 'codes#', op: '=', rvalue: 2 }, { field: 'codes#', op: '=', rvalue: 9 }],
+  [
+    'the number of elements',
+    { field: 'codes#', op: '=', rvalue: 2 },
+    { field: 'codes#', op: '=', rvalue: 9 },
+  ],
   ['an index', { field: 'codes.0', op: '=', rvalue: 'SECRET-code-1' }],
   ['an index from the end', { field: 'codes.-1', op: '=', rvalue: 'SECRET-code' }],
   ['any element', { field: 'codes.*', op: '=', rvalue: 'SECRET-code' }],
@@ -40,9 +48,18 @@ const QUERIES: readonly [rule: string, query: Json, other?: Json][] = [
   ['a member of any element', { field: 'items.*.cost', op: '>', rvalue: 987_650_002 }],
   ['two arrays down', { field: 'items.*.parts.*.x', op: '=', rvalue: 'SECRET-x-1' }],
   ['elemMatch', { array: 'items', elemMatch: { field: 'cost', op: '>', rvalue: 987_650_002 } }],
-  ['elemMatch on a hidden array', { array: 'codes', elemMatch: { field: '$this', op: '=', rvalue: 'SECRET-code' } }],
-  ['elemMatch that climbs', { array: 'items', elemMatch: { field: '$parent.ssn', op: '=', rvalue: 'SECRET-ssn-1' } }],
-  ['elemMatch of elemMatch', { array: 'items', elemMatch: { array: 'parts', elemMatch: { field: 'x', op: '!=', rvalue: null } } }],
+  [
+    'elemMatch on a hidden array',
+    { array: 'codes', elemMatch: { field: '$this', op: '=', rvalue: 'SECRET-code' } },
+  ],
+  [
+    'elemMatch that climbs',
+    { array: 'items', elemMatch: { field: '$parent.ssn', op: '=', rvalue: 'SECRET-ssn-1' } },
+  ],
+  [
+    'elemMatch of elemMatch',
+    { array: 'items', elemMatch: { array: 'parts', elemMatch: { field: 'x', op: '!=', rvalue: null } } },
+  ],
   ['a detour by $parent', { field: 'box.$parent.ssn', op: '=', rvalue: 'SECRET-ssn-1' }],
   ['a detour by $this', { field: '$this.ssn', op: '=', rvalue: 'SECRET-ssn-1' }],
   ['$not', { $not: SSN }, { $not: { ...SSN, rvalue: 'nothing' } }],
@@ -58,7 +75,10 @@ const QUERIES: readonly [rule: string, query: Json, other?: Json][] = [
 
 for (const [rule, ...queries] of QUERIES) {
   test(`query: a hidden field is refused at every entry point: ${rule}`, async () => {
-    await refusedAlike(queries.map((query) => ({ query })), 'query')
+    await refusedAlike(
+      queries.map((query) => ({ query })),
+      'query',
+    )
   })
 }
 
@@ -85,11 +105,17 @@ const INSIDE: readonly [rule: string, projection: Json][] = [
   ['match', { field: 'items', match: COST }],
   ['match that excludes', { field: 'items', include: false, match: COST }],
   ['match that climbs', { field: 'items', match: { field: '$parent.ssn', op: '=', rvalue: 'SECRET-ssn-1' } }],
-  ['match of elements in elements', { field: 'items', match: { array: 'parts', elemMatch: { field: 'x', op: '!=', rvalue: null } } }],
+  [
+    'match of elements in elements',
+    { field: 'items', match: { array: 'parts', elemMatch: { field: 'x', op: '!=', rvalue: null } } },
+  ],
   ['match by rfield', { field: 'items', match: { field: 'n', op: '<', rfield: 'cost' } }],
   ['sort of a match', { field: 'items', match: { field: 'n', op: '>', rvalue: 0 }, sort: { cost: '$asc' } }],
   ['sort of a range', { field: 'items', range: [0, 0], sort: { cost: '$desc' } }],
-  ['sort inside', { field: 'items', range: [0, 1], project: { field: 'parts', range: [0, 0], sort: { x: '$asc' } } }],
+  [
+    'sort inside',
+    { field: 'items', range: [0, 1], project: { field: 'parts', range: [0, 0], sort: { x: '$asc' } } },
+  ],
   ['a second projection', [{ field: 'name' }, { field: 'items', match: COST }]],
 ]
 for (const [rule, projection] of INSIDE) {
@@ -122,7 +148,10 @@ test('entry points: every one of them was asked by query, order and projection',
   for (const [by, parts] of plain) {
     const carriers = ENTRY_POINTS.filter(({ carries }) => carries.includes(by)).map(({ name }) => name)
     const asked = await throughEach(office(), { parts, by, roles: [] })
-    assert.deepEqual(asked.map(({ name }) => name), carriers)
+    assert.deepEqual(
+      asked.map(({ name }) => name),
+      carriers,
+    )
     // nobody without a role gets anywhere, whatever they ask
     for (const { name, code } of asked) assert.equal(code, 'crud:NoAccess', name)
   }

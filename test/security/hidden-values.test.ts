@@ -14,23 +14,47 @@ const ALL = { field: '*', recursive: true }
 const PROJECTIONS: readonly [rule: string, projection: Json][] = [
   ['everything', ALL],
   ['everything, by its first level', { field: '*' }],
-  ['everything below everything', [{ field: '*.*', recursive: true }, { field: '*.*.*', recursive: true }]],
+  [
+    'everything below everything',
+    [
+      { field: '*.*', recursive: true },
+      { field: '*.*.*', recursive: true },
+    ],
+  ],
   ['their names', ['ssn', 'pay', 'codes', 'vault', 'box.pin'].map((field) => ({ field }))],
-  ['their names, recursively', ['ssn', 'codes', 'vault', 'box', 'items'].map((field) => ({ field, recursive: true }))],
+  [
+    'their names, recursively',
+    ['ssn', 'codes', 'vault', 'box', 'items'].map((field) => ({ field, recursive: true })),
+  ],
   ['their names after everything', [ALL, { field: 'ssn' }, { field: 'box.pin' }, { field: 'items.*.cost' }]],
   ['below a hidden object', [{ field: 'vault.key' }, { field: 'vault.*', recursive: true }]],
   ['elements', [{ field: 'codes.*' }, { field: 'codes.0' }, { field: 'codes.-1' }]],
   ['numbers of elements', [{ field: 'codes#' }, { field: 'n' }]],
-  ['members of elements', [{ field: 'items.*.cost' }, { field: 'items.0.cost' }, { field: 'items.-1.parts.*.x' }]],
-  ['a detour by $parent', [{ field: 'box.$parent.ssn' }, { field: 'items.*.$parent.$parent.ssn', recursive: true }]],
+  [
+    'members of elements',
+    [{ field: 'items.*.cost' }, { field: 'items.0.cost' }, { field: 'items.-1.parts.*.x' }],
+  ],
+  [
+    'a detour by $parent',
+    [{ field: 'box.$parent.ssn' }, { field: 'items.*.$parent.$parent.ssn', recursive: true }],
+  ],
   ['a detour by $this', [{ field: '$this.ssn' }, { field: 'vault.$this.key' }]],
-  ['a range', { field: 'items', range: [0, 9], projection: [ALL, { field: 'cost' }, { field: 'parts.*.x' }] }],
+  [
+    'a range',
+    { field: 'items', range: [0, 9], projection: [ALL, { field: 'cost' }, { field: 'parts.*.x' }] },
+  ],
   ['a range without its own projection', { field: 'items', range: [0, 9] }],
   ['a range of a hidden array', { field: 'codes', range: [0, 9] }],
   ['what is outside of a range', { field: 'codes', range: [5, 9], include: false }],
   ['a match', { field: 'items', match: { field: 'n', op: '>', rvalue: 0 }, projection: ALL }],
-  ['a match that climbs', { field: 'items', match: { field: '$parent.n', op: '>', rvalue: 0 }, projection: ALL }],
-  ['a range inside a match', { field: 'items', match: { $and: [] }, projection: { field: 'parts', range: [0, 9] } }],
+  [
+    'a match that climbs',
+    { field: 'items', match: { field: '$parent.n', op: '>', rvalue: 0 }, projection: ALL },
+  ],
+  [
+    'a range inside a match',
+    { field: 'items', match: { $and: [] }, projection: { field: 'parts', range: [0, 9] } },
+  ],
 ]
 for (const [rule, projection] of PROJECTIONS) {
   test(`projection: nothing hidden comes out of any entry point: ${rule}`, async () => {
@@ -90,12 +114,29 @@ const COPIES: readonly [rule: string, update: Json][] = [
   ['an array whose elements do', { $set: { items: valueof('items') } }],
   ['an element that does', { $append: { items: valueof('items.0') } }],
   ['a hidden array', { $set: { tags: valueof('codes') } }],
-  ['$foreach chosen by a hidden member', { $foreach: { items: { field: 'cost', op: '>', rvalue: 0 }, $update: '$remove' } }],
+  [
+    '$foreach chosen by a hidden member',
+    { $foreach: { items: { field: 'cost', op: '>', rvalue: 0 }, $update: '$remove' } },
+  ],
   ['$foreach that copies', { $foreach: { items: '$all', $update: { $set: { n: valueof('cost') } } } }],
-  ['$foreach that copies upward', { $foreach: { items: '$all', $update: { $set: { '$parent.n': valueof('cost') } } } }],
-  ['$foreach that copies from above', { $foreach: { tags: '$all', $update: { $set: { $this: valueof('$parent.ssn') } } } }],
+  [
+    '$foreach that copies upward',
+    { $foreach: { items: '$all', $update: { $set: { '$parent.n': valueof('cost') } } } },
+  ],
+  [
+    '$foreach that copies from above',
+    { $foreach: { tags: '$all', $update: { $set: { $this: valueof('$parent.ssn') } } } },
+  ],
   ['$foreach over a hidden array', { $foreach: { codes: '$all', $update: { $add: { '$parent.n': 1 } } } }],
-  ['$foreach inside $foreach', { $foreach: { items: '$all', $update: { $foreach: { parts: { field: 'x', op: '!=', rvalue: null }, $update: '$remove' } } } }],
+  [
+    '$foreach inside $foreach',
+    {
+      $foreach: {
+        items: '$all',
+        $update: { $foreach: { parts: { field: 'x', op: '!=', rvalue: null }, $update: '$remove' } },
+      },
+    },
+  ],
   ['after something harmless', [{ $set: { note: 'x' } }, { $set: { note: valueof('ssn') } }]],
   ['beside something harmless', { $set: { note: 'x', name: valueof('ssn') } }],
   ['$add to a hidden field', { $add: { pay: 1 } }],

@@ -84,15 +84,18 @@ export function openOffice(): () => TestServer {
     await put(server, 'person', PEOPLE)
   })
   after(async () => {
+    await server[Symbol.asyncDispose]()
     assert.deepEqual(server.faults(), [])
     assertUnpolluted()
-    await server[Symbol.asyncDispose]()
   })
   return () => server
 }
 
 export async function put(server: TestServer, entity: string, data: Json): Promise<void> {
-  const answer = await server.ask('PUT', `/data/insert/${entity}`, { body: { data }, roles: ['admin', ...BOSS] })
+  const answer = await server.ask('PUT', `/data/insert/${entity}`, {
+    body: { data },
+    roles: ['admin', ...BOSS],
+  })
   assert.equal(answer.json.status, 'COMPLETE', answer.text)
 }
 

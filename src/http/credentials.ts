@@ -1,2 +1,0 @@
-/** The former address of the open mode. */
-export { openMode } from '../auth/open.ts'

@@ -1,0 +1,78 @@
+/** Operations that nobody may do, and fields that nobody may read, are mostly forgotten lists. */
+import { isServerMade, roleOf } from '../../schema/field.ts'
+import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
+import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { type Finding, type Subject, reachTo } from './subject.ts'
+
+type Told = Pick<Finding, 'severity' | 'msg'>
+
+const OPERATIONS = ['find', 'insert', 'update', 'delete'] as const
+
+export function* noAccess(subject: Subject): Generator<Finding> {
+  for (const schema of subject.schemas) {
+    const denied = OPERATIONS.filter((operation) => isNobodys(subject, schema, operation))
+    if (denied.length === OPERATIONS.length) {
+      yield finding(schema, '/schema/access', {
+        severity: 'warning',
+        msg: 'nobody may do anything with documents of this version; give it access lists, or disable it',
+      })
+      continue
+    }
+    yield* forgottenLists(schema, denied)
+    if (!denied.includes('find')) yield* unreadFields(subject, schema)
+  }
+}
+
+/** `noone` says that it is meant. */
+function* forgottenLists(schema: Schema, denied: readonly EntityOperation[]): Generator<Finding> {
+  for (const operation of denied) {
+    if (schema.access[operation].some((entry) => roleOf(entry) === 'noone')) continue
+    yield finding(schema, `/schema/access/${operation}`, {
+      severity: 'hint',
+      msg: `nobody may ${operation} documents; name the roles that may, or write "noone" if that is meant`,
+    })
+  }
+}
+
+function* unreadFields(subject: Subject, schema: Schema): Generator<Finding> {
+  const known = new Set<string>()
+  for (const field of allFields(schema.root.fields)) {
+    const { path } = field
+    if (isServerMade(field) || [...known].some((higher) => path.startsWith(`${higher}.`))) continue
+    if (subject.roles.some((role) => reachTo(subject, schema, [role, 'find', path]) !== 'no')) continue
+    known.add(path)
+    const together = subject.reachOf(
+      { schema, operation: 'find', trail: trailTo(schema, path)! },
+      subject.roles,
+    )
+    yield finding(
+      schema,
+      `/schema${fieldPointer(path)}/access/find`,
+      together === 'no' ? byNobody(path) : byNoneAlone(path),
+    )
+  }
+}
+
+function byNobody(path: string): Told {
+  return {
+    severity: 'hint',
+    msg: `nobody may read "${path}"; if that is not meant, take "noone" out of its list`,
+  }
+}
+
+function byNoneAlone(path: string): Told {
+  return {
+    severity: 'warning',
+    msg:
+      `no role alone may read "${path}": the lists on the way down to it have no role in common; add one to ` +
+      'all of them',
+  }
+}
+
+function isNobodys(subject: Subject, schema: Schema, operation: EntityOperation): boolean {
+  return subject.reachOf({ schema, operation }, subject.roles) === 'no'
+}
+
+function finding({ version }: Schema, at: string, told: Told): Finding {
+  return { code: 'no-access', at, version, ...told }
+}

@@ -1,0 +1,48 @@
+/** Row rules where they stand, parsed. */
+import { DEFAULT_LIMITS } from '../../base/limits.ts'
+import { parseQuery } from '../../lang/parse-query.ts'
+import type { Named, Query } from '../../lang/query.ts'
+import type { RoleList } from '../../schema/field.ts'
+import { ANYONE_ELSE } from '../../schema/named-roles.ts'
+import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
+import { fieldPointer, trailTo } from '../../schema/trail.ts'
+
+export interface PlacedRule {
+  /** As `roles` of the subject call it: whoever has none stands for `anyone`. */
+  readonly role: string
+  readonly query: Query<Named>
+  readonly list: RoleList
+  readonly operation: EntityOperation
+  /** Of the field that it guards; absent: documents as a whole. */
+  readonly path?: string
+  /** JSON pointer into the metadata document. */
+  readonly at: string
+}
+
+export function* placedRules(schema: Schema): Generator<PlacedRule> {
+  for (const operation of ['find', 'insert', 'update', 'delete'] as const) {
+    const list = schema.access[operation]
+    yield* rulesOf(list, { list, operation, at: `/schema/access/${operation}` })
+  }
+  for (const { path, name, roles } of allFields(schema.root.fields)) {
+    // the size of an array has the lists of the array, where they are looked at already
+    if (name.endsWith('#')) continue
+    const above = trailTo(schema, path)!.at(-2) ?? schema.root
+    for (const operation of ['find', 'insert', 'update'] as const) {
+      const own = roles[operation].slice(above.roles[operation].length)
+      const at = `/schema${fieldPointer(path)}/access/${operation}`
+      for (const list of own) yield* rulesOf(list, { list, operation, path, at })
+    }
+  }
+}
+
+function* rulesOf(
+  list: RoleList,
+  { at, ...placed }: Omit<PlacedRule, 'role' | 'query'>,
+): Generator<PlacedRule> {
+  for (const [i, entry] of list.entries()) {
+    if (typeof entry === 'string') continue
+    const role = entry.role === 'anyone' ? ANYONE_ELSE : entry.role
+    yield { ...placed, role, query: parseQuery(entry.where, '', DEFAULT_LIMITS), at: `${at}/${i}` }
+  }
+}

@@ -1,0 +1,46 @@
+/** Looks at all metadata of a store without starting a service on it. */
+import { maskLocation, parseLocation } from '../base/location.ts'
+import type { Finding } from '../metadata/lint/subject.ts'
+import { openRegistry } from '../metadata/registry.ts'
+import { openStore } from '../store/open.ts'
+import { isStoreIn } from '../store/sqlite/archive.ts'
+import { findingsIn } from './access-reports.ts'
+import { type Datasource, OpenError } from './open.ts'
+
+export interface EntityFindings {
+  readonly entity: string
+  readonly findings: readonly Finding[]
+}
+
+/** Of one entity or of all; throws an OpenError where the store cannot be had, a ServiceError for an unknown entity. */
+export async function lintStore(
+  datasources: readonly Datasource[],
+  entity?: string,
+): Promise<readonly EntityFindings[]> {
+  // The first holds the metadata; of the others only their names and kinds matter.
+  const { location } = datasources[0]!
+  const failed = (error: unknown): never => {
+    throw new OpenError(location, error)
+  }
+  refuseAbsent(location)
+  await using store = await openStore(location).catch(failed)
+  await store.ping().catch(failed)
+  const kinds = new Map(
+    datasources.map(({ name, location: each }) => [name, parseLocation(each)?.kind ?? '']),
+  )
+  const registry = await openRegistry(store, {
+    backends: [...new Set(kinds.values())],
+    datasources: [...kinds.keys()],
+    backendOf: (datasource) => kinds.get(datasource) ?? '',
+    now: () => new Date(),
+  })
+  const names = entity === undefined ? registry.names() : [registry.infoOf(entity).name]
+  return names.map((name) => ({ entity: name, findings: findingsIn(registry, name) }))
+}
+
+/** Opening it would make an empty store where there is none. */
+function refuseAbsent(location: string): void {
+  const parsed = parseLocation(location)
+  if (parsed?.kind !== 'sqlite' || isStoreIn(parsed.directory)) return
+  throw new OpenError(location, new Error(`there is no store in ${maskLocation(location)}`))
+}

@@ -1,0 +1,441 @@
+/** The linter of metadata: what each rule finds, and what it leaves alone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reachOf } from '../../src/access/reach.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import { compileSchema } from '../../src/metadata/compile.ts'
+import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
+import { lint } from '../../src/metadata/lint/lint.ts'
+import type { Finding } from '../../src/metadata/lint/subject.ts'
+import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
+import { CONFIGURED, infoOf, schemaOf, versionOf } from './samples.ts'
+
+const string = { type: 'string' }
+/** Nothing about this is doubtful. */
+const SOUND: JsonObject = { find: ['anyone'], insert: ['hr'], update: ['hr'], delete: ['hr'] }
+const OWN = { field: 'owner', op: '=', rvalue: '$caller.principal' }
+
+const guarded = (lists: JsonObject): JsonObject => ({ ...string, access: lists })
+const ruled = (role: string, where: Json = OWN): JsonObject => ({ role, where })
+
+interface Entity {
+  readonly info?: JsonObject
+  readonly versions: readonly Version[]
+}
+
+interface Version {
+  readonly access?: JsonObject
+  readonly fields: JsonObject
+  readonly status?: string
+}
+
+/** Versions are 1.0.0, 2.0.0 and so on. */
+function findingsIn({ info = {}, versions }: Entity): readonly Finding[] {
+  const parsed = parseEntityInfo(infoOf(info), '', CONFIGURED)
+  const schemas = versions.map(({ access = SOUND, fields, status = 'active' }, i) => {
+    const more = { ...versionOf(`${i + 1}.0.0`), access, status: { value: status } }
+    return compileSchema(parsed, parseSchemaDocument(schemaOf(fields, more), ''), [])
+  })
+  return lint(parsed, schemas, reachOf)
+}
+
+const one = (fields: JsonObject, access: JsonObject = SOUND, info: JsonObject = {}): Entity => ({
+  info,
+  versions: [{ fields, access }],
+})
+const two = (first: Version, second: Version): Entity => ({ versions: [first, second] })
+const unique = (...fields: readonly string[]): JsonObject => ({
+  indexes: [{ name: 'x', unique: true, fields: fields.map((field) => ({ field })) }],
+})
+const indexed = (field: string): JsonObject => ({ indexes: [{ name: 'x', fields: [{ field }] }] })
+const hook = (configuration?: JsonObject): JsonObject => ({
+  hooks: [{ name: 'h', actions: ['update'], ...(configuration && { configuration }) }],
+})
+
+type Expected = readonly [
+  severity: 'warning' | 'hint',
+  code: string,
+  at: string,
+  version: string,
+  msg?: RegExp,
+]
+
+const SECRET = { name: string, salary: guarded({ find: ['hr'], insert: ['hr'], update: ['hr'] }) }
+const PLAIN = { name: string, salary: guarded({ insert: ['hr'], update: ['hr'] }) }
+const WRITERS = { ...SOUND, insert: ['hr', 'temp'] }
+
+const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected[]][] = [
+  ['sound metadata has no findings', one({ name: string }), []],
+  ['no version, no findings', { versions: [] }, []],
+
+  [
+    'version-downgrade: a field that another version shows',
+    two({ fields: PLAIN }, { fields: SECRET }),
+    [
+      [
+        'warning',
+        'version-downgrade',
+        '/schema/fields/salary/access/find',
+        '1.0.0',
+        /^find of "salary" is denied to anyone else in version 2\.0\.0, but version 1\.0\.0 grants it/,
+      ],
+    ],
+  ],
+  [
+    'version-downgrade: an entity list, told once and not for each field',
+    two({ fields: PLAIN }, { fields: PLAIN, access: { ...SOUND, find: ['hr'] } }),
+    [['warning', 'version-downgrade', '/schema/access/find', '1.0.0', /^find of documents .* anyone else/]],
+  ],
+  [
+    'version-downgrade: an object, told once and not for each member',
+    two(
+      { fields: { box: { type: 'object', fields: { a: string, b: string } } } },
+      { fields: { box: { type: 'object', access: { find: ['hr'] }, fields: { a: string, b: string } } } },
+    ),
+    [['warning', 'version-downgrade', '/schema/fields/box/access/find', '1.0.0']],
+  ],
+  [
+    'version-downgrade: members of array elements, updates, and deletes',
+    two(
+      { fields: { a: { type: 'array', items: { type: 'object', fields: { b: string } } } } },
+      {
+        fields: {
+          a: { type: 'array', items: { type: 'object', fields: { b: guarded({ update: ['x'] }) } } },
+        },
+        access: { ...SOUND, delete: ['noone'] },
+      },
+    ),
+    [
+      ['warning', 'version-downgrade', '/schema/fields/a/items/fields/b/access/update', '1.0.0', /"hr"/],
+      ['warning', 'version-downgrade', '/schema/access/delete', '1.0.0'],
+    ],
+  ],
+  [
+    'version-downgrade: a row rule that the other version lacks',
+    two(
+      { fields: { owner: string }, access: { ...SOUND, find: ['hr', 'clerk'] } },
+      { fields: { owner: string }, access: { ...SOUND, find: ['hr', ruled('clerk')] } },
+    ),
+    [
+      [
+        'warning',
+        'version-downgrade',
+        '/schema/access/find',
+        '1.0.0',
+        /granted for some documents only to "clerk"/,
+      ],
+      ['hint', 'rule-without-index', '/schema/access/find/1/where', '2.0.0'],
+    ],
+  ],
+  [
+    'version-downgrade: a member hidden here, but below a field of type any there',
+    two(
+      { fields: { box: { type: 'any' } } },
+      { fields: { box: { type: 'object', fields: { a: guarded({ find: ['hr'] }) } } } },
+    ),
+    [['warning', 'version-downgrade', '/schema/fields/box/access/find', '1.0.0', /^find of "box.a"/]],
+  ],
+  [
+    'version-downgrade: a disabled version does no harm, a deprecated one does',
+    {
+      versions: [
+        { fields: PLAIN, status: 'disabled' },
+        { fields: PLAIN, status: 'deprecated' },
+        { fields: SECRET },
+      ],
+    },
+    [['warning', 'version-downgrade', '/schema/fields/salary/access/find', '2.0.0']],
+  ],
+  ['version-downgrade: the same lists everywhere are sound', two({ fields: SECRET }, { fields: SECRET }), []],
+
+  [
+    'unique-over-hidden: a writer who may not read',
+    one({ code: guarded({ find: ['hr'] }) }, WRITERS, unique('code')),
+    [
+      [
+        'warning',
+        'unique-over-hidden',
+        '/entityInfo/indexes/0',
+        '1.0.0',
+        /^"code" must be unique, and "temp" may/,
+      ],
+    ],
+  ],
+  [
+    'unique-over-hidden: an identity',
+    one(
+      {
+        o: {
+          type: 'object',
+          fields: { code: { ...guarded({ find: ['hr'] }), constraints: { identity: true } } },
+        },
+      },
+      WRITERS,
+    ),
+    [['warning', 'unique-over-hidden', '/schema/fields/o/fields/code/constraints/identity', '1.0.0']],
+  ],
+  [
+    'unique-over-hidden: one field of two is enough',
+    one(
+      { code: guarded({ find: ['hr'], insert: ['hr'], update: ['hr'] }), name: string },
+      WRITERS,
+      unique('name', 'code'),
+    ),
+    [['warning', 'unique-over-hidden', '/entityInfo/indexes/0', '1.0.0', /to read "code"/]],
+  ],
+  [
+    'unique-over-hidden: who may not write cannot try',
+    one({ code: guarded({ find: ['hr'] }) }, SOUND, unique('code')),
+    [],
+  ],
+  [
+    'unique-over-hidden: documents that a row rule hides are a hint',
+    one(
+      { owner: string, code: string },
+      { find: ['hr', ruled('clerk')], insert: ['hr', 'clerk'], update: ['hr'], delete: ['hr'] },
+      {
+        indexes: [
+          { name: 'c', unique: true, fields: [{ field: 'code' }] },
+          { name: 'o', fields: [{ field: 'owner' }] },
+        ],
+      },
+    ),
+    [['hint', 'unique-over-hidden', '/entityInfo/indexes/0', '1.0.0', /"clerk" may read some of them only/]],
+  ],
+
+  [
+    'element-identity-hidden: a writer of elements who may not read',
+    one(
+      {
+        a: {
+          type: 'array',
+          items: {
+            type: 'object',
+            fields: { id: { ...guarded({ find: ['hr'] }), constraints: { 'element-identity': true } } },
+          },
+        },
+      },
+      WRITERS,
+    ),
+    [
+      [
+        'warning',
+        'element-identity-hidden',
+        '/schema/fields/a/items/fields/id/constraints/element-identity',
+        '1.0.0',
+        /"temp"/,
+      ],
+    ],
+  ],
+
+  [
+    'hook-carries-hidden: a watched field',
+    one(SECRET, SOUND, hook({ watchProjection: [{ field: 'salary' }] })),
+    [
+      [
+        'warning',
+        'hook-carries-hidden',
+        '/entityInfo/hooks/0',
+        '1.0.0',
+        /"h" names "salary", which anyone else may not/,
+      ],
+    ],
+  ],
+  [
+    'hook-carries-hidden: an included field',
+    one(
+      SECRET,
+      SOUND,
+      hook({ watchProjection: { field: 'name' }, includeProjection: { field: '*', recursive: true } }),
+    ),
+    [['warning', 'hook-carries-hidden', '/entityInfo/hooks/0', '1.0.0']],
+  ],
+  [
+    'hook-carries-hidden: a hook that watches everything is a hint',
+    one(SECRET, SOUND, hook()),
+    [['hint', 'hook-carries-hidden', '/entityInfo/hooks/0', '1.0.0', /watches everything, also "salary"/]],
+  ],
+  [
+    'hook-carries-hidden: an exclusion is heeded',
+    one(SECRET, SOUND, hook({ watchProjection: [{ field: '*' }, { field: 'salary', include: false }] })),
+    [],
+  ],
+  [
+    'hook-carries-hidden: who may not read documents at all reads no events',
+    one(SECRET, { ...SOUND, find: ['hr'] }, hook({ watchProjection: { field: 'salary' } })),
+    [],
+  ],
+
+  [
+    'anyone-writes: each operation',
+    one({ name: string }, { find: ['hr'], insert: ['anyone'], update: ['hr', 'anyone'], delete: ['anyone'] }),
+    ['insert', 'update', 'delete'].map((each): Expected => [
+      'warning',
+      'anyone-writes',
+      `/schema/access/${each}`,
+      '1.0.0',
+    ]),
+  ],
+  ['anyone-writes: noone is stronger', one({ name: string }, { ...SOUND, insert: ['anyone', 'noone'] }), []],
+  [
+    'anyone-writes: a row rule for anyone is a choice',
+    one({ owner: string }, { ...SOUND, insert: [ruled('anyone')] }),
+    [],
+  ],
+
+  [
+    'no-access: no list at all',
+    one({ name: string }, {}),
+    [['warning', 'no-access', '/schema/access', '1.0.0']],
+  ],
+  [
+    'no-access: a forgotten list',
+    one({ name: string }, { find: ['hr'], insert: ['hr'], update: [], delete: ['noone'] }),
+    [['hint', 'no-access', '/schema/access/update', '1.0.0', /^nobody may update documents/]],
+  ],
+  [
+    'no-access: a field that nobody reads',
+    one({ box: { type: 'object', access: { find: ['noone'] }, fields: { a: string } } }),
+    [['hint', 'no-access', '/schema/fields/box/access/find', '1.0.0', /^nobody may read "box"/]],
+  ],
+  [
+    'no-access: a field that takes two roles at once',
+    one({ name: guarded({ find: ['doctor'] }) }, { ...SOUND, find: ['hr'] }),
+    [['warning', 'no-access', '/schema/fields/name/access/find', '1.0.0', /^no role alone may read "name"/]],
+  ],
+
+  [
+    'rule-field-writable: who may write what the rule of a field asks about',
+    one(
+      { owner: string, salary: guarded({ find: ['hr', ruled('clerk')] }) },
+      { ...SOUND, update: ['hr', 'clerk'] },
+    ),
+    [
+      [
+        'warning',
+        'rule-field-writable',
+        '/schema/fields/salary/access/find/1/where',
+        '1.0.0',
+        /"clerk" may find "salary" .* may update "owner"/,
+      ],
+    ],
+  ],
+  [
+    'rule-field-writable: deletes, too',
+    one(
+      { owner: string },
+      { ...SOUND, update: ['hr', 'clerk'], delete: ['hr', ruled('clerk')] },
+      indexed('owner'),
+    ),
+    [['warning', 'rule-field-writable', '/schema/access/delete/1/where', '1.0.0']],
+  ],
+  [
+    'rule-field-writable: who may find under the rule only cannot reach the others',
+    one(
+      { owner: string },
+      { ...SOUND, find: ['hr', ruled('clerk')], update: ['hr', 'clerk'] },
+      indexed('owner'),
+    ),
+    [],
+  ],
+  [
+    'rule-field-writable: the field is kept from them',
+    one(
+      { owner: guarded({ update: ['hr'] }) },
+      { ...SOUND, update: ['hr', 'clerk'], delete: ['hr', ruled('clerk')] },
+      indexed('owner'),
+    ),
+    [],
+  ],
+
+  ...(
+    [
+      { $or: [] },
+      { field: 'owner', op: '$in', values: [] },
+      { $not: { $and: [] } },
+      {
+        $and: [
+          { field: 'owner', op: '=', rvalue: 'a' },
+          { field: 'owner', op: '=', rvalue: 'b' },
+        ],
+      },
+    ] as JsonObject[]
+  ).map((where): [string, Entity, readonly Expected[]] => [
+    `rule-never-matches: ${JSON.stringify(where)}`,
+    one({ owner: string }, { ...SOUND, find: ['hr', ruled('clerk', where)] }, indexed('owner')),
+    [['warning', 'rule-never-matches', '/schema/access/find/1/where', '1.0.0']],
+  ]),
+  [
+    'rule-never-matches: the same question twice can be answered',
+    one(
+      { owner: string },
+      {
+        ...SOUND,
+        find: ['hr', ruled('clerk', { $and: [OWN, OWN, { field: 'owner', op: '=', rvalue: 'a' }] })],
+      },
+      indexed('owner'),
+    ),
+    [],
+  ],
+  [
+    'rule-without-effect: the role stands beside it without a rule',
+    one({ owner: string }, { ...SOUND, find: ['hr', 'clerk', ruled('clerk')] }, indexed('owner')),
+    [['hint', 'rule-without-effect', '/schema/access/find/2', '1.0.0', /^"clerk" stands in the same list/]],
+  ],
+  [
+    'rule-without-index: a hint where every request looks at everything',
+    one({ owner: string }, { ...SOUND, find: ['hr', ruled('clerk')] }),
+    [['hint', 'rule-without-index', '/schema/access/find/1/where', '1.0.0', /^no index begins with "owner"/]],
+  ],
+  [
+    'rule-without-index: an index into the array that the rule asks about',
+    one(
+      { owners: { type: 'array', items: string } },
+      {
+        ...SOUND,
+        find: ['hr', ruled('clerk', { array: 'owners', contains: '$any', values: ['$caller.principal'] })],
+      },
+      indexed('owners.*'),
+    ),
+    [],
+  ],
+]
+
+for (const [rule, entity, expected] of CASES) {
+  test(`lint: ${rule}`, () => {
+    const findings = findingsIn(entity)
+    assert.deepEqual(
+      findings.map(({ severity, code, at, version }) => [severity, code, at, version]),
+      expected.map(([severity, code, at, version]) => [severity, code, at, version]),
+      JSON.stringify(findings, undefined, 2),
+    )
+    for (const [i, [, , , , msg]] of expected.entries()) {
+      if (msg) assert.match(findings[i]!.msg, msg)
+    }
+  })
+}
+
+test('lint: warnings come before hints', () => {
+  const findings = findingsIn(
+    one({ owner: string }, { find: ['hr', ruled('clerk')], insert: ['anyone'], update: ['hr'] }),
+  )
+  const severities = findings.map(({ severity }) => severity)
+  assert.deepEqual(severities, ['warning', 'hint', 'hint'])
+})
+
+test('lint: every finding says what to do, and where', () => {
+  const findings = CASES.flatMap(([, entity]) => findingsIn(entity))
+  for (const { msg, at } of findings) {
+    assert.match(msg, /; |, or | add /)
+    assert.match(at, /^\/(schema|entityInfo)\//)
+  }
+})
+
+test('lint: many versions with many fields and roles take no more than five seconds', () => {
+  const lists = { find: ['a', 'b', 'c'], update: ['d', 'e'], insert: ['f', 'g', 'h'] }
+  const fields = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`f${i}`, guarded(lists)]))
+  const versions = Array.from({ length: 10 }, () => ({ fields }))
+  const began = performance.now()
+  findingsIn({ versions })
+  assert.ok(performance.now() - began < 5_000, `${performance.now() - began} ms`)
+})
