@@ -22,6 +22,17 @@ const STRINGS = 'sku name status customer currency email phone city zip country 
   ' ',
 )
 
+/** A version in which the bench may not read some fields. */
+export const GUARDED = '1.1.0'
+const OPEN = '1.0.0'
+
+export function guardedSchema(): Json {
+  const guarded = { type: 'string', access: { find: ['clerk'] } }
+  const { schema } = itemMetadata() as { readonly schema: { readonly fields: object } }
+  const version = { value: GUARDED, changelog: 'guarded' }
+  return { ...schema, version, fields: { ...schema.fields, phone: guarded, note: guarded } }
+}
+
 export function itemMetadata(): Json {
   const strings = Object.fromEntries(STRINGS.map((name) => [name, { type: 'string' }]))
   const fields = {
@@ -107,13 +118,14 @@ export function findByUrl(id: string): Sent {
   return { text: request('GET', `/data/find/${ENTITY}?Q=_id:${id}`), expect: `"_id":"${id}"` }
 }
 
-export function findByBody(id: string): Sent {
-  return { ...findBody(ENTITY, { field: '_id', op: '=', rvalue: id }), expect: `"_id":"${id}"` }
+export function findByBody(id: string, version = OPEN): Sent {
+  const place = `${ENTITY}/${version}`
+  return { ...findBody(place, { field: '_id', op: '=', rvalue: id }), expect: `"_id":"${id}"` }
 }
 
-export function pageOfCustomer(i: number, documents: number): Sent {
+export function pageOfCustomer(i: number, documents: number, version = OPEN): Sent {
   const rvalue = customerOf(i, documents)
-  const { text } = findBody(ENTITY, { field: 'customer', op: '=', rvalue }, [0, 99])
+  const { text } = findBody(`${ENTITY}/${version}`, { field: 'customer', op: '=', rvalue }, [0, 99])
   return { text, expect: `"customer":"${rvalue}"` }
 }
 

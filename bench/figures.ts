@@ -1,5 +1,6 @@
 /** What is measured: requests, how many at once, and against what. */
 import {
+  GUARDED,
   type Sent,
   TEXT_ONLY,
   findByBody,
@@ -59,7 +60,7 @@ export function figuresOf(ids: readonly string[], documents: number): readonly F
       name: 'find-post',
       title: 'find by id, POST',
       connections: 64,
-      requests: ids.map(findByBody),
+      requests: ids.map((id) => findByBody(id)),
       against: BARE,
     },
     {
@@ -94,6 +95,24 @@ export function figuresOf(ids: readonly string[], documents: number): readonly F
         requests: several(1_000, (i) => taggedBy('customer', i, documents)),
       },
       isTagged: true,
+    },
+    {
+      name: 'rules-find',
+      title: 'find by id, with hidden fields',
+      connections: 64,
+      requests: ids.map((id) => findByBody(id, GUARDED)),
+      against: { kind: 'other', label: 'open', requests: ids.map((id) => findByBody(id)) },
+    },
+    {
+      name: 'rules-page',
+      title: 'page of 100, with hidden fields',
+      connections: 16,
+      requests: several(1_000, (i) => pageOfCustomer(i, documents, GUARDED)),
+      against: {
+        kind: 'other',
+        label: 'open',
+        requests: several(1_000, (i) => pageOfCustomer(i, documents)),
+      },
     },
     ...[1, 16, 64].map((connections): Figure => ({
       name: `insert-${connections}`,

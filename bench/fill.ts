@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server } from './children.ts'
 import {
   ENTITY,
+  GUARDED,
   TAGGED,
+  guardedSchema,
   item,
   itemMetadata,
   pageBody,
@@ -23,6 +25,7 @@ export interface Filled {
 
 export async function fillItems({ api }: Server, documents: number): Promise<Filled> {
   await ask(api, 'PUT', `/metadata/${ENTITY}/1.0.0`, itemMetadata())
+  await ask(api, 'PUT', `/metadata/${ENTITY}/schema=${GUARDED}`, guardedSchema())
   const start = performance.now()
   const ids = await fill(api, ENTITY, { documents, make: (i) => item(i, documents) })
   return { ids, perSecond: documents / ((performance.now() - start) / 1_000) }

@@ -12,8 +12,8 @@ import { type Outcome, machineFacts, printOutcome } from './report.ts'
 const HELP = `npm run bench -- [options]
   --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
   --seconds N     length of each measurement, for each side; 5 when absent
-  --only NAME     static, find-get, find-alone, find-post, page, sorted, scan, tags, insert-1, insert-16, insert-64,
-                  update, batch, batch-text (postgres only) or cold; the beginning of a name chooses all that begin so;
+  --only NAME     static, find-get, find-alone, find-post, page, sorted, scan, tags, rules-find, rules-page,
+                  insert-1, insert-16, insert-64, update, batch, batch-text (postgres only) or cold; the beginning of a name chooses all that begin so;
                   may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
   --profile DIR   writes a CPU profile of Smalt under the load there

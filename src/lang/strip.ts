@@ -30,6 +30,16 @@ export function compileStrip(fields: Fields, isHidden: (field: Field) => boolean
   }
 }
 
+/** The names of the hidden members, when they are members of the document itself; undefined when some lie deeper. */
+export function hiddenMembers(
+  fields: Fields,
+  isHidden: (field: Field) => boolean,
+): readonly string[] | undefined {
+  const shown = [...fields.values()].filter((field) => !isHidden(field))
+  if (shown.some((field) => stripInside(field, isHidden))) return undefined
+  return [...fields].filter(([, field]) => isHidden(field)).map(([name]) => name)
+}
+
 function stripInside(field: Field, isHidden: (field: Field) => boolean): ((value: Json) => Json) | undefined {
   if (field.kind === 'object') {
     const strip = compileStrip(field.fields, isHidden)

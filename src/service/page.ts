@@ -1,12 +1,13 @@
 /** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
 import type { Showing, Sight } from '../access/requests.ts'
+import { memberCutter } from '../base/cut-members.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
 import { memoized, once } from '../base/memo.ts'
 import { compileProjection } from '../lang/project.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/scope.ts'
-import { compileStrip } from '../lang/strip.ts'
+import { compileStrip, hiddenMembers } from '../lang/strip.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { StoredDocument } from '../plan/plan.ts'
 import type { Remaining } from '../plan/read.ts'
@@ -74,8 +75,11 @@ function allAlike(showing: Showing, remaining: Remaining, secret: string): Look 
   const project = (document: StoredDocument): JsonText =>
     shower()(parseTrusted(document.text) as JsonObject, document, versionOf)
   if (showing.projection.length === 0) return { show: () => '{}', versionOf }
-  if (remaining.projection) return { show: project, versionOf }
   const isKnown = knowing(schema)
+  const cut = isWhole ? cutterOf(schema)(showing.sight) : undefined
+  if (cut)
+    return { show: (document) => (isKnown(document) ? cut(document.text) : project(document)), versionOf }
+  if (remaining.projection) return { show: project, versionOf }
   return { show: (document) => (isKnown(document) ? document.text : project(document)), versionOf }
 }
 
@@ -135,6 +139,14 @@ const stripOf = memoized((schema: Schema) =>
   memoized(
     ({ isHidden }: Sight) => compileStrip(schema.root.fields, isHidden) ?? ((value: JsonObject) => value),
   ),
+)
+
+/** Whole members are cut out of the text; undefined when nothing is hidden, or something deeper down. */
+const cutterOf = memoized((schema: Schema) =>
+  memoized(({ isHidden }: Sight) => {
+    const names = hiddenMembers(schema.root.fields, isHidden)
+    return names && names.length > 0 ? memberCutter(names) : undefined
+  }),
 )
 
 /** Whether the schema knows all about a document; another process may have stored it by a newer version. */

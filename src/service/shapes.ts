@@ -226,6 +226,16 @@ export const EntityInfoShape = Type.Object(
   { description: 'What holds for all versions of an entity. Further keys are kept as they are.' },
 )
 
+const AccessList = Type.Array(
+  Type.Union([
+    text('A role, `anyone` or `noone`.'),
+    Type.Object({
+      role: Type.String(),
+      where: document('A query: to which documents the role is admitted.'),
+    }),
+  ]),
+)
+
 export const SchemaShape = Type.Object(
   {
     name: text('Name of the entity.'),
@@ -240,10 +250,10 @@ export const SchemaShape = Type.Object(
     }),
     access: Type.Optional(
       Type.Object({
-        insert: Type.Optional(Strings),
-        update: Type.Optional(Strings),
-        find: Type.Optional(Strings),
-        delete: Type.Optional(Strings),
+        insert: Type.Optional(AccessList),
+        update: Type.Optional(AccessList),
+        find: Type.Optional(AccessList),
+        delete: Type.Optional(AccessList),
       }),
     ),
     fields: document('Field name to definition.'),

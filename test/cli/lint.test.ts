@@ -17,7 +17,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }))
 const string = { type: 'string' }
 const SOUND: JsonObject = { find: ['hr'], insert: ['hr'], update: ['hr'], delete: ['hr'] }
 
-/** A closed store with two entities: `open`, with a warning, and `sound`, with nothing but a hint if `isHinted`. */
+/** A store with what `fill` makes, closed again. */
 async function stored(name: string, fill: (service: Service) => Promise<unknown>): Promise<string> {
   const directory = join(scratch, name)
   await using service = await openServiceAt(`sqlite:${directory}`)

@@ -12,7 +12,7 @@ import { parseJson } from '../../src/base/parse-json.ts'
 import { runCurl } from './curl.ts'
 import { type Block, ROOT, blocksOf, isAsShown } from './page.ts'
 
-const PAGES = ['README.md', 'docs/tutorial.md']
+const PAGES = ['README.md', 'docs/tutorial.md', 'docs/how-to/check-access.md']
 const ADDRESS = 'http://127.0.0.1:8080'
 
 for (const page of PAGES) {

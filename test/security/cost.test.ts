@@ -2,14 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import { type TestServer, startTestServer } from '../support/server.ts'
 import { EVERYTHING } from '../support/service.ts'
-import { ENTRY_POINTS, type Part, type Parts, throughEach } from './entry-points.ts'
+import { type Part, type Parts, throughEach } from './entry-points.ts'
 import { BOSS, CLERK, everybody, openOffice, put } from './office.ts'
 
 const office = openOffice()
-
-const TODO = 'on SQLite explain, update and delete inside of an atomic bulk know no time limit'
 
 /** Each would keep an engine that backtracks busy for longer than anybody waits. */
 const EXPLOSIVE = [
@@ -186,50 +183,8 @@ test('bulk: 1,000 explains are answered, 1,001 entries are refused', async () =>
   }
   const { json } = await ask(1_000)
   assert.equal(json.responses.length, 1_000)
-  assert.ok(
-    json.responses.every(({ response }: { response: { status: string } }) => response.status === 'COMPLETE'),
-  )
+  for (const { response } of json.responses)
+    assert.equal(response.status, 'COMPLETE', JSON.stringify(response))
   const refused = await ask(1_001)
   assert.deepEqual([refused.status, refused.json.errors[0].errorCode], [400, 'crud:LimitExceeded'])
 })
-
-test('results: what is larger than the limit is refused at every entry point that is not a stream', async () => {
-  await using small = await startTestServer({ limits: { resultBytes: 2_000 } })
-  await small.define('person', {
-    _id: { type: 'string' },
-    name: { type: 'string' },
-    note: { type: 'string' },
-  })
-  await put(small, 'person', many(3, { name: 'x'.repeat(1_000) }))
-  const outcomes = await throughEach(small, { parts: {}, by: 'sort', roles: [] })
-  for (const { name, code, response } of outcomes) {
-    if (/stream|ndjson|explain/.test(name)) assert.equal(response['status'], 'COMPLETE', name)
-    else assert.equal(code, 'crud:ResultSizeTooLarge', name)
-  }
-})
-
-const SLOW: Json = { field: 'name', regex: '(a|b)*(b|a)*7$' }
-
-async function startHurried(): Promise<TestServer> {
-  const hurried = await startTestServer({ limits: { queryTimeMs: 1 } })
-  await hurried.define('person', {
-    _id: { type: 'string' },
-    name: { type: 'string' },
-    note: { type: 'string' },
-  })
-  for (let i = 0; i < 4; i++) await put(hurried, 'person', many(2_000, { name: 'ab'.repeat(200) }))
-  return hurried
-}
-
-async function timedOut(isAtomic: boolean): Promise<void> {
-  await using hurried = await startHurried()
-  for (const { name, send } of ENTRY_POINTS.filter(({ carries }) => carries.includes('query'))) {
-    if (name.includes('atomic') !== isAtomic) continue
-    const outcome = await send(hurried, { query: SLOW }, [])
-    if (outcome) assert.equal(outcome.code, 'store-crud:Timeout', `${name}: ${outcome.text.slice(0, 300)}`)
-  }
-}
-
-test('time: what takes too long is ended at every entry point', () => timedOut(false))
-
-test('time: what takes too long is ended inside of an atomic bulk, too', { todo: TODO }, () => timedOut(true))

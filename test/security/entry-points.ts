@@ -51,19 +51,19 @@ const OPERATIONS = Object.keys(CARRIES) as readonly Operation[]
 const ALL: Json = { field: '_id', op: '!=', rvalue: null }
 
 /** The body of a request that is sound but for the parts. */
-function bodyOf(operation: Operation, { entity: _, ...parts }: Parts): JsonObject {
+function bodyOf(operation: Operation, { entity = 'person', ...parts }: Parts): JsonObject {
   switch (operation) {
     case 'find':
     case 'explain':
-      return { query: ALL, projection: EVERYTHING, ...parts }
+      return { entity, query: ALL, projection: EVERYTHING, ...parts }
     case 'insert':
-      return { data: { name: 'new' }, projection: EVERYTHING, ...parts }
+      return { entity, data: { name: 'new' }, projection: EVERYTHING, ...parts }
     case 'save':
-      return { data: { _id: '1', name: 'saved' }, upsert: true, projection: EVERYTHING, ...parts }
+      return { entity, data: { _id: '1', name: 'saved' }, upsert: true, projection: EVERYTHING, ...parts }
     case 'update':
-      return { query: ALL, update: { $set: { note: 'updated' } }, projection: EVERYTHING, ...parts }
+      return { entity, query: ALL, update: { $set: { note: 'updated' } }, projection: EVERYTHING, ...parts }
     case 'delete':
-      return { query: ALL, ...parts }
+      return { entity, query: ALL, ...parts }
   }
 }
 
@@ -148,7 +148,7 @@ const bulk = OPERATIONS.flatMap((operation) =>
       route: 'bulk',
       carries: CARRIES[operation],
       async send({ ask }, parts, roles) {
-        const request = { entity: parts.entity ?? 'person', ...bodyOf(operation, parts) }
+        const request = bodyOf(operation, parts)
         const body = { ...mode, requests: [{ seq: 1, op: operation, request }] }
         const answer = await ask('POST', '/data/bulk', { body, roles })
         return outcomeOf(name, answer.text, answer.json.responses?.[0]?.response ?? answer.json)
@@ -201,7 +201,7 @@ export async function throughEach(
   { parts, by, roles }: Attack,
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
-  for (const { carries, send } of ENTRY_POINTS.filter((each) => each.carries.includes(by))) {
+  for (const { send } of ENTRY_POINTS.filter((each) => each.carries.includes(by))) {
     const sent = await send(server, parts, roles)
     if (sent) outcomes.push(sent)
   }

@@ -9,7 +9,7 @@ const office = openOffice()
 const SSN = { field: 'ssn', op: '=', rvalue: 'SECRET-ssn-1' }
 
 /** Where two of them stand, the first would match something and the second nothing. */
-const QUERIES: readonly [rule: string, query: Json, other?: Json][] = [
+const QUERIES: readonly (readonly [rule: string, ...queries: Json[]])[] = [
   ['=', SSN, { ...SSN, rvalue: 'nothing' }],
   ['$eq', { ...SSN, op: '$eq' }],
   ['!=', { ...SSN, op: '!=' }],
