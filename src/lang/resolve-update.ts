@@ -53,7 +53,8 @@ function* membersIn(value: RValue<FieldRef>, isElement: boolean, target: FieldRe
     value.kind === 'literal'
       ? literalMembers(value.value, written)
       : copiedMembers(value.field.field, written)
-  for (const member of members) yield { ...target, path: member.path, field: member }
+  // many elements bring the same few along
+  for (const member of new Set(members)) yield { ...target, path: member.path, field: member }
 }
 
 function* literalMembers(value: Json, field: Field): Generator<Field> {

@@ -1,4 +1,4 @@
-/** Rows 15, 21, 22 and 23: who may only read writes nothing, and who may write writes only what is theirs to write. */
+/** Rows 15, 21 and 23: who may only read writes nothing, and who may write writes only what is theirs to write. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
@@ -87,7 +87,7 @@ test('bulk: each entry is judged by itself, whatever stands beside it', async ()
     const { json } = await office().ask('POST', '/data/bulk', { body: { ...mode, requests }, roles: CLERK })
     for (const { seq, response } of json.responses) {
       if (seq % 2 === 0) assert.equal(response.status, 'COMPLETE')
-      else assert.equal(response.errors[0].errorCode, 'crud:NoAccess', operations[(seq - 1) / 2])
+      else assert.equal(response.errors[0].errorCode, 'crud:NoAccess', String(operations[(seq - 1) / 2]))
     }
   }
 })
@@ -143,49 +143,6 @@ test('bulk: headers and parameters that name another method or path are ignored'
     }
   }
   assert.equal(await everybody(office()), before)
-})
-
-const RACES: readonly [rule: string, method: string, path: string, body: JsonObject][] = [
-  ['inserts', 'PUT', '/data/insert/raced', { data: { key: 'same' } }],
-  ['inserts of one _id', 'PUT', '/data/insert/raced', { data: { _id: 'same' } }],
-  ['upserts', 'POST', '/data/save/raced', { data: { _id: 'saved', key: 'saved' }, upsert: true }],
-  [
-    'atomic bulks',
-    'POST',
-    '/data/bulk',
-    {
-      atomic: true,
-      requests: [{ seq: 1, op: 'insert', request: { entity: 'raced', data: { key: 'bulk' } } }],
-    },
-  ],
-]
-test('races: of 50 that make the same document at once one does', async () => {
-  const indexes = [{ name: 'key', unique: true, fields: [{ field: 'key' }] }]
-  await office().define('raced', { _id: { type: 'string' }, key: { type: 'string' } }, { info: { indexes } })
-  for (const [rule, method, path, body] of RACES) {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => office().ask(method, path, { body })))
-    const done = answers.filter(({ text }) => text.includes('"modifiedCount":1'))
-    assert.equal(done.length, 1, rule)
-  }
-  assert.equal((await office().ask('GET', '/data/find/raced')).json.matchCount, RACES.length)
-})
-
-test('races: of 50 updates that need the same version one is done', async () => {
-  const found = await office().ask('GET', '/data/find/person?Q=_id:1', { roles: BOSS })
-  const { documentVersion } = found.json.resultMetadata[0]
-  const update = (n: number): JsonObject => ({
-    query: { field: '_id', op: '=', rvalue: '1' },
-    update: { $set: { n } },
-    onlyIfCurrent: true,
-    documentVersions: [documentVersion],
-  })
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, i) =>
-      office().ask('POST', '/data/update/person', { body: update(100 + i), roles: BOSS }),
-    ),
-  )
-  assert.equal(answers.filter(({ json }) => json.modifiedCount === 1).length, 1)
-  assert.equal(answers.filter(({ text }) => text.includes('store-crud:ConcurrentUpdate')).length, 49)
 })
 
 const OWN: readonly [rule: string, data: JsonObject][] = [
