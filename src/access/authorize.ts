@@ -9,7 +9,7 @@ import { fieldsOfUpdate } from '../lang/resolve-update.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
-import { type Caller, admits } from './caller.ts'
+import type { Caller } from './caller.ts'
 import { ALWAYS, type Rules, holds, narrowed } from './conditions.ts'
 import type {
   AllowedChange,
@@ -85,11 +85,15 @@ export function authorizeDelete(request: Select & { readonly atomic: boolean }, 
   return grant({ ...request, query: narrowed(request.query, rules) })
 }
 
-/** Generating needs any of read, insert and update: it tells nothing of stored documents. */
-export function authorizeGenerate(schema: Schema, caller: Caller): void {
-  const operations = ['find', 'insert', 'update'] as const
-  if (operations.some((operation) => admits(schema.access[operation], caller))) return
-  throw new ServiceError('crud:NoAccess', `you may not generate values for ${schema.entity}`)
+/** Generating needs any of read, insert and update, of the entity and of the field: its values go nowhere else. */
+export function authorizeGenerate(schema: Schema, caller: Caller, named: () => FieldRef): FieldRef {
+  const { admitsTo, conditionOn } = viewOf(schema)(caller)
+  const operations = (['find', 'insert', 'update'] as const).filter(admitsTo)
+  if (operations.length === 0)
+    throw new ServiceError('crud:NoAccess', `you may not generate values for ${schema.entity}`)
+  const found = named()
+  if (operations.some((operation) => conditionOn(found.field, operation) !== 'never')) return found
+  throw new ServiceError('crud:NoAccess', `you may not generate values for "${found.path}"`)
 }
 
 function requireEntity(view: View, operations: readonly EntityOperation[], verb: string): void {

@@ -9,7 +9,7 @@ export function memberCutter(names: Iterable<string>): (text: string) => string 
     let kept = ''
     let keptTo = 1
     let left = present.length
-    for (let start = 1; left > 0 && text.charCodeAt(start) === QUOTE; ) {
+    for (let start = 1; left > 0 && text.charCodeAt(start) === QUOTE;) {
       const mark = present.find((each) => text.startsWith(each, start))
       const end = endOfValue(text, mark === undefined ? endOfString(text, start) + 1 : start + mark.length)
       const isLast = text.charCodeAt(end) !== COMMA

@@ -5,6 +5,8 @@ export interface Limits {
   readonly inValues: number
   readonly queryNodes: number
   readonly bulkRequests: number
+  /** Of one insert or save. */
+  readonly documents: number
   readonly resultBytes: number
   readonly queryTimeMs: number
   readonly patternLength: number
@@ -16,6 +18,7 @@ export const DEFAULT_LIMITS: Limits = {
   inValues: 10_000,
   queryNodes: 1_000,
   bulkRequests: 1_000,
+  documents: 100_000,
   resultBytes: 50 * 1024 * 1024,
   queryTimeMs: 30_000,
   patternLength: 1_000,

@@ -1,5 +1,6 @@
 /** One request and its answer: the little that is known along the way, and the one place that writes to the socket. */
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { NOBODY } from '../auth/authentication.ts'
@@ -36,14 +37,23 @@ export class Exchange {
     this.id = requestIdOf(request)
   }
 
+  #hangUp: AbortSignal | undefined
+
   /** Made only for those who wait long enough to ask for it. */
   readonly hangUp = (): AbortSignal => {
-    const { response } = this
-    const controller = new AbortController()
-    if (response.destroyed) controller.abort(GONE)
-    else response.once('close', () => controller.abort(GONE))
-    return controller.signal
+    this.#hangUp ??= closing(this.response)
+    return this.#hangUp
   }
+}
+
+/** Aborted when the connection closes. */
+function closing(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  // Every read of a bulk may listen to it.
+  setMaxListeners(0, controller.signal)
+  if (response.destroyed) controller.abort(GONE)
+  else response.once('close', () => controller.abort(GONE))
+  return controller.signal
 }
 
 /** Made once: the default reason is an error with a stack, which every request would pay for. */

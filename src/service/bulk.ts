@@ -19,6 +19,8 @@ interface BulkRunner {
     datasource: string | undefined,
     work: (operations: Operations) => Promise<T>,
   ) => Promise<T>
+  /** How large all answers together may become; entries whose turn comes after that are not begun. */
+  readonly maxBytes: number
   /** Told of what is our fault: the entry fails, the others go on. */
   readonly onInternalError: (error: unknown) => void
 }
@@ -34,13 +36,43 @@ export async function bulk(runner: BulkRunner, caller: Caller, request: Bulk): P
   return `{"responses":[${texts.join(',')}]}`
 }
 
+/** Counts what the answers hold. Sizes of single answers have a limit of their own. */
+function measuring(maxBytes: number) {
+  let size = 0
+  return async (run: () => Promise<DataResponse>): Promise<DataResponse> => {
+    if (size > maxBytes) return failed(tooLarge(maxBytes).within('bulk'))
+    const response = await run()
+    for (const text of response.processed ?? []) size += text.length
+    return response
+  }
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  const message = `the answers before this one are larger than ${maxBytes} bytes; it was not begun: send fewer requests in one`
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
 async function runApart(runner: BulkRunner, caller: Caller, { entries, ordered }: Bulk) {
+  const measured = measuring(runner.maxBytes)
   const run = (entry: BulkEntry): Promise<DataResponse> =>
-    runOne(entry, runner.operations, caller).catch((error: unknown) => {
+    measured(() => runOne(entry, runner.operations, caller)).catch((error: unknown) => {
       runner.onInternalError(error)
       return failed(internalError().within('bulk'))
     })
-  return ordered ? await runInOrder(entries, run) : await Promise.all(entries.map(run))
+  return ordered ? await runInOrder(entries, run) : await sideBySide(entries, run)
+}
+
+/** Some at a time: a bulk is one of many requests. */
+const SIDE_BY_SIDE = 16
+
+async function sideBySide<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = []
+  const left = items.entries()
+  const worker = async (): Promise<void> => {
+    for (const [i, item] of left) results[i] = await run(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker))
+  return results
 }
 
 /** Writes run one after the other, the reads between two writes side by side. */
@@ -49,15 +81,15 @@ async function runInOrder(
   run: (entry: BulkEntry) => Promise<DataResponse>,
 ): Promise<readonly DataResponse[]> {
   const responses: DataResponse[] = []
-  let reads: Promise<DataResponse>[] = []
+  let reads: BulkEntry[] = []
   for (const entry of entries) {
-    if (!isWrite(entry)) reads.push(run(entry))
+    if (!isWrite(entry)) reads.push(entry)
     else {
-      responses.push(...(await Promise.all(reads)), await run(entry))
+      responses.push(...(await sideBySide(reads, run)), await run(entry))
       reads = []
     }
   }
-  return [...responses, ...(await Promise.all(reads))]
+  return [...responses, ...(await sideBySide(reads, run))]
 }
 
 function isWrite({ task }: BulkEntry): boolean {
@@ -86,8 +118,9 @@ async function runTogether(runner: BulkRunner, caller: Caller, entries: readonly
   try {
     return await runner.transact(datasource, async (operations) => {
       const responses: DataResponse[] = []
+      const measured = measuring(runner.maxBytes)
       for (const [i, entry] of entries.entries()) {
-        const response = await runOne(entry, operations, caller)
+        const response = await measured(() => runOne(entry, operations, caller))
         if (response.status !== 'COMPLETE') throw new RolledBack(allBut(i, response))
         responses.push(response)
       }

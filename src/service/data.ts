@@ -37,6 +37,7 @@ export function dataService(deps: Deps): DataService {
         return work(operationsOn({ ...deps, storeOf }))
       })
     },
+    maxBytes: limits.resultBytes,
     onInternalError: deps.onInternalError,
   }
   return {

@@ -19,8 +19,9 @@ const MAX_GENERATED = 10_000
 
 export async function generate(deps: Deps, caller: Caller, request: GenerateRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
-  authorizeGenerate(schema, caller)
-  const { field } = resolveField({ path: request.field, at: '/field' }, rootScope(schema))
+  const { field } = authorizeGenerate(schema, caller, () =>
+    resolveField({ path: request.field, at: '/field' }, rootScope(schema)),
+  )
   if (field.kind !== 'simple') {
     throw new ServiceError(
       'crud:InvalidRequest',

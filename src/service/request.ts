@@ -80,6 +80,10 @@ export function readInsert(body: Json | undefined, target: Target, limits: Limit
       at: '/data',
     })
   }
+  if (isArray(data) && data.length > limits.documents) {
+    const message = `one request may hold at most ${limits.documents} documents`
+    throw new ServiceError('crud:LimitExceeded', message, { at: '/data' })
+  }
   const projection = readProjection(envelope.body, limits)
   return { ...envelope, data: isArray(data) ? data : [data], projection }
 }

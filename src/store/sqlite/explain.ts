@@ -9,7 +9,8 @@ import { type Statements, readStatements } from './reads.ts'
 
 /** How the matches are counted, which may take long, is the caller's choice. */
 export function explanation(plan: ReadPlan, table: Table, statements: Statements) {
-  const { page, count } = readStatements(plan, table)
+  const { page } = readStatements(plan, table)
+  const { count } = readStatements(plan, table, true)
   return {
     count,
     finish: (matchCount: number, executionTimeMillis: number): Explanation => {

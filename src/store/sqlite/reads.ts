@@ -14,6 +14,8 @@ import { sortsAfterwards } from './steering.ts'
 
 export interface Statements {
   prepare(text: string): StatementSync
+  /** The next time it is prepared anew. */
+  forget(text: string): void
 }
 
 /** Statements by their text; when there are too many shapes, the oldest go. */
@@ -29,6 +31,7 @@ export function createStatements(database: DatabaseSync, capacity = 500): Statem
       prepared.set(text, statement)
       return statement
     },
+    forget: (text) => void prepared.delete(text),
   }
 }
 
@@ -75,10 +78,10 @@ export function storedColumns(idType: TypeName): string {
 
 /** The rows a query matches, in the order of `_id`; with `among`, a JSON array, only those of them. */
 export function matchStatement(query: Query<FieldRef>, table: Table, among?: string): Statement {
-  const filter = where(query, translation(table))
+  const filter = where(query, translation(table, true))
   const chosen = among === undefined ? raw('') : sql`${isAmong(among)} and `
   return render(
-    sql`select no from ${raw(table.name)} where ${chosen}${filter} order by +id`,
+    sql`select no from ${raw(table.name)} where ${chosen}${SQLITE.alive(raw('no'))} and ${filter} order by +id`,
     SQLITE.placeholder,
   )
 }

@@ -127,12 +127,14 @@ function directSession({ within, catalogue, statements, version }: Session): Dir
       const read = readStatements(plan, table, true)
       return within(bounds.timeLimitMs, () => readPage(plan, take, { read, statements }))
     },
-    explain: (plan) => explainRead(plan, catalogue.tableOf(plan.collection), statements),
-    write: (plan, begin, _bounds, candidates) => {
+    explain: (plan, bounds) =>
+      within(bounds.timeLimitMs, () => explainRead(plan, catalogue.tableOf(plan.collection), statements)),
+    write: (plan, begin, bounds, candidates) => {
       const table = requireTable(catalogue, plan.collection)
       const draw = (sequence: Sequence): bigint => nextValues(sequence, 1, statements)[0]!
       const given = candidates === undefined ? {} : { candidates }
-      return carryOut(plan, { table, statements, version: version(), report: begin(), draw, ...given })
+      const context = { table, statements, version: version(), report: begin(), draw, ...given }
+      return within(bounds.timeLimitMs, () => carryOut(plan, context))
     },
     nextValues: (sequence, count) => nextValues(sequence, count, statements),
   }
@@ -172,9 +174,15 @@ function readPage(
 ): Found {
   const { page, count } = read
   let taken = 0
-  for (const [id, version, text] of rowsOf(statements.prepare(page.text), page.values, plan)) {
-    taken++
-    take({ id, version, text })
+  try {
+    for (const [id, version, text] of rowsOf(statements.prepare(page.text), page.values, plan)) {
+      taken++
+      take({ id, version, text })
+    }
+  } catch (error) {
+    // The driver does not reset a statement whose rows were ended by an error.
+    statements.forget(page.text)
+    throw error
   }
   if (!plan.counted) return { matchCount: 0 }
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }

@@ -1,0 +1,155 @@
+/** Texts around what an index holds of them: a store that indexes beginnings answers as one that indexes all. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { Json } from '../../src/base/json.ts'
+import type { IndexDefinition } from '../../src/schema/schema.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { StoreKind } from '../../src/store/store.ts'
+import { freshPlace } from '../support/store-kind.ts'
+import { type Stage, find, index, insert, openStage } from './contract.ts'
+
+/** PostgreSQL indexes 600 characters, or 300 of each where an index has two texts. */
+const LENGTHS = [298, 299, 300, 301, 302, 598, 599, 600, 601, 602, 2_700, 10_000]
+
+/** One unit of UTF-16 each but the last, which has two: by units it would come before the second. */
+const FILLS = ['a', '\u{FF5E}', '\u{1D4B3}']
+
+/** Ends that come before and after what they follow, where an index may not reach. */
+const ENDS = ['', '!', '\u{10FFFF}']
+
+const TEXTS: readonly string[] = [
+  ...LENGTHS.flatMap((length) => FILLS.flatMap((fill) => ENDS.map((end) => ended(fill, length, end)))),
+  ...['', 'a', 'A', 'b', '\u{FF5E}', '\u{1D4B3}', 'A'.repeat(300), 'A'.repeat(600), 'A'.repeat(601)],
+]
+
+const INDEXES: readonly (readonly [name: string, indexes: readonly IndexDefinition[]])[] = [
+  ['one text', [index(['s'])]],
+  ['one text, descending', [index([{ path: 's', descending: true }])]],
+  ['one text, folded', [index([{ path: 's', caseInsensitive: true }])]],
+  ['two texts', [index(['s', 's2'])]],
+  ['two texts, and the second alone', [index(['s', 's2']), index(['s2'])]],
+  ['two texts, unique', [index([{ path: 's', descending: true }, 's2'], true)]],
+]
+
+interface Question {
+  readonly query?: Json
+  readonly sort?: Json
+  readonly from?: number
+  readonly to?: number
+}
+
+const FIELDS = ['s', 's2']
+
+const QUESTIONS: readonly (readonly [rule: string, questions: readonly Question[]])[] = [
+  ['compares the whole text', comparisons()],
+  ['a list names whole texts', lists()],
+  ['a pattern begins with plain text of any length', patterns()],
+  ['pages follow each other in the order of the whole texts', pages()],
+]
+
+for (const [name, indexes] of INDEXES) {
+  suite(`long texts, ${name}`, () => {
+    let stages: readonly Stage[] = []
+    before(async () => {
+      stages = await Promise.all([filled('sqlite', indexes), filled('postgres', indexes)])
+    })
+    after(() => Promise.all(stages.map((stage) => stage[Symbol.asyncDispose]())))
+
+    for (const [rule, questions] of QUESTIONS) {
+      test(`find: ${rule}`, async () => {
+        let matches = 0
+        for (const question of questions) {
+          const [onSqlite, onPostgres] = await Promise.all(stages.map((stage) => answerOf(stage, question)))
+          assert.deepEqual(onPostgres, onSqlite, JSON.stringify(question))
+          matches += onSqlite!.matchCount
+        }
+        assert.ok(matches > questions.length)
+      })
+    }
+  })
+}
+
+function ended(fill: string, length: number, end: string): string {
+  return fill.repeat(length - (end === '' ? 0 : 1)) + end
+}
+
+function comparisons(): readonly Question[] {
+  const operators = ['$eq', '$neq', '$lt', '$lte', '$gt', '$gte']
+  return FIELDS.flatMap((field) =>
+    TEXTS.filter((text) => text.length < 2_000 || text.endsWith('!')).flatMap((rvalue) =>
+      operators.map((op) => ({ query: { field, op, rvalue } })),
+    ),
+  )
+}
+
+function lists(): readonly Question[] {
+  const long = TEXTS.filter((_, i) => i % 4 === 0)
+  const edge = TEXTS.filter((text) => /^a+$/.test(text))
+  const listed: readonly Json[][] = [
+    long,
+    edge,
+    [...edge, null],
+    ['a', 'b'],
+    ['a', 'a'.repeat(10_000)],
+    ['a', null],
+  ]
+  return FIELDS.flatMap((field) =>
+    listed.flatMap((values) => ['$in', '$nin'].map((op) => ({ query: { field, op, values } }))),
+  )
+}
+
+function patterns(): readonly Question[] {
+  const lengths = [1, 299, 300, 301, 599, 600, 601]
+  return FIELDS.flatMap((field) =>
+    FILLS.flatMap((fill) =>
+      lengths.flatMap((length) =>
+        [false, true].flatMap((caseInsensitive) =>
+          ['', '!', '$'].map((end) => ({
+            query: { field, regex: `^${fill.repeat(length)}${end}`, caseInsensitive },
+          })),
+        ),
+      ),
+    ),
+  )
+}
+
+function pages(): readonly Question[] {
+  const sorts: readonly Json[] = [
+    { s: '$asc' },
+    { s: '$desc' },
+    [{ s: '$asc' }, { s2: '$desc' }],
+    [{ s2: '$desc' }, { s: '$asc' }],
+    [{ s: '$desc' }, { s2: '$asc' }],
+  ]
+  const queries: readonly (Json | undefined)[] = [
+    undefined,
+    { field: 's', op: '>=', rvalue: 'a'.repeat(600) },
+  ]
+  return sorts.flatMap((sort) =>
+    queries.flatMap((query) =>
+      Array.from({ length: 12 }, (_, i) => {
+        const page = { sort, from: i * 20, to: i * 20 + 19 }
+        return query === undefined ? page : { ...page, query }
+      }),
+    ),
+  )
+}
+
+/** Every text in both fields, some of them twice and with others of their kind, and documents that lack one. */
+async function filled(kind: StoreKind, indexes: readonly IndexDefinition[]): Promise<Stage> {
+  const stage = await openStage({ freshPlace: () => freshPlace(kind), openAt: openStore }, indexes)
+  const documents = TEXTS.flatMap((s, i) => [
+    { _id: `${i}`, s, s2: TEXTS[(i * 37) % TEXTS.length]! },
+    { _id: `${i}+`, s, s2: TEXTS[(i * 37 + 1) % TEXTS.length]! },
+  ])
+  await insert(
+    stage.store,
+    JSON.stringify([...documents, { _id: 's', s: 'a' }, { _id: 's2', s2: 'a' }, { _id: '-' }]),
+  )
+  return stage
+}
+
+async function answerOf({ store }: Stage, question: Question) {
+  const { documents, matchCount } = await find(store, question)
+  return { ids: documents.map(({ id }) => id), matchCount }
+}
