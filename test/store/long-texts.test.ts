@@ -9,7 +9,7 @@ import { freshPlace } from '../support/store-kind.ts'
 import { type Stage, find, index, insert, openStage } from './contract.ts'
 
 /** PostgreSQL indexes 600 characters, or 300 of each where an index has two texts. */
-const LENGTHS = [298, 299, 300, 301, 302, 598, 599, 600, 601, 602, 2_700, 10_000]
+const LENGTHS = [298, 299, 300, 301, 302, 598, 599, 600, 601, 602]
 
 /** One unit of UTF-16 each but the last, which has two: by units it would come before the second. */
 const FILLS = ['a', '\u{FF5E}', '\u{1D4B3}']
@@ -19,14 +19,17 @@ const ENDS = ['', '!', '\u{10FFFF}']
 
 const TEXTS: readonly string[] = [
   ...LENGTHS.flatMap((length) => FILLS.flatMap((fill) => ENDS.map((end) => ended(fill, length, end)))),
-  ...['', 'a', 'A', 'b', '\u{FF5E}', '\u{1D4B3}', 'A'.repeat(300), 'A'.repeat(600), 'A'.repeat(601)],
+  ...[2_700, 10_000].flatMap((length) => ENDS.map((end) => ended('a', length, end))),
+  ...[300, 600, 601].map((length) => 'A'.repeat(length)),
+  '',
+  'a',
+  'A',
+  'b',
 ]
 
 const INDEXES: readonly (readonly [name: string, indexes: readonly IndexDefinition[]])[] = [
   ['one text', [index(['s'])]],
-  ['one text, descending', [index([{ path: 's', descending: true }])]],
   ['one text, folded', [index([{ path: 's', caseInsensitive: true }])]],
-  ['two texts', [index(['s', 's2'])]],
   ['two texts, and the second alone', [index(['s', 's2']), index(['s2'])]],
   ['two texts, unique', [index([{ path: 's', descending: true }, 's2'], true)]],
 ]
@@ -73,11 +76,12 @@ function ended(fill: string, length: number, end: string): string {
   return fill.repeat(length - (end === '' ? 0 : 1)) + end
 }
 
+/** Each text with an operator or two for each field, each operator with texts of every length. */
 function comparisons(): readonly Question[] {
-  const operators = ['$eq', '$neq', '$lt', '$lte', '$gt', '$gte']
-  return FIELDS.flatMap((field) =>
-    TEXTS.filter((text) => text.length < 2_000 || text.endsWith('!')).flatMap((rvalue) =>
-      operators.map((op) => ({ query: { field, op, rvalue } })),
+  const operators = ['$eq', '$lt', '$lte', '$neq', '$gt', '$gte']
+  return FIELDS.flatMap((field, k) =>
+    TEXTS.flatMap((rvalue, i) =>
+      operators.filter((_, j) => (i + j + k * 3) % 5 === 0).map((op) => ({ query: { field, op, rvalue } })),
     ),
   )
 }
@@ -98,19 +102,14 @@ function lists(): readonly Question[] {
   )
 }
 
+/** A pattern has at most 1,000 units of UTF-16, so the longest are of the others only. */
 function patterns(): readonly Question[] {
   const lengths = [1, 299, 300, 301, 599, 600, 601]
-  return FIELDS.flatMap((field) =>
-    FILLS.flatMap((fill) =>
-      lengths.flatMap((length) =>
-        [false, true].flatMap((caseInsensitive) =>
-          ['', '!', '$'].map((end) => ({
-            query: { field, regex: `^${fill.repeat(length)}${end}`, caseInsensitive },
-          })),
-        ),
-      ),
-    ),
-  )
+  const begun = FILLS.flatMap((fill) => lengths.map((length) => fill.repeat(length)))
+  return begun
+    .filter((text) => text.length < 900)
+    .flatMap((text, i) => ['', '!', '$'].map((end) => ({ regex: `^${text}${end}`, field: FIELDS[i % 2]! })))
+    .map((query, i) => ({ query: { ...query, caseInsensitive: i % 2 === 0 } }))
 }
 
 function pages(): readonly Question[] {
@@ -127,8 +126,8 @@ function pages(): readonly Question[] {
   ]
   return sorts.flatMap((sort) =>
     queries.flatMap((query) =>
-      Array.from({ length: 12 }, (_, i) => {
-        const page = { sort, from: i * 20, to: i * 20 + 19 }
+      Array.from({ length: 10 }, (_, i) => {
+        const page = { sort, from: i * 25, to: i * 25 + 24 }
         return query === undefined ? page : { ...page, query }
       }),
     ),
@@ -137,16 +136,22 @@ function pages(): readonly Question[] {
 
 /** Every text in both fields, some of them twice and with others of their kind, and documents that lack one. */
 async function filled(kind: StoreKind, indexes: readonly IndexDefinition[]): Promise<Stage> {
-  const stage = await openStage({ freshPlace: () => freshPlace(kind), openAt: openStore }, indexes)
+  const openAt = (location: string) => openStore(kind === 'postgres' ? usingIndexes(location) : location)
+  const stage = await openStage({ freshPlace: () => freshPlace(kind), openAt }, indexes)
   const documents = TEXTS.flatMap((s, i) => [
     { _id: `${i}`, s, s2: TEXTS[(i * 37) % TEXTS.length]! },
     { _id: `${i}+`, s, s2: TEXTS[(i * 37 + 1) % TEXTS.length]! },
   ])
-  await insert(
-    stage.store,
-    JSON.stringify([...documents, { _id: 's', s: 'a' }, { _id: 's2', s2: 'a' }, { _id: '-' }]),
-  )
+  const lacking = [{ _id: 's', s: 'a' }, { _id: 's2', s2: 'a' }, { _id: '-' }]
+  await insert(stage.store, JSON.stringify([...documents, ...lacking]))
   return stage
+}
+
+/** So few documents would be read one by one, and what the indexes hold would not matter. */
+function usingIndexes(location: string): string {
+  const url = new URL(location)
+  url.searchParams.set('options', '-c enable_seqscan=off')
+  return url.href
 }
 
 async function answerOf({ store }: Stage, question: Question) {
