@@ -1,14 +1,26 @@
 /** Smalt as a library: open the service on its datasources, and serve it over HTTP or call it directly. */
 export { type Caller, PERMISSIONS, type Permission } from './access/caller.ts'
-export { ServiceError } from './base/errors.ts'
+export { type Code, type ErrorObject, ServiceError } from './base/errors.ts'
+export type { Json, JsonObject } from './base/json.ts'
 export { DEFAULT_LIMITS, type Limits } from './base/limits.ts'
-export type { Authentication } from './auth/authentication.ts'
+export { type Authentication, OpenNetworkError } from './auth/authentication.ts'
 export { createAuthentication } from './auth/create.ts'
+export type { PermissionRoles } from './auth/make-caller.ts'
 export { openMode } from './auth/open.ts'
-export type { AuthSettings } from './auth/settings.ts'
-export { createLog } from './http/log.ts'
-export { createMetrics } from './http/metrics.ts'
-export { type RunningServer, startServer } from './http/server.ts'
+export type {
+  AuthSettings,
+  JwtSettings,
+  ProxyHeaders,
+  ProxySettings,
+  TokenSettings,
+} from './auth/settings.ts'
+export { type Log, type LogLevel, createLog, logTo } from './http/log.ts'
+export { type Metrics, type Snapshot, createMetrics } from './http/metrics.ts'
+export type { Overload } from './http/overload.ts'
+export type { RateLimit } from './http/rate-limit.ts'
+export { type RunningServer, type ServerOptions, type Tls, startServer } from './http/server.ts'
+export type { HangUp } from './service/deps.ts'
+export type { LockResult } from './service/locks.ts'
 export { type Datasource, OpenError, type ServiceOptions, openService } from './service/open.ts'
-export { type DataResponse, printResponse } from './service/response.ts'
-export type { DataService, MetadataService, Service, Target } from './service/service.ts'
+export { type DataError, type DataResponse, type JsonText, printResponse } from './service/response.ts'
+export type { DataService, MetadataService, SearchTarget, Service, Target } from './service/service.ts'

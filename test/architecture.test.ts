@@ -50,6 +50,26 @@ test('architecture: every folder of src stands in the table', () => {
   assert.deepEqual([...new Set(files.map(folderOf))].sort(), Object.keys(MAY_IMPORT).sort())
 })
 
+const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+
+test('architecture: ARCHITECTURE.md tells of every folder what it may import', () => {
+  const rows = page.matchAll(/^\| `([a-z]+)` \|.*\| ([^|]+) \|$/gm)
+  const documented = [...rows].map(([, folder, names]) => [folder, names!.split(', ')])
+  assert.deepEqual(Object.fromEntries(documented), MAY_IMPORT)
+})
+
+for (const folder of ['store/sqlite', 'store/postgres']) {
+  test(`architecture: ARCHITECTURE.md names the files of ${folder}, and no other`, () => {
+    const part = page.slice(page.search(new RegExp(`^.*\`${folder}\`.*:\n\n\\| File`, 'm')))
+    const table = part.slice(part.indexOf('|'), part.indexOf('\n\n', part.indexOf('|')))
+    const named = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell]) =>
+      cell!.split(', ').map((each) => each.replaceAll('`', '')),
+    )
+    const present = globSync('*.ts', { cwd: join(root, 'src', folder) })
+    assert.deepEqual([...named, 'store.ts'].sort(), present.sort())
+  })
+}
+
 for (const file of files) {
   test(`architecture: ${file} imports only what ${folderOf(file)} may import`, () => {
     const folder = folderOf(file)
@@ -83,8 +103,8 @@ test('architecture: no module imports itself through others', () => {
 })
 
 test('architecture: every error code is documented, and every documented code is in the table', () => {
-  const page = readFileSync(join(root, 'docs/reference/errors.md'), 'utf8')
-  const documented = [...page.matchAll(/^\| `([^`]+)` \| (\d{3}) \|/gm)].map(([, code, status]) => [
+  const reference = readFileSync(join(root, 'docs/reference/errors.md'), 'utf8')
+  const documented = [...reference.matchAll(/^\| `([^`]+)` \| (\d{3}) \|/gm)].map(([, code, status]) => [
     code,
     Number(status),
   ])

@@ -8,7 +8,7 @@ import { type Condition, NO_DOCUMENT, allOf, boundTo, conditionOf } from './cond
 import { type DecidingList, type Question, decidingLists, selects } from './deciding-lists.ts'
 import { type View, viewOf } from './view.ts'
 
-export type Decision = 'allow' | 'deny' | 'conditional'
+type Decision = 'allow' | 'deny' | 'conditional'
 
 export interface AccessExplanation {
   readonly decision: Decision

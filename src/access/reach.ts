@@ -8,7 +8,7 @@ import { type Caller, countingEntries } from './caller.ts'
 import { type Question, decidingLists } from './deciding-lists.ts'
 
 /** To all documents, to none, or to those that a rule matches. */
-export type Reach = 'yes' | 'no' | 'where'
+type Reach = 'yes' | 'no' | 'where'
 
 /** How far somebody with these roles, and no others, reaches. */
 export function reachOf(question: Question, roles: readonly string[]): Reach {

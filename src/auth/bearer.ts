@@ -6,7 +6,7 @@ import { unauthenticated } from './unauthenticated.ts'
 
 type FromToken = (token: string) => Caller | Promise<Caller>
 
-export interface BearerModes {
+interface BearerModes {
   readonly tokens: FromToken | undefined
   readonly jwt: FromToken | undefined
 }

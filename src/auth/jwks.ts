@@ -1,5 +1,4 @@
 /** The public keys of an issuer: fetched when needed, kept, and fetched again when keys change, but never in a storm. */
-import { readFileSync } from 'node:fs'
 import {
   type FlattenedJWSInput,
   type JSONWebKeySet,
@@ -9,18 +8,26 @@ import {
 } from 'jose'
 import { ServiceError } from '../base/errors.ts'
 import { isObject, member } from '../base/json.ts'
-import { parseJson } from '../base/parse-json.ts'
 import { fetchJson, isSafeUrl } from './fetch-json.ts'
+import { fileKeys } from './jwks-file.ts'
 import { isLoopback } from './loopback.ts'
 import type { JwtSettings } from './settings.ts'
 
 type KeySet = ReturnType<typeof createLocalJWKSet>
-export type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => ReturnType<KeySet>
+type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => ReturnType<KeySet>
 
 type KeySettings = Pick<JwtSettings, 'issuer' | 'jwksUrl' | 'jwksFile' | 'cooldownSeconds'>
 
 /** The key that a token names. */
 export function keySource(settings: KeySettings, onProblem: (error: unknown) => void): KeyOf {
+  if (settings.jwksFile !== undefined) {
+    const current = fileKeys(settings.jwksFile, onProblem)
+    return async (header, token) => {
+      const set = current()
+      if (set === undefined) throw unavailable()
+      return await set(header, token)
+    }
+  }
   const keys = new Keys(settings, onProblem)
   return async (header, token) => {
     const before = await keys.current()
@@ -88,11 +95,8 @@ class Keys {
   }
 }
 
-async function loadKeys({ jwksFile, jwksUrl, issuer }: KeySettings): Promise<KeySet> {
-  const keys =
-    jwksFile === undefined
-      ? await fetchJson(jwksUrl ?? (await discoveredUrl(issuer)))
-      : parseJson(readFileSync(jwksFile, 'utf8'), 32)
+async function loadKeys({ jwksUrl, issuer }: KeySettings): Promise<KeySet> {
+  const keys = await fetchJson(jwksUrl ?? (await discoveredUrl(issuer)))
   return createLocalJWKSet(keys as unknown as JSONWebKeySet)
 }
 

@@ -11,7 +11,7 @@ import type { MakeCaller } from './make-caller.ts'
 import type { JwtSettings } from './settings.ts'
 import { unauthenticated } from './unauthenticated.ts'
 
-export interface JwtOptions {
+interface JwtOptions {
   readonly settings: JwtSettings
   readonly makeCaller: MakeCaller
   /** Told of keys that cannot be had. */
@@ -41,7 +41,7 @@ export function jwtMode({ settings, makeCaller, onProblem }: JwtOptions): (token
   }
 }
 
-export type JwtAnswer = Caller | Promise<Caller>
+type JwtAnswer = Caller | Promise<Caller>
 
 const MAX_LENGTH = 8 * 1_024
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/

@@ -1,6 +1,6 @@
 /** Names and addresses that only this machine can use. */
 
-export type HostKind = 'loopback' | 'foreign' | 'malformed'
+type HostKind = 'loopback' | 'foreign' | 'malformed'
 
 /** What a `Host` header names; the few texts that come again and again are looked up. */
 export function hostKind(host: string | undefined): HostKind {

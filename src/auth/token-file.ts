@@ -2,12 +2,18 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import {
   closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
+  type Stats,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -119,22 +125,59 @@ function isUsable({ hash, expires }: TokenRecord): boolean {
 
 /** Read and written under a lock, so that two who do so at once do not lose each other's change. */
 async function change(
-  file: string,
+  link: string,
   next: (records: readonly TokenRecord[]) => readonly TokenRecord[],
 ): Promise<void> {
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(link), { recursive: true })
+  const file = targetOf(link)
   const lock = `${file}.lock`
   await take(lock)
   try {
-    const text = `${JSON.stringify({ tokens: next(readTokens(file)) }, undefined, 2)}\n`
-    const draft = `${file}.${process.pid}.tmp`
-    const handle = openSync(draft, 'w', 0o600)
-    writeFileSync(handle, text)
-    fsyncSync(handle)
-    closeSync(handle)
-    renameSync(draft, file)
+    replace(file, `${JSON.stringify({ tokens: next(readTokens(file)) }, undefined, 2)}\n`)
   } finally {
     rmSync(lock, { force: true })
+  }
+}
+
+/** The file itself where its name is a link, so that the link stays one. */
+function targetOf(link: string): string {
+  try {
+    return realpathSync(link)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return link
+    throw new TokenFileError(`${link} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function replace(file: string, text: string): void {
+  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  // a link that somebody put there is not followed
+  const handle = openSync(draft, 'wx', 0o600)
+  try {
+    try {
+      const before = statSync(file, { throwIfNoEntry: false })
+      if (before) resemble(handle, before, file)
+      writeFileSync(handle, text)
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
+}
+
+/** Whoever read the file before can read it afterwards, and nobody else: the service may run as another user. */
+function resemble(handle: number, { uid, gid, mode }: Stats, file: string): void {
+  const made = fstatSync(handle)
+  try {
+    if (made.uid !== uid || made.gid !== gid) fchownSync(handle, uid, gid)
+    if ((made.mode & 0o777) !== (mode & 0o777)) fchmodSync(handle, mode & 0o777)
+  } catch (error) {
+    const message = (error as Error).message
+    throw new TokenFileError(`${file} belongs to another user, for whom it cannot be kept: ${message}`)
   }
 }
 

@@ -1,39 +1,24 @@
 /** Static bearer tokens, from a file that is looked at again so often that a revoked one soon stops counting. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { statSync } from 'node:fs'
 import type { Caller } from '../access/caller.ts'
+import { ServiceError } from '../base/errors.ts'
+import { FRESH_MS, stampOf } from './file-stamp.ts'
 import type { MakeCaller } from './make-caller.ts'
 import { TOKEN, type TokenRecord, hashOf, readTokens } from './token-file.ts'
 import { unauthenticated } from './unauthenticated.ts'
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly file: string
   readonly makeCaller: MakeCaller
-  /** Told of a file that cannot be used; the tokens last read go on counting. */
+  /** Told once of a file that cannot be used, until it can be again. */
   readonly onProblem: (error: unknown) => void
 }
 
 /** From the text of a token to its caller. */
-export function tokenMode({ file, makeCaller, onProblem }: TokenOptions): (token: string) => Caller {
-  let known: ReadonlyMap<string, Known> = new Map()
-  let stamp = ''
-  let lookedAt = -Infinity
-  const refresh = (): void => {
-    const now = performance.now()
-    if (now - lookedAt < FRESH_MS) return
-    lookedAt = now
-    const current = stampOf(file)
-    if (current === stamp) return
-    stamp = current
-    try {
-      known = remade(known, readTokens(file), makeCaller)
-    } catch (error) {
-      onProblem(error)
-    }
-  }
-  refresh()
+export function tokenMode(options: TokenOptions): (token: string) => Caller {
+  const knownNow = lookedAfter(options)
   return (token) => {
-    refresh()
+    const known = knownNow()
     const [, id = '', secret = ''] = TOKEN.exec(token) ?? []
     const found = known.get(id)
     // the same work whether the id is known or not
@@ -44,9 +29,40 @@ export function tokenMode({ file, makeCaller, onProblem }: TokenOptions): (token
   }
 }
 
-/** So much younger than a second that what watches open answers notices within one. */
-const FRESH_MS = 250
+/** So long tokens count though the file may revoke them, for all that can be told. */
+const GRACE_MS = 5_000
 const NO_HASH = randomBytes(32)
+
+/** What the file holds, or held a moment ago where it cannot be read. */
+function lookedAfter({ file, makeCaller, onProblem }: TokenOptions): () => ReadonlyMap<string, Known> {
+  let known: ReadonlyMap<string, Known> = new Map()
+  let stamp = ''
+  let lookedAt = -Infinity
+  let soundAt = -Infinity
+  let hasFailed = false
+  const look = (now: number): void => {
+    lookedAt = now
+    const current = stampOf(file)
+    try {
+      if (current !== stamp) known = remade(known, readTokens(file), makeCaller)
+      // only now, so that a file that could not be read is tried again
+      stamp = current
+      soundAt = now
+      hasFailed = false
+    } catch (error) {
+      if (!hasFailed) onProblem(error)
+      hasFailed = true
+    }
+  }
+  look(performance.now())
+  return () => {
+    const now = performance.now()
+    if (now - lookedAt >= FRESH_MS) look(now)
+    // counted from when the file was last found sound: nobody knows how long it has been unreadable
+    if (hasFailed && now - soundAt > GRACE_MS) throw unavailable()
+    return known
+  }
+}
 
 interface Known {
   readonly hash: Buffer
@@ -72,12 +88,6 @@ function remade(
   return new Map(entries)
 }
 
-/** Another one whenever the file was replaced or written to. */
-function stampOf(file: string): string {
-  try {
-    const stat = statSync(file, { bigint: true })
-    return `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`
-  } catch (error) {
-    return String((error as NodeJS.ErrnoException).code)
-  }
+function unavailable(): ServiceError {
+  return new ServiceError('crud:Unavailable', 'tokens cannot be checked at the moment')
 }

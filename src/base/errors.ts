@@ -96,7 +96,7 @@ export interface ErrorObject {
   readonly msg: string
 }
 
-export interface Place {
+interface Place {
   /** JSON pointer into the request. */
   readonly at?: string
   /** Path of work below the operation, such as a field's path. */

@@ -17,6 +17,7 @@ import {
   readSettingsFile,
   variableFor,
 } from './settings.ts'
+import { refuseStrayVariables } from './stray-variables.ts'
 
 export interface Config {
   readonly host: string
@@ -37,7 +38,7 @@ export interface Config {
   readonly sources: Readonly<Record<string, string>>
 }
 
-export interface NamedLocation {
+interface NamedLocation {
   readonly name: string
   /** May hold a password. */
   readonly location: string
@@ -59,8 +60,8 @@ export function readConfig(
 ): Config {
   if (flags.store !== undefined && flags.data !== undefined)
     throw new ConfigError('--data and --store both say where the data is; leave one of them out')
-  refuseStrayLimit(environment)
   const file = readSettingsFile(flags.config ?? environment['SMALT_CONFIG'], directory)
+  refuseStrayVariables(environment, file)
   const settings = gatherSettings(flagValues(flags), environment, file)
   const pick = new Reader(settings, environment)
   const dataDirectory = pick.text('data') ?? './data'
@@ -172,14 +173,6 @@ function workersFrom(pick: Reader, datasources: readonly NamedLocation[]): numbe
     `${pick.nameOf('workers')} must be 1 while the datasource ${embedded.name} is SQLite, whose file one process ` +
       'owns; several processes need PostgreSQL',
   )
-}
-
-function refuseStrayLimit(environment: Environment): void {
-  const known = Object.keys(DEFAULT_LIMITS).map(limitVariable)
-  const stray = Object.keys(environment).find(
-    (name) => name.startsWith('SMALT_LIMITS_') && !known.includes(name),
-  )
-  if (stray !== undefined) throw new ConfigError(`${stray} sets no limit; there are ${known.join(', ')}`)
 }
 
 function limitsFrom(pick: Reader): Limits {

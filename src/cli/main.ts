@@ -58,6 +58,11 @@ const OPTIONS = {
 const COMMANDS = ['serve', 'config', 'token', 'lint', 'move', 'help', 'version'] as const
 type Command = (typeof COMMANDS)[number]
 
+/** Words that somebody may try as a command → what there is for it. */
+const MEANT: Readonly<Record<string, string>> = { start: 'serve', schema: 'config schema' }
+
+const ANYWHERE = ['help', 'version']
+
 const OWN_OPTIONS: Readonly<Partial<Record<Command, object>>> = {
   move: MOVE_OPTIONS,
   token: TOKEN_OPTIONS,
@@ -74,6 +79,8 @@ try {
 
 async function run(args: readonly string[]): Promise<void> {
   const { command, flags, words } = parse(args)
+  // whatever is made from here on holds data or tokens, which are for nobody else on the machine
+  process.umask(0o077)
   switch (command) {
     case 'help':
       process.stdout.write(HELP)
@@ -117,8 +124,7 @@ function parse(args: readonly string[]): Parsed {
   for (const token of tokens) {
     if (token.kind !== 'option') continue
     const known = Object.entries(OPTIONS).find(([name]) => name === token.name)?.[1]
-    if (!known)
-      throw usage(`there is no option ${token.rawName}`, token.rawName, Object.keys(OPTIONS).map(dashed))
+    if (!known) throw usage(`there is no option ${token.rawName}`, token.rawName, optionsFor(positionals))
     if (known.type === 'string' && token.value === undefined) throw usage(`${token.rawName} needs a value`)
     if (known.type === 'boolean' && token.value !== undefined) throw usage(`${token.rawName} takes no value`)
   }
@@ -127,13 +133,22 @@ function parse(args: readonly string[]): Parsed {
   if (version === true) return { command: 'version', flags: {}, words: [] }
   const [name = 'serve', ...rest] = positionals
   const command = COMMANDS.find((each) => each === name)
-  if (!command) throw usage(`there is no command ${name}`, name, COMMANDS)
+  if (!command) throw usage(`there is no command ${name}`, name, [...COMMANDS, ...Object.keys(MEANT)])
   const takesWords = command === 'token' || (command === 'config' && rest.join(' ') === 'schema')
-  if (rest.length > 0 && !takesWords)
-    throw usage(`${command} takes no further words, but got ${rest.join(' ')}`)
+  if (rest.length > 0 && !takesWords) {
+    const problem = `${command} takes no further words, but got ${rest.join(' ')}`
+    throw command === 'config' ? usage(problem, rest.join(' '), ['schema']) : usage(problem)
+  }
   const stray = Object.keys(flags).find((flag) => !understands(command, flag))
   if (stray !== undefined) throw usage(`${command} takes no ${dashed(stray)}`)
   return { command, flags: flags as Parsed['flags'], words: rest }
+}
+
+/** Those of the command that is among the words: the value of an unknown option may stand before it. */
+function optionsFor(words: readonly string[]): readonly string[] {
+  const command = COMMANDS.find((each) => words.includes(each)) ?? 'serve'
+  const names = Object.keys(OPTIONS).filter((name) => ANYWHERE.includes(name) || understands(command, name))
+  return names.map(dashed)
 }
 
 function understands(command: Command, flag: string): boolean {
@@ -149,7 +164,7 @@ function lenient(args: readonly string[]) {
 
 function usage(problem: string, word?: string, known: readonly string[] = []): Exit {
   const near = word === undefined ? undefined : suggestion(word, known)
-  const hint = near === undefined ? '' : `; did you mean ${near}?`
+  const hint = near === undefined ? '' : `; did you mean ${MEANT[near] ?? near}?`
   return new Exit(EXIT.usage, `${problem}${hint}\nsmalt --help lists what there is.`)
 }
 

@@ -1,7 +1,7 @@
 /** How far a move is: a bar that is redrawn on a terminal, now and then a line elsewhere. */
 import type { Progress } from '../service/move-copy.ts'
 
-export interface ProgressView {
+interface ProgressView {
   show(progress: Progress): void
   /** Leaves the terminal as it was. */
   end(): void

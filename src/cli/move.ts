@@ -50,7 +50,10 @@ const EXITS: Readonly<Record<MoveReason, number>> = {
 
 /** What was given is not repeated: there may be a password in it. */
 function locationFrom(flag: string, text: string | undefined): string {
-  if (text === undefined) throw new Exit(EXIT.usage, `move needs ${flag}, which is ${LOCATION_FORMS}`)
+  if (text === undefined) {
+    const problem = `move needs ${flag}, which is ${LOCATION_FORMS}`
+    throw new Exit(EXIT.usage, `${problem}\nsmalt --help lists what there is.`)
+  }
   if (parseLocation(text)) return text
   throw new Exit(EXIT.config, `${flag} must be ${LOCATION_FORMS}`)
 }
@@ -75,7 +78,16 @@ function told(
     const of = name === entity ? name : `${name} of ${entity}`
     return `  ${count.toLocaleString('en')} in ${of}${checksum === undefined ? '' : ` (checksum ${checksum})`}\n`
   })
-  const what = `${documents.toLocaleString('en')} documents, ${entities} entities, ${versions} versions, ${sequences} sequences`
+  const what = [
+    counted(documents, 'document', 'documents'),
+    counted(entities, 'entity', 'entities'),
+    counted(versions, 'version', 'versions'),
+    counted(sequences, 'sequence', 'sequences'),
+  ].join(', ')
   const verb = isRehearsal ? 'nothing is in the way of moving' : 'moved and checked'
   return `${rows.join('')}${verb} ${what} from ${from} to ${to} in ${seconds} s\n`
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 }

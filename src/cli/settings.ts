@@ -88,6 +88,11 @@ interface Leaf {
 
 const LEAVES: readonly Leaf[] = leavesOf(SETTINGS, [])
 
+/** Of every setting. */
+export const VARIABLES: readonly string[] = LEAVES.flatMap(({ path, isSection }) =>
+  isSection ? [] : [variableFor(path)],
+)
+
 function leavesOf(shape: Shape, keys: readonly string[]): readonly Leaf[] {
   const members = shape['properties'] as Readonly<Record<string, Shape>> | undefined
   const isSection = members !== undefined && shape['additionalProperties'] === false

@@ -2,19 +2,29 @@
 
 /** The known word nearest to this one, if it is near at all. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
-  const ranked = known.map((each) => ({ each, distance: distance(word.toLowerCase(), each) }))
+  const ranked = known.map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase()) }))
   const [best] = ranked.sort((a, b) => a.distance - b.distance)
   return best && best.distance <= Math.max(2, best.each.length / 3) ? best.each : undefined
 }
 
-/** Levenshtein's: how many letters to add, drop or change. */
+/** How many letters to add, drop or change; two that have changed places count once. */
 function distance(a: string, b: string): number {
+  let before: readonly number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1]
     for (let j = 0; j < b.length; j++) {
-      next.push(Math.min(next[j]! + 1, row[j + 1]! + 1, row[j]! + (a[i] === b[j] ? 0 : 1)))
+      const isSwap = j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j]
+      next.push(
+        Math.min(
+          next[j]! + 1,
+          row[j + 1]! + 1,
+          row[j]! + (a[i] === b[j] ? 0 : 1),
+          isSwap ? before[j - 1]! + 1 : Infinity,
+        ),
+      )
     }
+    before = row
     row = next
   }
   return row.at(-1)!

@@ -42,6 +42,7 @@ async function add(file: string, flags: TokenFlags, config: Config): Promise<voi
 
 function list(file: string, isJson: boolean): void {
   const records = readTokens(file).map(({ hash: _hash, ...record }) => record)
+  if (records.length === 0) process.stderr.write(`there are no tokens in ${file}\n`)
   if (isJson) {
     process.stdout.write(`${JSON.stringify(records, undefined, 2)}\n`)
     return
@@ -57,7 +58,10 @@ function endWord(expires: string): string {
 }
 
 async function revoke(file: string, id: string): Promise<void> {
-  if (!(await revokeToken(file, id))) throw new Exit(EXIT.failed, `there is no token ${id} in ${file}`)
+  // looked for first, because a change makes the file where there is none
+  const isThere = readTokens(file).some((record) => record.id === id)
+  if (!isThere || !(await revokeToken(file, id)))
+    throw new Exit(EXIT.failed, `there is no token ${id} in ${file}`)
   process.stderr.write(`revoked token ${id}\n`)
 }
 

@@ -14,7 +14,7 @@ export type ToWorker =
   | { readonly kind: 'gathered'; readonly id: number; readonly snapshots: readonly Snapshot[] }
 
 /** Answers that are waited for by number, but never for long: who does not answer is left out. */
-export interface Pending<T> {
+interface Pending<T> {
   ask(send: (id: number) => void, limitMs: number): Promise<T | undefined>
   answer(id: number, value: T): void
 }

@@ -8,27 +8,82 @@ import { contextOf } from './failure.ts'
 export type WatchCaller = (onGone: (line: string) => void) => () => void
 
 export function watchCaller(auth: Authentication, exchange: Exchange): WatchCaller {
-  const { request, caller } = exchange
-  return (onGone) => {
-    let isAsking = false
-    const look = async (): Promise<void> => {
-      if (isAsking) return
-      isAsking = true
-      if (await auth.stillCounts(request, caller)) isAsking = false
-      else {
-        clearInterval(timer)
-        onGone(lastLine(exchange))
-      }
-    }
-    const timer = setInterval(() => void look(), PERIOD_MS).unref()
-    return () => clearInterval(timer)
+  return (onGone) => watch(auth, exchange, (problem) => onGone(lastLine(exchange, problem)))
+}
+
+export interface WatchedWork {
+  /** The signal of the exchange; whoever asks for it works so long that the caller is watched from then on. */
+  readonly hangUp: () => AbortSignal
+  /** Why the work was ended before its time; undefined when it was not. */
+  readonly end: () => ServiceError | undefined
+}
+
+/** Work whose caller loses the right to it is ended as if they had hung up. */
+export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork {
+  let endWatch: (() => void) | undefined
+  let gone: ServiceError | undefined
+  const isWatched = auth.isProven(exchange.caller)
+  return {
+    hangUp() {
+      if (isWatched)
+        endWatch ??= watch(auth, exchange, (problem) => {
+          gone = problem
+          exchange.withdraw(problem)
+        })
+      return exchange.hangUp()
+    },
+    end() {
+      endWatch?.()
+      return gone
+    },
   }
 }
 
 const PERIOD_MS = 500
 
-function lastLine(exchange: Exchange): string {
-  const problem = new ServiceError('crud:NoAccess', 'the credentials of this request no longer count')
+/** Fails when whoever asked may not ask any more; a promise only where finding out takes one. */
+export function recheck(auth: Authentication, exchange: Exchange): void | Promise<void> {
+  if (auth.isProven(exchange.caller)) return recheckLater(auth, exchange)
+}
+
+/** Asked again after so long, which nobody needs to send a body unless they want to. */
+export const TRUSTED_MS = 500
+
+async function recheckLater(auth: Authentication, { request, caller }: Exchange): Promise<void> {
+  if (await auth.stillCounts(request, caller)) return
+  // says why, unless only the rights changed
+  await auth.callerOf(request)
+  throw noLonger()
+}
+
+function watch(
+  auth: Authentication,
+  { request, caller }: Exchange,
+  onGone: (problem: ServiceError) => void,
+): () => void {
+  let isAsking = false
+  const look = async (): Promise<void> => {
+    if (isAsking) return
+    isAsking = true
+    if (await auth.stillCounts(request, caller)) isAsking = false
+    else if (!isEnded) {
+      clearInterval(timer)
+      onGone(noLonger())
+    }
+  }
+  let isEnded = false
+  const timer = setInterval(() => void look(), PERIOD_MS).unref()
+  return () => {
+    isEnded = true
+    clearInterval(timer)
+  }
+}
+
+function noLonger(): ServiceError {
+  return new ServiceError('crud:NoAccess', 'the credentials of this request no longer count')
+}
+
+function lastLine(exchange: Exchange, problem: ServiceError): string {
   const errors = [problem.within(contextOf(exchange)).toObject()]
   return JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
 }

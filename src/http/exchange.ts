@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { NOBODY } from '../auth/authentication.ts'
+import type { ServiceError } from '../base/errors.ts'
 import { JSON_TYPE, type Params, type Reply, type Route } from './route.ts'
 import type { Meter } from './metrics.ts'
 
@@ -37,23 +38,28 @@ export class Exchange {
     this.id = requestIdOf(request)
   }
 
-  #hangUp: AbortSignal | undefined
+  #hangUp: AbortController | undefined
 
   /** Made only for those who wait long enough to ask for it. */
   readonly hangUp = (): AbortSignal => {
     this.#hangUp ??= closing(this.response)
-    return this.#hangUp
+    return this.#hangUp.signal
+  }
+
+  /** Ends the work for a reason that the caller, who is still there, is told. */
+  withdraw(reason: ServiceError): void {
+    this.#hangUp?.abort(reason)
   }
 }
 
 /** Aborted when the connection closes. */
-function closing(response: ServerResponse): AbortSignal {
+function closing(response: ServerResponse): AbortController {
   const controller = new AbortController()
   // Every read of a bulk may listen to it.
   setMaxListeners(0, controller.signal)
   if (response.destroyed) controller.abort(GONE)
   else response.once('close', () => controller.abort(GONE))
-  return controller.signal
+  return controller
 }
 
 /** Made once: the default reason is an error with a stack, which every request would pay for. */

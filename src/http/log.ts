@@ -1,5 +1,6 @@
 /** The log: JSON lines for machines, short lines for a person at a terminal. It never holds a body or a query. */
-import { type DestinationStream, type Logger, destination, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
+import { outputTo } from './log-output.ts'
 import { terminal } from './terminal.ts'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -34,13 +35,12 @@ export function createLog(level: LogLevel, isTerminal: boolean = process.stdout.
       terminal((line) => process.stdout.write(line)),
       level,
     )
-  const out = destination({ fd: 1, sync: false })
+  const out = outputTo(1)
   let held = ''
   const flush = () => {
     if (held !== '') out.write(held)
     held = ''
   }
-  // held here and not in the stream, which measures all it holds at every write
   const batched = {
     write(line: string) {
       held += line

@@ -16,7 +16,7 @@ export interface Metrics {
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /** What all processes measured that share the port; `own` is the part of the one that asks. */
-export type Gather = (own: Snapshot) => Promise<readonly Snapshot[]>
+type Gather = (own: Snapshot) => Promise<readonly Snapshot[]>
 
 export interface Meter {
   observe(status: number, seconds: number): void

@@ -7,7 +7,7 @@ import { STREAM_TYPE } from './route.ts'
 /** Lines are gathered up to this size before they are written. */
 const CHUNK = 32 * 1024
 
-export interface Sending {
+interface Sending {
   readonly lines: AsyncIterable<string>
   /** Whether the connection closes afterwards. */
   readonly isLast: boolean

@@ -11,7 +11,7 @@ import type { Service } from '../service/service.ts'
 import { type Gate, admit, charge, identify } from './admission.ts'
 import { Aborted, checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { answerClientError } from './client-error.ts'
-import { watchCaller } from './caller-watch.ts'
+import { TRUSTED_MS, recheck, watchCaller, watchWork } from './caller-watch.ts'
 import { allowOrigins } from './cors.ts'
 import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
@@ -24,14 +24,14 @@ import { type Overload, watchEventLoop } from './overload.ts'
 import { type RateLimit, limitRate } from './rate-limit.ts'
 import { cachedReadiness } from './readiness.ts'
 import { sendStream } from './send-stream.ts'
-import type { App, Reply, Route } from './route.ts'
+import type { App, Reply, Route, StreamReply } from './route.ts'
 import { createRouter } from './router.ts'
 import { ROUTES } from './routes.ts'
 
 // An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
 const { createServer: createPlainServer } = process.getBuiltinModule('node:http')
 
-interface ServerOptions {
+export interface ServerOptions {
   readonly service: Service
   readonly limits: Limits
   readonly auth: Authentication
@@ -156,7 +156,7 @@ async function receive(
     else await answer(listener, exchange, admitted.route)
   } catch (error) {
     if (error instanceof Aborted) note(listener, exchange, CLIENT_CLOSED, 0)
-    else refuse(listener, exchange, error)
+    else await refuse(listener, exchange, error)
   }
 }
 
@@ -165,23 +165,56 @@ async function answer(listener: Listener, exchange: Exchange, route: Route): Pro
   if (identified) await identified
   const body = route.body === undefined ? undefined : await bodyOf(listener, exchange)
   charge(listener, exchange, body)
-  const { params, search, caller, hangUp, request } = exchange
-  const accept = request.headers.accept ?? ''
-  const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, hangUp })
-  if ('lines' in reply) {
-    const watch = watchCaller(listener.auth, exchange)
-    const sending = { lines: reply.lines, isLast: listener.isDraining, watch }
-    note(listener, exchange, 200, await sendStream(exchange, sending))
-  } else finish(listener, exchange, reply)
+  const reply = await work(listener, exchange, { route, body })
+  if ('lines' in reply) note(listener, exchange, 200, await stream(listener, exchange, reply))
+  else finish(listener, exchange, reply)
 }
 
-async function bodyOf({ limits }: Listener, { request, response }: Exchange): Promise<Json | undefined> {
+interface Work {
+  readonly route: Route
+  readonly body: Json | undefined
+}
+
+async function work(listener: Listener, exchange: Exchange, { route, body }: Work) {
+  const { params, search, caller, request } = exchange
+  const accept = request.headers.accept ?? ''
+  const { hangUp, end } = watchWork(listener.auth, exchange)
+  let gone
+  try {
+    const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, hangUp })
+    gone = end()
+    // work that was done nevertheless is told of, as is the part of a bulk that was
+    if (gone === undefined || 'lines' in reply || reply.status < 400) return reply
+  } catch (error) {
+    gone = end()
+    if (gone === undefined) throw error
+  }
+  throw gone
+}
+
+async function stream(listener: Listener, exchange: Exchange, { lines }: StreamReply): Promise<number> {
+  try {
+    await recheck(listener.auth, exchange)
+  } catch (error) {
+    // only a stream that was begun lets go of what is behind it
+    for await (const _ of lines) break
+    throw error
+  }
+  const watch = watchCaller(listener.auth, exchange)
+  return await sendStream(exchange, { lines, isLast: listener.isDraining, watch })
+}
+
+async function bodyOf({ limits, auth }: Listener, exchange: Exchange): Promise<Json | undefined> {
+  const { request, response } = exchange
   checkBodyHeaders(request, limits)
   if (request.headers.expect !== undefined) response.writeContinue()
-  return parseBody(await readBody(request, limits), limits)
+  const identifiedAt = performance.now()
+  const bytes = await readBody(request, limits)
+  if (performance.now() - identifiedAt > TRUSTED_MS) await recheck(auth, exchange)
+  return parseBody(bytes, limits)
 }
 
-function refuse(listener: Listener, exchange: Exchange, error: unknown): void {
+async function refuse(listener: Listener, exchange: Exchange, error: unknown): Promise<void> {
   const isForeseen = error instanceof ServiceError
   if (!isForeseen) listener.log.logger.error({ requestId: exchange.id, err: error }, 'unexpected error')
   if (exchange.response.headersSent) {
@@ -190,8 +223,16 @@ function refuse(listener: Listener, exchange: Exchange, error: unknown): void {
     return
   }
   const problem = isForeseen ? error : internalError(` under request id ${exchange.id}`)
-  exchange.isCut = problem.code === 'crud:BodyTooLarge'
+  // what came along with the headers is read by then, so that small requests keep their connection
+  if (isUnread(exchange)) await new Promise(setImmediate)
+  exchange.isCut = problem.code === 'crud:BodyTooLarge' || isUnread(exchange)
   finish(listener, exchange, failureReply(exchange, problem))
+}
+
+/** Whether there is more to come of a body, which nobody wants any more. */
+function isUnread({ request: { complete, headers } }: Exchange): boolean {
+  if (complete) return false
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 function finish(listener: Listener, exchange: Exchange, reply: Reply): void {

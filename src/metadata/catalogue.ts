@@ -27,7 +27,7 @@ export interface Entity {
   readonly origin: string
 }
 
-export interface Version {
+interface Version {
   readonly text: string
   readonly document: () => SchemaDocument
   readonly schema: () => Schema

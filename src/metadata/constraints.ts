@@ -14,7 +14,7 @@ export interface ConstraintsDocument {
 }
 
 /** What the constraints stand on. */
-export interface Subject {
+interface Subject {
   readonly type: string
   /** Whether it is filled when read; nothing a caller writes could satisfy or violate a constraint then. */
   readonly isVirtual: boolean

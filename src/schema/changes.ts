@@ -1,6 +1,6 @@
 /** Which fields differ between two states of a document, for those who decide whether they may. */
 import { type Json, type JsonObject, isArray, isObject, sameJson } from '../base/json.ts'
-import { type Element, type Field, type Fields, willBeMade } from './field.ts'
+import { type Element, type Field, type Fields, isMadeAnew, willBeMade } from './field.ts'
 import { pairElements } from './pair-elements.ts'
 
 /** By path with indexes of the new state. Sizes of arrays are the server's business, other versions' members too. */
@@ -28,8 +28,13 @@ function compareMembers(before: JsonObject, after: JsonObject, comparison: Compa
     if (field.name.endsWith('#') || field.kind === 'reference') continue
     const path = at === '' ? field.name : `${at}.${field.name}`
     const [old, fresh] = [own(before, field.name), own(after, field.name)]
-    if (!willBeMade(field, fresh)) compareValue(old, fresh, { field, path, changed, isHidden })
+    if (!isServersDoing(field, old, fresh)) compareValue(old, fresh, { field, path, changed, isHidden })
   }
+}
+
+/** To make a value where there was none is the server's doing; to have one replaced is the sender's. */
+function isServersDoing(field: Field, old: Json | undefined, fresh: Json | undefined): boolean {
+  return willBeMade(field, fresh) && (isMadeAnew(field) || old === undefined || old === null)
 }
 
 interface ValueComparison {

@@ -11,6 +11,7 @@ import {
   type Field,
   type Fields,
   type SimpleField,
+  isMadeAnew,
   isNeeded,
   isServerMade,
 } from './field.ts'
@@ -28,7 +29,10 @@ export interface Sources {
 export interface Prepared {
   readonly document: JsonObject
   readonly faults: readonly ServiceError[]
-  /** Every field the sender gave a value, by path with indexes; server-made values are not among them. */
+  /**
+   * Every field the sender gave a value, by path with indexes; server-made values are not among them. Where values are
+   * only cast, a null that asks for a value counts as one.
+   */
   readonly given: ReadonlyMap<string, Field>
 }
 
@@ -104,6 +108,8 @@ function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: 
     // An explicit null asks the generator, which looks before nulls are stripped.
     const made = field.kind === 'simple' ? madeFor(field, work) : undefined
     if (made !== undefined) draft[field.name] = made
+    // Of a document that is stored already it asks for another value than the one that is there.
+    if (made === null && !isMadeAnew(field)) work.given.set(path, field)
     return
   }
   const prepared = prepareValue(value, field, path, work)

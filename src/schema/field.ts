@@ -112,3 +112,13 @@ export function willBeMade(field: Field, sent: Json | undefined): boolean {
   if (sent === undefined) return isNeeded(field)
   return sent === null || Boolean(field.generator?.overwrite)
 }
+
+/** Whether the server makes the value anew with every write, whatever the sender says. */
+export function isMadeAnew(field: Field): boolean {
+  return field.kind === 'simple' && Boolean(field.generator?.overwrite)
+}
+
+/** Whether to leave the field out replaces its value by a new one; an element without its identity is another element. */
+export function isReplacedByOmission(field: Field): boolean {
+  return willBeMade(field, undefined) && !isMadeAnew(field) && !field.constraints.elementIdentity
+}

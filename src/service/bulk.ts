@@ -155,5 +155,13 @@ function rolledBack(): DataResponse {
 
 async function runOne({ task }: BulkEntry, operations: Operations, caller: Caller): Promise<DataResponse> {
   if (task instanceof ServiceError) return failed(task)
+  const reason = withdrawal(task.target)
+  if (reason) return failed(reason.within('bulk'))
   return await operations[task.operation](caller, task.target, task.request)
+}
+
+/** Why the caller may no longer ask. One who merely hung up gives no such reason, and what was asked is done. */
+function withdrawal({ hangUp }: Target): ServiceError | undefined {
+  const signal = hangUp?.()
+  return signal?.aborted && signal.reason instanceof ServiceError ? signal.reason : undefined
 }

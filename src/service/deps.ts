@@ -5,6 +5,8 @@ import type { Bounds, Store, StoreSession } from '../store/store.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** Of the metadata in use: another number once something in it changed. */
+  readonly epoch: () => number
   /** Where the documents of the schema are; inside a transaction, the session of that transaction. */
   readonly storeOf: (schema: Schema) => StoreSession
   readonly storeIn: (datasource: string) => Store

@@ -4,7 +4,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { StoredDocument } from '../plan/plan.ts'
 
 /** What a caller may know a document by. */
-export interface Naming {
+interface Naming {
   readonly showsId: boolean
   /** What marks are made with: one for all processes and for good, so a mark means the same to each of them. */
   readonly secret: string

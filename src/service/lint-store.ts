@@ -1,11 +1,11 @@
 /** Looks at all metadata of a store without starting a service on it. */
-import { maskLocation, parseLocation } from '../base/location.ts'
+import { parseLocation } from '../base/location.ts'
 import type { Finding } from '../metadata/lint/subject.ts'
 import { openRegistry } from '../metadata/registry.ts'
 import { openStore } from '../store/open.ts'
-import { isStoreIn } from '../store/sqlite/archive.ts'
 import { findingsIn } from './access-reports.ts'
 import { type Datasource, OpenError } from './open.ts'
+import { refuseAbsent } from './refuse-absent.ts'
 
 export interface EntityFindings {
   readonly entity: string
@@ -22,7 +22,7 @@ export async function lintStore(
   const failed = (error: unknown): never => {
     throw new OpenError(location, error)
   }
-  refuseAbsent(location)
+  await refuseAbsent(location).catch(failed)
   await using store = await openStore(location).catch(failed)
   await store.ping().catch(failed)
   const kinds = new Map(
@@ -36,11 +36,4 @@ export async function lintStore(
   })
   const names = entity === undefined ? registry.names() : [registry.infoOf(entity).name]
   return names.map((name) => ({ entity: name, findings: findingsIn(registry, name) }))
-}
-
-/** Opening it would make an empty store where there is none. */
-function refuseAbsent(location: string): void {
-  const parsed = parseLocation(location)
-  if (parsed?.kind !== 'sqlite' || isStoreIn(parsed.directory)) return
-  throw new OpenError(location, new Error(`there is no store in ${maskLocation(location)}`))
 }

@@ -2,6 +2,7 @@
 import { type Caller, type Permission, requirePermission } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
+import type { Datasources } from '../metadata/datastore.ts'
 import { dependencyTrees } from '../metadata/dependencies.ts'
 import { diffJson } from '../metadata/diff.ts'
 import { printEntityInfo } from '../metadata/entity-info.ts'
@@ -11,9 +12,10 @@ import { roleRecords } from '../metadata/roles.ts'
 import { STATUSES, type SchemaDocument, parseStatus } from '../metadata/schema-document.ts'
 import type { HistoryRecord } from '../store/store.ts'
 import { accessOf, explainedAccess, findingsIn, findingsOf } from './access-reports.ts'
+import { type Replacing, asMetadata, asSchema, requireForReplacing } from './metadata-replacing.ts'
 import type { MetadataService } from './service.ts'
 
-export function metadataService(registry: Registry): MetadataService {
+export function metadataService(registry: Registry, configured: Datasources): MetadataService {
   const document = (entity: string, version: string): JsonObject =>
     printMetadataDocument(registry.infoOf(entity), registry.documentOf(entity, version))
   return {
@@ -54,7 +56,7 @@ export function metadataService(registry: Registry): MetadataService {
           return records.map(historyRecord)
         },
       }),
-    ...changes(registry, document),
+    ...changes({ registry, configured }, document),
   }
 }
 
@@ -63,26 +65,10 @@ type Changes = Pick<
   'create' | 'createSchema' | 'updateInfo' | 'setStatus' | 'setDefault' | 'clearDefault' | 'remove'
 >
 
-function changes(registry: Registry, document: (entity: string, version: string) => JsonObject): Changes {
+function changes(replacing: Replacing, document: (entity: string, version: string) => JsonObject): Changes {
+  const { registry } = replacing
   return {
-    create: (caller, target, body) =>
-      work(caller, 'metadata.insert', {
-        context: `createMetadata(${target.entity}:${target.version})`,
-        run: () =>
-          warned(registry, target.entity, async () => {
-            await registry.create(caller.principal, target, bodyOf(body))
-            return document(target.entity, target.version)
-          }),
-      }),
-    createSchema: (caller, target, body) =>
-      work(caller, 'metadata.insert', {
-        context: `createSchema(${target.entity}:${target.version})`,
-        run: () =>
-          warned(registry, target.entity, async () => {
-            await registry.createSchema(caller.principal, target, bodyOf(body))
-            return document(target.entity, target.version)
-          }),
-      }),
+    ...additions(replacing, document),
     updateInfo: (caller, entity, body) =>
       work(caller, 'metadata.update', {
         context: `updateEntityInfo(${entity})`,
@@ -123,6 +109,39 @@ function changes(registry: Registry, document: (entity: string, version: string)
         run: async () => {
           await registry.remove(caller.principal, entity)
           return {}
+        },
+      }),
+  }
+}
+
+function additions(
+  replacing: Replacing,
+  document: (entity: string, version: string) => JsonObject,
+): Pick<Changes, 'create' | 'createSchema'> {
+  const { registry } = replacing
+  return {
+    create: (caller, target, body) =>
+      work(caller, 'metadata.insert', {
+        context: `createMetadata(${target.entity}:${target.version})`,
+        async run() {
+          const sent = { entity: target.entity, body: bodyOf(body), written: asMetadata }
+          await requireForReplacing(caller, sent, replacing)
+          return warned(registry, target.entity, async () => {
+            await registry.create(caller.principal, target, sent.body)
+            return document(target.entity, target.version)
+          })
+        },
+      }),
+    createSchema: (caller, target, body) =>
+      work(caller, 'metadata.insert', {
+        context: `createSchema(${target.entity}:${target.version})`,
+        async run() {
+          const sent = { entity: target.entity, body: bodyOf(body), written: asSchema }
+          await requireForReplacing(caller, sent, replacing)
+          return warned(registry, target.entity, async () => {
+            await registry.createSchema(caller.principal, target, sent.body)
+            return document(target.entity, target.version)
+          })
         },
       }),
   }

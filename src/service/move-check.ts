@@ -41,7 +41,7 @@ export async function tallyOf(
   return tally
 }
 
-export interface Sides {
+interface Sides {
   readonly source: Archive
   readonly target: Archive
   /** What the target must hold. */

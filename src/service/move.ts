@@ -1,16 +1,16 @@
 /** Moves all that one store holds into another, empty one: complete and checked, or not at all. */
-import { maskLocation, parseLocation } from '../base/location.ts'
+import { maskLocation } from '../base/location.ts'
 import { ObstacleError } from '../store/archive.ts'
 import { openStore } from '../store/open.ts'
 import { LocationError } from '../store/postgres/location.ts'
-import { isStoreIn } from '../store/sqlite/archive.ts'
 import type { Store } from '../store/store.ts'
 import { checkRest } from './move-check.ts'
 import { type Plan, type Watch, checkDocuments, copyDocuments, copyRest } from './move-copy.ts'
 import { MoveError, asForeseen, inTheWay, messageOf } from './move-error.ts'
 import { recordsFor } from './move-metadata.ts'
+import { refuseAbsent } from './refuse-absent.ts'
 
-export interface MoveOptions extends Watch {
+interface MoveOptions extends Watch {
   readonly from: string
   readonly to: string
   /** Counts and looks for what would be in the way, and copies nothing. */
@@ -49,7 +49,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
 async function moveOnce(options: MoveOptions): Promise<Moved> {
   const { from, to, isRehearsal = false } = options
   await using opened = new AsyncDisposableStack()
-  refuseAbsent(from)
+  await refuseAbsent(from).catch((error: unknown) => Promise.reject(cannotOpen(from, error)))
   const source = opened.use(await open(from))
   const target = opened.use(await open(to))
   const plan = await planned(source, target, options)
@@ -66,13 +66,6 @@ async function moveOnce(options: MoveOptions): Promise<Moved> {
   }
 }
 
-/** Opening it would make an empty store where there is none. */
-function refuseAbsent(location: string): void {
-  const parsed = parseLocation(location)
-  if (parsed?.kind !== 'sqlite' || isStoreIn(parsed.directory)) return
-  throw new MoveError('unreachable', `there is no store in ${parsed.directory}`)
-}
-
 async function open(location: string): Promise<Store> {
   try {
     const store = await openStore(location)
@@ -84,11 +77,15 @@ async function open(location: string): Promise<Store> {
       },
     )
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException
-    if (code === 'SMALT_LOCKED') throw new MoveError('conflict', message)
-    const reason = error instanceof LocationError ? 'location' : 'unreachable'
-    throw new MoveError(reason, `the data in ${maskLocation(location)} cannot be opened: ${message}`, error)
+    throw cannotOpen(location, error)
   }
+}
+
+function cannotOpen(location: string, error: unknown): MoveError {
+  const { message, code } = error as NodeJS.ErrnoException
+  if (code === 'SMALT_LOCKED') return new MoveError('conflict', message)
+  const reason = error instanceof LocationError ? 'location' : 'unreachable'
+  return new MoveError(reason, `the data in ${maskLocation(location)} cannot be opened: ${message}`, error)
 }
 
 /** Refuses what cannot be moved as it is, before anything happens. */

@@ -2,6 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { maskLocation } from '../base/location.ts'
+import type { Datasources } from '../metadata/datastore.ts'
 import { createRegistry } from '../metadata/registry.ts'
 import { openStore } from '../store/open.ts'
 import { LocationError } from '../store/postgres/location.ts'
@@ -47,13 +48,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const stores = await openStores(options, opened)
   const [[, store], ...others] = [...stores] as [[string, Store], ...[string, Store][]]
   const storeIn = (datasource: string): Store => stores.get(datasource)!
-  const registry = createRegistry(store, {
+  const configured: Datasources = {
     backends: [...new Set([...stores.values()].map(({ kind }) => kind))],
     datasources: [...stores.keys()],
     backendOf: (datasource) => storeIn(datasource).kind,
-    others: new Map(others),
-    now,
-  })
+  }
+  const registry = createRegistry(store, { ...configured, others: new Map(others), now })
   const isShared = [...stores.values()].some(({ kind }) => kind !== 'sqlite')
   const upkeep = opened.use(keepUp({ store, registry, isShared, onInternalError }))
   const { location } = options.datasources[0]!
@@ -63,6 +63,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     store: { kind: store.kind, description: store.description, location: maskLocation(location) },
     data: dataService({
       schemaOf: (entity, version) => registry.schemaOf(entity, version),
+      epoch: () => registry.epoch(),
       storeOf: (schema) => storeIn(schema.collection.datasource),
       storeIn,
       store,
@@ -71,7 +72,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       now,
       onInternalError,
     }),
-    metadata: metadataService(registry),
+    metadata: metadataService(registry, configured),
     ready: () =>
       presentably(onInternalError, async () => {
         upkeep.requireLoaded()

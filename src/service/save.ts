@@ -13,7 +13,7 @@ import { planSave } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
 import { carryMembers } from '../schema/carry.ts'
 import { castDocument, prepareDocument } from '../schema/document.ts'
-import type { Field } from '../schema/field.ts'
+import { type Field, isReplacedByOmission } from '../schema/field.ts'
 import type { Freshness } from './document-version.ts'
 import { type Deps, boundsOf, pageBounds } from './deps.ts'
 import { denials } from './denials.ts'
@@ -104,7 +104,10 @@ function replace(stored: StoredDocument, sent: Json, { deps, allowed, freshness,
   const { isHidden } = sight
   // `_id` is the stored one, also when the document was found by another identity.
   const named = { ...document, _id: before['_id']! }
-  const after = carryMembers(before, named, schema.root.fields, isHidden)
+  // Left out, a value that the service makes would be made anew, which is a change that not everybody may make.
+  const isCarried = (field: Field): boolean =>
+    isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
+  const after = carryMembers(before, named, schema.root.fields, isCarried)
   const hiddenNamed = hiddenAmong(given, isHidden)
   return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw))
 }

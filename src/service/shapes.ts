@@ -261,7 +261,7 @@ export const SchemaShape = Type.Object(
   { description: 'One version of an entity: its fields, their types, constraints and access.' },
 )
 
-export const FindingShape = Type.Object({
+const FindingShape = Type.Object({
   severity: Type.Enum(['warning', 'hint']),
   code: text('What kind of doubt, such as `version-downgrade`.'),
   at: text('JSON pointer into the metadata document.'),

@@ -9,6 +9,7 @@ import { allowedFind } from './find.ts'
 import { type Page, createPage } from './page.ts'
 import type { FindRequest } from './request.ts'
 import type { JsonText } from './response.ts'
+import { accessWatch } from './stream-access.ts'
 
 /** What fails before the first document fails here, and is answered as any find; what fails later is told at the end. */
 export async function stream(
@@ -17,6 +18,7 @@ export async function stream(
   request: FindRequest,
 ): Promise<AsyncIterable<JsonText>> {
   const schema = deps.schemaOf(request.entity, request.version)
+  const requireAccess = accessWatch(deps, { schema, caller, request })
   const allowed = allowedFind(request, schema, caller)
   const { read, ...remaining } = planFind(allowed)
   const bounds = boundsOf(deps, request)
@@ -30,7 +32,7 @@ export async function stream(
     return matchCount
   }
   const { onInternalError } = deps
-  return lines(schema, { page, count, first, rest: documents, onInternalError })
+  return lines(schema, { page, count, first, rest: documents, requireAccess, onInternalError })
 }
 
 interface Running {
@@ -38,17 +40,23 @@ interface Running {
   readonly first: IteratorResult<StoredDocument, unknown>
   readonly rest: AsyncIterator<StoredDocument>
   readonly count: () => Promise<number>
+  readonly requireAccess: () => void
   readonly onInternalError: (error: unknown) => void
 }
 
 /** However it ends, also right after the header, the cursor behind it is closed. */
 async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText> {
-  const { page, first, rest, count } = running
+  const { page, first, rest, count, requireAccess } = running
   const { entity, version: entityVersion } = schema
   try {
     yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
-    for (let next = first; !next.done; next = await rest.next()) yield page.line(next.value)
-    yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount: await count() })
+    for (let next = first; !next.done; next = await rest.next()) {
+      requireAccess()
+      yield page.line(next.value)
+    }
+    const matchCount = await count()
+    requireAccess()
+    yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount })
   } catch (error) {
     // The response has begun, so the failure is told at its end, and to whoever keeps the log.
     if (!(error instanceof ServiceError)) running.onInternalError(error)

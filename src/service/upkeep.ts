@@ -4,7 +4,7 @@ import type { Registry } from '../metadata/registry.ts'
 import type { Store } from '../store/store.ts'
 import { ensureSavedSearch } from './saved-search-entity.ts'
 
-export interface Upkeep extends AsyncDisposable {
+interface Upkeep extends AsyncDisposable {
   /**
    * Settles after the first attempt to read metadata, or when that takes too long to wait for. A store out of reach is
    * no failure: it is tried again until it answers.

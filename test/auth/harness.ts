@@ -28,17 +28,18 @@ export interface Who {
 
 export type ServerSettings = Omit<Partial<Parameters<typeof startServer>[0]>, 'service' | 'auth'> & {
   readonly stream?: DataService['stream']
+  readonly bulk?: DataService['bulk']
 }
 
 export async function startAuthServer(
   settings: Partial<AuthSettings>,
-  { stream, ...options }: ServerSettings = {},
+  { stream, bulk, ...options }: ServerSettings = {},
 ): Promise<AuthServer> {
   const problems: unknown[] = []
   const none = { isOpen: false, hasCertificates: false, permissions: {}, origins: options.origins ?? [] }
   const auth = await createAuthentication({ ...none, ...settings }, (problem) => void problems.push(problem))
   const fake = fakeService()
-  const service = stream ? { ...fake, data: { ...fake.data, stream } } : fake
+  const service = { ...fake, data: { ...fake.data, ...(stream && { stream }), ...(bulk && { bulk }) } }
   const server = await startServer({
     service,
     auth,
@@ -82,9 +83,16 @@ export function scratch(): Scratch {
   }
 }
 
-/** Asks until the answer is right; fails when that takes far too long. */
-export async function eventually(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const deadline = Date.now() + 10_000; !(await check());) {
+/** What is promised within a second, with another one for a busy machine. */
+export const SOON_MS = 2_000
+
+/** Asks until the answer is right; fails when that takes too long. */
+export async function eventually(
+  check: () => boolean | Promise<boolean>,
+  what: string,
+  withinMs: number = 10_000,
+): Promise<void> {
+  for (const deadline = Date.now() + withinMs; !(await check());) {
     if (Date.now() > deadline) throw new Error(`never happened: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

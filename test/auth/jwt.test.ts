@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { KeyObject } from 'node:crypto'
 import type { JwtSettings } from '../../src/auth/settings.ts'
 import type { DataService } from '../../src/service/service.ts'
-import { type AuthServer, bearer, eventually, scratch, startAuthServer } from './harness.ts'
+import { type AuthServer, SOON_MS, bearer, eventually, scratch, startAuthServer } from './harness.ts'
 import { AUDIENCE, type Issuer, type SigningKey, encoded, makeKey, sign, startIssuer } from './issuer.ts'
 
 const ANN = { principal: 'ann', roles: ['hr'] }
@@ -348,4 +348,24 @@ test('jwt: keys may stand in a file', async () => {
   const { jwksUrl: _url, ...settings } = settingsFor(issuer)
   await using fresh = await startAuthServer({ jwt: { ...settings, jwksFile } })
   assert.deepEqual(await fresh.who(bearer(await sign(issuer, first))), ANN)
+})
+
+test('jwt: a file of keys that changes counts soon, one that is broken leaves the keys as they are', async () => {
+  using folder = scratch()
+  const jwksFile = folder.path('keys.json')
+  const { jwksUrl: _url, ...settings } = settingsFor(issuer)
+  await using fresh = await startAuthServer({ jwt: { ...settings, jwksFile } })
+  let asked = 0
+  // another token each time, since one that was found good is not checked again for a while
+  const counts = async (key: SigningKey) =>
+    typeof (await fresh.who(bearer(await sign(issuer, key, { sub: `c${asked++}` })))) === 'object'
+  assert.equal(await fresh.who(bearer(await sign(issuer, first))), 503)
+  writeFileSync(jwksFile, JSON.stringify({ keys: [first.publicJwk] }))
+  await eventually(() => counts(first), 'the file is found', SOON_MS)
+  const second = await makeKey('second')
+  writeFileSync(jwksFile, JSON.stringify({ keys: [second.publicJwk] }))
+  await eventually(() => counts(second), 'the new key counts', SOON_MS)
+  assert.equal(await counts(first), false)
+  writeFileSync(jwksFile, '{"keys":')
+  await eventually(async () => (await counts(second)) && fresh.problems.length === 2, 'it is told', SOON_MS)
 })

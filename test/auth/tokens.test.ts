@@ -1,11 +1,26 @@
 import assert from 'node:assert/strict'
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { addToken, readTokens, revokeToken } from '../../src/auth/token-file.ts'
 import type { DataService } from '../../src/service/service.ts'
-import { type ServerSettings, bearer, eventually, scratch, startAuthServer } from './harness.ts'
+import { type ServerSettings, SOON_MS, bearer, eventually, scratch, startAuthServer } from './harness.ts'
 
 const ANN = { principal: 'ann', roles: ['hr', 'editor'] }
 
@@ -123,15 +138,19 @@ test('tokens: a revoked one is 401 soon, another added one counts soon', async (
   assert.deepEqual(await server.who(bearer(token)), ANN)
   assert.equal(await revokeToken(file, id), true)
   assert.equal(await revokeToken(file, id), false)
-  await eventually(async () => (await server.who(bearer(token))) === 401, 'the token is revoked')
+  await eventually(async () => (await server.who(bearer(token))) === 401, 'the token is revoked', SOON_MS)
   const other = await addToken(file, { principal: 'bob', roles: [] })
-  await eventually(async () => (await server.who(bearer(other.token))) !== 401, 'the token is known')
+  await eventually(async () => (await server.who(bearer(other.token))) !== 401, 'the token is known', SOON_MS)
 })
 
 test('tokens: a file that is gone means that all are revoked', async () => {
   await using started = await startWithToken()
   rmSync(started.file)
-  await eventually(async () => (await started.server.who(bearer(started.token))) === 401, 'all are revoked')
+  await eventually(
+    async () => (await started.server.who(bearer(started.token))) === 401,
+    'all are revoked',
+    SOON_MS,
+  )
 })
 
 const BROKEN: readonly [rule: string, text: (sound: string) => string][] = [
@@ -143,7 +162,7 @@ const BROKEN: readonly [rule: string, text: (sound: string) => string][] = [
   ['a key twice', (sound) => sound.replace('"roles"', '"roles": [], "roles"')],
 ]
 for (const [rule, broken] of BROKEN) {
-  test(`tokens: a file with ${rule} is told of once, and those known go on counting`, async () => {
+  test(`tokens: a file with ${rule} is told of once, and those known go on counting for a moment`, async () => {
     await using started = await startWithToken()
     const { server, file, token } = started
     writeFileSync(`${file}.new`, broken(readFileSync(file, 'utf8')))
@@ -156,6 +175,109 @@ for (const [rule, broken] of BROKEN) {
     assert.match(String(server.problems[0]), /tokens\.json/)
   })
 }
+
+const UNREADABLE: readonly [rule: string, spoil: (file: string) => void][] = [
+  ['is no JSON', (file) => writeFileSync(file, '{"tokens":')],
+  [
+    'cannot be read',
+    (file) => {
+      rmSync(file)
+      mkdirSync(file)
+    },
+  ],
+]
+for (const [rule, spoil] of UNREADABLE) {
+  test(`tokens: a file that ${rule} makes 503 after five seconds, until it is sound again`, async () => {
+    await using started = await startWithToken()
+    const { server, file, token } = started
+    const sound = readFileSync(file, 'utf8')
+    assert.deepEqual(await server.who(bearer(token)), ANN)
+    spoil(file)
+    await eventually(async () => (await server.who(bearer(token))) === 503, 'tokens are refused', 6_000)
+    const refused = await server.ask('POST', '/data/find/x', { headers: bearer(token) })
+    assert.equal(refused.json.errors[0].errorCode, 'crud:Unavailable')
+    assert.equal(refused.headers['retry-after'], '1')
+    // a wrong one is not told from a right one meanwhile
+    assert.equal(await server.who(bearer('smalt_x')), 503)
+    assert.equal(server.problems.length, 1)
+    rmSync(file, { recursive: true })
+    writeFileSync(`${file}.new`, sound)
+    renameSync(`${file}.new`, file)
+    await eventually(async () => (await server.who(bearer(token))) !== 503, 'tokens count again', SOON_MS)
+    assert.deepEqual(await server.who(bearer(token)), ANN)
+    assert.equal(server.problems.length, 1)
+  })
+}
+
+test('tokens: a file that cannot be read at the start makes 503 at once', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  writeFileSync(file, '')
+  await using server = await startAuthServer({ tokens: { file } })
+  assert.equal(await server.who(bearer('smalt_x')), 503)
+})
+
+/** Revokes the only token while no file can be opened, and tells what counts then and afterwards. */
+const STARVED = `
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+const [file, id, token] = process.argv.slice(1)
+const { tokenMode } = await import(process.env.TOKENS)
+const { revokeToken } = await import(process.env.TOKEN_FILE)
+const callerOf = tokenMode({ file, makeCaller: (proven) => proven, onProblem: () => console.log('problem') })
+const tell = () => { try { console.log(callerOf(token).principal) } catch (error) { console.log(error.code) } }
+await revokeToken(file, id)
+const open = []
+try { for (;;) open.push(openSync(file)) } catch (error) { console.log(error.code) }
+await sleep(300)
+tell()
+for (const each of open) closeSync(each)
+await sleep(300)
+tell()
+`
+
+test('tokens: a passing failure to read the file makes no revoked token count for good', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  const { id, token } = await addToken(file, ANN)
+  const source = (name: string) => new URL(`../../src/auth/${name}`, import.meta.url).href
+  const { stdout } = await promisify(execFile)(
+    'sh',
+    [
+      '-c',
+      'ulimit -n 100; exec "$0" "$@"',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      STARVED,
+      file,
+      id,
+      token,
+    ],
+    { env: { ...process.env, TOKENS: source('tokens.ts'), TOKEN_FILE: source('token-file.ts') } },
+  )
+  // it counts for a moment, and no longer
+  assert.deepEqual(stdout.trim().split('\n'), ['EMFILE', 'problem', 'ann', 'crud:Unauthenticated'])
+})
+
+test('tokens: a file that is replaced keeps its mode, its owner, and the link that leads to it', async () => {
+  using folder = scratch()
+  const [file, link] = [folder.path('kept.json'), folder.path('tokens.json')]
+  const { id } = await addToken(file, ANN)
+  symlinkSync(file, link)
+  chmodSync(file, 0o640)
+  // only the superuser can give a file away, and is also who takes it away by mistake
+  if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534)
+  const before = statSync(file)
+  await addToken(link, ANN)
+  assert.equal(await revokeToken(link, id), true)
+  const after = statSync(file)
+  assert.notEqual(after.ino, before.ino)
+  assert.deepEqual([after.uid, after.gid, after.mode], [before.uid, before.gid, before.mode])
+  assert.ok(lstatSync(link).isSymbolicLink())
+  assert.equal(readTokens(file).length, 1)
+  assert.deepEqual(readdirSync(dirname(file)).sort(), ['kept.json', 'tokens.json'])
+})
 
 test('tokens: permissions come from roles and from the token itself', async () => {
   using folder = scratch()
@@ -246,7 +368,7 @@ test('streams: one that nobody reads ends as well, once somebody does', async ()
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
   response.pause()
   await revokeToken(file, id)
-  await eventually(async () => (await server.who(bearer(token))) === 401, 'the token is revoked')
+  await eventually(async () => (await server.who(bearer(token))) === 401, 'the token is revoked', SOON_MS)
   let tail = ''
   response.on('data', (chunk: Buffer) => (tail = (tail + chunk.toString()).slice(-500)))
   response.resume()

@@ -69,6 +69,7 @@ const CASES: readonly [rule: string, flags: Flags, environment: Environment, exp
     { datasources: stores(PG), workers: 4 },
   ],
   ['one worker suits every store', {}, { SMALT_WORKERS: '1' }, {}],
+  ['variables of the tests are let be', {}, { SMALT_TEST_POSTGRES: PG, SMALT_SEED: '1' }, {}],
   ['port 0 is allowed', { port: '0' }, {}, { port: 0 }],
   [
     'each limit has a variable',
@@ -116,7 +117,14 @@ const REFUSED: readonly [flags: Flags, environment: Environment, message: RegExp
     /^SMALT_WORKERS [^]* datasource a is SQLite/,
   ],
   [{}, { SMALT_LIMITS_NESTING: '0' }, /^SMALT_LIMITS_NESTING must be a whole number from 1/],
-  [{}, { SMALT_LIMITS_NESTNG: '5' }, /^SMALT_LIMITS_NESTNG sets no limit; there are SMALT_LIMITS_BODY_BYTES/],
+  [
+    {},
+    { SMALT_LIMITS_NESTNG: '5' },
+    /^SMALT_LIMITS_NESTNG sets nothing; did you mean SMALT_LIMITS_NESTING\?$/,
+  ],
+  [{}, { SMALT_PROT: '5' }, /^SMALT_PROT sets nothing; did you mean SMALT_PORT\?$/],
+  [{}, { SMALT_AUTH_MODES: 'tokens' }, /^SMALT_AUTH_MODES sets nothing; did you mean SMALT_AUTH\?$/],
+  [{}, { SMALT_UTTERLY_OTHER: '' }, /^SMALT_UTTERLY_OTHER sets nothing; "smalt config schema" lists/],
 ]
 for (const [flags, environment, message] of REFUSED) {
   test(`config: ${JSON.stringify({ ...flags, ...environment })} is refused by name`, () => {
@@ -151,5 +159,9 @@ test('config: names of variables follow the names of limits', () => {
 test('suggestion: near words are suggested, far ones not', () => {
   assert.equal(suggestion('confg', ['serve', 'config']), 'config')
   assert.equal(suggestion('--prot', ['--port', '--host']), '--port')
+  assert.equal(suggestion('strat', ['stirrt', 'start']), 'start')
+  assert.equal(suggestion('form', ['from', 'for']), 'from')
+  assert.equal(suggestion('RATELIMTI', ['rateLimit']), 'rateLimit')
+  assert.equal(suggestion('lni', ['lint', 'ap']), 'lint')
   assert.equal(suggestion('xyzzy', ['serve', 'config']), undefined)
 })

@@ -8,6 +8,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { Service } from '../../src/service/service.ts'
+import { freshDatabase, rowsOf } from '../support/postgres.ts'
 import { ADMIN, metadataDocument, openServiceAt } from '../support/service.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
@@ -90,7 +91,10 @@ test('smalt lint: data in use is a conflict, and the message says what to do', a
   await using _service = await openServiceAt(`sqlite:${directory}`)
   const { code, out, err } = await run('--data', directory)
   assert.deepEqual([code, out], [6, ''])
-  assert.match(err, /GET \/metadata\/\{entity\}\/lint/)
+  assert.match(
+    err,
+    /in use by another Smalt process; end it first, or ask it itself: GET \/metadata\/\{entity\}\/lint/,
+  )
 })
 
 test('smalt lint: where there is no store none is made', async () => {
@@ -99,6 +103,22 @@ test('smalt lint: where there is no store none is made', async () => {
   assert.equal(code, 4)
   assert.match(err, /there is no store/)
   assert.equal(existsSync(directory), false)
+})
+
+test('smalt lint: a database without a store stays as it is', async (t) => {
+  const database = await freshDatabase()
+  t.after(() => database[Symbol.asyncDispose]())
+  const schemas = () =>
+    rowsOf(database.url, (schema) => `select 1 from pg_namespace where nspname = '${schema}'`)
+  const { code, err } = await run('--store', database.url)
+  assert.equal(code, 4)
+  assert.match(err, /there is no store/)
+  assert.deepEqual(await schemas(), [])
+  {
+    await using service = await openServiceAt(database.url)
+    await create(service, 'sound', SOUND)
+  }
+  assert.equal((await run('--store', database.url, '--entity', 'sound')).code, 0)
 })
 
 test('smalt lint: an unknown entity fails, and an option of another command is refused', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -38,6 +38,17 @@ const ENDS: readonly [rule: string, args: string[], code: number, out: RegExp, e
     /no option --prt; did you mean --port\?/,
   ],
   ['an unknown command suggests a known one', ['sevre'], 2, /^$/, /no command sevre; did you mean serve\?/],
+  ['start is what serve is called elsewhere', ['strat'], 2, /^$/, /no command strat; did you mean serve\?/],
+  ['schema is a word of config', ['shema'], 2, /^$/, /no command shema; did you mean config schema\?/],
+  ['a wrong word after config suggests schema', ['config', 'shema'], 2, /^$/, /shema; did you mean schema\?/],
+  [
+    'only options that the command takes are suggested',
+    ['serve', '--fort', '1'],
+    2,
+    /^$/,
+    /no option --fort; did you mean --port\?/,
+  ],
+  ['and those of the command are', ['move', '--fort', '1'], 2, /^$/, /did you mean --from\?/],
   ['a word too many is refused', ['config', 'all'], 2, /^$/, /takes no further words/],
   ['an option without its value is refused', ['--port'], 2, /^$/, /--port needs a value/],
   [
@@ -157,6 +168,23 @@ test('serve: data in use by another process is a conflict', async () => {
   assert.match(second.err, /in use/)
   first.kill('SIGTERM')
   await ended(first)
+})
+
+test('serve: nobody else on the machine can read the data', async () => {
+  const child = start(['--port', '0', '--data', './mine/inner'])
+  await listening(child)
+  const made = [
+    'mine',
+    'mine/inner',
+    ...readdirSync(join(scratch, 'mine/inner')).map((each) => `mine/inner/${each}`),
+  ]
+  assert.ok(made.includes('mine/inner/smalt.db'))
+  assert.deepEqual(
+    made.filter((each) => (statSync(join(scratch, each)).mode & 0o077) !== 0),
+    [],
+  )
+  child.kill('SIGTERM')
+  assert.equal((await ended(child)).code, 0)
 })
 
 test('serve: a port in use is a conflict and names the way out', async () => {

@@ -293,7 +293,10 @@ test('move: --check counts and copies nothing', async (t) => {
   await using(from, fill)
   const { code, out } = await move(from, to, '--check')
   assert.equal(code, 0)
-  assert.match(out, /6 in thing\n[^]*nothing is in the way of moving 22 documents/)
+  assert.match(
+    out,
+    /6 in thing\n[^]*nothing is in the way of moving 22 documents, [^]* versions, 1 sequence from/,
+  )
   await moved(from, to)
 })
 
@@ -321,7 +324,7 @@ test('move: entities of other datasources are refused by name', async (t) => {
 })
 
 const REFUSED: readonly [rule: string, args: string[], code: number, err: RegExp][] = [
-  ['a source is needed', ['--to', 'sqlite:./x'], 2, /move needs --from/],
+  ['a source is needed', ['--to', 'sqlite:./x'], 2, /move needs --from[^]*smalt --help lists/],
   ['a target is needed', ['--from', 'sqlite:./x'], 2, /move needs --to/],
   [
     'a location that is none is refused',
@@ -334,7 +337,7 @@ const REFUSED: readonly [rule: string, args: string[], code: number, err: RegExp
     'a source that does not exist is not made',
     ['--from', 'sqlite:./none', '--to', 'sqlite:./x'],
     4,
-    /no store in \.\/none/,
+    /the data in sqlite:\.\/none cannot be opened: there is no store/,
   ],
 ]
 for (const [rule, args, code, err] of REFUSED) {
@@ -344,6 +347,15 @@ for (const [rule, args, code, err] of REFUSED) {
     assert.deepEqual([ended.code, ended.out, existsSync('./none')], [code, '', false])
   })
 }
+
+test('move: a source database without a store stays as it is', async (t) => {
+  const [from, to] = [await place(t, 'postgres'), await place(t, 'sqlite')]
+  const { code, out, err } = await move(from, to)
+  assert.deepEqual([code, out], [4, ''])
+  assert.match(err, /cannot be opened: there is no store/)
+  const schemas = await rowsOf(from, (schema) => `select 1 from pg_namespace where nspname = '${schema}'`)
+  assert.deepEqual(schemas, [])
+})
 
 test('serve: options of move are refused', async () => {
   const { code, err } = await start('--from', 'sqlite:./x').ended

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -85,6 +85,17 @@ test('token: what is added is listed without its secret, and can be revoked', as
   const again = await run(['token', 'revoke', id, ...data])
   assert.equal(again.code, 1)
   assert.match(again.err, /there is no token/)
+})
+
+test('token: where there are none, list says so and revoke makes no file', async () => {
+  const data = ['--data', './nothing']
+  const listed = await run(['token', 'list', ...data])
+  assert.deepEqual(listed, { code: 0, out: '', err: 'there are no tokens in ./nothing/tokens.json\n' })
+  assert.equal((await run(['token', 'list', '--json', ...data])).out, '[]\n')
+  const revoked = await run(['token', 'revoke', 'abc', ...data])
+  assert.equal(revoked.code, 1)
+  assert.match(revoked.err, /there is no token abc/)
+  assert.equal(existsSync(join(scratch, 'nothing')), false)
 })
 
 const REFUSED: readonly [args: readonly string[], err: RegExp][] = [

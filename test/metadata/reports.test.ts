@@ -32,7 +32,7 @@ type Definition = Parameters<typeof metadataOf>[1]
 
 async function serviceWith(entities: Readonly<Record<string, Definition>>): Promise<MetadataService> {
   const registry = await openRegistry(memoryMetadata(), { ...CONFIGURED, now: () => new Date(0) })
-  const service = metadataService(registry)
+  const service = metadataService(registry, CONFIGURED)
   for (const [entity, definition] of Object.entries(entities)) {
     const info = { defaultVersion: '1.0.0', ...definition?.info }
     await service.create(ANN, { entity, version: '1.0.0' }, metadataOf(entity, { ...definition, info }))

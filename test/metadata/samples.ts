@@ -1,4 +1,4 @@
-/** Documents and helpers that the metadata tests share. */
+/** Metadata documents, and what the metadata tests build and check them with. */
 import assert from 'node:assert/strict'
 
 import { type Code, ServiceError } from '../../src/base/errors.ts'

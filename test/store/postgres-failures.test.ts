@@ -298,16 +298,23 @@ for (const [when, isDone] of [
       await using store = openPostgresStore({ url: relay.url })
       await store.ping()
       const unknown = { code: 'store-crud:OutcomeUnknown' }
+      const all = { field: 'i', op: '>=', rvalue: 0 }
       relay.cutAt('commit', when)
-      await assert.rejects(adding(store, 'a'), unknown)
+      await assert.rejects(addingTo(store, all, PATIENT), unknown)
       assert.equal(await valueOf(direct.store, 'a'), isDone ? 1 : 0)
       relay.cutAt('insert into doc_', when)
       await assert.rejects(insert(store, '[{"_id":"b","i":0}]'), unknown)
       const { matchCount } = await find(direct.store, { query: { field: '_id', op: '=', rvalue: 'b' } })
       assert.equal(matchCount, isDone ? 1 : 0)
       relay.cutAt('update doc_', when)
-      assert.equal(await adding(store, 'a'), true, 'before the commit it is simply begun again')
+      assert.equal(await addingTo(store, all, PATIENT), true, 'before the commit it is simply begun again')
       assert.equal(await valueOf(direct.store, 'a'), isDone ? 2 : 1)
+      // A store that has prepared nothing yet, so that the text is on the wire.
+      await using fresh = openPostgresStore({ url: relay.url })
+      await fresh.ping()
+      relay.cutAt('update doc_', when)
+      await assert.rejects(adding(fresh, 'a'), unknown, 'one document is written without a transaction')
+      assert.equal(await valueOf(direct.store, 'a'), isDone ? 3 : 1)
     },
   )
 }

@@ -1,11 +1,14 @@
 /** `anyone` in a list of writes lets everybody change documents who reaches the service. */
+import { roleOf } from '../../schema/field.ts'
+import { isUnrestricted } from './restrictions.ts'
 import { type Finding, type Subject } from './subject.ts'
 
 export function* openWrites({ schemas }: Subject): Generator<Finding> {
   for (const { version, access } of schemas) {
     for (const operation of ['insert', 'update', 'delete'] as const) {
       const list = access[operation]
-      if (!list.includes('anyone') || list.includes('noone')) continue
+      const isOpen = list.some((entry) => roleOf(entry) === 'anyone' && isUnrestricted(entry))
+      if (!isOpen || list.some((entry) => roleOf(entry) === 'noone')) continue
       yield {
         severity: 'warning',
         code: 'anyone-writes',

@@ -1,8 +1,6 @@
 /** A row rule that no document can match, or that a stronger entry beside it makes pointless. */
-import { unreachable } from '../../base/errors.ts'
-import { type Json, isArray, isObject, sameJson } from '../../base/json.ts'
-import { type Named, type Query, conjunctsOf } from '../../lang/query.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
+import { isImpossible } from './decided.ts'
 import { type PlacedRule, placedRules } from './placed-rules.ts'
 import type { Finding, Subject } from './subject.ts'
 
@@ -30,52 +28,4 @@ function strongerThan({ list, role }: PlacedRule): string | undefined {
 
 function nameOf(role: string): string {
   return role === ANYONE_ELSE ? 'anyone' : role
-}
-
-/** Only what can be seen without looking at documents; `false` says nothing. */
-function isImpossible(query: Query<Named>): boolean {
-  switch (query.kind) {
-    case 'or':
-      return query.terms.every(isImpossible)
-    case 'and':
-      return query.terms.some(isImpossible) || contradicts(conjunctsOf(query))
-    case 'in':
-      return !query.negated && query.values.length === 0
-    case 'contains':
-      return query.op === '$any' && query.values.length === 0
-    case 'elemMatch':
-      return isImpossible(query.query)
-    case 'not':
-      return isEverything(query.term)
-    case 'compare':
-    case 'compareFields':
-    case 'inField':
-    case 'regex':
-      return false
-    default:
-      return unreachable(query)
-  }
-}
-
-function isEverything(query: Query<Named>): boolean {
-  return query.kind === 'and' && query.terms.length === 0
-}
-
-/** One field outside of arrays cannot equal two values. */
-function contradicts(terms: readonly Query<Named>[]): boolean {
-  const known = new Map<string, Json>()
-  for (const term of terms) {
-    if (term.kind !== 'compare' || term.op !== '$eq' || !isPlain(term.value)) continue
-    const { path } = term.field
-    if (path.includes('*')) continue
-    const other = known.get(path)
-    if (other !== undefined && typeof other === typeof term.value && !sameJson(other, term.value)) return true
-    known.set(path, term.value)
-  }
-  return false
-}
-
-/** Values of one type; what is taken from the caller may be any. */
-function isPlain(value: Json): boolean {
-  return !isArray(value) && !isObject(value) && !(typeof value === 'string' && value.startsWith('$caller'))
 }

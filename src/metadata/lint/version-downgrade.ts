@@ -3,6 +3,7 @@ import { memoized } from '../../base/memo.ts'
 import { type Field, type FieldOperation, type RoleList, isServerMade } from '../../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
 import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { restrictionsOf } from './restrictions.ts'
 import { type Finding, type Reach, type Subject, listed } from './subject.ts'
 
 const FIELD_OPERATIONS = ['find', 'insert', 'update'] as const
@@ -36,7 +37,9 @@ interface Difference {
   readonly role: string
   readonly strict: string
   readonly loose: string
+  /** In the strict one; in both, where only the rules differ. */
   readonly reach: Reach
+  readonly differsByRules: boolean
 }
 
 const RANKS: Readonly<Record<Reach, number>> = { no: 0, where: 1, yes: 2 }
@@ -54,7 +57,10 @@ function rememberedDifferences(subject: Subject, operation: FieldOperation) {
   }
 }
 
-/** Roles that reach further in one version than in another; the widest gap is told. */
+/**
+ * Roles that reach further in one version than in another; the widest gap is told. Where rules differ, nobody knows
+ * which of them reaches further: the later version is taken for the one to mend.
+ */
 function differences(
   { roles, reachOf }: Subject,
   operation: EntityOperation,
@@ -64,13 +70,25 @@ function differences(
   return roles.flatMap((role) => {
     const reaches = places.map((place) => {
       const question = 'trail' in place ? place : { schema: place }
-      return { version: question.schema.version, reach: reachOf({ ...question, operation }, [role]) }
+      const { version } = question.schema
+      const reach = reachOf({ ...question, operation }, [role])
+      if (reach !== 'where') return { version, reach, rules: '' }
+      const restrictions = restrictionsOf({ ...question, operation }, role)
+      return { version, reach: restrictions.length === 0 ? 'yes' : reach, rules: restrictions.join('\n\n') }
     })
-    const ordered = reaches.toSorted((a, b) => RANKS[a.reach] - RANKS[b.reach])
-    const [strict, loose] = [ordered[0]!, ordered.at(-1)!]
-    if (strict.reach === loose.reach) return []
-    return [{ role, strict: strict.version, loose: loose.version, reach: strict.reach }]
+    return widest(reaches).map((gap) => ({ role, ...gap }))
   })
+}
+
+function widest(
+  reaches: readonly { readonly version: string; readonly reach: Reach; readonly rules: string }[],
+): readonly Omit<Difference, 'role'>[] {
+  const ordered = reaches.toSorted((a, b) => RANKS[a.reach] - RANKS[b.reach])
+  const [strict, last] = [ordered[0]!, ordered.at(-1)!]
+  const differsByRules = strict.reach === last.reach
+  const loose = differsByRules ? ordered.findLast(({ rules }) => rules !== strict.rules) : last
+  if (!loose) return []
+  return [{ strict: strict.version, loose: loose.version, reach: strict.reach, differsByRules }]
 }
 
 /** The field itself, or one of type any above it, which shows whatever is stored there. */
@@ -113,11 +131,14 @@ function* told(
   about?: { readonly path: string; readonly places: readonly Place[] },
 ): Generator<Finding> {
   const what = about ? `"${about.path}"` : 'documents'
-  const groups = Map.groupBy(differing, ({ strict, loose, reach }) => JSON.stringify([strict, loose, reach]))
+  const groups = Map.groupBy(differing, ({ role: _, ...gap }) => JSON.stringify(gap))
   for (const group of groups.values()) {
-    const { strict, loose, reach } = group[0]!
+    const { strict, loose, reach, differsByRules } = group[0]!
     const who = listed(group.map(({ role }) => role))
     const denied = reach === 'no' ? 'denied' : 'granted for some documents only'
+    const gap = differsByRules
+      ? `is granted to ${who} by other rules in version ${strict} than in version ${loose}`
+      : `is ${denied} to ${who} in version ${strict}, but version ${loose} grants it`
     const field = about?.places.find(({ schema }) => schema.version === loose)?.trail.at(-1)
     yield {
       severity: 'warning',
@@ -125,7 +146,7 @@ function* told(
       at: `/schema${field ? fieldPointer(field.path) : ''}/access/${operation}`,
       version: loose,
       msg:
-        `${operation} of ${what} is ${denied} to ${who} in version ${strict}, but version ${loose} grants it, ` +
+        `${operation} of ${what} ${gap}, ` +
         `and both show the same data; give both the same lists, or disable version ${loose}`,
     }
   }

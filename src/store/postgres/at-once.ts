@@ -10,16 +10,14 @@ import type { Bounds, Report } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Connections, Row } from './connections.ts'
 import type { Drawing } from './drawing.ts'
-import { isDuplicate, unlessUnknown } from './failures.ts'
+import { isCollision, isDuplicate, unlessUnknown } from './failures.ts'
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
-import type { Lookups } from './lookups.ts'
 import { unwritten } from './one-document.ts'
-import { soughtId } from './reads.ts'
+import { soughtId, storedFrom } from './reads.ts'
 import { type Stamp, changedRow, deleteStatement, insertStatement, newRow, updateStatement } from './rows.ts'
 
 export interface AtOnce {
   readonly connections: Connections
-  readonly lookups: Lookups
   readonly table: Table
   readonly stamp: Stamp
   readonly draw: Drawing
@@ -52,7 +50,7 @@ async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | u
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
   const id = soughtId(plan)
   if (id === undefined) return undefined
-  const stored = await context.lookups.find(context.table, id)
+  const stored = await readOne(id, context)
   if (!stored) return nothingToDo(context)
   const change = await context.draw((next) => plan.change(stored, next))
   return await replaceAtOnce(change, stored, { ...context, plan })
@@ -62,7 +60,7 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   const [item, ...others] = plan.items
   const id = item && soughtId(item)
   if (id === undefined || others.length > 0) return undefined
-  const stored = await context.lookups.find(context.table, id)
+  const stored = await readOne(id, context)
   const change = await context.draw((next) => item!.change(stored, next))
   if (stored) return await replaceAtOnce(change, stored, { ...context, plan })
   if (change.kind !== 'write') return undefined
@@ -92,14 +90,23 @@ async function replaceAtOnce(
 }
 
 async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean | undefined> {
-  const { table, lookups, begin } = context
+  const { table, begin } = context
   const id = soughtId(plan)
   if (id === undefined || table.unique.size > 0) return undefined
-  const stored = await lookups.find(table, id)
+  const stored = await readOne(id, context)
   if (!stored) return nothingToDo(context)
   begin()({ kind: 'deleted' })
   const gone = await ask(deleteStatement([{ key: id, version: stored.version }], table), context)
   return gone?.length === 1 ? true : undefined
+}
+
+async function readOne(
+  id: string,
+  { connections, table, bounds }: AtOnce,
+): Promise<StoredDocument | undefined> {
+  const text = `select id, version, doc, paths from ${table.name} where id = $1`
+  const [row] = await connections.ask({ text, values: [id] }, bounds)
+  return row && storedFrom(row)
 }
 
 function nothingToDo({ begin }: AtOnce): true {
@@ -107,7 +114,7 @@ function nothingToDo({ begin }: AtOnce): true {
   return true
 }
 
-/** Undefined when a key repeats. */
+/** Undefined when a key repeats, or others were in the way. */
 async function ask(
   statement: Statement,
   { connections, bounds }: AtOnce,
@@ -115,7 +122,7 @@ async function ask(
   try {
     return await connections.ask(statement, bounds)
   } catch (error) {
-    if (isDuplicate(error)) return undefined
+    if (isDuplicate(error) || isCollision(error)) return undefined
     throw unlessUnknown(error)
   }
 }

@@ -36,5 +36,6 @@ async function carryOut(
     if (error instanceof FilledMeanwhile) return await carryOut(builder, definition, change)
     throw error
   }
-  await builder.reload()
+  // The change is made; whoever finds the catalogue outdated reads it again.
+  await builder.reload().catch(() => undefined)
 }

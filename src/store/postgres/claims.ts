@@ -36,7 +36,7 @@ function canonical(value: Json | undefined, { caseInsensitive }: IndexField): Js
 function shortened(key: string): string {
   return key.length <= 200
     ? key
-    : `${key.slice(0, 100)}#${createHash('sha256').update(key).digest('base64url')}`
+    : `${key.slice(0, 100).toWellFormed()}#${createHash('sha256').update(key).digest('base64url')}`
 }
 
 /** One row for each element; all fields go into the same arrays, and outer ones repeat with the inner elements. */

@@ -16,7 +16,7 @@ import { BusyError, isCancelled } from './failures.ts'
 import { dropStatements, indexStatements } from './indexes.ts'
 
 /** What has to be built or taken away so that a collection has the indexes that are wanted. */
-export interface IndexChanges {
+interface IndexChanges {
   readonly added: readonly IndexDefinition[]
   readonly removed: readonly IndexRecord[]
 }

@@ -1,10 +1,9 @@
 /** Connections to one database: pooled, bounded in time, and never handed on in a state that others would notice. */
-import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Statement } from '../sql/fragment.ts'
-import { hungUp, timedOut } from '../giving-up.ts'
 import type { Bounds } from '../store.ts'
-import { AbandonedError, LostError, UnreachableError, isCancelled, isLost, stateOf } from './failures.ts'
+import { LostError, StoppedError, UnreachableError, isLost, stateOf } from './failures.ts'
+import { PATIENCE_MS, bounded, patiently } from './bounded.ts'
 import type { Location } from './location.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
@@ -39,8 +38,6 @@ export interface Connections extends AsyncDisposable {
   ask(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
   /** The same on connections that long statements never have. */
   readonly quick: Session
-  /** Ends what runs on a backend. */
-  cancel(backend: number): Promise<void>
 }
 
 export function openConnections(location: Location, onError: (error: unknown) => void): Connections {
@@ -69,17 +66,16 @@ export function openConnections(location: Location, onError: (error: unknown) =>
         [Symbol.dispose]: () => client.release(transactionStatus(client) !== 'I'),
       }
     },
-    ask: (statement, bounds) => run(pools.main, (connection) => connection.ask(statement), bounds),
+    ask: (statement, bounds = ORDINARY) => run(pools.main, (connection) => connection.ask(statement), bounds),
     quick: { ask: (statement) => run(pools.quick, (connection) => connection.ask(statement)) },
-    cancel,
     async [Symbol.asyncDispose]() {
-      await Promise.all(Object.values(pools).map((pool) => pool.end()))
+      await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
     },
   }
 }
 
-/** A server that says nothing for so long, where it should answer at once, counts as gone. */
-const PATIENCE_MS = 5_000
+/** For single statements that nobody gave a limit. */
+const ORDINARY: Bounds = { timeLimitMs: 20_000 }
 
 function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: unknown) => void): pg.Pool {
   const pool = new pg.Pool({
@@ -88,6 +84,8 @@ function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: 
     pipeline: true,
     connectionTimeoutMillis: PATIENCE_MS,
     idleTimeoutMillis: 60_000,
+    // With a connection goes all that was prepared on it.
+    maxLifetimeSeconds: 1_800,
     allowExitOnIdle: true,
     keepAlive: true,
     types: { getTypeParser: () => asText },
@@ -126,10 +124,6 @@ async function clientOf(pool: pg.Pool): Promise<pg.PoolClient> {
 
 const ignore = (): void => undefined
 
-function breakOff(client: pg.PoolClient): void {
-  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
-}
-
 /** `I` outside of a transaction. */
 function transactionStatus(client: pg.PoolClient): string | null {
   return (client as unknown as { getTransactionStatus(): string | null }).getTransactionStatus()
@@ -142,12 +136,15 @@ interface Means {
 
 function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connection {
   let failure: unknown
+  let isStopped = false
   let begun: Promise<void> = Promise.resolve()
   /** In a transaction that has failed already, what matters is why. */
   const reasonOf = (error: unknown): unknown =>
     lostIfSilent(stateOf(error) === FAILED_BEFORE ? (failure ?? error) : error)
   return {
     async ask({ text, values }) {
+      // What runs was cancelled; what would follow is not begun. Only taking back is always right.
+      if (isStopped && text !== 'rollback') throw new StoppedError('stopped')
       const name = names.nameOf(text)
       const query = {
         text,
@@ -173,7 +170,15 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
     },
     // A beginning must not be cancelled: what follows it would be committed piece by piece.
     within: (bounds, work) =>
-      bounded(client, { bounds, cancel: (backend) => begun.then(() => cancel(backend)) }, work),
+      bounded(
+        client,
+        {
+          bounds,
+          cancel: (backend) => begun.then(() => cancel(backend)),
+          onStop: (stopped) => (isStopped = stopped),
+        },
+        work,
+      ),
   }
 }
 
@@ -181,49 +186,4 @@ const FAILED_BEFORE = '25P02'
 
 function lostIfSilent(error: unknown): unknown {
   return stateOf(error) === undefined ? new LostError('connection lost', { cause: error }) : error
-}
-
-interface Bounding {
-  readonly bounds: Bounds
-  readonly cancel: (backend: number) => Promise<void>
-}
-
-/** Cancels what runs when the time is over or nobody waits any more. */
-async function bounded<T>(
-  client: pg.PoolClient,
-  { bounds, cancel }: Bounding,
-  work: () => Promise<T>,
-): Promise<T> {
-  const hangUp = bounds.hangUp?.()
-  if (hangUp?.aborted) throw hungUp()
-  let cancelling: Promise<void> | undefined
-  const backend = (client as unknown as { readonly processID: number }).processID
-  const given = Promise.withResolvers<void>()
-  let deadline: NodeJS.Timeout | undefined
-  let isGivenUp = false
-  // A server that does not even cancel is given up: what runs then fails with its connection.
-  const giveUp = (): void => {
-    isGivenUp = true
-    breakOff(client)
-    given.resolve()
-  }
-  const stop = (): void => {
-    deadline ??= setTimeout(giveUp, PATIENCE_MS)
-    cancelling ??= Promise.race([cancel(backend).catch(ignore), given.promise])
-  }
-  const timer = setTimeout(stop, bounds.timeLimitMs)
-  hangUp?.addEventListener('abort', stop)
-  try {
-    return await work()
-  } catch (error) {
-    if (isGivenUp && isLost(error)) throw new AbandonedError('the server does not react', { cause: error })
-    if (!cancelling || !isCancelled(error)) throw error
-    throw hangUp?.aborted ? hungUp() : timedOut(bounds.timeLimitMs)
-  } finally {
-    clearTimeout(timer)
-    hangUp?.removeEventListener('abort', stop)
-    // The connection must not be handed on while a cancellation is on its way to it.
-    await cancelling
-    clearTimeout(deadline)
-  }
 }

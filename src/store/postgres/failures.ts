@@ -31,6 +31,9 @@ export function isCancelled(error: unknown): boolean {
   return stateOf(error) === '57014'
 }
 
+/** Time was over before the statement was sent. */
+export class StoppedError extends Error {}
+
 /** The driver failed without a word from the server: the way to it is gone. */
 export class LostError extends Error {}
 
@@ -52,8 +55,8 @@ export function isLost(error: unknown): boolean {
   return state !== undefined && (/^(?:08|57P|28|3D)/.test(state) || GONE.includes(state))
 }
 
-/** Too many connections, and sessions that the server ended. */
-const GONE = ['53300', '25P03', '25P04']
+/** Too many connections, sessions that the server ended, and a server that only reads since another one took over. */
+const GONE = ['53300', '25P03', '25P04', '25006']
 
 export function unavailable(): ServiceError {
   return new ServiceError(

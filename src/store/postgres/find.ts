@@ -36,11 +36,20 @@ interface Finding {
 
 export async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   const rows = await session.ask(read.page)
+  // Nothing is handed over before all is known: what fails until then is asked once more.
+  const matchCount = plan.counted ? await countOf(session, plan, { read, taken: rows.length }) : 0
   for (const row of rows) take(storedFrom(row))
-  if (!plan.counted) return { matchCount: 0 }
-  if (endsHere(plan, rows.length)) return { matchCount: plan.from + rows.length }
+  return { matchCount }
+}
+
+async function countOf(
+  session: Session,
+  plan: ReadPlan,
+  { read, taken }: { readonly read: ReadStatements; readonly taken: number },
+): Promise<number> {
+  if (endsHere(plan, taken)) return plan.from + taken
   const [counted] = await session.ask(read.count)
-  return { matchCount: Number(counted![0]) }
+  return Number(counted![0])
 }
 
 /** Inside a transaction: every document that may match is looked at, and the page is cut out of those that do. */

@@ -3,6 +3,7 @@ import { orderKey } from '../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../base/json.ts'
 import { parsePath } from '../../base/path.ts'
 import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
+import { MAX_ID_BYTES } from '../../schema/id.ts'
 import type { TypeName } from '../../schema/types.ts'
 import type { Base } from '../sql/dialect.ts'
 import { type Fragment, join, literal, raw, render, sql } from '../sql/fragment.ts'
@@ -24,8 +25,13 @@ export function isText(type: TypeName): boolean {
   return type === 'string' || type === 'uid'
 }
 
-/** The engine refuses to index long values, so of texts only the beginning is indexed. */
-const INDEXED_CHARACTERS = 600
+/**
+ * The engine refuses rows of an index that are larger than a third of a page, so of texts only the beginning is indexed:
+ * what is left beside `_id` and numbers of all their digits, in characters of up to four bytes.
+ */
+const INDEX_BYTES = 2_600
+const BIG_NUMBER_BYTES = 1_030
+const CHARACTER_BYTES = 4
 
 /** A text index: the expression that is indexed, and how many characters of the text it holds. */
 export interface TextIndex {
@@ -34,8 +40,11 @@ export interface TextIndex {
 }
 
 export function textIndexOf(field: IndexField, { fields }: IndexDefinition): TextIndex {
-  const texts = fields.filter(({ path, type }) => isText(type) && !isIntoArray(path)).length
-  const length = Math.floor(INDEXED_CHARACTERS / texts)
+  const plain = fields.filter(({ path }) => !isIntoArray(path))
+  const texts = plain.filter(({ type }) => isText(type)).length
+  const numbers = plain.filter(({ type }) => type === 'bigdecimal' || type === 'biginteger').length
+  const left = INDEX_BYTES - MAX_ID_BYTES - numbers * BIG_NUMBER_BYTES
+  const length = Math.max(1, Math.floor(left / texts / CHARACTER_BYTES))
   const value = POSTGRES.read(DOCUMENT, parsePath(field.path, ''), field.type)
   const folded = field.caseInsensitive ? POSTGRES.fold(value) : value
   return { expression: beginningOf(folded, length), length }

@@ -2,10 +2,11 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { patiently } from './bounded.ts'
 import type { Location } from './location.ts'
 import { CHANNEL } from './metadata.ts'
 
-export interface Listening extends AsyncDisposable {
+interface Listening extends AsyncDisposable {
   readonly add: (listener: () => void) => void
 }
 
@@ -44,7 +45,7 @@ export function createListening({ config, schema }: Location): Listening {
     },
     async [Symbol.asyncDispose]() {
       ending.abort()
-      await client?.end().catch(() => undefined)
+      if (client) await patiently(client.end().catch(() => undefined))
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Locks as rows: one per resource of a domain. An expired row means the same as none. */
 import { unreachable } from '../../base/errors.ts'
+import type { SqlValue } from '../sql/fragment.ts'
 import type { LockOutcome, LockRequest } from '../store.ts'
 import type { Row, Session } from './connections.ts'
 
@@ -13,12 +14,8 @@ export async function changeLock(request: LockRequest, session: Session): Promis
       const values = [domain, resource, owner, ttlMs, nowMs + ttlMs, nowMs]
       return countIn(await session.ask({ text: ACQUIRE, values }))
     }
-    case 'release': {
-      const lessened = countIn(await session.ask({ text: LESSEN, values: own }))
-      return lessened.count === undefined
-        ? countIn(await session.ask({ text: REMOVE, values: own }))
-        : lessened
-    }
+    case 'release':
+      return await release(own, session)
     case 'count':
       return countIn(await session.ask({ text: HELD, values: own }))
     case 'ping':
@@ -26,6 +23,15 @@ export async function changeLock(request: LockRequest, session: Session): Promis
     default:
       return unreachable(request.operation)
   }
+}
+
+/** Between the two statements the owner may acquire once more; then there is something to lessen after all. */
+async function release(own: readonly SqlValue[], session: Session): Promise<LockOutcome> {
+  for (const text of [LESSEN, REMOVE, LESSEN]) {
+    const outcome = countIn(await session.ask({ text, values: own }))
+    if (outcome.count !== undefined) return outcome
+  }
+  return { count: undefined }
 }
 
 function countIn(rows: readonly Row[]): LockOutcome {
@@ -37,7 +43,7 @@ const OWN = 'domain = $1 and resource = $2 and owner = $3 and expires > $4::bigi
 const HELD = `select count from smalt_lock where ${OWN}`
 const PING = `update smalt_lock set expires = $4::bigint + ttl where ${OWN} returning count`
 const LESSEN = `update smalt_lock set count = count - 1, expires = $4::bigint + ttl where ${OWN} and count > 1 returning count`
-const REMOVE = `delete from smalt_lock where ${OWN} returning 0`
+const REMOVE = `delete from smalt_lock where ${OWN} and count <= 1 returning 0`
 
 /** A living lock of somebody else fails the condition, and then no row comes back. */
 const ACQUIRE = `insert into smalt_lock(domain, resource, owner, count, ttl, expires)

@@ -39,7 +39,7 @@ function matchFrom(row: Row): Match {
 }
 
 /** Large enough to make round trips cheap, small enough to hold all its documents in memory. */
-export const BATCH = 200
+const BATCH = 200
 
 export function* batchesOf<T>(items: readonly T[], size = BATCH): Generator<readonly T[]> {
   for (let i = 0; i < items.length; i += size) yield items.slice(i, i + size)

@@ -93,7 +93,7 @@ async function putSchemas(session: Session, { entity, schemas }: MetadataChange)
   }
 }
 
-export async function putHistory(session: Session, entity: string, record: HistoryRecord): Promise<void> {
+async function putHistory(session: Session, entity: string, record: HistoryRecord): Promise<void> {
   const text = `insert into smalt_history(no, entity, at, principal, action, version, before, after)
     values ($1, $2, $3, $4, $5, $6, $7, $8)`
   const { at, principal, action, version, before, after } = record

@@ -14,7 +14,7 @@ import { nextValues } from './sequences.ts'
 import type { Transaction } from './transaction.ts'
 import { carryOut } from './writes.ts'
 
-export interface SessionContext {
+interface SessionContext {
   readonly connections: Connections
   readonly tableOf: (collection: Collection) => Table | undefined
   readonly version: () => number

@@ -4,21 +4,25 @@ export interface StatementNames {
   nameOf(text: string): string | undefined
 }
 
-/** Each connection keeps what it has prepared, so the number of names is bounded; shapes seen once get none. */
+/**
+ * Shapes seen once get no name. When there are too many, all are forgotten and those in use get new ones; what connections
+ * keep of the old ones goes with the connections, which do not live for ever.
+ */
 export function createStatementNames(capacity = 500): StatementNames {
   const names = new Map<string, string>()
   const seenOnce = new Set<string>()
+  let given = 0
   return {
     nameOf(text) {
       const known = names.get(text)
       if (known !== undefined) return known
-      if (names.size >= capacity) return undefined
       if (!seenOnce.delete(text)) {
         if (seenOnce.size >= capacity) seenOnce.clear()
         seenOnce.add(text)
         return undefined
       }
-      const name = `smalt_${names.size}`
+      if (names.size >= capacity) names.clear()
+      const name = `smalt_${given++}`
       names.set(text, name)
       return name
     },

@@ -141,7 +141,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       run(plan.kind, async () => {
         const table = requireTable(context.tableOf(plan.collection), plan.collection)
         const stamp = stampFor(plan, context.version())
-        const isDone = await writeAtOnce(plan, { connections, lookups, table, stamp, draw, begin, bounds })
+        const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds })
         if (isDone !== undefined) return isDone
         return await inTransaction(connections, async (transaction) => {
           const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)

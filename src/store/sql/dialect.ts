@@ -40,7 +40,7 @@ export interface Dialect {
   readonly fold: (subject: Fragment) => Fragment
 }
 
-export interface Elements {
+interface Elements {
   readonly from: Fragment
   readonly element: Base
   readonly position: Fragment

@@ -68,6 +68,6 @@ function bind(value: Json, _type: TypeName): SqlValue {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-export function isNumeric(type: TypeName): boolean {
+function isNumeric(type: TypeName): boolean {
   return type === 'integer' || type === 'double' || type === 'biginteger' || type === 'bigdecimal'
 }

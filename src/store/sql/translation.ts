@@ -43,7 +43,7 @@ export function withoutColumns(to: Translation): Translation {
 }
 
 /** What holds for a candidate; `undefined` stands for the missing element of an absent array. */
-export type Test = (value: Fragment | undefined) => Fragment | undefined
+type Test = (value: Fragment | undefined) => Fragment | undefined
 
 /** Some candidate of the field passes the test. */
 export function some({ up, steps, field }: FieldRef, test: Test, to: Translation): Fragment {

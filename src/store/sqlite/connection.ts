@@ -20,7 +20,8 @@ class LockedError extends Error {
 }
 
 export function openConnection(directory: string): Connection {
-  mkdirSync(directory, { recursive: true })
+  // the data are for whoever runs the service, and for nobody else on the machine
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = join(directory, 'smalt.db')
   using opened = new DisposableStack()
   const lock = opened.adopt(takeLock(directory), (each) => each.close())

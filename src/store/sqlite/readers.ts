@@ -11,7 +11,7 @@ export interface Readers extends AsyncDisposable {
   open<Row>(statement: Statement, bounds: Bounds): Cursor<Row>
 }
 
-export interface Cursor<Row> extends Disposable {
+interface Cursor<Row> extends Disposable {
   /** At most so many rows; fewer means there are no more. */
   next(count: number): Promise<readonly Row[]>
 }

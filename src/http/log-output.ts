@@ -1,0 +1,66 @@
+/** Writes the log in the background; whoever reads it, slowly or no longer, neither stalls the service nor keeps it alive. */
+import { write, writeSync } from 'node:fs'
+
+export interface LogOutput {
+  readonly write: (text: string) => void
+  /** Writes at once what is left, as far as somebody takes it. */
+  readonly flushSync: () => void
+}
+
+/** One write at a time, so that lines stay in order. What cannot be written, since nobody reads it, is dropped. */
+export function outputTo(fd: number): LogOutput {
+  let waiting = ''
+  let left: Buffer | undefined
+  let isUnderWay = false
+  const next = (): void => {
+    if (isUnderWay) return
+    if (left === undefined) {
+      if (waiting === '') return
+      left = Buffer.from(waiting)
+      waiting = ''
+    }
+    isUnderWay = true
+    write(fd, left, done)
+  }
+  const done = (error: NodeJS.ErrnoException | null, written: number): void => {
+    isUnderWay = false
+    if (error && isFull(error)) {
+      setTimeout(next, PAUSE_MS).unref()
+      return
+    }
+    left = error || written === left?.length ? undefined : left?.subarray(written)
+    next()
+  }
+  return {
+    write(text) {
+      waiting += text
+      next()
+    },
+    flushSync() {
+      // what is under way is on its way, and would else come twice
+      if (left !== undefined && !isUnderWay) writeAll(fd, left)
+      writeAll(fd, Buffer.from(waiting))
+      if (!isUnderWay) left = undefined
+      waiting = ''
+    },
+  }
+}
+
+const PAUSE_MS = 10
+const PATIENCE_MS = 1_000
+
+function writeAll(fd: number, bytes: Buffer): void {
+  const deadline = performance.now() + PATIENCE_MS
+  for (let from = 0; from < bytes.length;) {
+    try {
+      from += writeSync(fd, bytes, from)
+    } catch (error) {
+      if (!isFull(error) || performance.now() > deadline) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    }
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EAGAIN'
+}

@@ -1,0 +1,62 @@
+/** Queries of which it can be told without looking at documents what they match: nothing, or everything. */
+import { unreachable } from '../../base/errors.ts'
+import { type Json, isArray, isObject, sameJson } from '../../base/json.ts'
+import { type Named, type Query, conjunctsOf } from '../../lang/query.ts'
+
+/** `false` says nothing. */
+export function isImpossible(query: Query<Named>): boolean {
+  switch (query.kind) {
+    case 'or':
+      return query.terms.every(isImpossible)
+    case 'and':
+      return query.terms.some(isImpossible) || contradicts(conjunctsOf(query))
+    case 'in':
+      return !query.negated && query.values.length === 0
+    case 'contains':
+      return query.op === '$any' && query.values.length === 0
+    case 'elemMatch':
+      return isImpossible(query.query)
+    case 'not':
+      return isEverything(query.term)
+    case 'compare':
+    case 'compareFields':
+    case 'inField':
+    case 'regex':
+      return false
+    default:
+      return unreachable(query)
+  }
+}
+
+/** `false` says nothing. */
+export function isEverything(query: Query<Named>): boolean {
+  switch (query.kind) {
+    case 'and':
+      return query.terms.every(isEverything)
+    case 'or':
+      return query.terms.some(isEverything)
+    case 'not':
+      return isImpossible(query.term)
+    default:
+      return false
+  }
+}
+
+/** One field outside of arrays cannot equal two values. */
+function contradicts(terms: readonly Query<Named>[]): boolean {
+  const known = new Map<string, Json>()
+  for (const term of terms) {
+    if (term.kind !== 'compare' || term.op !== '$eq' || !isPlain(term.value)) continue
+    const { path } = term.field
+    if (path.includes('*')) continue
+    const other = known.get(path)
+    if (other !== undefined && typeof other === typeof term.value && !sameJson(other, term.value)) return true
+    known.set(path, term.value)
+  }
+  return false
+}
+
+/** Values of one type; what is taken from the caller may be any. */
+function isPlain(value: Json): boolean {
+  return !isArray(value) && !isObject(value) && !(typeof value === 'string' && value.startsWith('$caller'))
+}

@@ -1,0 +1,70 @@
+/** Work on a connection that is given up when its time is over, or when nobody waits for it any more. */
+import type { Duplex } from 'node:stream'
+import type pg from 'pg'
+import { hungUp, timedOut } from '../giving-up.ts'
+import type { Bounds } from '../store.ts'
+import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts'
+
+/** A server that says nothing for so long, where it should answer at once, counts as gone. */
+export const PATIENCE_MS = 5_000
+
+interface Bounding {
+  readonly bounds: Bounds
+  readonly cancel: (backend: number) => Promise<void>
+  /** Told that nothing more is to be begun, and when that is over. */
+  readonly onStop: (isStopped: boolean) => void
+}
+
+/** Cancels what runs when the time is over or nobody waits any more. */
+export async function bounded<T>(
+  client: pg.PoolClient,
+  { bounds, cancel, onStop }: Bounding,
+  work: () => Promise<T>,
+): Promise<T> {
+  const hangUp = bounds.hangUp?.()
+  if (hangUp?.aborted) throw hungUp()
+  let cancelling: Promise<void> | undefined
+  const backend = (client as unknown as { readonly processID: number }).processID
+  const given = Promise.withResolvers<void>()
+  let deadline: NodeJS.Timeout | undefined
+  let isGivenUp = false
+  // A server that does not even cancel is given up: what runs then fails with its connection.
+  const giveUp = (): void => {
+    isGivenUp = true
+    breakOff(client)
+    given.resolve()
+  }
+  const stop = (): void => {
+    // The backend may be idle just now, between two statements, and then there is nothing to cancel.
+    onStop(true)
+    deadline ??= setTimeout(giveUp, PATIENCE_MS)
+    cancelling ??= Promise.race([cancel(backend).catch(() => undefined), given.promise])
+  }
+  const timer = setTimeout(stop, bounds.timeLimitMs)
+  hangUp?.addEventListener('abort', stop)
+  try {
+    return await work()
+  } catch (error) {
+    if (isGivenUp && isLost(error)) throw new AbandonedError('the server does not react', { cause: error })
+    if (!cancelling || !(isCancelled(error) || error instanceof StoppedError)) throw error
+    throw hangUp?.aborted ? hungUp() : timedOut(bounds.timeLimitMs)
+  } finally {
+    clearTimeout(timer)
+    hangUp?.removeEventListener('abort', stop)
+    // The connection must not be handed on while a cancellation is on its way to it.
+    await cancelling
+    clearTimeout(deadline)
+    onStop(false)
+  }
+}
+
+function breakOff(client: pg.PoolClient): void {
+  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+}
+
+/** Waits for a good-bye, but not for ever: a server that is silent does not say it. */
+export async function patiently(ending: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, PATIENCE_MS)
+  await Promise.race([ending, promise]).finally(() => clearTimeout(timer))
+}
