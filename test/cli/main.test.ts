@@ -40,7 +40,13 @@ const ENDS: readonly [rule: string, args: string[], code: number, out: RegExp, e
   ['an unknown command suggests a known one', ['sevre'], 2, /^$/, /no command sevre; did you mean serve\?/],
   ['start is what serve is called elsewhere', ['strat'], 2, /^$/, /no command strat; did you mean serve\?/],
   ['schema is a word of config', ['shema'], 2, /^$/, /no command shema; did you mean config schema\?/],
-  ['a wrong word after config suggests schema', ['config', 'shema'], 2, /^$/, /shema; did you mean schema\?/],
+  [
+    'a wrong word after config suggests schema',
+    ['config', 'shema'],
+    2,
+    /^$/,
+    /got shema; did you mean config schema\?/,
+  ],
   [
     'only options that the command takes are suggested',
     ['serve', '--fort', '1'],

@@ -64,6 +64,17 @@ const SECRET = { name: string, salary: guarded({ find: ['hr'], insert: ['hr'], u
 const PLAIN = { name: string, salary: guarded({ insert: ['hr'], update: ['hr'] }) }
 const WRITERS = { ...SOUND, insert: ['hr', 'temp'] }
 
+const byRule = (where: Json): Version => ({
+  fields: { owner: string },
+  access: { ...SOUND, find: ['hr', ruled('clerk', where)] },
+})
+const fieldByRule = (rvalue: string): Version => ({
+  fields: { name: guarded({ find: ['hr', ruled('clerk', { field: 'name', op: '=', rvalue })] }) },
+})
+const UNINDEXED: readonly Expected[] = [
+  ['hint', 'rule-without-index', '/schema/access/find/1/where', '1.0.0'],
+]
+
 const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected[]][] = [
   ['sound metadata has no findings', one({ name: string }), []],
   ['no version, no findings', { versions: [] }, []],
@@ -145,6 +156,51 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
       ],
     },
     [['warning', 'version-downgrade', '/schema/fields/salary/access/find', '2.0.0']],
+  ],
+  [
+    'version-downgrade: rules that differ',
+    two(byRule(OWN), byRule({ field: 'owner', op: '!=', rvalue: '$caller.principal' })),
+    [
+      [
+        'warning',
+        'version-downgrade',
+        '/schema/access/find',
+        '2.0.0',
+        /^find of documents is granted to "clerk" by other rules in version 1\.0\.0 than in version 2\.0\.0/,
+      ],
+      ...UNINDEXED,
+      ['hint', 'rule-without-index', '/schema/access/find/1/where', '2.0.0'],
+    ],
+  ],
+  [
+    'version-downgrade: rules of a field that differ',
+    two(fieldByRule('a'), fieldByRule('b')),
+    [['warning', 'version-downgrade', '/schema/fields/name/access/find', '2.0.0', /by other rules/]],
+  ],
+  [
+    'version-downgrade: the same rule written in two ways is sound',
+    two(byRule(OWN), byRule({ rvalue: '$caller.principal', op: '$eq', field: 'owner' })),
+    [...UNINDEXED, ['hint', 'rule-without-index', '/schema/access/find/1/where', '2.0.0']],
+  ],
+  ...[{ $and: [] }, { $or: [OWN, { $and: [] }] }, { $not: { $or: [] } }].map(
+    (where): [string, Entity, readonly Expected[]] => [
+      `version-downgrade: a rule that always holds is none: ${JSON.stringify(where)}`,
+      { ...two(byRule(OWN), byRule(where)), info: indexed('owner') },
+      [
+        [
+          'warning',
+          'version-downgrade',
+          '/schema/access/find',
+          '2.0.0',
+          /for some documents only to "clerk"/,
+        ],
+      ],
+    ],
+  ),
+  [
+    'version-downgrade: no rule and one that always holds are alike',
+    two(byRule({ $and: [] }), { ...byRule(OWN), access: { ...SOUND, find: ['hr', 'clerk'] } }),
+    [],
   ],
   ['version-downgrade: the same lists everywhere are sound', two({ fields: SECRET }, { fields: SECRET }), []],
 
@@ -275,6 +331,11 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
       `/schema/access/${each}`,
       '1.0.0',
     ]),
+  ],
+  [
+    'anyone-writes: a rule that always holds is none',
+    one({ name: string }, { ...SOUND, insert: [ruled('anyone', { $and: [] })] }),
+    [['warning', 'anyone-writes', '/schema/access/insert', '1.0.0']],
   ],
   ['anyone-writes: noone is stronger', one({ name: string }, { ...SOUND, insert: ['anyone', 'noone'] }), []],
   [

@@ -3,6 +3,7 @@
 import '../support/on-postgres.ts'
 import '../writes/bulk.test.ts'
 import '../writes/current.test.ts'
+import '../writes/made-values.test.ts'
 import '../writes/save.test.ts'
 import '../writes/update-access.test.ts'
 import '../writes/versions.test.ts'

@@ -51,7 +51,7 @@ const SEEN: readonly RegExp[] = [
   /^select id, version, doc from doc_.* where id > \$2 order by id limit \$1$/,
   /^insert into claim_.* on conflict \(key\) do nothing$/,
   /^insert into claim_.*select key, \$2/,
-  /^update doc_.* set version = new\.version/,
+  /^update doc_\w+ set version = \$3/,
   /^update doc_.* set version = stored\.version/,
   /^delete from doc_/,
   /^delete from claim_.* key = any/,

@@ -30,16 +30,9 @@ export function isImpossible(query: Query<Named>): boolean {
 
 /** `false` says nothing. */
 export function isEverything(query: Query<Named>): boolean {
-  switch (query.kind) {
-    case 'and':
-      return query.terms.every(isEverything)
-    case 'or':
-      return query.terms.some(isEverything)
-    case 'not':
-      return isImpossible(query.term)
-    default:
-      return false
-  }
+  if (query.kind === 'and') return query.terms.every(isEverything)
+  if (query.kind === 'or') return query.terms.some(isEverything)
+  return query.kind === 'not' && isImpossible(query.term)
 }
 
 /** One field outside of arrays cannot equal two values. */

@@ -16,7 +16,9 @@ export function restrictionsOf({ schema, operation, trail = [] }: Asked, role: s
   const texts = listsOf(schema, operation, trail.at(-1)).flatMap((list) => {
     const entries = list.filter((entry) => ['anyone', role].includes(roleOf(entry)))
     const rules = entries.filter((entry) => typeof entry !== 'string')
-    return entries.some(isUnrestricted) ? [] : [textOf(rules)]
+    // A list that does not admit the role at all is none of those that decide here.
+    const isIdle = entries.length === 0 || list.some((entry) => roleOf(entry) === 'noone')
+    return isIdle || entries.some(isUnrestricted) ? [] : [textOf(rules)]
   })
   return [...new Set(texts)].sort()
 }

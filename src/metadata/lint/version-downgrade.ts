@@ -68,7 +68,7 @@ function differences(
 ): readonly Difference[] {
   if (places.length < 2) return []
   return roles.flatMap((role) => {
-    const reaches = places.map((place) => {
+    const reaches = places.map((place): Reached => {
       const question = 'trail' in place ? place : { schema: place }
       const { version } = question.schema
       const reach = reachOf({ ...question, operation }, [role])
@@ -80,9 +80,14 @@ function differences(
   })
 }
 
-function widest(
-  reaches: readonly { readonly version: string; readonly reach: Reach; readonly rules: string }[],
-): readonly Omit<Difference, 'role'>[] {
+interface Reached {
+  readonly version: string
+  readonly reach: Reach
+  /** By which it is restricted, as text. */
+  readonly rules: string
+}
+
+function widest(reaches: readonly Reached[]): readonly Omit<Difference, 'role'>[] {
   const ordered = reaches.toSorted((a, b) => RANKS[a.reach] - RANKS[b.reach])
   const [strict, last] = [ordered[0]!, ordered.at(-1)!]
   const differsByRules = strict.reach === last.reach
@@ -131,7 +136,9 @@ function* told(
   about?: { readonly path: string; readonly places: readonly Place[] },
 ): Generator<Finding> {
   const what = about ? `"${about.path}"` : 'documents'
-  const groups = Map.groupBy(differing, ({ role: _, ...gap }) => JSON.stringify(gap))
+  const groups = Map.groupBy(differing, ({ strict, loose, reach, differsByRules }) =>
+    JSON.stringify([strict, loose, reach, differsByRules]),
+  )
   for (const group of groups.values()) {
     const { strict, loose, reach, differsByRules } = group[0]!
     const who = listed(group.map(({ role }) => role))

@@ -16,7 +16,7 @@ import { unwritten } from './one-document.ts'
 import { soughtId, storedFrom } from './reads.ts'
 import { type Stamp, changedRow, deleteStatement, insertStatement, newRow, updateStatement } from './rows.ts'
 
-export interface AtOnce {
+interface AtOnce {
   readonly connections: Connections
   readonly table: Table
   readonly stamp: Stamp
@@ -85,7 +85,7 @@ async function replaceAtOnce(
   const row = changedRow({ key: stored.id, stored }, change.document, context)
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
-  const written = await ask(updateStatement([row], table), context)
+  const written = await ask(updateStatement(row, table), context)
   return written?.length === 1 ? true : undefined
 }
 

@@ -95,7 +95,7 @@ export function unwritten(
 async function replace(row: ChangedRow, { transaction, table }: WriteContext): Promise<true> {
   if (row.released.size > 0) await transaction.ask(releaseStatement(row.released, [row.key], table))
   if (row.claimed.size > 0) await transaction.ask(claimStatement(row.claimed, row.key, table))
-  await transaction.ask(updateStatement([row], table))
+  await transaction.ask(updateStatement(row, table))
   return true
 }
 

@@ -89,27 +89,8 @@ function documentsStatement(rows: readonly NewRow[], table: Table): Statement {
   }
 }
 
-/** Gives back the keys of the documents that were still what was seen. */
-export function updateStatement(rows: readonly ChangedRow[], table: Table): Statement {
-  const updated = rows.toSorted(byKey)
-  if (updated.length === 1) return updateOneStatement(updated[0]!, table)
-  const text = `update ${table.name} as stored set version = new.version, paths = new.paths, doc = new.doc
-    from unnest($1::text[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[])
-      as new(id, seen, version, paths, doc)
-    where stored.id = new.id and stored.version = new.seen returning stored.id`
-  return {
-    text,
-    values: [
-      arrayText(updated.map(({ key }) => key)),
-      arrayText(updated.map(({ seen }) => String(seen.version))),
-      arrayText(updated.map(({ document }) => String(document.version))),
-      arrayText(updated.map(({ document }) => String(document.paths))),
-      textsOf(updated),
-    ],
-  }
-}
-
-function updateOneStatement({ key, seen, document }: ChangedRow, table: Table): Statement {
+/** Gives back the key when the document was still what was seen. */
+export function updateStatement({ key, seen, document }: ChangedRow, table: Table): Statement {
   const text = `update ${table.name} set version = $3, paths = $4, doc = $5
     where id = $1 and version = $2 returning id`
   const { version, paths } = document

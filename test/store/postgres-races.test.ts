@@ -1,0 +1,69 @@
+/** What others do at the same time must not show: pages told twice, locks lost, inserts given up. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import type { LockOperation, Store } from '../../src/store/store.ts'
+import { freshPlace } from '../support/store-kind.ts'
+import { type OpenStore, SCHEMA, change, find, index, insert, openStage } from './contract.ts'
+
+const BOUNDED = { timeout: 120_000 }
+const { collection } = SCHEMA
+const open: OpenStore = {
+  freshPlace: () => freshPlace('postgres'),
+  openAt: async (location) => openPostgresStore({ url: location }),
+}
+
+async function prepare(store: Store, indexes: readonly ReturnType<typeof index>[]): Promise<void> {
+  await store.changeMetadata(await change(store, { prepare: { collection, indexes, paths: ['s'] } }))
+}
+
+test('find: a table renamed between page and count gives no document twice', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  await using other = openPostgresStore({ url: stage.location })
+  await insert(stage.store, '[{"_id":"a","i":1},{"_id":"b","i":2},{"_id":"c","i":3}]')
+  let isOver = false
+  const finders = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      const { documents, matchCount } = await find(stage.store, { to: 1 })
+      assert.deepEqual([documents.map(({ id }) => id), matchCount], [['a', 'b'], 3])
+    }
+  })
+  for (let i = 0; i < 8; i++) await prepare(other, i % 2 === 0 ? [index(['i'], true)] : [])
+  isOver = true
+  await Promise.all(finders)
+})
+
+test('insert: one that deadlocks with a transaction is begun again', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  for (let i = 0; i < 5; i++) {
+    const [a, b] = [`{"_id":"a${i}"}`, `{"_id":"b${i}"}`]
+    const atomic = stage.store.transact(async (session) => {
+      await insert(session, `[${b}]`)
+      return await insert(session, `[${a}]`)
+    })
+    const [, plain] = await Promise.all([atomic, insert(stage.store, `[${a},${b}]`)])
+    const { matchCount } = await find(stage.store)
+    assert.equal(matchCount, (i + 1) * 2, JSON.stringify(plain))
+  }
+})
+
+test('index: a unique one takes texts longer than a key, whatever their characters', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  const long = `a${'😀'.repeat(150)}`
+  await insert(stage.store, JSON.stringify([{ _id: 'a', s: long }]))
+  await prepare(stage.store, [index(['s'], true)])
+  const [again] = await insert(stage.store, JSON.stringify([{ _id: 'b', s: long }]))
+  assert.equal(again!.kind, 'duplicate')
+})
+
+test('lock: released and acquired by its owner at once, it is held once', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  for (let i = 0; i < 100; i++) {
+    const step = (operation: LockOperation) =>
+      stage.store.lock({ operation, domain: 'd', resource: `r${i}`, owner: 'o', ttlMs: 60_000, nowMs: 1_000 })
+    await step('acquire')
+    await Promise.all([step('release'), step('acquire')])
+    const { count } = await step('count')
+    assert.equal(count, 1, `round ${i}`)
+  }
+})
