@@ -15,6 +15,7 @@ import {
   isNeeded,
   isServerMade,
 } from './field.ts'
+import { idFault } from './id.ts'
 import type { Schema } from './schema.ts'
 
 /** Where values that nobody sent come from. */
@@ -63,6 +64,8 @@ function prepare(schema: Schema, sent: Json, how: Pick<Work, 'sources' | 'keepsU
   const document = prepareObject(sent, schema.root.fields, '', work)
   setObjectType(document, schema, work)
   if (work.sources) setId(document, schema, work)
+  const tooLong = idFault(document['_id'])
+  if (tooLong) work.faults.push(tooLong)
   return { document, faults: work.faults, given: work.given }
 }
 

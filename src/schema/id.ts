@@ -4,7 +4,7 @@ import type { Json } from '../base/json.ts'
 
 export const MAX_ID_BYTES = 1_000
 
-export function idFault(id: Json): ServiceError | undefined {
+export function idFault(id: Json | undefined): ServiceError | undefined {
   if (typeof id !== 'string' || Buffer.byteLength(id) <= MAX_ID_BYTES) return undefined
   return new ServiceError('crud:TooLong', `"_id" may have at most ${MAX_ID_BYTES} bytes`, { context: '_id' })
 }

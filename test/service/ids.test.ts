@@ -1,7 +1,33 @@
 /** `_id` of every type that can name a document: found, ordered, changed and unique by value. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ADMIN, documentsOf, jsonObject, openTestService } from '../support/service.ts'
+import { ADMIN, dataErrorCodes, documentsOf, jsonObject, openTestService } from '../support/service.ts'
+
+test('ids: one that is longer than every index can hold is refused, alike on every store', async () => {
+  await using tester = await openTestService()
+  await tester.define(
+    't',
+    { _id: { type: 'string' }, s: { type: 'string' }, d: { type: 'bigdecimal' } },
+    {
+      info: {
+        indexes: [
+          {
+            name: 'all',
+            fields: [
+              { field: 's', dir: '$asc' },
+              { field: 'd', dir: '$asc' },
+            ],
+          },
+        ],
+      },
+    },
+  )
+  const longest = '😀'.repeat(250)
+  const other = `{"_id":"${longest}","s":"${'😀'.repeat(700)}","d":${'9'.repeat(1_990)}.5}`
+  const response = await tester.insert('t', jsonObject(`{"data":[{"_id":"${longest}x"},${other}]}`))
+  assert.equal(response.modifiedCount, 1)
+  assert.deepEqual(dataErrorCodes(response), [['crud:TooLong']])
+})
 
 const ROWS: readonly (readonly [type: string, ascending: readonly string[], alias: string])[] = [
   ['string', ['"10"', '"9"', '"ä"', '"😀"'], '"ä"'],
