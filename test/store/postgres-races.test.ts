@@ -21,15 +21,15 @@ test('find: a table renamed between page and count gives no document twice', BOU
   await using stage = await openStage(open)
   await using other = openPostgresStore({ url: stage.location })
   await insert(stage.store, '[{"_id":"a","i":1},{"_id":"b","i":2},{"_id":"c","i":3}]')
-  let isOver = false
+  const state = { isOver: false }
   const finders = Array.from({ length: 4 }, async () => {
-    while (!isOver) {
+    while (!state.isOver) {
       const { documents, matchCount } = await find(stage.store, { to: 1 })
       assert.deepEqual([documents.map(({ id }) => id), matchCount], [['a', 'b'], 3])
     }
   })
   for (let i = 0; i < 8; i++) await prepare(other, i % 2 === 0 ? [index(['i'], true)] : [])
-  isOver = true
+  state.isOver = true
   await Promise.all(finders)
 })
 

@@ -32,13 +32,11 @@ export async function inTransaction<T>(
   let losses = 0
   for (let attempt = 1; ; attempt++) {
     try {
-      const run = (connection: Connection): Promise<T> => runOnce(connection, work, options)
-      const isQueued = attempt > 1 && options.queue !== undefined
-      return await connections.with(
-        (connection) =>
-          isQueued ? holding(connection, options.queue!, () => run(connection)) : run(connection),
-        options.bounds,
-      )
+      const queue = attempt > 1 ? options.queue : undefined
+      return await connections.with((connection) => {
+        const run = (): Promise<T> => runOnce(connection, work, options)
+        return queue === undefined ? run() : holding(connection, queue, run)
+      }, options.bounds)
     } catch (error) {
       // A connection may have died while it waited in the pool. Nothing was committed on it, so another is tried.
       const mayHelp = isLost(error) ? mayBeStale(error) && ++losses <= LOSSES : isCollision(error)
