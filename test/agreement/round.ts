@@ -46,7 +46,7 @@ export async function runRound(seed: number, requests: number): Promise<RoundRes
     if (answer.code !== undefined) refused++
     else answered++
     if (answer.documents.length > 0) filled++
-    if (i % 10 === 0) await checkPartition(arena, seed + i)
+    if (i % 8 === 0) await checkPartition(arena, seed + i)
   }
   return { answered, refused, filled }
 }
