@@ -1,6 +1,7 @@
 /**
- * One round: a random schema, some documents, many requests. Every request is answered four times (the evaluator of
- * `src/lang`, the reference beside this file, the service without and with indexes) and all answers must be the same.
+ * One round: a random schema, some documents, many requests. Every request is answered three times (the evaluator of
+ * `src/lang`, the service without and with indexes), every fourth once more by the reference beside this file, and all
+ * answers must be the same.
  */
 import { ServiceError } from '../../src/base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, parseTrusted, sameJson } from '../../src/base/json.ts'
@@ -42,7 +43,9 @@ export async function runRound(seed: number, requests: number): Promise<RoundRes
   for (let i = 0; i < requests; i++) {
     const request = sample(seed + i + 1, (chance) => makeRequest(chance, arena.root))
     const answer = await arena.byEvaluator(request)
-    if (await differenceOf(arena, request, answer)) throw new Error(await report(arena, request, { seed, i }))
+    // The reference is slow by its nature; the evaluator, which all others are held to, meets it often enough.
+    const asked = i % 4 === 0 ? arena : { ...arena, isReferred: false }
+    if (await differenceOf(asked, request, answer)) throw new Error(await report(arena, request, { seed, i }))
     if (answer.code !== undefined) refused++
     else answered++
     if (answer.documents.length > 0) filled++
@@ -58,6 +61,8 @@ interface Answer {
 }
 
 interface Arena extends AsyncDisposable {
+  /** Whether the reference is asked, too. */
+  readonly isReferred: boolean
   readonly root: ObjectNode
   readonly documents: readonly JsonObject[]
   readonly indexes: readonly IndexSpec[]
@@ -89,6 +94,7 @@ async function openArena(seed: number): Promise<Arena> {
   const schema = compiledSchema('t', printFields(declared))
   const opened = stack.move()
   return {
+    isReferred: true,
     root,
     documents,
     indexes,
@@ -199,7 +205,7 @@ async function differenceOf(
   const ways = [
     'byService',
     'byIndexes',
-    ...(expected.code === undefined ? ['byReference' as const] : []),
+    ...(expected.code === undefined && arena.isReferred ? ['byReference' as const] : []),
   ] as const
   const answers = await Promise.all(
     ways.map(async (way) => ({ way, expected, actual: await arena[way](request) })),

@@ -12,10 +12,12 @@ import { ADMIN, ANYONE, callerWith, codeOf, failLoudly, openServiceAt } from '..
 
 /** Services that share a database, as processes do. */
 async function openSeveral(t: TestContext, count: number): Promise<readonly Service[]> {
-  const database = await freshDatabase()
-  t.after(() => database[Symbol.asyncDispose]())
-  const services = await Promise.all(Array.from({ length: count }, () => openServiceAt(database.url)))
-  t.after(() => Promise.all(services.map((service) => service[Symbol.asyncDispose]())))
+  const opened = new AsyncDisposableStack()
+  // In reverse: the schema goes when nobody asks it any more.
+  t.after(() => opened.disposeAsync())
+  const { url } = opened.use(await freshDatabase())
+  const services = await Promise.all(Array.from({ length: count }, () => openServiceAt(url)))
+  for (const service of services) opened.use(service)
   return services
 }
 
