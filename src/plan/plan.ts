@@ -1,5 +1,5 @@
 /** What a store is asked to do, as plain data. Only `plan/read.ts` and `plan/write.ts` make these. */
-import type { ServiceError } from '../base/errors.ts'
+import { type ServiceError, unreachable } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/scope.ts'
@@ -93,4 +93,21 @@ export interface StoredDocument {
 
 export function isFailure(outcome: Outcome): boolean {
   return outcome.kind === 'duplicate' || outcome.kind === 'refused'
+}
+
+/** The outcome of a change that writes nothing. */
+export function unwritten(
+  change: Exclude<Change, { kind: 'write' }>,
+  stored: StoredDocument,
+): Outcome | undefined {
+  switch (change.kind) {
+    case 'skip':
+      return undefined
+    case 'keep':
+      return { kind: 'kept', document: stored }
+    case 'refuse':
+      return { kind: 'refused', faults: change.faults, document: stored }
+    default:
+      return unreachable(change)
+  }
 }

@@ -12,7 +12,7 @@ import type { Builder } from './builds.ts'
 import { readCollections, readIndexes, tableName } from './catalogue.ts'
 import { findCollection } from './collections.ts'
 import type { Session } from './connections.ts'
-import { readMetadata } from './metadata.ts'
+import { historyFrom, readMetadata } from './metadata.ts'
 import { type Run, obstacleIn, receive } from './receiving.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -117,17 +117,9 @@ async function historyAfter(
   const text = `select no, entity, at, principal, action, version, before, after from smalt_history
     where no > $1::bigint order by no limit ${HISTORY_PAGE}`
   const rows = await session.ask({ text, values: [last] })
-  return rows.map(([no, entity, at, principal, action, version, before, after]) => ({
+  return rows.map(([no, entity, ...record]) => ({
     no: no!,
-    record: {
-      entity: entity!,
-      at: at!,
-      principal: principal!,
-      action: action!,
-      ...(version === null || version === undefined ? {} : { version }),
-      before: before ?? null,
-      after: after ?? null,
-    },
+    record: { entity: entity!, ...historyFrom(record) },
   }))
 }
 

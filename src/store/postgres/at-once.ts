@@ -3,8 +3,17 @@
  * the way, nothing has happened, and the whole plan is to be carried out step by step. Outcomes are told before the
  * statement is sent: what the report throws, and a statement that fails, leave nothing behind.
  */
-import { type Change, type DeletePlan, type InsertPlan, type StoredDocument } from '../../plan/plan.ts'
-import { type SavePlan, type UpdatePlan, type WritePlan, isFailure } from '../../plan/plan.ts'
+import {
+  type Change,
+  type DeletePlan,
+  type InsertPlan,
+  type SavePlan,
+  type StoredDocument,
+  type UpdatePlan,
+  type WritePlan,
+  isFailure,
+  unwritten,
+} from '../../plan/plan.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds, Report } from '../store.ts'
 import type { Table } from './catalogue.ts'
@@ -12,7 +21,6 @@ import type { Connections, Row } from './connections.ts'
 import type { Drawing } from './drawing.ts'
 import { isCollision, isDuplicate, unlessUnknown } from './failures.ts'
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
-import { unwritten } from './one-document.ts'
 import { soughtId, storedFrom } from './reads.ts'
 import { type Stamp, changedRow, deleteStatement, insertStatement, newRow, updateStatement } from './rows.ts'
 

@@ -1,6 +1,7 @@
 /** Tables and indexes of collections, created and changed. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Collection, IndexDefinition } from '../../schema/schema.ts'
+import { canonicalText } from '../sql/describe-index.ts'
 import type { CollectionDefinition } from '../store.ts'
 import {
   type CollectionRecord,
@@ -35,10 +36,10 @@ export async function indexChanges(
   { no }: CollectionRecord,
   wanted: readonly IndexDefinition[],
 ): Promise<IndexChanges> {
-  const missing = new Map(wanted.map((index) => [canonical(index), index]))
+  const missing = new Map(wanted.map((index) => [canonicalText(index), index]))
   const records = (await readIndexes(session)).filter(({ collection }) => collection === no)
   const removed = records.filter(
-    ({ definition, isReady }) => !isReady || !missing.delete(canonical(definition)),
+    ({ definition, isReady }) => !isReady || !missing.delete(canonicalText(definition)),
   )
   return { added: [...missing.values()], removed }
 }
@@ -94,7 +95,7 @@ export async function addIndexRecord(
 ): Promise<IndexRecord> {
   const no = await nextNumber(session)
   const text = 'insert into smalt_index(no, collection, definition, state) values ($1, $2, $3, $4)'
-  await session.ask({ text, values: [no, collection, canonical(definition), state] })
+  await session.ask({ text, values: [no, collection, canonicalText(definition), state] })
   return { no, collection, definition, isReady: state === 'ready' }
 }
 
@@ -125,16 +126,6 @@ export function repeatedValues({ fields }: IndexDefinition): ServiceError {
   const names = fields.map(({ path }) => path).join(', ')
   const message = `documents already repeat values of the unique index on ${names}`
   return new ServiceError('metadata:InvalidIndex', message)
-}
-
-function canonical({ unique, fields }: IndexDefinition): string {
-  const plain = fields.map(({ path, type, descending, caseInsensitive }) => ({
-    path,
-    type,
-    descending,
-    caseInsensitive,
-  }))
-  return JSON.stringify({ unique, fields: plain })
 }
 
 /** Numbers of tables and indexes are never used again. */

@@ -58,7 +58,7 @@ export function isLost(error: unknown): boolean {
 /** Too many connections, sessions that the server ended, and a server that only reads since another one took over. */
 const GONE = ['53300', '25P03', '25P04', '25006']
 
-export function unavailable(): ServiceError {
+function unavailable(): ServiceError {
   return new ServiceError(
     'crud:Unavailable',
     'the database cannot be reached, or is too busy; try again soon',

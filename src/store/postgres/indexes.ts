@@ -50,7 +50,7 @@ export function textIndexOf(field: IndexField, { fields }: IndexDefinition): Tex
   return { expression: beginningOf(folded, length), length }
 }
 
-export function beginningOf(text: Fragment, length: number): Fragment {
+function beginningOf(text: Fragment, length: number): Fragment {
   return sql`left(${text}, ${raw(String(length))})`
 }
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { HistoryRecord, MetadataChange, MetadataRecords } from '../store.ts'
 import { lockExclusively } from './advisory.ts'
 import { readCollections } from './catalogue.ts'
-import type { Session } from './connections.ts'
+import type { Row, Session } from './connections.ts'
 import type { Transaction } from './transaction.ts'
 
 /** Inside a transaction that reads everything as of one moment. */
@@ -64,14 +64,19 @@ export async function lockMetadata(session: Session, schema: string): Promise<vo
 export async function readHistory(session: Session, entity: string): Promise<readonly HistoryRecord[]> {
   const text = `select at, principal, action, version, before, after from smalt_history where entity = $1 order by no`
   const rows = await session.ask({ text, values: [entity] })
-  return rows.map(([at, principal, action, version, before, after]) => ({
+  return rows.map(historyFrom)
+}
+
+/** A row of these six columns. */
+export function historyFrom([at, principal, action, version, before, after]: Row): HistoryRecord {
+  return {
     at: at!,
     principal: principal!,
     action: action!,
     ...(version === null || version === undefined ? {} : { version }),
     before: before ?? null,
     after: after ?? null,
-  }))
+  }
 }
 
 async function putEntity(session: Session, { entity, info }: MetadataChange): Promise<void> {

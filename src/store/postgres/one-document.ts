@@ -1,6 +1,5 @@
 /** What becomes of one document, step by step, inside a transaction. */
-import { unreachable } from '../../base/errors.ts'
-import type { Change, Outcome, StoredDocument } from '../../plan/plan.ts'
+import { type Change, type Outcome, type StoredDocument, unwritten } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
 import type { Statement } from '../sql/fragment.ts'
 import { arrayText } from '../sql/postgres-dialect.ts'
@@ -73,23 +72,6 @@ export async function applyChange(
   const isDone = await context.transaction.attempt(() => replace(row, context))
   if (isDone) return { kind: 'updated', document: row.document }
   return { kind: 'duplicate', document: document.stored }
-}
-
-/** The outcome of a change that writes nothing. */
-export function unwritten(
-  change: Exclude<Change, { kind: 'write' }>,
-  stored: StoredDocument,
-): Outcome | undefined {
-  switch (change.kind) {
-    case 'skip':
-      return undefined
-    case 'keep':
-      return { kind: 'kept', document: stored }
-    case 'refuse':
-      return { kind: 'refused', faults: change.faults, document: stored }
-    default:
-      return unreachable(change)
-  }
 }
 
 async function replace(row: ChangedRow, { transaction, table }: WriteContext): Promise<true> {

@@ -2,17 +2,9 @@
 import { type JsonObject, parseTrusted } from '../../base/json.ts'
 import { compileQuery } from '../../lang/match.ts'
 import { printQuery } from '../../lang/query.ts'
-import type { Change, Outcome, SaveItem, SavePlan } from '../../plan/plan.ts'
+import { type Change, type Outcome, type SaveItem, type SavePlan, unwritten } from '../../plan/plan.ts'
 import { batchesOf, matching } from './matching.ts'
-import {
-  type Held,
-  type WriteContext,
-  applyChange,
-  insertOne,
-  lockOne,
-  readMany,
-  unwritten,
-} from './one-document.ts'
+import { type Held, type WriteContext, applyChange, insertOne, lockOne, readMany } from './one-document.ts'
 import { residualTest } from './reads.ts'
 import { type ChangedRow, type NewRow, changedRow, insertStatement, newRow } from './rows.ts'
 import { areDistinct } from './inserts.ts'

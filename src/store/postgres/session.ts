@@ -4,7 +4,7 @@ import type { Collection } from '../../schema/schema.ts'
 import type { Explanation, Found, StoreSession } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Connections } from './connections.ts'
-import { createDrawing } from './drawing.ts'
+import { type Drawing, createDrawing } from './drawing.ts'
 import { NOTHING_STORED, explainPage } from './explain.ts'
 import { type Take, findByLooking, findPage } from './find.ts'
 import { readStatements } from './reads.ts'
@@ -31,13 +31,18 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
     write: (plan, begin, bounds) =>
       transaction.within(bounds, () => {
         const table = requireTable(tableOf(plan.collection), plan.collection)
-        const draw = createDrawing((sequence, count) => nextValues(sequence, count, connections.quick))
+        const draw = drawingOn(connections)
         return carryOut(plan, { transaction, table, stamp: stampFor(plan, version()), report: begin(), draw })
       }),
     // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one. Nor on
     // a connection that other transactions may hold while they wait for values themselves.
     nextValues: (sequence, count) => nextValues(sequence, count, connections.quick),
   }
+}
+
+/** Values for one write. */
+export function drawingOn({ quick }: Connections): Drawing {
+  return createDrawing((sequence, count) => nextValues(sequence, count, quick))
 }
 
 export async function findIn(

@@ -9,7 +9,6 @@ import { tidyUp } from './builds.ts'
 import { type Tables, keyOf, readTables } from './catalogue.ts'
 import { changesOf } from './changes.ts'
 import { openConnections } from './connections.ts'
-import { createDrawing } from './drawing.ts'
 import { isOutdated, told } from './failures.ts'
 import { type Take, findPage, pageOf, repeatingUntaken } from './find.ts'
 import { createListening } from './listening.ts'
@@ -20,7 +19,7 @@ import { readHistory, readMetadata, readState } from './metadata.ts'
 import { migrate } from './migrations.ts'
 import { readStatements, soughtId } from './reads.ts'
 import { nextValues } from './sequences.ts'
-import { explainIn, findIn, requireTable, sessionIn, stampFor } from './session.ts'
+import { drawingOn, explainIn, findIn, requireTable, sessionIn, stampFor } from './session.ts'
 import { streamOn } from './stream.ts'
 import { type Transaction, inTransaction } from './transaction.ts'
 import { refuseUnfinished } from './unfinished.ts'
@@ -61,7 +60,6 @@ export function openPostgresStore(options: PostgresOptions): Store {
     await reload()
     await tidyUp(builder)
   })
-  const draw = createDrawing((sequence, count) => nextValues(sequence, count, connections))
   const context = {
     connections,
     tableOf: (collection: Collection) => tables.get(keyOf(collection)),
@@ -141,7 +139,14 @@ export function openPostgresStore(options: PostgresOptions): Store {
       run(plan.kind, async () => {
         const table = requireTable(context.tableOf(plan.collection), plan.collection)
         const stamp = stampFor(plan, context.version())
-        const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds })
+        const isDone = await writeAtOnce(plan, {
+          connections,
+          table,
+          stamp,
+          draw: drawingOn(connections),
+          begin,
+          bounds,
+        })
         if (isDone !== undefined) return isDone
         return await inTransaction(connections, async (transaction) => {
           const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)

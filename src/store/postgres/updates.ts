@@ -1,7 +1,7 @@
 /** Updates: every document that matches is shown to the plan in its newest state, and becomes what that says. */
-import type { Outcome, StoredDocument, UpdatePlan } from '../../plan/plan.ts'
+import { type Outcome, type StoredDocument, type UpdatePlan, unwritten } from '../../plan/plan.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
-import { type WriteContext, applyChange, lockOne, readMany, unwritten } from './one-document.ts'
+import { type WriteContext, applyChange, lockOne, readMany } from './one-document.ts'
 import { type ChangedRow, changedRow, updateStatement } from './rows.ts'
 
 export async function updateAll(plan: UpdatePlan, context: WriteContext): Promise<void> {

@@ -1,4 +1,4 @@
-/** An index in the words of an explanation. */
+/** Indexes as texts: in the words of an explanation, and as the catalogues know them. */
 import type { JsonObject } from '../../base/json.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 
@@ -11,4 +11,15 @@ export function describeIndex({ unique, fields }: IndexDefinition): JsonObject {
       caseInsensitive,
     })),
   }
+}
+
+/** The same for definitions that mean the same index, whatever else they hold. */
+export function canonicalText({ unique, fields }: IndexDefinition): string {
+  const plain = fields.map(({ path, type, descending, caseInsensitive }) => ({
+    path,
+    type,
+    descending,
+    caseInsensitive,
+  }))
+  return JSON.stringify({ unique, fields: plain })
 }

@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
 import { parsePath } from '../../base/path.ts'
 import type { Collection, IndexDefinition, IndexField } from '../../schema/schema.ts'
+import { canonicalText } from '../sql/describe-index.ts'
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../store.ts'
@@ -131,9 +132,9 @@ function createTable(database: DatabaseSync, { name, entity }: Collection): numb
 
 /** What did not change is not rebuilt. */
 function changeIndexes(database: DatabaseSync, collection: number, wanted: readonly IndexDefinition[]): void {
-  const definitions = new Map(wanted.map((index) => [canonical(index), index]))
+  const definitions = new Map(wanted.map((index) => [canonicalText(index), index]))
   for (const [no, index] of readIndexes(database, collection)) {
-    if (definitions.delete(canonical(index))) continue
+    if (definitions.delete(canonicalText(index))) continue
     database.exec(
       `drop index if exists idx_${no}; drop index if exists idx_${no}_some; drop table if exists arr_${no}`,
     )
@@ -145,16 +146,6 @@ function changeIndexes(database: DatabaseSync, collection: number, wanted: reado
     )
     buildIndex(database, index, { collection, no: Number(insert.get(collection, text)!['no']) })
   }
-}
-
-function canonical({ unique, fields }: IndexDefinition): string {
-  const plain = fields.map(({ path, type, descending, caseInsensitive }) => ({
-    path,
-    type,
-    descending,
-    caseInsensitive,
-  }))
-  return JSON.stringify({ unique, fields: plain })
 }
 
 function buildIndex(

@@ -14,6 +14,7 @@ import {
   type UpdatePlan,
   type WritePlan,
   isFailure,
+  unwritten,
 } from '../../plan/plan.ts'
 import { bind } from '../sql/sqlite-dialect.ts'
 import type { Table } from './catalogue.ts'
@@ -120,20 +121,9 @@ function applyChange(
   stored: StoredDocument,
   { no, context }: { readonly no: number; readonly context: WriteContext },
 ): Outcome | undefined {
-  switch (change.kind) {
-    case 'skip':
-      return undefined
-    case 'keep':
-      return { kind: 'kept', document: stored }
-    case 'refuse':
-      return { kind: 'refused', faults: change.faults, document: stored }
-    case 'write': {
-      const outcome = updateOne(no, change.document, { stored, context })
-      return outcome.kind === 'duplicate' ? { ...outcome, document: stored } : outcome
-    }
-    default:
-      return unreachable(change)
-  }
+  if (change.kind !== 'write') return unwritten(change, stored)
+  const outcome = updateOne(no, change.document, { stored, context })
+  return outcome.kind === 'duplicate' ? { ...outcome, document: stored } : outcome
 }
 
 function updateOne(
