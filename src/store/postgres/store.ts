@@ -1,16 +1,14 @@
 /** The store for teams: PostgreSQL, shared by any number of processes; the same statements run on a Citus cluster. */
 import type { ReadPlan } from '../../plan/plan.ts'
-import type { Collection } from '../../schema/schema.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds, Found, Store } from '../store.ts'
 import { archiveOf } from './archive.ts'
 import { writeAtOnce } from './at-once.ts'
 import { tidyUp } from './builds.ts'
-import { type Tables, keyOf, readTables } from './catalogue.ts'
 import { changesOf } from './changes.ts'
 import { openConnections } from './connections.ts'
-import { isOutdated, told } from './failures.ts'
 import { type Take, findPage, pageOf, repeatingUntaken } from './find.ts'
+import { createKnownTables } from './known-tables.ts'
 import { createListening } from './listening.ts'
 import { readLocation } from './location.ts'
 import { changeLock } from './locks.ts'
@@ -18,6 +16,7 @@ import { createLookups } from './lookups.ts'
 import { readHistory, readMetadata, readState } from './metadata.ts'
 import { migrate } from './migrations.ts'
 import { readStatements, soughtId } from './reads.ts'
+import { createRunner } from './runner.ts'
 import { nextValues } from './sequences.ts'
 import { drawingOn, explainIn, findIn, requireTable, sessionIn, stampFor } from './session.ts'
 import { streamOn } from './stream.ts'
@@ -40,62 +39,19 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)
-  const underWay = new Set<Promise<unknown>>()
-  let tables: Tables = new Map()
-  let isClosed = false
-
-  let reads = 0
-  let newest = 0
-  const reload = async (): Promise<void> => {
-    const no = ++reads
-    const read = await readTables(connections)
-    // A slow one may end after one that was begun later.
-    if (no < newest) return
-    newest = no
-    tables = read
-  }
+  const { tableOf, reload } = createKnownTables(connections)
   const builder = { connections, schema: location.schema, reload }
   const start = untilDone(async () => {
     await migrate(connections, location)
     await reload()
     await tidyUp(builder)
   })
-  const context = {
-    connections,
-    tableOf: (collection: Collection) => tables.get(keyOf(collection)),
-    version: risingFrom(now),
-  }
-
-  /** Another process may have changed tables that the statement was made for; then it is made again. */
-  async function attempt<T>(work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw new Error('the store is closed')
-    await start()
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!isOutdated(error) || attempt === ATTEMPTS) throw error
-        await reload()
-      }
-    }
-  }
-
-  async function run<T>(operation: string, work: () => Promise<T>): Promise<T> {
-    const began = performance.now()
-    const running = attempt(work)
-    underWay.add(running)
-    try {
-      return await running
-    } catch (error) {
-      throw told(error)
-    } finally {
-      underWay.delete(running)
-      onTiming?.(operation, (performance.now() - began) / 1000)
-    }
-  }
+  const runner = createRunner({ start, reload, onTiming })
+  const { run } = runner
+  const context = { connections, tableOf, version: risingFrom(now) }
 
   async function find(plan: ReadPlan, take: Take, bounds: Bounds): Promise<Found> {
-    const table = context.tableOf(plan.collection)
+    const table = tableOf(plan.collection)
     if (!table) return { matchCount: 0 }
     const id = soughtId(plan)
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
@@ -110,34 +66,18 @@ export function openPostgresStore(options: PostgresOptions): Store {
     description: 'PostgreSQL, shared by any number of processes',
     find: (plan, take, bounds) =>
       run('find', () => repeatingUntaken(take, (each) => find(plan, each, bounds))),
-    async *stream(plan, bounds) {
-      await run('stream', async () => undefined)
-      for (let attempt = 1; ; attempt++) {
-        const table = context.tableOf(plan.collection)
-        let hasBegun = false
-        try {
-          if (!table) return
-          for await (const document of streamOn(connections, { plan, table, bounds })) {
-            hasBegun = true
-            yield document
-          }
-          return
-        } catch (error) {
-          if (hasBegun || !isOutdated(error) || attempt === ATTEMPTS) throw error
-          await reload()
-        }
-      }
-    },
+    stream: (plan, bounds) =>
+      runner.runStream(() => streamOn(connections, { plan, table: tableOf(plan.collection), bounds })),
     explain: (plan, bounds) =>
       run('explain', () =>
-        inTransaction(connections, (each) => explainIn(each, plan, context.tableOf(plan.collection)), {
+        inTransaction(connections, (each) => explainIn(each, plan, tableOf(plan.collection)), {
           bounds,
           isOneMoment: true,
         }),
       ),
     write: (plan, begin, bounds) =>
       run(plan.kind, async () => {
-        const table = requireTable(context.tableOf(plan.collection), plan.collection)
+        const table = requireTable(tableOf(plan.collection), plan.collection)
         const stamp = stampFor(plan, context.version())
         const isDone = await writeAtOnce(plan, {
           connections,
@@ -178,15 +118,12 @@ export function openPostgresStore(options: PostgresOptions): Store {
     onMetadataChange: listening.add,
     ping: () => run('ping', async () => void (await connections.quick.ask({ text: 'select 1', values: [] }))),
     async [Symbol.asyncDispose]() {
-      await Promise.allSettled(underWay)
-      isClosed = true
+      await runner[Symbol.asyncDispose]()
       await listening[Symbol.asyncDispose]()
       await connections[Symbol.asyncDispose]()
     },
   }
 }
-
-const ATTEMPTS = 5
 
 /** Work that is done once: what waits for it waits together, and when it fails it is tried again by whoever comes next. */
 function untilDone(work: () => Promise<void>): () => Promise<void> {

@@ -3,12 +3,12 @@ import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Bounds } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Connections, Session } from './connections.ts'
-import { told } from './failures.ts'
 import { streamPage } from './find.ts'
 
 interface Streaming {
   readonly plan: ReadPlan
-  readonly table: Table
+  /** Absent: nothing was ever stored there. */
+  readonly table: Table | undefined
   readonly bounds: Bounds
 }
 
@@ -16,20 +16,17 @@ export async function* streamOn(
   connections: Connections,
   { plan, table, bounds }: Streaming,
 ): AsyncGenerator<StoredDocument> {
+  if (!table) return
+  using lease = await connections.lease()
+  const { connection } = lease
+  // The reader may be slow; it is each step of the database that is held to the time limit.
+  const session: Session = {
+    ask: (statement) => connection.within(bounds, () => connection.ask(statement)),
+  }
+  connection.send('begin isolation level repeatable read read only')
   try {
-    using lease = await connections.lease()
-    const { connection } = lease
-    // The reader may be slow; it is each step of the database that is held to the time limit.
-    const session: Session = {
-      ask: (statement) => connection.within(bounds, () => connection.ask(statement)),
-    }
-    connection.send('begin isolation level repeatable read read only')
-    try {
-      yield* streamPage(session, plan, table)
-    } finally {
-      await connection.ask({ text: 'rollback', values: [] }).catch(() => undefined)
-    }
-  } catch (error) {
-    throw told(error)
+    yield* streamPage(session, plan, table)
+  } finally {
+    await connection.ask({ text: 'rollback', values: [] }).catch(() => undefined)
   }
 }
