@@ -4,13 +4,15 @@
  */
 import { ServiceError } from '../base/errors.ts'
 import type { Projection } from '../lang/projection.ts'
-import { fieldsOf } from '../lang/query.ts'
 import { fieldsOfUpdate } from '../lang/resolve-update.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
+import { allowedQuery, askAbout, askInProjection, askedOf } from './asked.ts'
 import type { Caller } from './caller.ts'
 import { ALWAYS, type Rules, holds, narrowed } from './conditions.ts'
+import { allowedJoins, isNarrowedJoin } from './joins.ts'
+import { requireEntity } from './require-entity.ts'
 import type {
   AllowedChange,
   AllowedFind,
@@ -34,36 +36,46 @@ export type Authorized<T> = T & { readonly [authorized]: true }
 export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFind> {
   const view = viewOf(find.schema)(caller)
   requireEntity(view, ['find'], 'find')
-  const rules = [...view.rulesFor('find'), ...rulesAbout(askedAbout(find), view)]
-  const query = narrowed(find.query, rules)
+  const asked = askedOf(view)
+  const own = find.query && allowedQuery(find.query, [asked], caller)
+  for (const key of find.sort) askAbout(key.field, asked)
+  askInProjection(find.projection, asked, caller)
+  const rules = [...view.rulesFor('find'), ...asked.rules]
+  const query = narrowed(own, rules)
   const { sightOf } = view
+  const { references } = find
+  const joins = references && allowedJoins(references.followed, view, caller)
   return grant({
     ...find,
     ...(query && { query }),
-    isNarrowed: rules.length > 0,
+    isNarrowed: rules.length > 0 || asked.rulesElsewhere.size > 0 || Boolean(joins?.some(isNarrowedJoin)),
     ...shown(find.projection, view),
     ...(sightOf && { shownAs: sightOf }),
+    ...(joins && { joined: { root: references.root, joins } }),
   })
 }
 
 export function authorizeInsert(insert: Insert, caller: Caller): Authorized<AllowedInsert> {
   const view = viewOf(insert.schema)(caller)
   requireEntity(view, ['insert'], 'insert')
-  return grant({ ...insert, ...writeSight(insert.projection, view) })
+  return grant({ ...insert, ...writeSight(insert.projection, view, caller) })
 }
 
 export function authorizeUpdate(request: ChangeRequest, caller: Caller): Authorized<AllowedChange> {
   const view = viewOf(request.schema)(caller)
   requireEntity(view, ['update'], 'update')
   const { copied, seen, targets } = fieldsOfUpdate(request.update)
-  const asked = [...fieldsOf(request.query), ...copied, ...seen, ...projectedAbout(request.projection)]
+  const asked = askedOf(view)
+  const own = allowedQuery(request.query, [asked], caller)
+  for (const field of [...copied, ...seen]) askAbout(field, asked)
+  askInProjection(request.projection, asked, caller)
   const rules = [
     ...selectionRules('update', view),
-    ...rulesAbout(asked, view),
+    ...asked.rules,
     ...copied.flatMap((source) => rulesBelow(source, view)),
   ]
-  const query = narrowed(request.query, rules)
-  return grant({ ...request, ...writeSight(request.projection, view), query, targets })
+  const query = narrowed(own, rules)
+  return grant({ ...request, ...writeSight(request.projection, view, caller), query, targets })
 }
 
 export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<AllowedSave> {
@@ -75,14 +87,15 @@ export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<
     // Where what names a document is hidden in all of them, saves are refused one by one.
     ...named.flatMap((condition) => (condition === 'never' ? ALWAYS : condition)),
   ]
-  return grant({ ...request, ...writeSight(request.projection, view), saveRules })
+  return grant({ ...request, ...writeSight(request.projection, view, caller), saveRules })
 }
 
 export function authorizeDelete(request: Select & { readonly atomic: boolean }, caller: Caller) {
   const view = viewOf(request.schema)(caller)
   requireEntity(view, ['delete'], 'delete')
-  const rules = [...selectionRules('delete', view), ...rulesAbout(fieldsOf(request.query), view)]
-  return grant({ ...request, query: narrowed(request.query, rules) })
+  const asked = askedOf(view)
+  const query = allowedQuery(request.query, [asked], caller)
+  return grant({ ...request, query: narrowed(query, [...selectionRules('delete', view), ...asked.rules]) })
 }
 
 /** Generating needs any of read, insert and update, of the entity and of the field: its values go nowhere else. */
@@ -96,11 +109,6 @@ export function authorizeGenerate(schema: Schema, caller: Caller, named: () => F
   throw new ServiceError('crud:NoAccess', `you may not generate values for "${found.path}"`)
 }
 
-function requireEntity(view: View, operations: readonly EntityOperation[], verb: string): void {
-  if (operations.every(view.admitsTo)) return
-  throw new ServiceError('crud:NoAccess', `you may not ${verb} documents of ${view.schema.entity}`)
-}
-
 /** What cannot be found cannot be chosen either: the number of those that were would tell of them. */
 export function selectionRules(operation: EntityOperation, view: View): Rules {
   return [...view.rulesFor(operation), ...findRules(view)]
@@ -109,35 +117,6 @@ export function selectionRules(operation: EntityOperation, view: View): Rules {
 /** Whoever may not find at all sees nothing of any document, so there is nothing to narrow. */
 function findRules(view: View): Rules {
   return view.admitsTo('find') ? view.rulesFor('find') : ALWAYS
-}
-
-/** Asking about a field narrows the question to the documents in which it may be read; where that is none, it is refused. */
-function rulesAbout(asked: Iterable<FieldRef>, view: View): Rules {
-  const rules: Rules[number][] = []
-  for (const { field, path } of asked) {
-    const condition = view.conditionOn(field, 'find')
-    if (condition === 'never') {
-      throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })
-    }
-    rules.push(...condition)
-  }
-  return rules
-}
-
-function* askedAbout({ query, projection, sort }: Find): Generator<FieldRef> {
-  if (query) yield* fieldsOf(query)
-  for (const key of sort) yield key.field
-  yield* projectedAbout(projection)
-}
-
-/** Naming a hidden field in a pattern is no question; matching or sorting elements by one is. */
-function* projectedAbout(projection: Projection<FieldRef>): Generator<FieldRef> {
-  for (const item of projection) {
-    if (item.kind === 'field') continue
-    if (item.kind === 'match') yield* fieldsOf(item.query)
-    for (const key of item.sort) yield key.field
-    yield* projectedAbout(item.projection)
-  }
 }
 
 /** A copy of a container would bring hidden members to light. */
@@ -163,8 +142,14 @@ function shown(projection: Projection<FieldRef>, { sight }: View) {
   return { asked: projection, projection: shown, sight }
 }
 
-function writeSight(projection: Projection<FieldRef>, view: View): Omit<WriteSight, 'schema'> {
+function writeSight(
+  projection: Projection<FieldRef>,
+  view: View,
+  caller: Caller,
+): Omit<WriteSight, 'schema'> {
   const { sightOf } = view
+  const asked = askedOf(view)
+  askInProjection(projection, asked, caller)
   const may = (operation: FieldOperation): WriteSight['mayUpdate'] => {
     return (field, document) => {
       const condition = view.conditionOn(field, operation)
@@ -173,7 +158,7 @@ function writeSight(projection: Projection<FieldRef>, view: View): Omit<WriteSig
   }
   return {
     ...shown(projection, view),
-    ...echoed([...findRules(view), ...rulesAbout(projectedAbout(projection), view)], view),
+    ...echoed([...findRules(view), ...asked.rules], view),
     ...(sightOf && { sightOf }),
     mayInsert: may('insert'),
     mayUpdate: may('update'),

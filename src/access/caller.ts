@@ -12,7 +12,13 @@ export interface Caller {
   readonly claims: JsonObject
 }
 
-export const PERMISSIONS = ['metadata.find', 'metadata.insert', 'metadata.update', 'metadata.delete'] as const
+export const PERMISSIONS = [
+  'metadata.find',
+  'metadata.insert',
+  'metadata.update',
+  'metadata.delete',
+  'events.manage',
+] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** `noone` beats `anyone` beats a role in common; an empty list admits nobody. To which documents is another question. */

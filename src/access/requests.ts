@@ -1,11 +1,13 @@
 /** Requests in terms of a schema, as they are asked and as they are allowed. */
 import type { JsonObject } from '../base/json.ts'
+import type { Path } from '../base/path.ts'
+import type { Followed } from '../lang/follow.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
 import type { Update } from '../lang/update.ts'
-import type { Field } from '../schema/field.ts'
+import type { Field, ObjectField } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Rules } from './conditions.ts'
 
@@ -31,6 +33,32 @@ export interface Showing {
   readonly sight: Sight
   /** Where it differs from document to document: as what a stored document is shown. */
   readonly shownAs?: (document: JsonObject) => Sight
+  /** What references show. */
+  readonly joined?: Joined
+}
+
+/** References that are followed, as this caller may have them. */
+export interface Joined {
+  /** The fields of a document in which these references are filled in. */
+  readonly root: ObjectField
+  readonly joins: readonly AllowedJoin[]
+}
+
+/** The documents of one reference. */
+export interface AllowedJoin {
+  /** From the document that holds the reference to the reference; `*` stands for every element of an array. */
+  readonly steps: Path
+  readonly schema: Schema
+  /** Asked of each document; around it are a scope for every `*` of the steps and the holding document. */
+  readonly query: Query<FieldRef>
+  /** Whether rules stand in that query. */
+  readonly isNarrowed: boolean
+  readonly sort: readonly SortKey<FieldRef>[]
+  readonly sight: Sight
+  readonly shownAs?: (document: JsonObject) => Sight
+  /** What the reference shows of them at most. */
+  readonly projection?: Projection<FieldRef>
+  readonly joins: readonly AllowedJoin[]
 }
 
 export interface Find {
@@ -41,6 +69,10 @@ export interface Find {
   readonly from: number
   readonly to?: number
   readonly counted: boolean
+  /** Documents as they were then; access is what it is now. */
+  readonly asOf?: number
+  /** The references it follows, and the fields of a document in which they are filled in. */
+  readonly references?: { readonly root: ObjectField; readonly followed: readonly Followed[] }
 }
 
 /** A find as this caller may have it. */

@@ -5,7 +5,7 @@ export function memoized<K extends object, V>(compute: (key: K) => V): (key: K) 
   const known = new WeakMap<K, V>()
   return (key) => {
     const found = known.get(key)
-    if (found !== undefined) return found
+    if (found !== undefined || known.has(key)) return found as V
     const value = compute(key)
     known.set(key, value)
     return value

@@ -1,10 +1,10 @@
 /** Queries as closures: looked up, cast and compiled once, so that matching only reads the document. */
 import { unreachable } from '../base/errors.ts'
-import { type Json, isArray, member } from '../base/json.ts'
+import { type Json, isArray, isObject, member } from '../base/json.ts'
 import type { Step } from '../base/path.ts'
 import { compilePattern } from '../base/pattern.ts'
 import { compareValues } from '../schema/types.ts'
-import type { CompareOp, Query } from './query.ts'
+import type { CompareOp, Query, Related } from './query.ts'
 import type { FieldRef } from './scope.ts'
 
 /** A value and the values around it; `outer` is one element scope out. */
@@ -15,7 +15,11 @@ export interface Seen {
 type Predicate = (seen: Seen) => boolean
 type Test = (value: Json | undefined) => boolean
 
-export function compileQuery(query: Query<FieldRef>): Predicate {
+/** The documents that a reference may join, all of those that it does join among them. */
+export type World = (related: Related<FieldRef>) => readonly Json[]
+
+/** Queries that lead to other documents need to know a world of them. */
+export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Predicate {
   switch (query.kind) {
     case 'compare':
       return compileCompare(query)
@@ -32,24 +36,58 @@ export function compileQuery(query: Query<FieldRef>): Predicate {
     case 'contains':
       return compileContains(query)
     case 'elemMatch': {
-      const inner = compileQuery(query.query)
+      const inner = compileQuery(query.query, world)
       return (seen) => someElement(climb(seen, query.array.up), query.array.steps, inner)
     }
+    case 'related':
+      return compileRelated(query, world)
     case 'and': {
-      const terms = query.terms.map(compileQuery)
+      const terms = query.terms.map((term) => compileQuery(term, world))
       return (seen) => terms.every((term) => term(seen))
     }
     case 'or': {
-      const terms = query.terms.map(compileQuery)
+      const terms = query.terms.map((term) => compileQuery(term, world))
       return (seen) => terms.some((term) => term(seen))
     }
     case 'not': {
-      const term = compileQuery(query.term)
+      const term = compileQuery(query.term, world)
       return (seen) => !term(seen)
     }
     default:
       return unreachable(query)
   }
+}
+
+function compileRelated(related: Related<FieldRef>, world: World): Predicate {
+  const { reference, count } = related
+  const join = compileQuery(related.join, world)
+  const query = compileQuery(related.query, world)
+  const documents = world(related)
+  const matches = (outer: Seen) => (value: Json) => join({ value, outer }) && query({ value, outer })
+  const test: Predicate = count
+    ? (outer) => HOLDS[count.op](compareValues(documents.filter(matches(outer)).length, count.value))
+    : (outer) => documents.some(matches(outer))
+  return (seen) => someHolder(climb(seen, reference.up).value, reference.steps, { seen, test })
+}
+
+/** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */
+function someHolder(
+  value: Json | undefined,
+  [step, ...rest]: readonly Step[],
+  { seen, test }: { readonly seen: Seen; readonly test: Predicate },
+): boolean {
+  if (rest.length === 0) return isObject(value) && test(seen)
+  if (step === '*') {
+    return elements(value).some((each) =>
+      someHolder(each, rest, { seen: { value: each, outer: seen }, test }),
+    )
+  }
+  const next = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step!)
+  return someHolder(next, rest, { seen, test })
+}
+
+const nowhere: World = () => {
+  throw new Error('a query that leads to other documents was asked where there are none')
 }
 
 /** Every candidate value of a field, in document order; undefined stands for a missing one. */

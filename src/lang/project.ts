@@ -5,20 +5,24 @@
 import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
 import type { Path } from '../base/path.ts'
 import { type Field, type Fields, type ObjectField, isVirtual } from '../schema/field.ts'
+import { isShown } from './joins.ts'
 import { type Seen, compileQuery } from './match.ts'
 import { compileSort } from './order.ts'
 import type { Projection, ProjectionItem } from './projection.ts'
 import type { FieldRef } from './scope.ts'
 
 /** Takes a document and its version, for the fields that show it; gives what the projection includes. */
-type Projector = (document: JsonObject, documentVersion: string) => JsonObject
+type Projector = (document: JsonObject, documentVersion: string, origins?: Origins) => JsonObject
+
+/** Filled with the object that each object of the result was made of. */
+export type Origins = Map<JsonObject, JsonObject>
 
 export function compileProjection(projection: Projection<FieldRef>, root: ObjectField): Projector {
   const items = projection.map(compileItem)
-  return (document, documentVersion) => {
+  return (document, documentVersion, origins) => {
     const start = { seen: { value: document }, depth: 0 }
     const actives = items.map((item): Active => ({ item, matched: 0, start }))
-    const walk: Walk = { trail: [document], documentVersion }
+    const walk: Walk = { trail: [document], documentVersion, ...(origins && { origins }) }
     return projectObject(document, root.fields, actives, walk)
   }
 }
@@ -49,6 +53,7 @@ interface Walk {
   /** The values on the current path, the document first. */
   readonly trail: Json[]
   readonly documentVersion: string
+  readonly origins?: Origins
 }
 
 type Opinion = 'include' | 'exclude' | undefined
@@ -84,6 +89,7 @@ function projectObject(
   walk: Walk,
 ): JsonObject {
   const result: Record<string, Json> = {}
+  walk.origins?.set(result, source)
   for (const name of Object.keys(source)) {
     const field = definitionOf(name, fields)
     if (field === undefined) continue
@@ -134,7 +140,9 @@ function projectBy(
   if (opinion === 'exclude') return undefined
   if (!(isArray(value) || isObject(value))) return opinion === 'include' ? value : undefined
   const isEmpty = isArray(value) ? value.length === 0 : !hasMembersInSight(value, fieldsOf(field))
-  if (isEmpty) return opinion === 'include' ? (isArray(value) ? value : {}) : undefined
+  // A reference without documents is not shown.
+  if (isEmpty && field !== 'free' && isShown(field)) return undefined
+  if (isEmpty) return opinion === 'include' ? emptied(value, walk) : undefined
   walk.trail.push(value)
   const projected = isArray(value)
     ? projectArray(value, elementOf(field), actives, walk)
@@ -142,6 +150,13 @@ function projectBy(
   walk.trail.pop()
   const isNothing = isArray(projected) ? projected.length === 0 : Object.keys(projected).length === 0
   return isNothing ? undefined : projected
+}
+
+function emptied(value: JsonObject | readonly Json[], { origins }: Walk): Json {
+  if (isArray(value)) return value
+  const result = {}
+  origins?.set(result, value)
+  return result
 }
 
 /** An object that holds only members of other versions looks like one that holds nothing. */

@@ -18,7 +18,7 @@ export type ProjectionItem<F> =
   | ({ readonly kind: 'range'; readonly from: number; readonly to: number | undefined } & ArrayItem<F>)
 
 /** Selects elements of an array, and projects them by a projection of their own. */
-interface ArrayItem<F> {
+export interface ArrayItem<F> {
   readonly array: F
   readonly pattern: Path
   readonly include: boolean

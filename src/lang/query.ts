@@ -22,8 +22,27 @@ export type Query<F> =
       readonly values: readonly Json[]
     }
   | { readonly kind: 'elemMatch'; readonly array: F; readonly query: Query<F> }
+  | Related<F>
   | { readonly kind: 'and' | 'or'; readonly terms: readonly Query<F>[] }
   | { readonly kind: 'not'; readonly term: Query<F> }
+
+/**
+ * Of the documents that a reference joins some match the query, or as many as `count` says. Requests name references
+ * as they name arrays; this is what such a name becomes once it is resolved. `join` tells which documents are joined;
+ * it and the query are asked of each of them, in a scope around which every `*` on the way to the reference opens one.
+ */
+export interface Related<F> {
+  readonly kind: 'related'
+  readonly reference: F
+  readonly join: Query<F>
+  readonly query: Query<F>
+  readonly count?: { readonly op: CompareOp; readonly value: Json }
+}
+
+/** For those who read queries as they were written. */
+export function neverWritten(_query: Related<Named>): never {
+  throw new Error('only resolved queries tell of related documents')
+}
 
 /** A field as the request names it, with the place of the name for error messages. */
 export interface Named {
@@ -51,6 +70,11 @@ export function* fieldsOf<F>(query: Query<F>): Generator<F> {
       yield query.array
       yield* fieldsOf(query.query)
       break
+    case 'related':
+      yield query.reference
+      yield* fieldsOf(query.join)
+      yield* fieldsOf(query.query)
+      break
     case 'and':
     case 'or':
       for (const term of query.terms) yield* fieldsOf(term)
@@ -61,6 +85,14 @@ export function* fieldsOf<F>(query: Query<F>): Generator<F> {
     default:
       unreachable(query)
   }
+}
+
+export const EVERY_DOCUMENT: Query<never> = { kind: 'and', terms: [] }
+export const NO_DOCUMENT: Query<never> = { kind: 'or', terms: [] }
+
+/** All of them hold. */
+export function allOf<F>(terms: readonly Query<F>[]): Query<F> {
+  return terms.length === 1 ? terms[0]! : { kind: 'and', terms }
 }
 
 /** What must all hold for the query to hold. */
@@ -85,6 +117,8 @@ export function printQuery<F extends { readonly path: string }>(query: Query<F>)
       return { array: query.array.path, contains: query.op, values: query.values }
     case 'elemMatch':
       return { array: query.array.path, elemMatch: printQuery(query.query) }
+    case 'related':
+      return { array: query.reference.path, elemMatch: printQuery(query.query) }
     case 'and':
     case 'or':
       return { [`$${query.kind}`]: query.terms.map(printQuery) }

@@ -43,7 +43,7 @@ function isOverruled(later: Projection<FieldRef>, element: Path): boolean {
 }
 
 /** Whether pattern and path agree as far as both go. */
-function overlaps(pattern: Path, path: Path): boolean {
+export function overlaps(pattern: Path, path: Path): boolean {
   return pattern.every(
     (step, i) =>
       i >= path.length || step === '*' || step === path[i] || (typeof step === 'number' && path[i] === '*'),

@@ -3,14 +3,20 @@
  * stored form of its field's type. What cannot mean anything is refused here, before anything runs.
  */
 import { ServiceError, unreachable } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
-import type { ArrayField, SimpleField } from '../schema/field.ts'
+import { castValue, castValues, invalid, requireArray, requireShallow, requireText } from './checks.ts'
 import type { Projection, ProjectionItem } from './projection.ts'
-import type { Named, Query } from './query.ts'
+import { isShown } from './joins.ts'
+import { EVERY_DOCUMENT, type Named, type Query, neverWritten } from './query.ts'
+import { resolveAcross } from './resolve-across.ts'
+import { resolvePair } from './resolve-pair.ts'
 import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
 import type { SortKey } from './sort.ts'
 
 export function resolveQuery(query: Query<Named>, scope: Scope): Query<FieldRef> {
+  return (scope.joins && resolveAcross(query, scope, resolveQuery)) ?? resolveHere(query, scope)
+}
+
+function resolveHere(query: Query<Named>, scope: Scope): Query<FieldRef> {
   switch (query.kind) {
     case 'compare':
       return resolveCompare(query, scope)
@@ -23,12 +29,13 @@ export function resolveQuery(query: Query<Named>, scope: Scope): Query<FieldRef>
       requireText(field, query.field.at)
       return { ...query, field }
     }
-    case 'compareFields': {
-      const [field, rfield] = resolvePair(query, scope)
-      return { ...query, field, rfield }
-    }
+    case 'compareFields':
     case 'inField':
-      return resolveInField(query, scope)
+      return resolvePair(
+        query,
+        { named: query.field, scope, shift: 0 },
+        { named: query.rfield, scope, shift: 0 },
+      )
     case 'contains': {
       const array = resolveField(query.array, scope)
       const element = requireArray(array, query.array.at).element
@@ -52,6 +59,8 @@ export function resolveQuery(query: Query<Named>, scope: Scope): Query<FieldRef>
       return { kind: query.kind, terms: query.terms.map((term) => resolveQuery(term, scope)) }
     case 'not':
       return { kind: 'not', term: resolveQuery(query.term, scope) }
+    case 'related':
+      return neverWritten(query)
     default:
       return unreachable(query)
   }
@@ -59,11 +68,20 @@ export function resolveQuery(query: Query<Named>, scope: Scope): Query<FieldRef>
 
 export function resolveSort(sort: readonly SortKey<Named>[], scope: Scope): readonly SortKey<FieldRef>[] {
   return sort.map((key) => {
-    const field = resolveField(key.field, scope)
+    const field = sortedBy(key.field, scope)
     if (field.field.kind === 'simple' && field.field.type.family !== undefined) return { ...key, field }
     const message = `"${field.path}" has no order to sort by`
     throw new ServiceError('query-api:InvalidSort', message, { at: key.field.at })
   })
+}
+
+function sortedBy(named: Named, scope: Scope): FieldRef {
+  try {
+    return resolveField(named, scope)
+  } catch (error) {
+    const isUnfit = error instanceof ServiceError && error.code === 'query-api:InvalidQuery'
+    throw isUnfit ? new ServiceError('query-api:InvalidSort', error.message, { at: named.at }) : error
+  }
 }
 
 export function resolveProjection(projection: Projection<Named>, scope: Scope): Projection<FieldRef> {
@@ -98,72 +116,13 @@ function knownField(named: Named, scope: Scope): FieldRef | undefined {
 
 function resolveCompare(query: Query<Named> & { kind: 'compare' }, scope: Scope): Query<FieldRef> {
   const field = resolveField(query.field, scope)
+  if (query.value === null && isShown(field.field)) return hasDocuments(field, query.op === '$neq')
   if (query.value === null) return { ...query, field }
   return { ...query, field, value: castValue(query.value, field, query.field.at) }
 }
 
-function castValues(values: readonly Json[], ref: FieldRef, at: string): readonly Json[] {
-  return values.map((value) => (value === null ? null : castValue(value, ref, at)))
-}
-
-function castValue(value: Json, { field, path }: FieldRef, at: string): Json {
-  if (field.kind !== 'simple' || field.type.family === undefined) {
-    throw invalid(`"${path}" can only be compared with null`, at)
-  }
-  const cast = field.type.cast(value)
-  if (cast !== undefined) return cast
-  const message = `"${path}" is of type ${field.type.name}; the value given is not`
-  throw new ServiceError('metadata:IncompatibleValue', message, { at, context: path })
-}
-
-/** Every scope is a loop inside the loops around it. */
-function requireShallow(scope: Scope, at: string): void {
-  let depth = 0
-  for (let each: Scope | undefined = scope; each; each = each.outer?.scope) depth++
-  if (depth <= MAX_SCOPES) return
-  throw new ServiceError('crud:LimitExceeded', `elemMatch may nest at most ${MAX_SCOPES} deep`, { at })
-}
-
-const MAX_SCOPES = 10
-
-function requireText({ field, path }: FieldRef, at: string): void {
-  if (field.kind !== 'simple' || field.type.family !== 'text') {
-    throw invalid(`"${path}" is no text that a pattern could match`, at)
-  }
-}
-
-function requireArray({ field, path }: FieldRef, at: string): ArrayField {
-  if (field.kind === 'array') return field
-  throw invalid(`"${path}" is no array`, at)
-}
-
-function resolvePair(
-  query: { readonly field: Named; readonly rfield: Named },
-  scope: Scope,
-): readonly [FieldRef, FieldRef] {
-  const field = resolveField(query.field, scope)
-  const rfield = resolveField(query.rfield, scope)
-  const left = simpleFamily(field, query.field.at)
-  if (left !== simpleFamily(rfield, query.rfield.at)) {
-    throw invalid(`"${field.path}" and "${rfield.path}" are of types that do not compare`, query.rfield.at)
-  }
-  return [field, rfield]
-}
-
-/** Arrays of simple values compare as wholes; everything else must be one simple value. */
-function simpleFamily({ field, path }: FieldRef, at: string): SimpleField['type']['family'] {
-  const value = field.kind === 'array' ? field.element : field
-  if (value.kind === 'simple' && value.type.family !== undefined) return value.type.family
-  throw invalid(`"${path}" is no simple value and no array of those`, at)
-}
-
-function resolveInField(query: Query<Named> & { kind: 'inField' }, scope: Scope): Query<FieldRef> {
-  const [field, rfield] = resolvePair(query, scope)
-  if (field.field.kind !== 'simple') throw invalid(`"${field.path}" must be a simple value`, query.field.at)
-  requireArray(rfield, query.rfield.at)
-  return { ...query, field, rfield }
-}
-
-function invalid(message: string, at: string): ServiceError {
-  return new ServiceError('query-api:InvalidQuery', message, { at })
+/** Whether a reference that is filled in joins something. */
+function hasDocuments(array: FieldRef, wanted: boolean): Query<FieldRef> {
+  const some: Query<FieldRef> = { kind: 'elemMatch', array, query: EVERY_DOCUMENT }
+  return wanted ? some : { kind: 'not', term: some }
 }

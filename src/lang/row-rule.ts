@@ -6,7 +6,7 @@ import { ServiceError, unreachable } from '../base/errors.ts'
 import { type Json, isArray } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { parseQuery } from './parse-query.ts'
-import type { Named, Query } from './query.ts'
+import { type Named, type Query, neverWritten } from './query.ts'
 import { resolveQuery } from './resolve.ts'
 import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
 
@@ -76,6 +76,9 @@ function check(query: Query<Named>, scope: Scope): void {
     case 'inField':
       resolveQuery(query, scope)
       break
+    case 'related':
+      neverWritten(query)
+      break
     default:
       unreachable(query)
   }
@@ -134,6 +137,8 @@ function bind(query: Query<Named>, binding: Binding): Query<Named> | undefined {
     case 'compareFields':
     case 'inField':
       return query
+    case 'related':
+      return neverWritten(query)
     default:
       return unreachable(query)
   }

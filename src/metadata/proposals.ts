@@ -112,9 +112,10 @@ function checkName(name: string, expected: string, context: string): void {
 function isSettled(entity: Entity, info: EntityInfo, schema: SchemaDocument): boolean {
   const { value } = schema.version
   const existing = entity.versions.get(value)?.document()
-  if (!existing || isSnapshot(value)) return false
+  if (!existing) return false
   const before = printMetadataDocument(entity.info, existing)
   if (sameJson(before, printMetadataDocument(info, schema))) return true
+  if (isSnapshot(value)) return false
   const problem = `version ${value} of ${info.name} exists with other content; only SNAPSHOT versions can be replaced`
   throw new ServiceError('metadata:DuplicateSchema', problem)
 }

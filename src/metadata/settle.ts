@@ -1,8 +1,11 @@
 /** Checks what an entity would be after a change, across all its versions, and says what the store must do for it. */
 import { ServiceError } from '../base/errors.ts'
+import { memoized } from '../base/memo.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { CollectionDefinition } from '../store/store.ts'
 import type { Catalogue, Entity } from './catalogue.ts'
+import { type ReferredEntity, checkReferences, referredEntity } from './check-references.ts'
+import { checkReferrers } from './check-referrers.ts'
 import { collectionOf, compileSchema, pathsStored } from './compile.ts'
 import type { EntityInfo } from './entity-info.ts'
 import { everyField } from './field-document.ts'
@@ -26,11 +29,16 @@ export function settle(
   const documents = documentsOf(entity)
   if (schema) documents.set(schema.version.value, schema)
   checkDefaultVersion(info, documents)
+  const after = referredAfter(info, documents)
   if (schema && proposal.isIntroduced) {
     checkEnums(schema, info)
-    checkReferences(schema, catalogue, documents)
+    checkReferences(compileSchema(info, schema, []), (name) => {
+      const other = catalogue.entities.get(name)
+      return name === info.name ? after : other && referredEntity(other)
+    })
   }
   for (const each of documents.values()) checkStillValid(each, info)
+  checkReferrers(catalogue, info.name, after)
   return definitionOf(info, documents)
 }
 
@@ -48,7 +56,19 @@ function documentsOf(entity: Entity | undefined): Map<string, SchemaDocument> {
 function definitionOf(info: EntityInfo, documents: Documents): CollectionDefinition {
   const schemas = [...documents.values()].map((each) => compileSchema(info, each, []))
   const paths = new Set(schemas.flatMap((each: Schema) => pathsStored(each.root.fields)))
-  return { collection: collectionOf(info), indexes: indexDefinitions(info, schemas), paths: [...paths] }
+  const indexes = indexDefinitions(info, schemas)
+  return { collection: collectionOf(info), indexes, paths: [...paths], history: info.history }
+}
+
+function referredAfter(info: EntityInfo, documents: Documents): ReferredEntity {
+  const compiled = memoized((document: SchemaDocument) => compileSchema(info, document, []))
+  return {
+    defaultVersion: info.defaultVersion,
+    schemaOf(version) {
+      const document = documents.get(version)
+      return document && compiled(document)
+    },
+  }
 }
 
 function checkDefaultVersion({ name, defaultVersion }: EntityInfo, documents: Documents): void {
@@ -90,22 +110,5 @@ function* missingEnums(
     if (own !== undefined && !names.has(own)) yield { path, name: own }
     const ofItems = field.kind === 'array' ? field.items.constraints.enumName : undefined
     if (ofItems !== undefined && !names.has(ofItems)) yield { path: `${path}.*`, name: ofItems }
-  }
-}
-
-/** `own` are the versions of the entity itself, the new one among them: an entity may refer to itself. */
-function checkReferences(schema: SchemaDocument, catalogue: Catalogue, own: Documents): void {
-  for (const { path, field } of everyField(schema.fields)) {
-    if (field.kind !== 'reference') continue
-    const { entity, versionValue } = field
-    const versions = entity === schema.name ? own : catalogue.entities.get(entity)?.versions
-    const place = { context: `fields/${path}` }
-    if (!versions) {
-      const problem = `the field "${path}" refers to the entity "${entity}", which does not exist`
-      throw new ServiceError('metadata:InvalidReference', problem, place)
-    }
-    if (versionValue === undefined || versions.has(versionValue)) continue
-    const problem = `the field "${path}" refers to version ${versionValue} of "${entity}", which does not exist`
-    throw new ServiceError('metadata:InvalidReference', problem, place)
   }
 }

@@ -1,6 +1,7 @@
 /** What a store is asked to do, as plain data. Only `plan/read.ts` and `plan/write.ts` make these. */
 import { type ServiceError, unreachable } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import type { Step } from '../base/path.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
@@ -19,6 +20,24 @@ export interface ReadPlan {
   readonly counted: boolean
   /** How `_id` orders, which breaks ties. */
   readonly idType: TypeName
+  /** Documents of other collections that come along with each document. */
+  readonly joins?: readonly JoinPlan[]
+  /** All documents, also those of other collections, as they were then: microseconds since 1970, as versions are. */
+  readonly asOf?: number
+}
+
+/** The documents that a reference joins. */
+export interface JoinPlan {
+  /** From the document that holds the reference to the reference itself; `*` stands for every element of an array. */
+  readonly steps: readonly Step[]
+  readonly collection: Collection
+  readonly idType: TypeName
+  /** Asked of each document there is; around it are a scope for every `*` of the steps and the holding document. */
+  readonly query: Query<FieldRef>
+  /** Ties go by `_id`. */
+  readonly sort: readonly SortKey<FieldRef>[]
+  /** Documents that come along with each of these. */
+  readonly joins: readonly JoinPlan[]
 }
 
 export type WritePlan = InsertPlan | UpdatePlan | SavePlan | DeletePlan
@@ -28,6 +47,32 @@ interface Writing {
   readonly idType: TypeName
   /** One failure fails all. */
   readonly atomic: boolean
+  /** Absent: nobody watches these documents. */
+  readonly tell?: Tell
+  /** Who writes, for collections that keep their past. */
+  readonly principal?: string
+}
+
+/** What is to be kept of a change, in its transaction, for those who watch; asked again when a store begins again. */
+export type Tell = (change: WatchedChange) => readonly Notice[]
+
+export type WatchedChange =
+  | { readonly operation: 'insert'; readonly after: JsonObject }
+  | { readonly operation: 'update'; readonly before: StoredText; readonly after: JsonObject }
+  | { readonly operation: 'delete'; readonly before: StoredText }
+
+type StoredText = Pick<StoredDocument, 'text'>
+
+/** A hook watches, and its events begin with this; the store adds both states of the document as it keeps them. */
+export interface Notice {
+  readonly id: string
+  readonly entity: string
+  readonly hook: string
+  readonly operation: WatchedChange['operation']
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** JSON text. */
+  readonly details: string
 }
 
 export interface InsertPlan extends Writing {
@@ -89,7 +134,21 @@ export interface StoredDocument {
    * added a version, and the document may hold what the reader's schema has never heard of.
    */
   readonly paths?: number
+  /** What its plan joins, in that order. */
+  readonly joined?: readonly JoinedDocuments[]
 }
+
+/**
+ * What a reference joins, as JSON text: an array of documents, or an array of those for each element, where the steps to
+ * the reference pass an array; null where nothing can be joined, and `TOO_LARGE` where it is more than can be held.
+ */
+export interface JoinedDocuments {
+  readonly documents: string | null
+  /** Of the same form, with `[version, paths, …]` for each document, followed by both texts' values for each join of its own. */
+  readonly facts: string | null
+}
+
+export const TOO_LARGE = 'too large'
 
 export function isFailure(outcome: Outcome): boolean {
   return outcome.kind === 'duplicate' || outcome.kind === 'refused'

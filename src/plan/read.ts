@@ -2,11 +2,12 @@
 import type { Authorized } from '../access/authorize.ts'
 import type { AllowedFind, Showing } from '../access/requests.ts'
 import { memoized } from '../base/memo.ts'
-import type { Projection } from '../lang/projection.ts'
+import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/scope.ts'
-import { type SimpleField, isVirtual } from '../schema/field.ts'
+import { type Field, isVirtual } from '../schema/field.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
-import type { TypeName } from '../schema/types.ts'
+import { idTypeOf } from './id-type.ts'
+import { type GoesAlong, type PlannedJoin, planJoins, plansAlong } from './joins.ts'
 import type { ReadPlan } from './plan.ts'
 
 /** What remains to be done with the documents that a store gives. */
@@ -15,14 +16,17 @@ export interface Remaining {
   readonly projection?: Projection<FieldRef>
   /** Whether all is asked for that may be told: then nothing has to be done but to hide what is hidden. */
   readonly isWhole: boolean
+  /** What references show. */
+  readonly joins?: readonly PlannedJoin[]
 }
 
-interface FindPlan extends Remaining {
+export interface FindPlan extends Remaining {
   readonly read: ReadPlan
 }
 
-export function planFind(find: Authorized<AllowedFind>): FindPlan {
-  const { schema, query, sort, from, to, counted } = find
+export function planFind(find: Authorized<AllowedFind>, goesAlong: GoesAlong): FindPlan {
+  const { schema, query, sort, from, to, counted, asOf } = find
+  const joins = find.joined && planJoins(find.joined.joins, schema.collection, goesAlong)
   const read: ReadPlan = {
     collection: schema.collection,
     ...(query && { query }),
@@ -31,34 +35,41 @@ export function planFind(find: Authorized<AllowedFind>): FindPlan {
     ...(to !== undefined && { to }),
     counted,
     idType: idTypeOf(schema),
+    ...(joins && { joins: plansAlong(joins) }),
+    ...(asOf !== undefined && { asOf }),
   }
-  return { read, ...remainingProjection(find) }
-}
-
-export function idTypeOf(schema: Schema): TypeName {
-  return (schema.root.fields.get('_id') as SimpleField).type.name
+  return { read, ...remainingProjection(find), ...(joins && { joins }) }
 }
 
 /** What remains to be done with stored documents: nothing, when all is asked for and all of it may be told. */
-export function remainingProjection({ asked, projection, schema, shownAs }: Showing): Remaining {
-  const isWhole = asksForAll(asked) && mayPassThrough(schema)
-  const isOpen = !shownAs && projection === asked
+export function remainingProjection({ asked, projection, schema, shownAs, joined }: Showing): Remaining {
+  const showsOthers = joined !== undefined && joined.joins.length > 0
+  // A reference is not part of the stored text; what excludes one only matters where some are shown.
+  const own = asked.filter((item) => !(isOfReference(item, schema) && (item.include || !showsOthers)))
+  const isWhole = asksForAll(own) && mayPassThrough(schema)
+  const isOpen = !shownAs && projection === asked && !showsOthers
   return isWhole && isOpen ? { isWhole } : { projection, isWhole }
 }
 
+/** Everything is included and nothing excluded after that. */
 function asksForAll(projection: Projection<FieldRef>): boolean {
-  const last = projection.at(-1)
-  return (
-    last?.kind === 'field' &&
-    last.include &&
-    last.recursive &&
-    last.pattern.length === 1 &&
-    last.pattern[0] === '*' &&
-    projection.every(({ kind }) => kind === 'field')
-  )
+  if (!projection.every(({ kind }) => kind === 'field')) return false
+  const all = projection.findLastIndex(isAll)
+  return all !== -1 && projection.slice(all).every(({ include }) => include)
+}
+
+function isOfReference({ kind, pattern }: ProjectionItem<FieldRef>, { root }: Schema): boolean {
+  let field: Field | undefined = root
+  for (const step of pattern) field = field?.kind === 'object' ? field.fields.get(String(step)) : undefined
+  return kind === 'field' && field?.kind === 'reference'
+}
+
+function isAll(item: ProjectionItem<FieldRef>): boolean {
+  const [step, ...rest] = item.pattern
+  return item.kind === 'field' && item.include && item.recursive && step === '*' && rest.length === 0
 }
 
 /** Stored text holds members of this version only, and lacks none that are filled when read. */
-const mayPassThrough = memoized((schema: Schema) => {
+export const mayPassThrough = memoized((schema: Schema) => {
   return schema.coversCollection && !allFields(schema.root.fields).some(isVirtual)
 })

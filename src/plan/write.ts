@@ -4,8 +4,9 @@ import { type Rules, narrowed } from '../access/conditions.ts'
 import type { AllowedChange, AllowedInsert, AllowedSave, Select } from '../access/requests.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Schema } from '../schema/schema.ts'
+import { idTypeOf } from './id-type.ts'
 import type { DeletePlan, InsertPlan, SaveItem, SavePlan, UpdatePlan } from './plan.ts'
-import { type Remaining, idTypeOf, remainingProjection } from './read.ts'
+import { type Remaining, remainingProjection } from './read.ts'
 
 interface Planned<P> extends Remaining {
   readonly write: P

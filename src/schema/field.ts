@@ -48,7 +48,7 @@ export interface ArrayField extends Described {
 }
 
 /** Documents of another entity, joined when asked for; nothing is stored under its name. */
-interface ReferenceField extends Described {
+export interface ReferenceField extends Described {
   readonly kind: 'reference'
   readonly entity: string
   readonly versionValue?: string

@@ -37,7 +37,8 @@ export function pairElements(
   return pairs
 }
 
-function identityOf(element: Element, isHidden?: (field: Field) => boolean): readonly string[] {
+/** The members that tell the elements apart. */
+export function identityOf(element: Element, isHidden?: (field: Field) => boolean): readonly string[] {
   if (element.kind !== 'object') return []
   return [...element.fields.values()]
     .filter((field) => field.constraints.elementIdentity && !isHidden?.(field))

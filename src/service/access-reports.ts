@@ -7,7 +7,7 @@ import { type Json, type JsonObject, isObject, pointer } from '../base/json.ts'
 import { type Check, compileShape } from '../base/shape.ts'
 import { compileSchema } from '../metadata/compile.ts'
 import { lint } from '../metadata/lint/lint.ts'
-import type { Finding } from '../metadata/lint/subject.ts'
+import type { Finding, Others } from '../metadata/lint/subject.ts'
 import type { Registry } from '../metadata/registry.ts'
 import type { Field } from '../schema/field.ts'
 import type { EntityOperation, Schema } from '../schema/schema.ts'
@@ -36,7 +36,19 @@ export function accessOf(registry: Registry, entity: string, version: string | u
 export function findingsIn(registry: Registry, entity: string): readonly Finding[] {
   const info = registry.infoOf(entity)
   const schemas = registry.versionsOf(entity).map((each) => compileSchema(info, each, []))
-  return lint(info, schemas, reachOf)
+  return lint(info, schemas, { reachOf, others: othersIn(registry) })
+}
+
+/** References of metadata from before they were checked may lead to nothing. */
+function othersIn(registry: Registry): Others {
+  return (entity, version) => {
+    try {
+      return { schema: registry.schemaOf(entity, version), info: registry.infoOf(entity) }
+    } catch (error) {
+      if (error instanceof ServiceError) return undefined
+      throw error
+    }
+  }
 }
 
 export function findingsOf(registry: Registry, entity: string): Json {

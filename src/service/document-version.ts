@@ -5,14 +5,16 @@ import type { StoredDocument } from '../plan/plan.ts'
 
 /** What a caller may know a document by. */
 interface Naming {
+  /** Of which the document is: what is hidden in one entity must not be told apart, or found, by another. */
+  readonly entity: string
   readonly showsId: boolean
   /** What marks are made with: one for all processes and for good, so a mark means the same to each of them. */
   readonly secret: string
 }
 
 /** `<document>:<number>`. The document is named by its `_id`, or by a mark that tells nothing where `_id` is hidden. */
-export function documentVersion({ id, version }: StoredDocument, { showsId, secret }: Naming): string {
-  return `${showsId ? id : markOf(id, secret)}:${version}`
+export function documentVersion({ id, version }: StoredDocument, naming: Naming): string {
+  return `${naming.showsId ? id : markOf(id, naming)}:${version}`
 }
 
 /** What is to be done with a document: go on, leave it alone, or tell that it changed meanwhile. */
@@ -38,6 +40,7 @@ function documentOf(version: string): string {
   return version.slice(0, version.lastIndexOf(':'))
 }
 
-function markOf(id: string, secret: string): string {
-  return createHmac('sha256', secret).update(id).digest('base64url').slice(0, 22)
+function markOf(id: string, { entity, secret }: Naming): string {
+  const named = JSON.stringify([entity, id])
+  return createHmac('sha256', secret).update(named).digest('base64url').slice(0, 22)
 }

@@ -6,32 +6,53 @@ import { printQuery } from '../lang/query.ts'
 import { includes } from '../lang/reach.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import { printSort } from '../lang/sort.ts'
+import type { PlannedJoin } from '../plan/joins.ts'
 import { planFind } from '../plan/read.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
+import { printMoment } from '../store/past.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import { allowedFind } from './find.ts'
+import { goesAlong } from './read-page.ts'
 import type { FindRequest } from './request.ts'
 import { type DataResponse, complete } from './response.ts'
+import { settle } from './settle.ts'
 
 export async function explain(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
-  const schema = deps.schemaOf(request.entity, request.version)
-  const allowed = allowedFind(request, schema, caller)
+  const allowed = allowedFind(deps, caller, request)
+  const { schema } = allowed
   const store = deps.storeOf(schema)
-  const explained = await store.explain(planFind(allowed).read, boundsOf(deps, request))
+  const bounds = boundsOf(deps, request)
+  const planned = planFind(allowed, goesAlong(deps))
+  const { read, isMatch } = await settle(planned.read, schema, { deps, bounds, asOf: request.asOf })
+  const explained = await store.explain(read, bounds)
   const { query, plan, matchCount } = allowed.isNarrowed ? { ...explained, ...UNTOLD } : explained
   const projection = projectionMap(allowed.projection, schema)
   const entry = {
     [store.kind]: { query: query as unknown as Json, projection, plan },
     request: printRequest(request),
+    ...(planned.joins && { references: planned.joins.map(printJoin) }),
+    ...(isMatch && { residual: true }),
   }
   return complete(schema, { matchCount, processed: [JSON.stringify(entry)] })
+}
+
+/** The tree of references, and whether the same statement reads their documents. */
+function printJoin({ allowed, plan, isAlong, joins }: PlannedJoin): JsonObject {
+  const { entity, version } = allowed.schema
+  return {
+    reference: plan.steps.join('.'),
+    entity,
+    entityVersion: version,
+    read: isAlong ? 'along' : 'apart',
+    ...(joins.length > 0 && { references: joins.map(printJoin) }),
+  }
 }
 
 /** Rules are the administrator's, and how an engine goes about them depends on documents out of sight. */
 const UNTOLD = { query: { sql: '', parameters: [] }, plan: {} }
 
 /** The effective request as the service understood it. */
-function printRequest({ query, projection, sort, range, body }: FindRequest): JsonObject {
+function printRequest({ query, projection, sort, range, body, asOf }: FindRequest): JsonObject {
   const hasRange = ['range', 'from', 'to', 'maxResults'].some(
     (key) => body[key] !== undefined && body[key] !== null,
   )
@@ -41,6 +62,7 @@ function printRequest({ query, projection, sort, range, body }: FindRequest): Js
     ...(sort.length > 0 && { sort: printSort(sort) }),
     ...(hasRange && { from: range.from }),
     ...(hasRange && range.to !== undefined && { to: range.to }),
+    ...(asOf !== undefined && { asOf: printMoment(asOf) }),
   }
 }
 

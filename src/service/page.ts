@@ -5,21 +5,26 @@ import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
 import { memoized, once } from '../base/memo.ts'
 import { compileProjection } from '../lang/project.ts'
-import type { Projection } from '../lang/projection.ts'
-import type { FieldRef } from '../lang/scope.ts'
-import { compileStrip, hiddenMembers } from '../lang/strip.ts'
+import { hiddenMembers } from '../lang/strip.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { StoredDocument } from '../plan/plan.ts'
 import type { Remaining } from '../plan/read.ts'
 import { documentVersion } from './document-version.ts'
+import { compileFillIn } from './fill-in.ts'
+import { type Slot, slotsOf } from './joined-tree.ts'
 import type { JsonText } from './response.ts'
+import { compileSplice } from './splice.ts'
+import { stripForJoins, stripOf } from './strip-of.ts'
 
+/** Documents come with what references join; only what was read apart from them is told beside them. */
 export interface Page {
   /** What may be seen of a document. */
-  readonly show: (document: StoredDocument) => JsonText
-  readonly take: (document: StoredDocument) => void
+  readonly show: (document: StoredDocument, slots?: readonly Slot[]) => JsonText
+  readonly take: (document: StoredDocument, slots?: readonly Slot[]) => void
+  /** What is told beside a document. */
+  readonly metadataOf: (document: StoredDocument) => JsonText
   /** A document and its version as one line of a stream; nothing is kept of it. */
-  readonly line: (document: StoredDocument) => JsonText
+  readonly line: (document: StoredDocument, slots?: readonly Slot[]) => JsonText
   /** All that was taken. */
   readonly shown: Shown
 }
@@ -39,16 +44,18 @@ export function createPage(
     ? oneByOne({ ...showing, shownAs: showing.shownAs }, remaining, secret)
     : allAlike(showing, remaining, secret)
   const metadataOf = (document: StoredDocument): JsonText =>
-    `{"documentVersion":${JSON.stringify(versionOf(document))}}`
+    `{"documentVersion":${quoted(versionOf(document))}}`
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   let size = 0
   return {
     show,
-    line: (document) => `{"processed":${show(document)},"resultMetadata":${metadataOf(document)}}`,
+    metadataOf,
+    line: (document, slots) =>
+      `{"processed":${show(document, slots)},"resultMetadata":${metadataOf(document)}}`,
     shown: { processed, resultMetadata },
-    take(document) {
-      const text = show(document)
+    take(document, slots) {
+      const text = show(document, slots)
       size += text.length
       if (size > maxBytes) {
         const message = `the result is larger than ${maxBytes} bytes; ask for a range, or for fewer fields`
@@ -61,7 +68,7 @@ export function createPage(
 }
 
 interface Look {
-  readonly show: (document: StoredDocument) => JsonText
+  readonly show: Page['show']
   readonly versionOf: (document: StoredDocument) => string
 }
 
@@ -69,14 +76,24 @@ interface Look {
 function allAlike(showing: Showing, remaining: Remaining, secret: string): Look {
   const { schema } = showing
   const { isWhole } = remaining
-  const naming = { showsId: showing.sight.showsId, secret }
+  const naming = { entity: schema.entity, showsId: showing.sight.showsId, secret }
   const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
-  const shower = once(() => showerFor(showing.sight, showing.projection, { schema, isWhole }))
-  const project = (document: StoredDocument): JsonText =>
-    shower()(parseTrusted(document.text) as JsonObject, document, versionOf)
+  const shower = once(() => showerFor(showing, remaining, { sight: showing.sight, secret }))
+  const project: Page['show'] = (document, slots) =>
+    shower()(parseTrusted(document.text) as JsonObject, { document, slots, versionOf })
   if (showing.projection.length === 0) return { show: () => '{}', versionOf }
   const isKnown = knowing(schema)
   const cut = isWhole ? cutterOf(schema)(showing.sight) : undefined
+  if (remaining.joins) {
+    const splice = isWhole ? compileSplice(remaining.joins) : undefined
+    const show: Page['show'] = (document, slots) => {
+      const spliced = isKnown(document)
+        ? splice?.(cut ? cut(document.text) : document.text, document)
+        : undefined
+      return spliced ?? project(document, slots)
+    }
+    return { show: splice && (cut || !showing.sight.hidesSome) ? show : project, versionOf }
+  }
   if (cut)
     return { show: (document) => (isKnown(document) ? cut(document.text) : project(document)), versionOf }
   if (remaining.projection) return { show: project, versionOf }
@@ -89,10 +106,9 @@ function oneByOne(
   remaining: Remaining,
   secret: string,
 ): Look {
-  const { schema, projection } = showing
-  const { isWhole } = remaining
+  const { projection } = showing
   const showerOf = memoized((sight: Sight) =>
-    showerFor(sight, [...projection, ...sight.exclusions], { schema, isWhole }),
+    showerFor({ ...showing, projection: [...projection, ...sight.exclusions] }, remaining, { sight, secret }),
   )
   let last:
     | { readonly document: StoredDocument; readonly value: JsonObject; readonly sight: Sight }
@@ -104,42 +120,44 @@ function oneByOne(
     return last
   }
   const versionOf = (document: StoredDocument): string =>
-    documentVersion(document, { showsId: lookAt(document).sight.showsId, secret })
-  const show = (document: StoredDocument): JsonText => {
+    documentVersion(document, {
+      entity: showing.schema.entity,
+      showsId: lookAt(document).sight.showsId,
+      secret,
+    })
+  const show: Page['show'] = (document, slots) => {
     if (projection.length === 0) return '{}'
     const { value, sight } = lookAt(document)
-    return showerOf(sight)(value, document, versionOf)
+    return showerOf(sight)(value, { document, slots, versionOf })
   }
   return { show, versionOf }
 }
 
-type Shower = (
-  value: JsonObject,
-  document: StoredDocument,
-  versionOf: (document: StoredDocument) => string,
-) => JsonText
+type Shower = (value: JsonObject, of: Seeing) => JsonText
+
+interface Seeing {
+  readonly document: StoredDocument
+  readonly slots: readonly Slot[] | undefined
+  readonly versionOf: (document: StoredDocument) => string
+}
 
 /** What is hidden is gone before anything else is looked at; that it is excluded, too, makes sure of it. */
 function showerFor(
-  sight: Sight,
-  projection: Projection<FieldRef>,
-  { schema, isWhole }: { readonly schema: Schema; readonly isWhole: boolean },
+  { schema, projection, joined }: Showing,
+  { isWhole, joins }: Remaining,
+  { sight, secret }: { readonly sight: Sight; readonly secret: string },
 ): Shower {
-  const strip = stripOf(schema)(sight)
+  const strip = (joins ? stripForJoins : stripOf)(schema)(sight)
   const isKnown = knowing(schema)
-  const project = once(() => compileProjection(projection, schema.root))
-  return (value, document, versionOf) => {
+  const project = once(() => compileProjection(projection, joined?.root ?? schema.root))
+  const fillIn = joins && compileFillIn(joins, secret)
+  return (value, { document, slots, versionOf }) => {
     const visible = strip(value)
-    if (isWhole && isKnown(document)) return JSON.stringify(visible)
+    if (fillIn) fillIn(visible, { slots: slots ?? slotsOf(joins, document.joined) })
+    else if (isWhole && isKnown(document)) return JSON.stringify(visible)
     return JSON.stringify(project()(visible, versionOf(document)))
   }
 }
-
-const stripOf = memoized((schema: Schema) =>
-  memoized(
-    ({ isHidden }: Sight) => compileStrip(schema.root.fields, isHidden) ?? ((value: JsonObject) => value),
-  ),
-)
 
 /** Whole members are cut out of the text; undefined when nothing is hidden, or something deeper down. */
 const cutterOf = memoized((schema: Schema) =>
@@ -153,4 +171,9 @@ const cutterOf = memoized((schema: Schema) =>
 function knowing({ collection }: Schema): (document: StoredDocument) => boolean {
   const { paths: known = Infinity } = collection
   return (document) => (document.paths ?? 0) <= known
+}
+
+/** Most versions have nothing in them that JSON would escape. */
+function quoted(version: string): JsonText {
+  return /^[\w:.-]*$/.test(version) ? `"${version}"` : JSON.stringify(version)
 }

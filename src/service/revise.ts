@@ -24,11 +24,13 @@ interface Revision {
 /** Which state of a document the caller means, by the versions that they may know of it. */
 export function freshnessFor(
   listed: readonly string[] | undefined,
-  { sight, sightOf }: WriteSight,
+  { schema, sight, sightOf }: WriteSight,
   secret: string,
 ): Freshness {
-  if (!listed || !sightOf) return freshnessBy(listed, { showsId: sight.showsId, secret })
-  const [named, marked] = [true, false].map((shows) => freshnessBy(listed, { showsId: shows, secret }))
+  const freshness = (showsId: boolean): Freshness =>
+    freshnessBy(listed, { entity: schema.entity, showsId, secret })
+  if (!listed || !sightOf) return freshness(sight.showsId)
+  const [named, marked] = [true, false].map(freshness)
   return (stored) => (sightOf(documentIn(stored)).showsId ? named! : marked!)(stored)
 }
 

@@ -1,14 +1,19 @@
 /** Whether what a stream began with still holds: metadata may change while it is under way. */
 import type { Caller } from '../access/caller.ts'
+import type { AllowedFind, AllowedJoin } from '../access/requests.ts'
 import { type View, viewOf } from '../access/view.ts'
 import { ServiceError } from '../base/errors.ts'
+import { relatedIn } from '../lang/related-in.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
+import { targetOf } from './answered.ts'
 import type { Deps } from './deps.ts'
 import { allowedFind } from './find.ts'
 import type { FindRequest } from './request.ts'
 
+type Watching = Pick<Deps, 'epoch' | 'schemaOf' | 'now' | 'limits'>
+
 interface Begun {
-  readonly schema: Schema
+  readonly allowed: AllowedFind
   readonly caller: Caller
   readonly request: FindRequest
 }
@@ -16,7 +21,7 @@ interface Begun {
 const PERIOD_MS = 500
 
 /** To be called before each document; throws once the caller would not be answered in the same way again. */
-export function accessWatch(deps: Pick<Deps, 'epoch' | 'schemaOf' | 'now'>, begun: Begun): () => void {
+export function accessWatch(deps: Watching, begun: Begun): () => void {
   let seen = deps.epoch()
   let lookedAt = -Infinity
   return () => {
@@ -31,17 +36,28 @@ export function accessWatch(deps: Pick<Deps, 'epoch' | 'schemaOf' | 'now'>, begu
   }
 }
 
-/** The version that it began with counts, also when another one has become the default. */
-function isUnchanged({ schemaOf }: Pick<Deps, 'schemaOf'>, { schema, caller, request }: Begun): boolean {
+/** The versions that it began with count, also when others have become the default ones. */
+function isUnchanged(deps: Watching, { allowed, caller, request }: Begun): boolean {
   try {
-    const current = schemaOf(schema.entity, schema.version)
-    if (current === schema) return true
-    allowedFind(request, current, caller)
-    return isSeenAlike(viewOf(schema)(caller), viewOf(current)(caller))
+    const changed = schemasOf(allowed).filter((each) => deps.schemaOf(each.entity, each.version) !== each)
+    if (changed.length === 0) return true
+    allowedFind(deps, caller, { ...request, version: allowed.schema.version })
+    return changed.every((schema) => {
+      const current = deps.schemaOf(schema.entity, schema.version)
+      return isSeenAlike(viewOf(schema)(caller), viewOf(current)(caller))
+    })
   } catch (error) {
     if (error instanceof ServiceError) return false
     throw error
   }
+}
+
+/** Of all documents that it looks at. */
+function schemasOf({ schema, query, joined }: AllowedFind): readonly Schema[] {
+  const asked = query ? [...relatedIn(query)].map(targetOf) : []
+  const shown = (joins: readonly AllowedJoin[]): readonly Schema[] =>
+    joins.flatMap((join) => [join.schema, ...shown(join.joins)])
+  return [...new Set([schema, ...asked, ...shown(joined?.joins ?? [])])]
 }
 
 /** Fields that came with the change are not in the stream. */

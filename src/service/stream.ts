@@ -2,14 +2,15 @@
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import { planFind } from '../plan/read.ts'
-import type { StoredDocument } from '../plan/plan.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type Deps, boundsOf } from './deps.ts'
 import { allowedFind } from './find.ts'
 import { type Page, createPage } from './page.ts'
+import { countMatches, goesAlong } from './read-page.ts'
 import type { FindRequest } from './request.ts'
 import type { JsonText } from './response.ts'
 import { accessWatch } from './stream-access.ts'
+import { type ReadDocument, streamPage } from './stream-page.ts'
 
 /** What fails before the first document fails here, and is answered as any find; what fails later is told at the end. */
 export async function stream(
@@ -17,28 +18,23 @@ export async function stream(
   caller: Caller,
   request: FindRequest,
 ): Promise<AsyncIterable<JsonText>> {
-  const schema = deps.schemaOf(request.entity, request.version)
-  const requireAccess = accessWatch(deps, { schema, caller, request })
-  const allowed = allowedFind(request, schema, caller)
-  const { read, ...remaining } = planFind(allowed)
-  const bounds = boundsOf(deps, request)
-  const page = createPage(allowed, remaining, { maxBytes: Infinity, secret: deps.secret() })
-  const store = deps.storeIn(schema.collection.datasource)
-  const documents = store.stream(read, bounds)[Symbol.asyncIterator]()
+  const allowed = allowedFind(deps, caller, request)
+  const { schema } = allowed
+  const requireAccess = accessWatch(deps, { allowed, caller, request })
+  const plan = planFind(allowed, goesAlong(deps))
+  const reading = { deps, schema, bounds: boundsOf(deps, request), asOf: request.asOf }
+  const page = createPage(allowed, plan, { maxBytes: Infinity, secret: deps.secret() })
+  const documents = streamPage(plan, reading)
   const first = await documents.next()
-  const count = async (): Promise<number> => {
-    if (!read.counted) return 0
-    const { matchCount } = await store.find({ ...read, from: 0, to: -1 }, () => undefined, bounds)
-    return matchCount
-  }
+  const count = async (): Promise<number> => (plan.read.counted ? await countMatches(plan, reading) : 0)
   const { onInternalError } = deps
   return lines(schema, { page, count, first, rest: documents, requireAccess, onInternalError })
 }
 
 interface Running {
   readonly page: Page
-  readonly first: IteratorResult<StoredDocument, unknown>
-  readonly rest: AsyncIterator<StoredDocument>
+  readonly first: IteratorResult<ReadDocument, unknown>
+  readonly rest: AsyncIterator<ReadDocument>
   readonly count: () => Promise<number>
   readonly requireAccess: () => void
   readonly onInternalError: (error: unknown) => void
@@ -52,7 +48,7 @@ async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText
     yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
     for (let next = first; !next.done; next = await rest.next()) {
       requireAccess()
-      yield page.line(next.value)
+      yield page.line(...next.value)
     }
     const matchCount = await count()
     requireAccess()

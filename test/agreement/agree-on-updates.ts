@@ -1,17 +1,19 @@
 /** So many random updates have the foreseen effect, and enough of them have any. */
 import assert from 'node:assert/strict'
 import type { Rounds } from './rounds.ts'
+import { openServices } from './services.ts'
+import { sideBySide, totalOf } from './side-by-side.ts'
 import { runUpdateRound } from './update-round.ts'
 
 const PER_ROUND = 50
 
 export async function agreeOnUpdates({ cases, seed }: Pick<Rounds, 'cases' | 'seed'>): Promise<void> {
   console.log(`update agreement: ${cases} cases, seed ${seed}`)
-  const total = { answered: 0, refused: 0, modified: 0, failed: 0 }
-  for (let done = 0; done < cases; done += PER_ROUND) {
-    const result = await runUpdateRound((seed + done) | 0, PER_ROUND)
-    for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += result[key]
-  }
+  await using services = await openServices()
+  const results = await sideBySide(cases / PER_ROUND, (i) =>
+    runUpdateRound((seed + i * PER_ROUND) | 0, PER_ROUND, { services }),
+  )
+  const total = totalOf({ answered: 0, refused: 0, modified: 0, failed: 0 }, results)
   assert.equal(total.answered + total.refused, cases)
   assert.ok(total.refused * 10 < cases, `few requests are refused: ${JSON.stringify(total)}`)
   assert.ok(total.modified > cases, `documents are changed: ${JSON.stringify(total)}`)

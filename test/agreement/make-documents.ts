@@ -97,7 +97,7 @@ function makeMembers(chance: Chance, { fields }: ObjectNode): JsonObject {
 export function makeValue(chance: Chance, node: Node): Json {
   switch (node.kind) {
     case 'simple':
-      return chance.pick(POOLS[node.type])
+      return chance.pick(node.pool ?? POOLS[node.type])
     case 'object':
       return makeMembers(chance, node)
     case 'array':

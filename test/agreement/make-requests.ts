@@ -18,7 +18,7 @@ export function makeRequest(chance: Chance, root: ObjectNode): JsonObject {
   }
 }
 
-function makeRange(chance: Chance): JsonObject {
+export function makeRange(chance: Chance): JsonObject {
   const from = chance.pick([0, 0, 1, 5, 29, 40, -3])
   const to = chance.pick([null, 0, 3, 10, 50, -1])
   switch (chance.int(5)) {
@@ -50,7 +50,7 @@ export function makeQuery(chance: Chance, scope: Scope, depth: number): JsonObje
 
 const COMPARE = ['=', '$eq', '!=', '$neq', '$ne', '<', '$lt', '>', '$gt', '<=', '$lte', '>=', '$gte']
 
-function makeCompare(chance: Chance, scope: Scope): JsonObject {
+export function makeCompare(chance: Chance, scope: Scope): JsonObject {
   const { path, node } = pickField(chance, scope, () => true)!
   const isComparable = familyOf(node) !== undefined
   if (!isComparable || chance.happens(10)) {
@@ -78,7 +78,7 @@ function makeRegex(chance: Chance, scope: Scope): JsonObject | undefined {
   return { field: field.path, regex: chance.pick(PATTERNS), ...flags, ...options }
 }
 
-function makeFieldCompare(chance: Chance, scope: Scope): JsonObject | undefined {
+export function makeFieldCompare(chance: Chance, scope: Scope): JsonObject | undefined {
   const left = pickField(chance, scope, (node) => comparedFamily(node) !== undefined)
   if (!left) return undefined
   const family = comparedFamily(left.node)
@@ -93,7 +93,8 @@ function makeFieldCompare(chance: Chance, scope: Scope): JsonObject | undefined 
   return { field: left.path, op, rfield: right.path }
 }
 
-function comparedFamily(node: Node): Family | undefined {
+export function comparedFamily(node: Node): Family | undefined {
+  if (node.kind === 'simple' && node.isCount) return undefined
   return familyOf(node.kind === 'array' ? node.element : node)
 }
 
@@ -115,7 +116,7 @@ function makeElemMatch(chance: Chance, scope: Scope, depth: number): JsonObject 
   return { array: array.path, elemMatch: makeQuery(chance, inside(array), depth - 1) }
 }
 
-function makeSort(chance: Chance, scope: Scope): Json {
+export function makeSort(chance: Chance, scope: Scope): Json {
   const key = (): JsonObject | undefined => {
     const field = pickField(chance, scope, (node) => familyOf(node) !== undefined)
     return field && { [field.path]: chance.pick(['$asc', '$desc']) }
@@ -125,8 +126,8 @@ function makeSort(chance: Chance, scope: Scope): Json {
 }
 
 /** Values of the type, sometimes spelled as another type that converts without loss. */
-export function makeLiteral(chance: Chance, { type }: Simple): Json {
-  const value = chance.pick(POOLS[type])
+export function makeLiteral(chance: Chance, { type, pool = POOLS[type] }: Simple): Json {
+  const value = chance.pick(pool)
   if (!chance.happens(15)) return value
   if (type === 'date') return chance.pick(DATE_SPELLINGS)
   if (isNumber(value))
@@ -135,7 +136,7 @@ export function makeLiteral(chance: Chance, { type }: Simple): Json {
   return type === 'string' ? chance.pick([1, 3, true, JSON.rawJSON('1.10')]) : value
 }
 
-function makeProjection(chance: Chance, scope: Scope, depth: number): Json {
+export function makeProjection(chance: Chance, scope: Scope, depth: number): Json {
   const items = Array.from({ length: 1 + chance.int(4) }, () => makeItem(chance, scope, depth))
   return items.length === 1 && chance.happens(50) ? items[0]! : items
 }
@@ -146,13 +147,14 @@ function makeItem(chance: Chance, scope: Scope, depth: number): JsonObject {
   if (!array)
     return { field: makePattern(chance, scope), ...include, ...(chance.happens(40) && { recursive: true }) }
   const inner = inside(array)
+  const own = inner.map(withoutJoined) as unknown as Scope
   const selector = chance.happens(60)
-    ? { match: makeQuery(chance, inner, 1) }
+    ? { match: makeQuery(chance, own, 1) }
     : { range: [chance.pick([0, 1, -1, 2, null]), chance.pick([0, 1, 2, null, -1])] }
   const nested = chance.happens(60) && {
     [chance.pick(['projection', 'project'])]: makeProjection(chance, inner, depth - 1),
   }
-  const sort = chance.happens(40) && { sort: makeSort(chance, inner) }
+  const sort = chance.happens(40) && { sort: makeSort(chance, own) }
   return { field: array.path, ...include, ...selector, ...nested, ...sort }
 }
 
@@ -194,7 +196,7 @@ export function pickField(chance: Chance, scope: Scope, test: (node: Node) => bo
   return undefined
 }
 
-function pickBelow(
+export function pickBelow(
   chance: Chance,
   scope: Scope,
   up: number,
@@ -202,16 +204,36 @@ function pickBelow(
 ): Found | undefined {
   const start = scope[up]!
   const outer = scope.slice(up + 1) as readonly ObjectNode[]
-  const all: Way[] = [...waysDown(start, [], [])].filter(({ node }) => test(node))
+  const all: Way[] = allWaysDown(start).filter(({ node }) => test(node))
   if (up === 0 && start.kind === 'simple' && test(start))
     all.push({ steps: ['$this'], node: start, holders: [] })
   if (all.length === 0) return undefined
   const { steps, node, holders } = chance.pick(all)
   const climb = Array.from({ length: up }, () => '$parent')
-  const concrete = steps.map((step) => (step === '*' ? starOrIndex(chance) : step))
+  const concrete = steps.map((step) => (step === '*' ? starOrIndex(chance) : step === EACH ? '*' : step))
   const path = [...climb, ...withDetour(chance, concrete)]
   if (chance.happens(5)) path.unshift('$this')
   return { path: path.join('.'), node, holders: [...holders, ...outer] }
+}
+
+const plainNodes = new WeakMap<Node, Node>()
+
+/** The same without what references join; queries and sorts of array projections stay in the documents. */
+export function withoutJoined<N extends Node>(node: N): N {
+  const known = plainNodes.get(node)
+  if (known) return known as N
+  const plain = plainly(node)
+  plainNodes.set(node, plain)
+  return plain as N
+}
+
+function plainly(node: Node): Node {
+  if (node.kind === 'simple') return node
+  if (node.kind === 'array') return { ...node, element: withoutJoined(node.element) }
+  const fields = [...node.fields].filter(
+    ([, field]) => !(field.kind === 'array' && field.isJoined) && !(field.kind === 'simple' && field.isCount),
+  )
+  return { kind: 'object', fields: new Map(fields.map(([name, field]) => [name, withoutJoined(field)])) }
 }
 
 function starOrIndex(chance: Chance): string {
@@ -225,10 +247,21 @@ function withDetour(chance: Chance, steps: readonly string[]): readonly string[]
   return isName && chance.happens(4) ? [...steps, '$parent', last] : steps
 }
 
+/** Any document that a reference joins; queries cannot ask for one by its place. */
+const EACH = '*each'
+
 interface Way {
   readonly steps: readonly string[]
   readonly node: Node
   readonly holders: readonly ObjectNode[]
+}
+
+const knownWays = new WeakMap<Node, readonly Way[]>()
+
+function allWaysDown(node: Node): readonly Way[] {
+  const ways = knownWays.get(node) ?? [...waysDown(node, [], [])]
+  knownWays.set(node, ways)
+  return ways
 }
 
 function* waysDown(node: Node, steps: readonly string[], holders: readonly ObjectNode[]): Generator<Way> {
@@ -236,5 +269,5 @@ function* waysDown(node: Node, steps: readonly string[], holders: readonly Objec
   if (node.kind === 'object') {
     for (const [name, child] of node.fields) yield* waysDown(child, [...steps, name], [node, ...holders])
   }
-  if (node.kind === 'array') yield* waysDown(node.element, [...steps, '*'], holders)
+  if (node.kind === 'array') yield* waysDown(node.element, [...steps, node.isJoined ? EACH : '*'], holders)
 }

@@ -17,6 +17,10 @@ export type Node = Simple | ObjectNode | ArrayNode
 export interface Simple {
   readonly kind: 'simple'
   readonly type: Type
+  /** Values to choose from, where few are wanted so that documents meet. */
+  readonly pool?: readonly Json[]
+  /** Whether it stands for the number of documents that a reference joins. */
+  readonly isCount?: boolean
 }
 export interface ObjectNode {
   readonly kind: 'object'
@@ -25,6 +29,8 @@ export interface ObjectNode {
 export interface ArrayNode {
   readonly kind: 'array'
   readonly element: Simple | ObjectNode
+  /** Whether it stands for the documents that a reference joins. */
+  readonly isJoined?: boolean
 }
 
 export type Family = 'boolean' | 'number' | 'text' | 'date'

@@ -13,9 +13,17 @@ import {
   valueAt,
 } from './reference-query.ts'
 
-export function project(projection: Json, world: World): JsonObject {
+/** `complete` may add to what is shown of an object, whose place in the document it is told. */
+export function project(projection: Json, world: World, complete: Complete = asItIs): JsonObject {
   const items = itemsOf(projection, [])
-  return (walk(world.document, [], { items, world }) ?? {}) as JsonObject
+  const shown = walk(world.document, [], { items, world, complete })
+  return shown === undefined ? complete({}, []) : (shown as JsonObject)
+}
+
+type Complete = (shown: JsonObject, at: Position) => JsonObject
+
+function asItIs(shown: JsonObject): JsonObject {
+  return shown
 }
 
 /** An item of a list, and where the list stands: the document, or an element for nested projections. */
@@ -28,6 +36,7 @@ interface Item {
 interface Work {
   readonly items: readonly Item[]
   readonly world: World
+  readonly complete: Complete
 }
 
 type Opinion = { readonly include: boolean; readonly by: Item } | undefined
@@ -60,7 +69,7 @@ function walk(container: Json, at: Position, work: Work): Json | undefined {
     const out = output(value, [...at, name], work)
     if (out) result[name] = out.value
   }
-  return Object.keys(result).length === 0 ? undefined : result
+  return Object.keys(result).length === 0 ? undefined : work.complete(result, at)
 }
 
 interface Wrapped {
@@ -79,11 +88,12 @@ function output(value: Json, at: Position, work: Work): Wrapped | undefined {
 }
 
 /** Below an element that an array projection chose, its own list decides, and exclusions listed after it. */
-function nestedWork(chosen: Item, at: Position, { items, world }: Work): Work {
+function nestedWork(chosen: Item, at: Position, work: Work): Work {
+  const { items } = work
   const nested = chosen.body['projection'] ?? chosen.body['project'] ?? { field: '*', recursive: true }
   const later = items.slice(items.indexOf(chosen) + 1)
   const exclusions = later.filter((item) => item.body['include'] === false && !isArrayItem(item))
-  return { items: [...itemsOf(nested, at), ...exclusions], world }
+  return { ...work, items: [...itemsOf(nested, at), ...exclusions] }
 }
 
 function decide(at: Position, work: Work): Opinion {

@@ -32,8 +32,13 @@ export function matches(query: JsonObject, at: Position, world: World): boolean 
 /** Compares documents by one sort after the other, then by `_id`. */
 export function compareDocuments(sort: Json, root: ObjectNode): (a: JsonObject, b: JsonObject) => number {
   const keys = [...sortKeys(sort), { path: '_id', descending: false }]
-  return (a, b) =>
-    compareBy(keys, { at: [], world: { root, document: a } }, { at: [], world: { root, document: b } })
+  const known = new Map<JsonObject, Values>()
+  const valuesOf = (document: JsonObject): Values => {
+    const values = known.get(document) ?? representatives(keys, { at: [], world: { root, document } })
+    known.set(document, values)
+    return values
+  }
+  return (a, b) => compareValues(keys, valuesOf(a), valuesOf(b))
 }
 
 export interface Place {
@@ -55,11 +60,22 @@ export function sortKeys(sort: Json | undefined): readonly Key[] {
 }
 
 export function compareBy(keys: readonly Key[], a: Place, b: Place): number {
-  for (const { path, descending } of keys) {
-    const order = compare(representative(path, descending, a), representative(path, descending, b))
+  return compareValues(keys, representatives(keys, a), representatives(keys, b))
+}
+
+type Values = readonly (Comparable | null)[]
+
+function compareValues(keys: readonly Key[], a: Values, b: Values): number {
+  for (const [i, { descending }] of keys.entries()) {
+    const order = compare(a[i]!, b[i]!)
     if (order !== 0) return descending ? -order : order
   }
   return 0
+}
+
+/** What a place is sorted by, one value for each key. */
+function representatives(keys: readonly Key[], place: Place): Values {
+  return keys.map(({ path, descending }) => representative(path, descending, place))
 }
 
 /** Null and missing are the least; an array without elements stands for null. */
@@ -98,8 +114,12 @@ function holds(op: string, order: number): boolean {
 
 function matchesValues(query: JsonObject, op: string, at: Position, world: World): boolean {
   const path = query['field'] as string
+  const node = nodeAt(path, at, world)
+  if (node.kind === 'array' && node.isJoined) return joinsNothing(path, at, world)
   const type = typeAt(path, at, world)
-  const found = candidates(path, at, world)
+  const all = candidates(path, at, world)
+  // Where nothing holds the reference, there is no number of its documents.
+  const found = node.kind === 'simple' && node.isCount ? all.filter((value) => value !== undefined) : all
   const isNull = (value: Json | undefined): boolean => value === undefined || value === null
   const wanted = op === '$in' ? (query['values'] as readonly Json[]) : [query['rvalue']!]
   return wanted.some((literal) => {
@@ -111,6 +131,20 @@ function matchesValues(query: JsonObject, op: string, at: Position, world: World
   })
 }
 
+/** `ref = null`; in documents of another reference it is asked of each of those. */
+function joinsNothing(path: string, at: Position, world: World): boolean {
+  const { climbs, steps } = folded(path)
+  const from = climbed(at, climbs)
+  const isDocument = (i: number): boolean => {
+    const holder = nodeAt(steps.slice(0, i).join('.') || '$this', from, world)
+    return holder.kind === 'array' && holder.isJoined === true
+  }
+  const start = steps.findLastIndex((_, i) => isDocument(i)) + 1
+  const starts = start === 0 ? [from] : positions(steps.slice(0, start).join('.'), from, world)
+  const rest = steps.slice(start).join('.')
+  return starts.some((each) => candidates(rest, each, world).every((found) => elementsOf(found).length === 0))
+}
+
 function matchesPattern(query: JsonObject, at: Position, world: World): boolean {
   const options = (query['options'] ?? '') as string
   const isSet = (flag: string, letter: string): boolean => query[flag] === true || options.includes(letter)
@@ -120,13 +154,23 @@ function matchesPattern(query: JsonObject, at: Position, world: World): boolean 
   if (isSet('dotall', 's')) bits |= RE2JS.DOTALL
   const source = query['regex'] as string
   // None of the patterns in the pools holds a class or an escape together with white space or `#`.
-  const pattern = RE2JS.compile(
+  const pattern = patternOf(
     isSet('extended', 'x') ? source.replace(/#.*/g, '').replaceAll(/\s/g, '') : source,
     bits,
   )
   return candidates(query['field'] as string, at, world).some(
     (value) => typeof value === 'string' && pattern.matcher(value).find(),
   )
+}
+
+const patterns = new Map<string, RE2JS>()
+
+/** The pools hold few patterns, and each is asked of many documents. */
+function patternOf(source: string, bits: number): RE2JS {
+  const key = `${bits} ${source}`
+  const pattern = patterns.get(key) ?? RE2JS.compile(source, bits)
+  patterns.set(key, pattern)
+  return pattern
 }
 
 function matchesArray(query: JsonObject, at: Position, world: World): boolean {
@@ -245,7 +289,11 @@ export function positions(path: string, at: Position, world: World): readonly Po
     found = found.flatMap((position): readonly Position[] => {
       const value = valueAt(position, world)
       if (step === '*')
-        return isArray(value) ? value.map((_, i) => [...position, i]) : [[...position, MISSING]]
+        return isArray(value)
+          ? value.map((_, i) => [...position, i])
+          : isJoinedAt(position, world)
+            ? []
+            : [[...position, MISSING]]
       if (typeof step === 'string') return [[...position, step]]
       const length = isArray(value) ? value.length : 0
       const index = step < 0 ? length + step : step
@@ -253,6 +301,12 @@ export function positions(path: string, at: Position, world: World): readonly Po
     })
   }
   return found
+}
+
+/** Where no object holds a reference there is no document at all, not a missing one. */
+function isJoinedAt(position: Position, world: World): boolean {
+  const node = nodeAt('$this', position, world)
+  return node.kind === 'array' && node.isJoined === true
 }
 
 function candidates(path: string, at: Position, world: World): readonly (Json | undefined)[] {

@@ -18,13 +18,15 @@ import type { Schema } from '../../src/schema/schema.ts'
 import { compareValues } from '../../src/schema/types.ts'
 import { foldCase } from '../../src/base/text.ts'
 import { compiledSchema } from '../support/schema.ts'
-import { type TestService, openTestService } from '../support/service.ts'
+import type { TestService } from '../support/service.ts'
 import { sample } from './chance.ts'
 import { type IndexSpec, makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
 import { makeQuery, makeRequest } from './make-requests.ts'
 import { type ObjectNode, printFields, withPredefined } from './model.ts'
+import { reductions } from './reductions.ts'
 import { project } from './reference-projection.ts'
 import { comparable, compare, compareDocuments, matches } from './reference-query.ts'
+import { type Services, openServices } from './services.ts'
 
 export interface RoundResult {
   /** Requests that all four ways answered alike. */
@@ -37,8 +39,10 @@ export interface RoundResult {
 
 const DOCUMENTS = 24
 
-export async function runRound(seed: number, requests: number): Promise<RoundResult> {
-  await using arena = await openArena(seed)
+/** A round without services given has some of its own. */
+export async function runRound(seed: number, requests: number, services?: Services): Promise<RoundResult> {
+  await using own = services ? undefined : await openServices()
+  const arena = await openArena(seed, services ?? own!)
   let [answered, refused, filled] = [0, 0, 0]
   for (let i = 0; i < requests; i++) {
     const request = sample(seed + i + 1, (chance) => makeRequest(chance, arena.root))
@@ -60,7 +64,7 @@ interface Answer {
   readonly matchCount: number
 }
 
-interface Arena extends AsyncDisposable {
+interface Arena {
   /** Whether the reference is asked, too. */
   readonly isReferred: boolean
   readonly root: ObjectNode
@@ -72,7 +76,9 @@ interface Arena extends AsyncDisposable {
   readonly byIndexes: (request: JsonObject) => Promise<Answer>
 }
 
-async function openArena(seed: number): Promise<Arena> {
+/** The entity of a round carries its seed in its name, so that rounds can share services. */
+async function openArena(seed: number, { plain, indexed }: Services): Promise<Arena> {
+  const name = `t${seed >>> 0}`
   const declared = sample(seed, makeSchema)
   const root = withPredefined(declared)
   const sent = sample(seed, (chance) => makeDocuments(chance, declared, DOCUMENTS))
@@ -81,18 +87,14 @@ async function openArena(seed: number): Promise<Arena> {
       ? { ...index, unique: false, printed: { ...index.printed, unique: false } }
       : index,
   )
-  await using stack = new AsyncDisposableStack()
-  const plain = stack.use(await openTestService())
-  const indexed = stack.use(await openTestService())
-  await plain.define('t', printFields(declared))
-  await indexed.define('t', printFields(declared), {
+  await plain.define(name, printFields(declared))
+  await indexed.define(name, printFields(declared), {
     info: { indexes: indexes.map(({ printed }) => printed) },
   })
-  const documents = await plain.store('t', sent)
-  await indexed.store('t', sent)
-  checkStored(sent, documents)
-  const schema = compiledSchema('t', printFields(declared))
-  const opened = stack.move()
+  const documents = await plain.store(name, sent)
+  await indexed.store(name, sent)
+  checkStored(name, sent, documents)
+  const schema = compiledSchema(name, printFields(declared))
   return {
     isReferred: true,
     root,
@@ -100,17 +102,16 @@ async function openArena(seed: number): Promise<Arena> {
     indexes,
     byEvaluator: async (request) => evaluated(request, schema, documents),
     byReference: async (request) => referred(request, root, documents),
-    byService: (request) => served(plain, request),
-    byIndexes: (request) => served(indexed, request),
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+    byService: (request) => served(plain, name, request),
+    byIndexes: (request) => served(indexed, name, request),
   }
 }
 
 /** What was sent is what is stored, digit for digit; only sizes and the type are added. */
-function checkStored(sent: readonly JsonObject[], stored: readonly JsonObject[]): void {
+function checkStored(name: string, sent: readonly JsonObject[], stored: readonly JsonObject[]): void {
   for (const [i, document] of sent.entries()) {
     const { objectType, ...rest } = stored[i]!
-    if (objectType === 't' && sameJson(withoutSizes(rest), document)) continue
+    if (objectType === name && sameJson(withoutSizes(rest), document)) continue
     throw new Error(`sent ${JSON.stringify(document)}\nstored ${JSON.stringify(stored[i])}`)
   }
 }
@@ -184,8 +185,8 @@ function page(
   return { documents: shown.map(print), matchCount: found.length }
 }
 
-async function served(tester: TestService, request: JsonObject): Promise<Answer> {
-  const { errors, processed = [], matchCount } = await tester.find('t', request)
+async function served(tester: TestService, name: string, request: JsonObject): Promise<Answer> {
+  const { errors, processed = [], matchCount } = await tester.find(name, request)
   if (errors) return { code: errors[0]!.errorCode, documents: [], matchCount }
   return { documents: processed, matchCount }
 }
@@ -299,29 +300,10 @@ async function minimised(arena: Arena, request: JsonObject): Promise<JsonObject>
   return best
 }
 
-function* reductions(value: Json): Generator<Json> {
-  if (isArray(value)) {
-    for (const i of value.keys()) yield value.toSpliced(i, 1)
-    for (const [i, each] of value.entries())
-      for (const smaller of reductions(each)) yield value.with(i, smaller)
-  } else if (isObject(value)) {
-    for (const child of Object.values(value)) {
-      if (isObject(child)) yield child
-      if (isArray(child)) yield* child.filter(isObject)
-    }
-    for (const key of Object.keys(value)) {
-      const { [key]: _, ...rest } = value
-      yield rest
-    }
-    for (const [key, child] of Object.entries(value)) {
-      for (const smaller of reductions(child)) yield { ...value, [key]: smaller }
-    }
-  }
-}
-
 /** For a closer look at one request of a round. */
 export async function replay(seed: number, request: string): Promise<void> {
-  await using arena = await openArena(seed)
+  await using services = await openServices()
+  const arena = await openArena(seed, services)
   const body = parseTrusted(request) as JsonObject
   for (const way of ['byEvaluator', 'byReference', 'byService', 'byIndexes'] as const) {
     console.log(way, await arena[way](body))

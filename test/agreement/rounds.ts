@@ -1,6 +1,8 @@
 /** Many rounds from one seed, which is told first so that a failure can be repeated. */
 import { storeKind } from '../support/store-kind.ts'
 import { type RoundResult, runRound } from './round.ts'
+import { openServices } from './services.ts'
+import { sideBySide, totalOf } from './side-by-side.ts'
 
 export interface Rounds {
   readonly cases: number
@@ -18,19 +20,17 @@ export async function runRounds({
   isLoud = false,
 }: Rounds): Promise<RoundResult> {
   console.log(`agreement: ${cases} cases, --seed ${seed} --store ${storeKind()}`)
-  const total = { answered: 0, refused: 0, filled: 0 }
-  for (let done = 0; done < cases; done += perRound) {
+  await using services = await openServices()
+  const results = await sideBySide(Math.ceil(cases / perRound), async (i) => {
+    const done = i * perRound
     const round = (seed + done) | 0
+    if (isLoud && done % 10_000 < perRound) console.log(`${done} cases`)
     try {
-      const { answered, refused, filled } = await runRound(round, Math.min(perRound, cases - done))
-      total.answered += answered
-      total.refused += refused
-      total.filled += filled
+      return await runRound(round, Math.min(perRound, cases - done), services)
     } catch (error) {
       const options = `--store ${storeKind()} --cases ${perRound} --per-round ${perRound} --seed ${round}`
       throw new Error(`agreement failed; repeat it with ${options}`, { cause: error })
     }
-    if (isLoud && done % 10_000 < perRound) console.log(`${done} cases`)
-  }
-  return total
+  })
+  return totalOf({ answered: 0, refused: 0, filled: 0 }, results)
 }

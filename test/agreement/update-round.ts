@@ -4,12 +4,13 @@
  */
 import { type Json, type JsonObject, sameJson } from '../../src/base/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
-import { ADMIN, EVERYTHING, type TestService, documentsOf, openTestService } from '../support/service.ts'
+import { ADMIN, EVERYTHING, type TestService, documentsOf } from '../support/service.ts'
 import { type Chance, sample } from './chance.ts'
 import { makeDocuments, makeIndexes, makeSchema } from './make-documents.ts'
 import { makeQuery } from './make-requests.ts'
 import { type ObjectNode, type Simple, printFields, withPredefined } from './model.ts'
 import { matches } from './reference-query.ts'
+import { type Services, openServices } from './services.ts'
 import { Unforeseeable, type Updated, updated } from './update-reference.ts'
 import { makeUpdate } from './update-requests.ts'
 
@@ -31,31 +32,35 @@ const CHECKED = 5
 export interface UpdateRoundOptions {
   /** Whether the second service takes its collection for a large one, and looks for documents on another thread. */
   readonly isLarge?: boolean
+  /** Absent: services of its own. */
+  readonly services?: Services
 }
 
 export async function runUpdateRound(
   seed: number,
   cases: number,
-  { isLarge = false }: UpdateRoundOptions = {},
+  { isLarge = false, services }: UpdateRoundOptions = {},
 ): Promise<UpdateResult> {
+  await using own = services ? undefined : await openServices()
+  const { plain, indexed } = services ?? own!
   const declared = sample(seed, makeSchema)
   const root = withPredefined(declared)
   const indexes = sample(seed, (chance) => makeIndexes(chance, declared)).map(({ printed }) => ({
     ...printed,
     unique: false,
   }))
-  await using plain = await openTestService()
-  await using indexed = await openTestService()
-  await plain.define('t', printFields(declared))
-  await indexed.define('t', printFields(declared), { info: { indexes: isLarge ? [] : indexes } })
-  const testers = [plain, indexed]
+  // The entity of a round carries its seed in its name, so that rounds can share services.
+  const entity = `t${seed >>> 0}`
+  await plain.define(entity, printFields(declared))
+  await indexed.define(entity, printFields(declared), { info: { indexes: isLarge ? [] : indexes } })
+  const testers = [plain, indexed].map((tester) => ({ tester, entity }))
   const result = { answered: 0, refused: 0, modified: 0, failed: 0 }
   let model: readonly JsonObject[] = []
   for (let i = 0; i < cases; i++) {
     if (i % FRESH === 0) {
       const documents = sample(seed + i, makeFresh(declared))
-      model = await refresh(plain, documents)
-      await refresh(indexed, documents, isLarge ? fillers(declared) : [])
+      model = await refresh(testers[0]!, documents)
+      await refresh(testers[1]!, documents, isLarge ? fillers(declared) : [])
     }
     const request = sample(seed + i, makeCase(root))
     try {
@@ -93,14 +98,14 @@ const makeCase =
 
 /** Tables are taken for large by the number of their last row; those before it need not be there any more. */
 async function refresh(
-  tester: TestService,
+  { tester, entity }: Tested,
   documents: readonly JsonObject[],
   before: readonly JsonObject[] = [],
 ): Promise<readonly JsonObject[]> {
-  const remove = (query: Json) => tester.service.data.delete(ADMIN, { entity: 't' }, { query })
+  const remove = (query: Json) => tester.service.data.delete(ADMIN, { entity }, { query })
   await remove({ $and: [] })
-  if (before.length > 0) await tester.store('t', before)
-  const stored = await tester.store('t', documents)
+  if (before.length > 0) await tester.store(entity, before)
+  const stored = await tester.store(entity, documents)
   if (before.length > 0)
     await remove({ field: '_id', op: '$in', values: before.map((document) => document['_id']!) })
   return stored
@@ -114,10 +119,16 @@ function fillers(root: ObjectNode): readonly JsonObject[] {
   })
 }
 
+/** A service, and the name of the entity of the round in it. */
+interface Tested {
+  readonly tester: TestService
+  readonly entity: string
+}
+
 interface State {
   readonly root: ObjectNode
   readonly model: readonly JsonObject[]
-  readonly testers: readonly TestService[]
+  readonly testers: readonly Tested[]
   readonly result: { answered: number; refused: number; modified: number; failed: number }
   /** Whether the documents start afresh, or are compared, after this case. */
   readonly isLast: boolean
@@ -133,10 +144,10 @@ async function runCase({ query, update, asked }: Case, state: State): Promise<re
     return model
   }
   const responses = await Promise.all(
-    testers.map(({ service }) =>
+    testers.map(({ tester: { service }, entity }) =>
       update === undefined
-        ? service.data.delete(ADMIN, { entity: 't' }, body)
-        : service.data.update(ADMIN, { entity: 't' }, body),
+        ? service.data.delete(ADMIN, { entity }, body)
+        : service.data.update(ADMIN, { entity }, body),
     ),
   )
   const isRefused = responses.some(({ errors }) => errors)
@@ -238,8 +249,12 @@ function* differing(actual: ReadonlyMap<string, JsonObject>, expected: ReadonlyM
   }
 }
 
-async function checkHeld(tester: TestService, model: readonly JsonObject[], way: string): Promise<void> {
-  const held = documentsOf(await tester.find('t', { projection: EVERYTHING }))
+async function checkHeld(
+  { tester, entity }: Tested,
+  model: readonly JsonObject[],
+  way: string,
+): Promise<void> {
+  const held = documentsOf(await tester.find(entity, { projection: EVERYTHING }))
   const byId = (documents: readonly JsonObject[]) => new Map(documents.map((each) => [idOf(each), each]))
   const [first] = differing(byId(held), byId(model))
   if (first !== undefined) throw new Error(`held ${way}: ${first}`)
@@ -250,8 +265,8 @@ interface Asked {
   readonly root: ObjectNode
 }
 
-async function checkFound(tester: TestService, query: JsonObject, { after, root }: Asked) {
-  const response = await tester.find('t', { query, projection: { field: '_id' } })
+async function checkFound({ tester, entity }: Tested, query: JsonObject, { after, root }: Asked) {
+  const response = await tester.find(entity, { query, projection: { field: '_id' } })
   if (response.errors) return
   const found = documentsOf(response).map(idOf).sort()
   const expected = after

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../src/base/json.ts'
 import { compileSchema } from '../../src/metadata/compile.ts'
 import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
 import { lint } from '../../src/metadata/lint/lint.ts'
-import type { Finding } from '../../src/metadata/lint/subject.ts'
+import type { Finding, Others } from '../../src/metadata/lint/subject.ts'
 import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
 import { CONFIGURED, infoOf, schemaOf, versionOf } from './samples.ts'
 
@@ -21,6 +21,8 @@ const ruled = (role: string, where: Json = OWN): JsonObject => ({ role, where })
 interface Entity {
   readonly info?: JsonObject
   readonly versions: readonly Version[]
+  /** The entity "other", which references may lead to. */
+  readonly other?: Entity
 }
 
 interface Version {
@@ -30,13 +32,23 @@ interface Version {
 }
 
 /** Versions are 1.0.0, 2.0.0 and so on. */
-function findingsIn({ info = {}, versions }: Entity): readonly Finding[] {
-  const parsed = parseEntityInfo(infoOf(info), '', CONFIGURED)
+function findingsIn({ other, ...entity }: Entity): readonly Finding[] {
+  const { info, schemas } = compiled('item', entity)
+  const known = other && compiled('other', other)
+  const others: Others = (name, version = '1.0.0') => {
+    const schema = known?.schemas.find((each) => each.entity === name && each.version === version)
+    return known && schema && { info: known.info, schema }
+  }
+  return lint(info, schemas, { reachOf, others })
+}
+
+function compiled(name: string, { info = {}, versions }: Entity) {
+  const parsed = parseEntityInfo(infoOf({ ...info, name }), '', CONFIGURED)
   const schemas = versions.map(({ access = SOUND, fields, status = 'active' }, i) => {
-    const more = { ...versionOf(`${i + 1}.0.0`), access, status: { value: status } }
+    const more = { ...versionOf(`${i + 1}.0.0`), name, access, status: { value: status } }
     return compileSchema(parsed, parseSchemaDocument(schemaOf(fields, more), ''), [])
   })
-  return lint(parsed, schemas, reachOf)
+  return { info: parsed, schemas }
 }
 
 const one = (fields: JsonObject, access: JsonObject = SOUND, info: JsonObject = {}): Entity => ({
@@ -74,6 +86,22 @@ const fieldByRule = (rvalue: string): Version => ({
 const UNINDEXED: readonly Expected[] = [
   ['hint', 'rule-without-index', '/schema/access/find/1/where', '1.0.0'],
 ]
+
+const refersTo = (query: Json, more: JsonObject = {}): JsonObject => ({
+  type: 'reference',
+  entity: 'other',
+  query,
+  ...more,
+})
+const equal = (field: string, rfield: string): JsonObject => ({ field, op: '=', rfield })
+const BY_KEY = refersTo(equal('key', '$parent.key'))
+/** Of "item", beginning with "key", and of "other" with what is given. */
+const referring = (
+  fields: JsonObject,
+  otherFields: JsonObject,
+  { info = indexed('key'), other = {} }: { readonly info?: JsonObject; readonly other?: JsonObject } = {},
+): Entity => ({ ...one(fields, SOUND, info), other: one(otherFields, SOUND, other) })
+const within = (fields: JsonObject): JsonObject => ({ type: 'array', items: { type: 'object', fields } })
 
 const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected[]][] = [
   ['sound metadata has no findings', one({ name: string }), []],
@@ -458,6 +486,220 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
       },
       indexed('owners.*'),
     ),
+    [],
+  ],
+
+  [
+    'reference-without-index: the field of the other entity',
+    referring({ key: string, r: BY_KEY }, { key: string }),
+    [
+      [
+        'hint',
+        'reference-without-index',
+        '/schema/fields/r/query',
+        '1.0.0',
+        /^no index of "other" begins with "key", so to follow "r" .*; add one to "indexes" of its entity info$/,
+      ],
+    ],
+  ],
+  [
+    'reference-without-index: the field of this entity, for questions from the other side',
+    referring({ ref: string, r: refersTo(equal('_id', '$parent.ref')) }, { key: string }, { info: {} }),
+    [
+      [
+        'hint',
+        'reference-without-index',
+        '/schema/fields/r/query',
+        '1.0.0',
+        /^no index of "item" begins with "ref", so to find documents by what "r" leads to .* add one/,
+      ],
+    ],
+  ],
+  [
+    'reference-without-index: indexes on both sides are sound, also where the holder stands first',
+    referring(
+      { key: string, r: BY_KEY, s: refersTo(equal('$parent.key', 'key')) },
+      { key: string },
+      { other: indexed('key') },
+    ),
+    [],
+  ],
+  [
+    'reference-without-index: an index that ignores case finds nothing that is equal',
+    referring(
+      { key: string, r: BY_KEY },
+      { key: string },
+      { other: { indexes: [{ fields: [{ field: 'key', caseInsensitive: true }] }] } },
+    ),
+    [['hint', 'reference-without-index', '/schema/fields/r/query', '1.0.0', /"other" begins with "key"/]],
+  ],
+  [
+    'reference-without-index: one equality of several is enough',
+    referring(
+      {
+        key: string,
+        a: string,
+        r: refersTo({ $and: [equal('a', '$parent.a'), equal('key', '$parent.key')] }),
+      },
+      { key: string, a: string },
+      { other: indexed('key') },
+    ),
+    [],
+  ],
+  [
+    'reference-without-index: each of several alternatives needs one',
+    referring(
+      { key: string, r: refersTo({ $or: [equal('key', '$parent.key'), equal('a', '$parent.key')] }) },
+      { key: string, a: string },
+      { other: indexed('key') },
+    ),
+    [['hint', 'reference-without-index', '/schema/fields/r/query', '1.0.0', /"other" begins with "a"/]],
+  ],
+  [
+    'reference-without-index: a list of keys, on either side',
+    referring(
+      {
+        keys: { type: 'array', items: string },
+        r: refersTo({ field: '_id', op: '$in', rfield: '$parent.keys' }),
+        s: refersTo({ field: '$parent._id', op: '$in', rfield: 'owners' }),
+      },
+      { owners: { type: 'array', items: string } },
+      { info: indexed('keys.*') },
+    ),
+    [['hint', 'reference-without-index', '/schema/fields/s/query', '1.0.0', /"other" begins with "owners"/]],
+  ],
+  [
+    'reference-without-index: elements of arrays on both sides, by elemMatch',
+    referring(
+      {
+        lines: within({
+          key: string,
+          r: refersTo({ array: 'parts', elemMatch: equal('no', '$parent.$parent.key') }),
+        }),
+      },
+      { parts: within({ no: string }) },
+      { info: {} },
+    ),
+    [
+      [
+        'hint',
+        'reference-without-index',
+        '/schema/fields/lines/items/fields/r/query',
+        '1.0.0',
+        /"parts\.\*\.no"/,
+      ],
+      [
+        'hint',
+        'reference-without-index',
+        '/schema/fields/lines/items/fields/r/query',
+        '1.0.0',
+        /"lines\.\*\.key"/,
+      ],
+    ],
+  ],
+  [
+    'reference-without-index: what the holder compares with itself finds no documents',
+    referring(
+      {
+        key: string,
+        lines: within({ key: string }),
+        r: refersTo({ array: '$parent.lines', elemMatch: equal('key', '$parent.key') }),
+      },
+      { key: string },
+      { info: {} },
+    ),
+    [],
+  ],
+  [
+    'reference-without-index: an entity that refers to itself',
+    one({ up: string, r: refersTo(equal('up', '$parent._id'), { entity: 'item' }) }),
+    [['hint', 'reference-without-index', '/schema/fields/r/query', '1.0.0', /"item" begins with "up"/]],
+  ],
+  [
+    'reference-without-index: nothing to compare, nothing to index',
+    referring(
+      {
+        a: string,
+        all: { type: 'reference', entity: 'other' },
+        some: refersTo({ field: 'key', op: '=', rvalue: 'x' }),
+        less: refersTo({ field: 'key', op: '<', rfield: '$parent.a' }),
+        not: refersTo({ field: 'key', op: '!=', rfield: '$parent.a' }),
+      },
+      { key: string },
+      { info: {} },
+    ),
+    [],
+  ],
+  [
+    'reference-without-index: a reference that leads to nothing is left alone',
+    { ...referring({ key: string, r: BY_KEY }, { nothing: string }) },
+    [],
+  ],
+
+  [
+    'reference-over-hidden: a field of the other entity',
+    referring({ key: string, r: BY_KEY }, { key: guarded({ find: ['hr'] }) }, { other: indexed('key') }),
+    [
+      [
+        'warning',
+        'reference-over-hidden',
+        '/schema/fields/r/query',
+        '1.0.0',
+        /^"r" asks about "key" of "other", which anyone else may not read: for them it is empty; /,
+      ],
+    ],
+  ],
+  [
+    'reference-over-hidden: a field of this entity, also below $not',
+    referring(
+      { key: guarded({ find: ['hr'] }), r: refersTo({ $not: equal('_id', '$parent.key') }) },
+      { a: string },
+    ),
+    [['warning', 'reference-over-hidden', '/schema/fields/r/query', '1.0.0', /"key" of "item"/]],
+  ],
+  [
+    'reference-over-hidden: what it is sorted by',
+    referring(
+      { key: string, r: refersTo(equal('_id', '$parent.key'), { sort: { rank: '$asc' } }) },
+      { rank: guarded({ find: ['hr'] }) },
+    ),
+    [['warning', 'reference-over-hidden', '/schema/fields/r/sort', '1.0.0', /"rank" of "other"/]],
+  ],
+  [
+    'reference-over-hidden: members of elements, as far as the sides are kept apart',
+    referring(
+      {
+        parts: within({ no: string }),
+        r: refersTo({ array: 'parts', elemMatch: equal('no', '$parent.$parent._id') }),
+      },
+      { parts: within({ no: guarded({ find: ['hr'] }) }) },
+      { info: {}, other: indexed('parts.*.no') },
+    ),
+    [
+      [
+        'warning',
+        'reference-over-hidden',
+        '/schema/fields/r/query',
+        '1.0.0',
+        /"parts\.\*\.no" of "other", which/,
+      ],
+    ],
+  ],
+  [
+    'reference-over-hidden: whoever may not see the reference misses nothing',
+    referring(
+      { key: string, r: refersTo(equal('key', '$parent.key'), { access: { find: ['hr'] } }) },
+      { key: guarded({ find: ['hr'] }) },
+      { other: indexed('key') },
+    ),
+    [],
+  ],
+  [
+    'reference-over-hidden: whoever may not find the other entity at all is kept out on purpose',
+    {
+      ...one({ key: string, r: BY_KEY }, SOUND, indexed('key')),
+      other: one({ key: string }, { ...SOUND, find: ['hr'] }, indexed('key')),
+    },
     [],
   ],
 ]

@@ -177,11 +177,65 @@ test('dependencies: a cycle ends where an entity stands again below itself', asy
 })
 
 test('dependencies: an entity without default version is left out, and a leaf below others', async () => {
-  const service = await serviceWith({ a: { info: { defaultVersion: null } }, b: refersTo('a') })
+  const toA = { to: { type: 'reference', entity: 'a', versionValue: '1.0.0' } }
+  const service = await serviceWith({ a: { info: { defaultVersion: null } }, b: { fields: toA } })
   assert.deepEqual(service.dependencies(ANN, 'a'), [])
   assert.deepEqual(service.dependencies(ANN), [{ name: 'b', dependencies: [{ name: 'a' }] }])
   assertCode(() => service.dependencies(ANN, 'nobody'), 'metadata:MissingEntityInfo')
   assertCode(() => service.dependencies(ANN, 'a', '9.0.0'), 'metadata:MissingSchema')
+})
+
+test('dependencies: references in objects and in elements of arrays count, each entity once', async () => {
+  const to = (entity: string): JsonObject => ({ type: 'reference', entity })
+  const inside = { deep: { type: 'object', fields: { second: to('b'), again: to('a') } } }
+  const fields = {
+    list: { type: 'array', items: { type: 'object', fields: { first: to('a'), ...inside } } },
+    last: to('c'),
+    once: to('b'),
+  }
+  const service = await serviceWith({ a: {}, b: {}, c: {}, top: { fields } })
+  const dependencies = [{ name: 'a' }, { name: 'b' }, { name: 'c' }]
+  assert.deepEqual(service.dependencies(ANN, 'top'), [{ name: 'top', dependencies }])
+})
+
+test('dependencies: an entity that refers to itself stands below itself once', async () => {
+  const service = await serviceWith({ node: refersTo('node') })
+  const node = [{ name: 'node', dependencies: [{ name: 'node' }] }]
+  assert.deepEqual(service.dependencies(ANN, 'node'), node)
+  assert.deepEqual(service.dependencies(ANN, 'node', '1.0.0'), node)
+})
+
+test('dependencies: an entity that two others refer to is followed below each of them', async () => {
+  const service = await serviceWith({
+    end: {},
+    shared: refersTo('end'),
+    left: refersTo('shared'),
+    right: refersTo('shared'),
+    top: refersTo('left', 'right'),
+  })
+  const shared = [{ name: 'shared', dependencies: [{ name: 'end' }] }]
+  const dependencies = [
+    { name: 'left', dependencies: shared },
+    { name: 'right', dependencies: shared },
+  ]
+  assert.deepEqual(service.dependencies(ANN, 'top'), [{ name: 'top', dependencies }])
+})
+
+test('lint: what a reference leads to is looked at in the other entity', async () => {
+  const query = { field: 'label', op: '=', rfield: '$parent.label' }
+  const fields = { label: string, other: { type: 'reference', entity: 'b', query } }
+  const service = await serviceWith({ b: {}, a: { fields } })
+  const hints = () =>
+    (service.lint(ANN, 'a') as { findings: JsonObject[] }).findings
+      .filter(({ code }) => code === 'reference-without-index')
+      .map(({ at, msg }) => [at, /index of "(.)"/.exec(msg as string)?.[1]])
+  assert.deepEqual(hints(), [
+    ['/schema/fields/other/query', 'b'],
+    ['/schema/fields/other/query', 'a'],
+  ])
+  const indexes = [{ fields: [{ field: 'label' }] }]
+  await service.updateInfo(ANN, 'b', infoOf({ name: 'b', defaultVersion: '1.0.0', indexes }))
+  assert.deepEqual(hints(), [['/schema/fields/other/query', 'a']])
 })
 
 test('dependencies: a graph with endless ways through it is refused', async () => {

@@ -1,7 +1,7 @@
 /** Queries of which it can be told without looking at documents what they match: nothing, or everything. */
 import { unreachable } from '../../base/errors.ts'
 import { type Json, isArray, isObject, sameJson } from '../../base/json.ts'
-import { type Named, type Query, conjunctsOf } from '../../lang/query.ts'
+import { type Named, type Query, conjunctsOf, neverWritten } from '../../lang/query.ts'
 
 /** `false` says nothing. */
 export function isImpossible(query: Query<Named>): boolean {
@@ -23,6 +23,8 @@ export function isImpossible(query: Query<Named>): boolean {
     case 'inField':
     case 'regex':
       return false
+    case 'related':
+      return neverWritten(query)
     default:
       return unreachable(query)
   }

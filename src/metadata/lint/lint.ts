@@ -6,11 +6,13 @@ import { elementIdentityHidden } from './element-identity-hidden.ts'
 import { hookCarriesHidden } from './hook-carries-hidden.ts'
 import { noAccess } from './no-access.ts'
 import { openWrites } from './open-writes.ts'
+import { referenceOverHidden } from './reference-over-hidden.ts'
+import { referenceWithoutIndex } from './reference-without-index.ts'
 import { remembered } from './remembered.ts'
 import { ruleFieldWritable } from './rule-field-writable.ts'
 import { ruleNeverMatches } from './rule-never-matches.ts'
 import { ruleWithoutIndex } from './rule-without-index.ts'
-import type { Finding, LintRule, ReachOf } from './subject.ts'
+import type { Finding, LintRule, Subject } from './subject.ts'
 import { uniqueOverHidden } from './unique-over-hidden.ts'
 import { versionDowngrade } from './version-downgrade.ts'
 
@@ -23,13 +25,20 @@ const RULES: readonly LintRule[] = [
   hookCarriesHidden,
   openWrites,
   noAccess,
+  referenceOverHidden,
   ruleWithoutIndex,
+  referenceWithoutIndex,
 ]
 
 /** `schemas` are all versions of the entity; disabled ones do no harm. */
-export function lint(info: EntityInfo, schemas: readonly Schema[], reachOf: ReachOf): readonly Finding[] {
+export function lint(
+  info: EntityInfo,
+  schemas: readonly Schema[],
+  { reachOf, others }: Pick<Subject, 'reachOf' | 'others'>,
+): readonly Finding[] {
   const served = schemas.filter(({ status }) => status !== 'disabled')
-  const subject = { info, schemas: served, roles: namedRoles(served), reachOf: remembered(reachOf) }
+  const roles = namedRoles(served)
+  const subject = { info, schemas: served, roles, reachOf: remembered(reachOf), others }
   const findings = RULES.flatMap((rule) => [...rule(subject)])
   return [
     ...findings.filter(({ severity }) => severity === 'warning'),

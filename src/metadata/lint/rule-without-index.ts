@@ -1,16 +1,17 @@
 /** Every request of a ruled caller asks the rule: without an index it looks at all documents. */
 import { type Named, fieldsOf } from '../../lang/query.ts'
-import type { Schema } from '../../schema/schema.ts'
+import { leadingKeys, serves } from './leading-keys.ts'
 import { placedRules } from './placed-rules.ts'
 import { type Finding, type Subject, quoted } from './subject.ts'
 
 export function* ruleWithoutIndex(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {
-    const leading = leadingPaths(subject, schema)
+    const leading = leadingKeys(subject.info, schema)
     for (const { query, operation, path, at } of placedRules(schema)) {
       if (path !== undefined || operation === 'insert') continue
       const asked = [...new Set([...fieldsOf<Named>(query)].map((field) => field.path))]
-      if (asked.length === 0 || asked.some((each) => leading.some((first) => serves(first, each)))) continue
+      if (asked.length === 0 || asked.some((each) => leading.some(({ field }) => serves(field, each))))
+        continue
       yield {
         severity: 'hint',
         code: 'rule-without-index',
@@ -22,15 +23,4 @@ export function* ruleWithoutIndex(subject: Subject): Generator<Finding> {
       }
     }
   }
-}
-
-/** The fields that indexes begin with; identities are indexed as well. */
-function leadingPaths({ info }: Subject, { identity }: Schema): readonly string[] {
-  const declared = info.indexes.map(({ fields }) => fields[0]!.field)
-  return ['_id', ...declared, ...identity.slice(0, 1).map(({ path }) => path)]
-}
-
-/** A rule may name an array where the index names its elements. */
-function serves(first: string, asked: string): boolean {
-  return first === asked || first.startsWith(`${asked}.`) || `${first}.*` === asked
 }

@@ -24,7 +24,14 @@ export interface Subject {
   /** All that any of them names, with those who have none at the end. */
   readonly roles: readonly string[]
   readonly reachOf: ReachOf
+  readonly others: Others
 }
+
+/** A version that is served of some entity, the default one unless it is named; undefined where there is none. */
+export type Others = (
+  entity: string,
+  version: string | undefined,
+) => { readonly info: EntityInfo; readonly schema: Schema } | undefined
 
 export type LintRule = (subject: Subject) => Iterable<Finding>
 

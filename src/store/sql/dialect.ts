@@ -15,7 +15,12 @@ export interface Base {
   readonly columns?: ReadonlyMap<string, string>
   /** The value itself, when it is an element of an array of simple values. */
   readonly scalar?: (type: TypeName) => Fragment
+  /** What an index holds of the value at a path, read as a type, where that is not the value itself. */
+  readonly indexedForm?: (path: string, type: TypeName) => Form | undefined
 }
+
+/** Something that is made of a value. */
+export type Form = (value: Fragment) => Fragment
 
 export interface Dialect {
   readonly placeholder: (n: number) => string
@@ -23,14 +28,21 @@ export interface Dialect {
   readonly read: (base: Base, steps: readonly Step[], type: TypeName) => Fragment
   /** Whether something other than null stands there, container or not. */
   readonly exists: (base: Base, steps: readonly Step[]) => Fragment
+  readonly isObject: (base: Base, steps: readonly Step[]) => Fragment
   /** The elements of an array as rows of a table. */
   readonly each: (base: Base, steps: readonly Step[], alias: string) => Elements
   /** A literal in the form that `read` gives. */
   readonly value: (value: Json, type: TypeName) => SqlValue
   /** Whether `subject` is one of the values, none of which is null. */
   readonly isIn: (subject: Fragment, values: readonly Json[], type: TypeName) => Fragment
+  /** Whether `subject` is one of the values of a sub-select that gives few. */
+  readonly isAmong: (subject: Fragment, select: Fragment) => Fragment
+  /** Whether `subject` is the key of some row of another table, in a form that either side's indexes serve. */
+  readonly isKeyOf: (subject: Fragment, rows: KeyedRows) => Fragment
   /** Equal, or both null. */
   readonly isSame: (a: Fragment, b: Fragment) => Fragment
+  /** The same between rows of two tables, in a form by which the engine can look up or hash them. */
+  readonly isSameKey: (a: Fragment, b: Fragment, type: TypeName) => Fragment
   /** How a sort key runs so that null comes first ascending and last descending. */
   readonly direction: (descending: boolean) => Fragment
   readonly matches: (subject: Fragment, pattern: string, flags: PatternFlags) => Fragment
@@ -38,6 +50,24 @@ export interface Dialect {
   readonly alive: (row: Fragment) => Fragment
   /** Text folded so that case does not matter. */
   readonly fold: (subject: Fragment) => Fragment
+  /** The texts of all rows with commas between them; null when there are no rows. */
+  readonly listOf: (text: Fragment, order: Fragment) => Fragment
+}
+
+/** Rows of another table, each with a key. */
+export interface KeyedRows {
+  readonly type: TypeName
+  /** Whether null may stand on both sides, where it is the same as null. */
+  readonly mayBeNull: boolean
+  /** What indexes of either side hold of keys. */
+  readonly indexedForms: readonly Form[]
+  /** A sub-select of what is made of each key. */
+  readonly select: (make: (key: Fragment) => Selected) => Fragment
+}
+
+interface Selected {
+  readonly columns: Fragment
+  readonly where?: Fragment
 }
 
 interface Elements {

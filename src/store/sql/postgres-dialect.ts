@@ -3,7 +3,7 @@ import { type Json, isNumber, numberText } from '../../base/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { TypeName } from '../../schema/types.ts'
 import type { Base, Dialect } from './dialect.ts'
-import { type Fragment, type SqlValue, literal, param, raw, sql } from './fragment.ts'
+import { type Fragment, type SqlValue, join, literal, param, raw, sql } from './fragment.ts'
 import { foldFunctionName } from './postgres-fold.ts'
 import { postgresPattern } from './postgres-pattern.ts'
 
@@ -24,6 +24,7 @@ export const POSTGRES: Dialect = {
     if (steps.length === 0) return base.present
     return sql`(coalesce(jsonb_typeof(${base.json} #> ${pathOf(steps)}), 'null') <> 'null')`
   },
+  isObject: (base, steps) => sql`(jsonb_typeof(${base.json} #> ${pathOf(steps)}) = 'object')`,
   each(base, steps, alias) {
     const array = steps.length === 0 ? base.json : sql`(${base.json} #> ${pathOf(steps)})`
     const element = raw(`${alias}.value`)
@@ -40,7 +41,20 @@ export const POSTGRES: Dialect = {
     if (values.length === 1) return sql`${subject} = ${param(bind(values[0]!, type))}`
     return sql`${subject} = any(${param(arrayText(values.map((value) => String(bind(value, type)))))})`
   },
+  isAmong: (subject, select) => sql`${subject} = any(array(${select}))`,
+  isKeyOf(subject, { type, mayBeNull, indexedForms, select }) {
+    const columns = (value: Fragment): Fragment =>
+      join(mayBeNull ? neverNull(value, type) : [...indexedForms.map((form) => form(value)), value], ', ')
+    return sql`(${columns(subject)}) in (${select((key) => ({ columns: columns(key) }))})`
+  },
   isSame: (a, b) => sql`${a} is not distinct from ${b}`,
+  isSameKey(a, b, type) {
+    const [x, y] = [neverNull(a, type), neverNull(b, type)]
+    return join(
+      x.map((value, i) => sql`${value} = ${y[i]!}`),
+      ' and ',
+    )
+  },
   direction: (descending) => raw(descending ? 'desc nulls last' : 'asc nulls first'),
   matches(subject, pattern, flags) {
     // Patterns that mean something else here were taken out of the query before.
@@ -49,11 +63,18 @@ export const POSTGRES: Dialect = {
   },
   alive: () => raw('true'),
   fold: (subject) => sql`(${raw(foldFunctionName())}(${subject}) collate "C")`,
+  listOf: (text, order) => sql`string_agg(${text}, ',' order by ${order})`,
 }
 
 /** A list of texts in PostgreSQL's own notation for arrays. */
 export function arrayText(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')}}`
+}
+
+/** What is equal exactly where values are the same: equality of what is never null is all that the engine can hash. */
+function neverNull(value: Fragment, type: TypeName): readonly Fragment[] {
+  const instead = raw(isNumeric(type) || type === 'boolean' ? '0' : `''`)
+  return [sql`coalesce(${value}, ${instead})`, sql`(${value} is null)`]
 }
 
 /** Names come from a resolved schema; as a literal, because indexes only recognise literals. */

@@ -5,6 +5,7 @@
 import { unreachable } from '../../base/errors.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
+import { mentionsOthers } from './joining.ts'
 
 export interface Split {
   /** Matches at least the documents that the query matches; absent when that is every document. */
@@ -17,6 +18,7 @@ export function split(query: Query<FieldRef>, canPush: (part: Query<FieldRef>) =
   const terms = conjunctsOf(query)
   const residual = terms.filter((term) => !isAnswerable(term, canPush))
   if (residual.length === 0) return { pushed: query }
+  if (residual.some(mentionsOthers)) throw new Error('documents cannot tell what others are related to them')
   const pushed = terms.map((term) => wider(term, canPush)).filter((term) => !isTrue(term))
   return {
     ...(pushed.length > 0 && { pushed: allOf(pushed) }),
@@ -26,13 +28,15 @@ export function split(query: Query<FieldRef>, canPush: (part: Query<FieldRef>) =
 
 type CanPush = (part: Query<FieldRef>) => boolean
 
-function isAnswerable(query: Query<FieldRef>, canPush: CanPush): boolean {
+/** Whether no part of it is left over. */
+export function isAnswerable(query: Query<FieldRef>, canPush: CanPush): boolean {
   return canPush(query) && partsOf(query).every((part) => isAnswerable(part, canPush))
 }
 
 function partsOf(query: Query<FieldRef>): readonly Query<FieldRef>[] {
   if (query.kind === 'and' || query.kind === 'or') return query.terms
   if (query.kind === 'not') return [query.term]
+  if (query.kind === 'related') return [query.join, query.query]
   return query.kind === 'elemMatch' ? [query.query] : []
 }
 
@@ -54,6 +58,8 @@ function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<FieldR
       return { ...query, terms: query.terms.map((term) => bounded(term, canPush, instead)) }
     case 'not':
       return { ...query, term: (instead === EVERYTHING ? narrower : wider)(query.term, canPush) }
+    case 'related':
+      return query
     case 'elemMatch':
       return { ...query, query: bounded(query.query, canPush, instead) }
     case 'compare':

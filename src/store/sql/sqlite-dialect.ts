@@ -21,6 +21,7 @@ export const SQLITE: Dialect = {
     if (steps.length === 0) return base.present
     return sql`(coalesce(json_type(${base.json}, ${literal(jsonPath(steps))}), 'null') <> 'null')`
   },
+  isObject: (base, steps) => sql`(json_type(${base.json}, ${literal(jsonPath(steps))}) = 'object')`,
   each(base, steps, alias) {
     const path = jsonPath(steps)
     const row = raw(alias)
@@ -40,16 +41,30 @@ export const SQLITE: Dialect = {
     if (values.length === 1) return sql`${subject} = ${param(bind(values[0]!, type))}`
     return sql`${subject} in (select value from json_each(${param(listText(values, type))}))`
   },
+  isAmong: (subject, select) => sql`${subject} in (${select})`,
+  isKeyOf(subject, { mayBeNull, select }) {
+    const found = sql`${subject} in (${select((key) => ({ columns: key }))})`
+    if (!mayBeNull) return found
+    const nulls = select((key) => ({ columns: raw('1'), where: sql`${key} is null` }))
+    return sql`(${found} or (${subject} is null and exists (${nulls})))`
+  },
   isSame: (a, b) => sql`${a} is ${b}`,
+  isSameKey: (a, b) => sql`${a} is ${b}`,
   direction: (descending) => raw(descending ? 'desc' : 'asc'),
   matches: (subject, pattern, flags) =>
     sql`smalt_match(${subject}, ${param(pattern)}, ${param(flagLetters(flags))})`,
   alive: (row) => sql`smalt_alive(${row})`,
   fold: (subject) => sql`smalt_fold(${subject})`,
+  listOf: (text, order) => sql`group_concat(${text}, ',' order by ${order})`,
 }
 
-/** The document of a row; `_id` has a column of its own. */
-export const DOCUMENT: Base = { json: raw('doc'), present: raw('true'), columns: new Map([['_id', 'id']]) }
+/** The document of a row; `_id` has a column of its own. The qualifier tells which table's, where there are several. */
+export function documentOf(qualifier: string): Base {
+  const columns = new Map([['_id', `${qualifier}id`]])
+  return { json: raw(`${qualifier}doc`), present: raw('true'), columns }
+}
+
+export const DOCUMENT: Base = documentOf('')
 
 /** Names come from a resolved schema; quoted as JSON strings they are the keys that the document's text holds. */
 function jsonPath(steps: readonly Step[]): string {

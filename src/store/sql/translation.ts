@@ -4,16 +4,38 @@ import type { Step } from '../../base/path.ts'
 import type { CompareOp, Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { Field } from '../../schema/field.ts'
+import type { Collection } from '../../schema/schema.ts'
 import type { TypeName } from '../../schema/types.ts'
 import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, raw, sql } from './fragment.ts'
 
-export interface Translation {
+export interface Translation extends Rows {
   readonly dialect: Dialect
   /** Innermost first: what `$this` is, and what each `up` of a field reference climbs to. */
   readonly scopes: readonly Base[]
   /** Makes a table alias that no other part of the statement uses. */
-  readonly alias: () => string
+  readonly alias: (letter?: 'e' | 'r') => string
+  /** The documents of another collection; undefined while there is no table of them. */
+  readonly other: (collection: Collection, idType: TypeName) => OtherRows | undefined
+  /**
+   * Puts a sub-select of another table's rows in front of the statement, under a name; absent where it may stand where
+   * it is used.
+   */
+  readonly putInFront?: (name: string, select: Fragment) => void
+  /** Whether loops ask at every step if anybody still waits. */
+  readonly isWatched: boolean
+  /** Whether it stands inside of an `or` or `not`, of which no engine makes a join. */
+  readonly isOptional?: boolean
+}
+
+/** The table whose documents a query is about. */
+export interface Rows {
+  /** The same table once more, where it may be read apart from the rows that are asked. */
+  readonly again?: OtherRows
+  /** Stands before the names of its columns, where a statement reads several tables. */
+  readonly qualifier: string
+  /** What is known of a document beside what it holds: its version, and how many paths its writers knew. */
+  readonly facts: readonly Fragment[]
   /** Whether an index holds the folded text of the field, so that ignoring case can use it. */
   readonly hasFoldedIndex: (path: string) => boolean
   /** The table that holds the elements at a path into an array, with the number of their document. */
@@ -22,8 +44,19 @@ export interface Translation {
   readonly foldedElementsOf: (path: string) => string | undefined
   /** A condition that an index serves and that holds wherever the query does; only for queries about the root. */
   readonly hint?: (query: Query<FieldRef>) => Fragment | undefined
-  /** Whether loops ask at every step if anybody still waits. */
-  readonly isWatched: boolean
+  /** The same where the condition holds nowhere else. */
+  readonly indexed?: (query: Query<FieldRef>) => Fragment | undefined
+}
+
+/** The documents of another collection, as a part of the same statement. */
+export interface OtherRows {
+  readonly table: string
+  /** For what is asked of these documents alone, under an alias. */
+  readonly translation: (alias: string) => Translation
+  /** Whether an index leads to the documents that satisfy the query. */
+  readonly isServed: (query: Query<FieldRef>) => boolean
+  /** Whether an index finds documents by the value of a field, read as a type. */
+  readonly isIndexed: (field: FieldRef, type: TypeName) => boolean
 }
 
 /** The first condition of a loop over elements: one document may hold so many that a loop in a loop takes for ever. */
@@ -40,6 +73,16 @@ export function withoutColumns(to: Translation): Translation {
     ...to,
     scopes: to.scopes.map(({ json, present, scalar }) => ({ json, present, ...(scalar && { scalar }) })),
   }
+}
+
+/** The scopes around the elements of an array: the names of columns are safe there only when they are qualified. */
+export function aroundElements(to: Translation): readonly Base[] {
+  return to.qualifier === '' ? withoutColumns(to).scopes : to.scopes
+}
+
+/** A whole document, and not an element of an array. */
+export function isDocument({ scalar }: Base): boolean {
+  return scalar === undefined
 }
 
 /** What holds for a candidate; `undefined` stands for the missing element of an absent array. */
@@ -62,11 +105,11 @@ export function isWholeArray(steps: readonly Step[]): boolean {
 function indexedElements(
   { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
   test: Test,
-  { scopes, elementsOf }: Translation,
+  { scopes, elementsOf, qualifier }: Translation,
 ): Fragment | undefined {
   const table = isWholeArray(steps) && scopes.length === 1 ? elementsOf(field.path) : undefined
   if (table === undefined || test(undefined) !== undefined) return undefined
-  return sql`no in (select doc from ${raw(table)} where ${test(raw('k0'))!})`
+  return sql`${raw(qualifier)}no in (select doc from ${raw(table)} where ${test(raw('k0'))!})`
 }
 
 interface Search {

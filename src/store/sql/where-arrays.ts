@@ -169,6 +169,6 @@ function size({ base, steps }: Spot, to: Translation): Fragment {
 }
 
 /** Numbers of different types meet in the type that holds both digit for digit. */
-function commonType(a: TypeName, b: TypeName): TypeName {
+export function commonType(a: TypeName, b: TypeName): TypeName {
   return a !== b && TYPES[a].family === 'number' ? 'bigdecimal' : a
 }

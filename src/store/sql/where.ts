@@ -15,15 +15,21 @@ import {
   OPERATORS,
   type Translation,
   alive,
+  aroundElements,
   isIn,
   isWholeArray,
   isNull,
   not,
   some,
   typeOf,
-  withoutColumns,
 } from './translation.ts'
 import { compareFields, contains, inField } from './where-arrays.ts'
+import { related, unrelated } from './where-related.ts'
+
+/** The terms of a filter, each in the form that its indexes serve best. */
+export function filterTerms(terms: readonly Query<FieldRef>[], to: Translation): readonly Fragment[] {
+  return terms.map((term) => to.indexed?.(term) ?? where(term, to))
+}
 
 export function where(query: Query<FieldRef>, to: Translation): Fragment {
   const hint = to.scopes.length === 1 ? to.hint?.(query) : undefined
@@ -49,15 +55,18 @@ function translate(query: Query<FieldRef>, to: Translation): Fragment {
       return contains(query, to)
     case 'elemMatch':
       return elemMatch(query, to)
+    case 'related':
+      return related(query, to, filterTerms)
     case 'and':
     case 'or':
       if (query.terms.length === 0) return raw(query.kind === 'and' ? '1=1' : '1=0')
       return sql`(${joinBalanced(
-        query.terms.map((term) => where(term, to)),
+        query.terms.map((term) => where(term, query.kind === 'or' ? { ...to, isOptional: true } : to)),
         ` ${query.kind} `,
       )})`
     case 'not':
-      return not(where(query.term, to))
+      if (query.term.kind === 'related') return unrelated(query.term, to, filterTerms)
+      return not(where(query.term, { ...to, isOptional: true }))
     default:
       return unreachable(query)
   }
@@ -65,7 +74,7 @@ function translate(query: Query<FieldRef>, to: Translation): Fragment {
 
 /** What an index knows about single elements narrows the search; that one element has it all is looked at there. */
 function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to: Translation): Fragment {
-  const scopes = withoutColumns(to).scopes.slice(array.up)
+  const scopes = aroundElements(to).slice(array.up)
   const found = someElement(scopes[0]!, array.steps, { ...to, scopes }, (inner) => where(query, inner))
   const hints = conjunctsOf(query).flatMap((term) => {
     const seen = seenFromOutside(term, array)
@@ -115,7 +124,7 @@ function regex(query: Query<FieldRef> & { kind: 'regex' }, to: Translation): Fra
   if (table === undefined) return found
   // The index has the folded text only: it narrows the search, and the text itself is looked at there.
   const within = startsWith(raw('k0'), prefix)
-  return sql`(no in (select doc from ${raw(table)} where ${within}) and ${found})`
+  return sql`(${raw(to.qualifier)}no in (select doc from ${raw(table)} where ${within}) and ${found})`
 }
 
 function startsWith(text: Fragment, prefix: string): Fragment {

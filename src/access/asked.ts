@@ -1,0 +1,114 @@
+/** What a query asks about, entity by entity: hidden fields are refused, and others are asked of readable documents only. */
+import { ServiceError, unreachable } from '../base/errors.ts'
+import type { Path } from '../base/path.ts'
+import { isJoined } from '../lang/joins.ts'
+import type { Projection } from '../lang/projection.ts'
+import { type Query, type Related, allOf, fieldsOf } from '../lang/query.ts'
+import type { FieldRef } from '../lang/scope.ts'
+import type { Caller } from './caller.ts'
+import type { Rule } from './conditions.ts'
+import { requireEntity } from './require-entity.ts'
+import { type View, viewOf } from './view.ts'
+
+/** The documents of one entity that a query looks at, with the rules that its questions about them call for. */
+export interface Asked {
+  readonly view: View
+  readonly rules: Set<Rule>
+  /** Those of other entities, to which references led from here. */
+  readonly rulesElsewhere: Set<Rule>
+}
+
+export function askedOf(view: View): Asked {
+  return { view, rules: new Set(), rulesElsewhere: new Set() }
+}
+
+/** The query with every referenced entity held to its own rules; `scopes` tells whose documents are seen, innermost first. */
+export function allowedQuery(
+  query: Query<FieldRef>,
+  scopes: readonly Asked[],
+  caller: Caller,
+): Query<FieldRef> {
+  switch (query.kind) {
+    case 'compare':
+    case 'in':
+    case 'regex':
+      askAbout(query.field, scopes[query.field.up]!)
+      return query
+    case 'compareFields':
+    case 'inField':
+      askAbout(query.field, scopes[query.field.up]!)
+      askAbout(query.rfield, scopes[query.rfield.up]!)
+      return query
+    case 'contains':
+      askAbout(query.array, scopes[query.array.up]!)
+      return query
+    case 'elemMatch': {
+      askAbout(query.array, scopes[query.array.up]!)
+      const around = scopes.slice(query.array.up)
+      const inside = [...elementScopes(query.array.steps, around[0]!), around[0]!, ...around]
+      return { ...query, query: allowedQuery(query.query, inside, caller) }
+    }
+    case 'related':
+      return allowedRelated(query, scopes, caller)
+    case 'and':
+    case 'or':
+      return { ...query, terms: query.terms.map((term) => allowedQuery(term, scopes, caller)) }
+    case 'not':
+      return { ...query, term: allowedQuery(query.term, scopes, caller) }
+    default:
+      return unreachable(query)
+  }
+}
+
+function allowedRelated(
+  related: Related<FieldRef>,
+  scopes: readonly Asked[],
+  caller: Caller,
+): Query<FieldRef> {
+  const { reference } = related
+  const holder = scopes[reference.up]!
+  askAbout(reference, holder)
+  if (!isJoined(reference.field)) throw new Error('a reference that was not followed')
+  const view = viewOf(reference.field.join.schema)(caller)
+  requireEntity(view, ['find'], 'find')
+  const own = askedOf(view)
+  const inside = [own, ...elementScopes(reference.steps, holder), ...scopes]
+  const join = allowedQuery(related.join, inside, caller)
+  const query = allowedQuery(related.query, inside, caller)
+  const rules = new Set([...view.rulesFor('find'), ...own.rules])
+  for (const rule of rules) scopes.at(-1)!.rulesElsewhere.add(rule)
+  return { ...related, join: allOf([...rules, join]), query }
+}
+
+/** Every `*` on the way opens a scope of its own in the same document. */
+export function elementScopes(steps: Path, holder: Asked): readonly Asked[] {
+  return steps.filter((step) => step === '*').map(() => holder)
+}
+
+/** Asking about a field narrows the question to the documents in which it may be read; where that is none, it is refused. */
+export function askAbout({ field, path }: Pick<FieldRef, 'field' | 'path'>, { view, rules }: Asked): void {
+  const condition = view.conditionOn(field, 'find')
+  if (condition === 'never') {
+    throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })
+  }
+  for (const rule of condition) rules.add(rule)
+}
+
+/**
+ * Naming a hidden field in a pattern is no question; matching or sorting elements by one is. Documents that references
+ * show are without what is hidden in them before that, so that there only what is hidden in all of them is refused.
+ */
+export function askInProjection(projection: Projection<FieldRef>, asked: Asked, caller: Caller): void {
+  for (const field of projectedAbout(projection)) {
+    askAbout(field, field.of ? askedOf(viewOf(field.of)(caller)) : asked)
+  }
+}
+
+function* projectedAbout(projection: Projection<FieldRef>): Generator<FieldRef> {
+  for (const item of projection) {
+    if (item.kind === 'field') continue
+    if (item.kind === 'match') yield* fieldsOf(item.query)
+    for (const key of item.sort) yield key.field
+    yield* projectedAbout(item.projection)
+  }
+}

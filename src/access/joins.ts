@@ -1,0 +1,66 @@
+/** What references may show: documents of other entities obey their own rules, and what may not be read is left out. */
+import { ServiceError } from '../base/errors.ts'
+import type { Path } from '../base/path.ts'
+import type { Followed } from '../lang/follow.ts'
+import { type Query, allOf } from '../lang/query.ts'
+import type { FieldRef } from '../lang/scope.ts'
+import { shifted } from '../lang/shift.ts'
+import { type Asked, allowedQuery, askAbout, askedOf, elementScopes } from './asked.ts'
+import type { Caller } from './caller.ts'
+import type { AllowedJoin } from './requests.ts'
+import { type View, viewOf } from './view.ts'
+
+export function allowedJoins(
+  followed: readonly Followed[],
+  holder: View,
+  caller: Caller,
+): readonly AllowedJoin[] {
+  return followed.flatMap((each) => allowedJoin(each, holder, caller) ?? [])
+}
+
+/** Undefined when the caller may not see by what the documents are joined, or none of them. */
+function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJoin | undefined {
+  const { field, steps, sort, projection } = followed
+  const { schema } = field.join
+  const view = viewOf(schema)(caller)
+  if (!view.admitsTo('find')) return undefined
+  const own = askedOf(view)
+  const around = askedOf(holder)
+  try {
+    askAbout({ path: field.path, field }, around)
+    for (const key of sort) askAbout(key.field, own)
+    const scopes = [own, ...elementScopes(steps, around), around]
+    const query = allowedQuery(followed.query, scopes, caller)
+    const { sight, sightOf } = view
+    const rules = [...ownRules(own), ...holderRules(around, steps)]
+    return {
+      steps,
+      schema,
+      query: allOf([...rules, query]),
+      isNarrowed: rules.length > 0,
+      sort,
+      sight,
+      ...(sightOf && { shownAs: sightOf }),
+      ...(projection && { projection }),
+      joins: allowedJoins(followed.followed, view, caller),
+    }
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'crud:NoAccess') return undefined
+    throw error
+  }
+}
+
+/** Whether rules stand in it, or further down, that the caller did not write. */
+export function isNarrowedJoin({ isNarrowed, joins }: AllowedJoin): boolean {
+  return isNarrowed || joins.some(isNarrowedJoin)
+}
+
+function ownRules({ view, rules }: Asked): readonly Query<FieldRef>[] {
+  return [...new Set([...view.rulesFor('find'), ...rules])]
+}
+
+/** Where the holding document does not let its reference be read, the reference joins nothing. */
+function holderRules({ rules }: Asked, steps: Path): readonly Query<FieldRef>[] {
+  const between = steps.filter((step) => step === '*').length
+  return [...rules].map((rule) => shifted(rule, between + 1))
+}

@@ -1,0 +1,78 @@
+/** By what documents are joined: the parts of a join, and the field on each side whose values must be the same. */
+import { type Json, isArray, isNumber, numberText } from '../base/json.ts'
+import { orderKey } from '../base/decimal.ts'
+import type { SimpleField } from '../schema/field.ts'
+import { looksOut } from './looks-out.ts'
+import { type Seen, candidates } from './match.ts'
+import { type Query, conjunctsOf } from './query.ts'
+import type { FieldRef } from './scope.ts'
+
+export interface JoinParts {
+  /** What is asked of the joined document alone. */
+  readonly local: readonly Query<FieldRef>[]
+  readonly correlated: readonly Query<FieldRef>[]
+  /** One of the correlated parts, when it says that values are the same. */
+  readonly key?: JoinKey
+}
+
+export interface JoinKey {
+  /** In the joined document, and outside of it. */
+  readonly own: Side
+  readonly other: Side
+}
+
+interface Side {
+  readonly field: FieldRef
+  /** Whether it is an array, any element of which may be the same as the other side. */
+  readonly isList: boolean
+}
+
+export function partsOf(query: Query<FieldRef>): JoinParts {
+  const terms = conjunctsOf(query)
+  const correlated = terms.filter(looksOut)
+  const key = correlated.map(keyIn).find((each) => each !== undefined)
+  return { local: terms.filter((term) => !looksOut(term)), correlated, ...(key && { key }) }
+}
+
+function keyIn(term: Query<FieldRef>): JoinKey | undefined {
+  if (term.kind === 'compareFields' && term.op === '$eq') {
+    return keyOf({ field: term.field, isList: false }, { field: term.rfield, isList: false })
+  }
+  if (term.kind !== 'inField' || term.negated) return undefined
+  return keyOf({ field: term.field, isList: false }, { field: term.rfield, isList: true })
+}
+
+function keyOf(a: Side, b: Side): JoinKey | undefined {
+  const [type, otherType] = [typeIn(a), typeIn(b)]
+  // Numbers of two types are the same by value, which a search for values of one type would miss.
+  if (type === undefined || type !== otherType) return undefined
+  if (a.field.up === 0 && b.field.up > 0) return { own: a, other: b }
+  return b.field.up === 0 && a.field.up > 0 ? { own: b, other: a } : undefined
+}
+
+function typeIn({ field: { field }, isList }: Side): SimpleField['type'] | undefined {
+  const value = isList && field.kind === 'array' ? field.element : field
+  return value.kind === 'simple' ? value.type : undefined
+}
+
+/** The values of one side, seen from where the side is looked up; null stands for a missing one. */
+export function keysOf({ field, isList }: Side, seen: Seen): readonly Json[] {
+  const found = candidates(seen, field)
+  return isList ? found.flatMap((each) => (isArray(each) ? each : [])) : found.map((each) => each ?? null)
+}
+
+/** Some value of the side is one of these. */
+export function isAmong({ field, isList }: Side, values: readonly Json[]): Query<FieldRef> {
+  if (isList) return { kind: 'contains', array: field, op: '$any', values }
+  return { kind: 'in', field, negated: false, values }
+}
+
+/** The same text for values that are the same. */
+export function keyText(value: Json): string {
+  return isNumber(value) ? `n${orderKey(numberText(value))}` : JSON.stringify(value)
+}
+
+/** Each value once. */
+export function distinct(values: Iterable<Json>): readonly Json[] {
+  return [...new Map([...values].map((value) => [keyText(value), value])).values()]
+}

@@ -1,0 +1,101 @@
+/** A reference is followed by what it compares, from either side: without an index all documents are looked at. */
+import { unreachable } from '../../base/errors.ts'
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/scope.ts'
+import type { Schema } from '../../schema/schema.ts'
+import type { EntityInfo } from '../entity-info.ts'
+import { leadingKeys, serves } from './leading-keys.ts'
+import {
+  OUTSIDE,
+  type PlacedReference,
+  type Side,
+  type Sides,
+  placedReferences,
+  sideOf,
+  sidesInside,
+} from './placed-references.ts'
+import { type Finding, type Subject, quoted } from './subject.ts'
+
+export function* referenceWithoutIndex(subject: Subject): Generator<Finding> {
+  for (const schema of subject.schemas) {
+    for (const placed of placedReferences(subject, schema)) yield* judged(subject, schema, placed)
+  }
+}
+
+function* judged(
+  { info }: Subject,
+  schema: Schema,
+  { reference, target, query, at }: PlacedReference,
+): Generator<Finding> {
+  const found = { severity: 'hint', code: 'reference-without-index', version: schema.version } as const
+  const ways = waysIn(query, OUTSIDE)
+  const there = unserved(ways, 'target', target)
+  if (there.length > 0) {
+    const msg =
+      `no index of "${reference.entity}" begins with ${quoted(there)}, so to follow "${reference.path}" is to look ` +
+      `at all documents of "${reference.entity}"; add one to "indexes" of its entity info`
+    yield { ...found, at: `${at}/query`, msg }
+  }
+  const here = unserved(ways, 'holder', { info, schema })
+  if (here.length === 0) return
+  const msg =
+    `no index of "${info.name}" begins with ${quoted(here)}, so to find documents by what "${reference.path}" leads ` +
+    'to is to look at all of them; add one to "indexes" of entity info'
+  yield { ...found, at: `${at}/query`, msg }
+}
+
+/** Two fields that must be equal for a document to be joined, by their paths. */
+type Pair = Readonly<Record<Side, string>>
+
+/** The fields of which one should begin an index, of the first way in for which none does. */
+function unserved(
+  ways: readonly (readonly Pair[])[],
+  side: Side,
+  { info, schema }: { readonly info: EntityInfo; readonly schema: Schema },
+): readonly string[] {
+  const leading = leadingKeys(info, schema).filter(({ caseInsensitive }) => !caseInsensitive)
+  const isServed = (pair: Pair): boolean => leading.some(({ field }) => serves(field, pair[side]))
+  const way = ways.find((pairs) => pairs.length > 0 && !pairs.some(isServed)) ?? []
+  return [...new Set(way.map((pair) => pair[side]))]
+}
+
+/** What of a query is alternative, each with the pairs by any one of which its documents can be found. */
+function waysIn(query: Query<FieldRef>, sides: Sides): readonly (readonly Pair[])[] {
+  switch (query.kind) {
+    case 'and': {
+      const ways = query.terms.map((term) => waysIn(term, sides))
+      const pairs = ways.flatMap((each) => (each.length === 1 ? each[0]! : []))
+      return pairs.length > 0 ? [pairs] : (ways.find((each) => each.length > 1) ?? [[]])
+    }
+    case 'or':
+      return query.terms.flatMap((term) => waysIn(term, sides))
+    case 'elemMatch':
+      return waysIn(query.query, sidesInside(query.array, sides))
+    case 'compareFields': {
+      const isOfValues = query.field.field.kind === 'simple' && query.rfield.field.kind === 'simple'
+      return [query.op === '$eq' && isOfValues ? pairOf(query, sides) : []]
+    }
+    case 'inField':
+      return [query.negated ? [] : pairOf(query, sides)]
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+    case 'not':
+    case 'related':
+      return [[]]
+    default:
+      return unreachable(query)
+  }
+}
+
+/** None where both are on one side. */
+function pairOf(
+  { field, rfield }: { readonly field: FieldRef; readonly rfield: FieldRef },
+  sides: Sides,
+): readonly Pair[] {
+  const [left, right] = [sideOf(field, sides), sideOf(rfield, sides)]
+  if (left === right) return []
+  const [target, holder] = left === 'target' ? [field, rfield] : [rfield, field]
+  return [{ target: target.field.path, holder: holder.field.path }]
+}

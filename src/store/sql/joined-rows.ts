@@ -1,0 +1,132 @@
+/** The rows of another table that belong to a document, as a part of a sub-select that stands inside its row. */
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/scope.ts'
+import type { Form } from './dialect.ts'
+import { type Fragment, join, joinBalanced, raw, sql } from './fragment.ts'
+import { type Equality, type Joining, indexedFormsOf, isByIndex, valueOf } from './joining.ts'
+import type { OtherRows, Translation } from './translation.ts'
+
+/** The terms of a filter as SQL. */
+export type Filter = (terms: readonly Query<FieldRef>[], to: Translation) => readonly Fragment[]
+
+/** Where documents are joined, and how what is asked of them becomes SQL. */
+export interface Around {
+  readonly other: OtherRows
+  /** Its scopes are the ones around a document that is joined. */
+  readonly to: Translation
+  readonly filter: Filter
+}
+
+export interface JoinedRows {
+  readonly from: Fragment
+  readonly where: Fragment
+  /** The row is its innermost scope. */
+  readonly inner: Translation
+}
+
+/** `columns` are those that the sub-select reads beside `id` and the document. */
+export function joinedRows(joining: Joining, around: Around, columns: readonly string[] = []): JoinedRows {
+  const rows = around.to.putInFront
+    ? rowsInFront(joining, around, ['id', 'body', ...columns])
+    : rowsInPlace(joining, around)
+  const inner = innerOf(rows.alias, around)
+  return { from: rows.from, where: allOf([...rows.terms, ...around.filter(joining.mixed, inner)]), inner }
+}
+
+/** What is asked of the rows alone, under an alias. */
+export function localTerms(local: Joining['local'], alias: string, around: Around): readonly Fragment[] {
+  const { other, to, filter } = around
+  const own = other.translation(alias)
+  return [...(to.isWatched ? [to.dialect.alive(raw(`${alias}.no`))] : []), ...filter(local, own)]
+}
+
+export function allOf(terms: readonly Fragment[]): Fragment {
+  return terms.length === 0 ? raw('1=1') : joinBalanced(terms, ' and ')
+}
+
+interface Source {
+  readonly alias: string
+  readonly from: Fragment
+  readonly terms: readonly Fragment[]
+}
+
+function rowsInPlace({ local, equality }: Joining, around: Around): Source {
+  const alias = around.to.alias('r')
+  const connection = equality ? [isSame(equality, innerOf(alias, around))] : []
+  return {
+    alias,
+    from: raw(`${around.other.table} ${alias}`),
+    terms: [...connection, ...localTerms(local, alias, around)],
+  }
+}
+
+function isSame(equality: Equality, inner: Translation): Fragment {
+  const { key, outer, isElement, type, mayBeNull } = equality
+  if (!mayBeNull) return isEqual(equality, inner)
+  if (isElement) return sql`(${isEqual(equality, inner)} or ${areNull(equality, inner)})`
+  return inner.dialect.isSameKey(valueOf(key, equality, inner), valueOf(outer, equality, inner), type)
+}
+
+/**
+ * On a cluster the rows of another table can be held against each document only when they stand in front of the
+ * statement. One server takes them back to where they are used, as long as they are used once. No index knows that null
+ * is the same as null: where that matters, the rows with a key and those without one are looked for apart.
+ */
+function rowsInFront({ local, equality }: Joining, around: Around, columns: readonly string[]): Source {
+  const name = putInFront(local, around, columns)
+  if (!equality) return { alias: name, from: raw(name), terms: [] }
+  const inner = innerOf(name, around)
+  if (!equality.mayBeNull || !isByIndex(equality, around.other)) {
+    return { alias: name, from: raw(name), terms: [isSame(equality, inner)] }
+  }
+  const equal = isEqual(equality, inner)
+  const without = putInFront(local, around, columns)
+  const list = raw(columns.join(', '))
+  const withKey = sql`select ${list} from ${raw(name)} where ${equal}`
+  const withoutKey = sql`select ${list} from ${raw(without)} where ${areNull(equality, innerOf(without, around))}`
+  const alias = around.to.alias('r')
+  return { alias, from: sql`(${withKey} union all ${withoutKey}) ${raw(alias)}`, terms: [] }
+}
+
+/** The name that the rows which satisfy what is asked of them alone have from now on. */
+function putInFront(local: Joining['local'], around: Around, columns: readonly string[]): string {
+  const { other, to } = around
+  const alias = to.alias('r')
+  const list = columns.map((column) => `${alias}.${column}`).join(', ')
+  const rows = sql`select ${raw(list)} from ${raw(`${other.table} ${alias}`)}`
+  const terms = localTerms(local, alias, around)
+  to.putInFront!(alias, terms.length === 0 ? rows : sql`${rows} where ${allOf(terms)}`)
+  return alias
+}
+
+/** Key and value are equal, and not null; indexes of the keys serve it. */
+function isEqual(equality: Equality, inner: Translation): Fragment {
+  const { key, outer, isElement } = equality
+  const value = valueOf(key, equality, inner)
+  const forms: readonly Form[] = [...indexedFormsOf(key, equality, inner), (plain) => plain]
+  const terms = forms.map((form) => {
+    if (!isElement) return sql`${form(value)} = ${form(valueOf(outer, equality, inner))}`
+    const { from, each } = elementsOf(equality, inner)
+    return inner.dialect.isAmong(form(value), sql`select ${form(each)} from ${from}`)
+  })
+  return join(terms, ' and ')
+}
+
+function areNull(equality: Equality, inner: Translation): Fragment {
+  const isNull = sql`${valueOf(equality.key, equality, inner)} is null`
+  if (!equality.isElement) return sql`(${isNull} and ${valueOf(equality.outer, equality, inner)} is null)`
+  const { from, each } = elementsOf(equality, inner)
+  return sql`(${isNull} and exists (select 1 from ${from} where ${each} is null))`
+}
+
+/** The elements of the outer array as rows. */
+export function elementsOf({ outer, type }: Pick<Equality, 'outer' | 'type'>, to: Translation) {
+  const { from, element, position } = to.dialect.each(to.scopes[outer.up]!, outer.steps, to.alias())
+  return { from, each: element.scalar!(type), position }
+}
+
+/** Rows that go by the alias, with all that is around them. */
+function innerOf(alias: string, { other, to }: Around): Translation {
+  const own = other.translation(alias)
+  return { ...own, scopes: [...own.scopes, ...to.scopes] }
+}

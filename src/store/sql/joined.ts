@@ -1,0 +1,110 @@
+/** Documents that come along with others, as columns of the same statement: aggregated texts, put together as stored. */
+import type { Step } from '../../base/path.ts'
+import { type JoinPlan, type JoinedDocuments, TOO_LARGE } from '../../plan/plan.ts'
+import type { Base } from './dialect.ts'
+import { type Fragment, join, literal, raw, sql } from './fragment.ts'
+import { type JoinedRows, joinedRows } from './joined-rows.ts'
+import { joiningOf } from './joining.ts'
+import { orderBy } from './order-by.ts'
+import { type OtherRows, type Translation, isDocument } from './translation.ts'
+import { filterTerms } from './where.ts'
+
+/** A column for each join: its documents in one line, the facts in the next. The only scope is the row around them. */
+export function joinedColumns(joins: readonly JoinPlan[], to: Translation): readonly Fragment[] {
+  return joins.map((plan) => columnOf(plan, to, LINE_END))
+}
+
+/** What the columns hold. */
+export function joinedFrom(columns: readonly (string | null)[]): readonly JoinedDocuments[] {
+  return columns.map((column) => {
+    if (column === null) return { documents: null, facts: null }
+    // Stored texts are one line each.
+    const end = column.indexOf(LINE_END)
+    return { documents: column.slice(0, end), facts: column.slice(end + 1) }
+  })
+}
+
+const LINE_END = '\n'
+
+function columnOf(plan: JoinPlan, to: Translation, separator: string): Fragment {
+  const other = to.other(plan.collection, plan.idType)
+  if (!other) return raw('null')
+  const items = [documentIn, ({ inner }: JoinedRows) => factsIn(inner, plan)]
+  return listsAt(to.scopes[0]!, plan.steps.slice(0, -1), { plan, other, to, items, separator })
+}
+
+/** Something that there is of each document: both are listed side by side, so that the rows are looked up once. */
+type Item = (rows: JoinedRows) => Fragment
+
+interface Listing {
+  readonly plan: JoinPlan
+  readonly other: OtherRows
+  readonly to: Translation
+  readonly items: readonly Item[]
+  readonly separator: string
+}
+
+/** The lists of the object that holds the reference, or of every element on the way to it: null for what is no object. */
+function listsAt(base: Base, steps: readonly Step[], listing: Listing): Fragment {
+  const { to, items } = listing
+  const star = steps.indexOf('*')
+  if (star === -1) {
+    const joined = joinedLists(listing)
+    if (steps.length === 0 && isDocument(base)) return joined
+    return sql`case when ${to.dialect.isObject(base, steps)} then ${joined} end`
+  }
+  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), to.alias())
+  const inner = { ...listing, to: { ...to, scopes: [element, ...to.scopes] } }
+  const entries = items.map((item) =>
+    orElse('null', listsAt(element, steps.slice(star + 1), { ...inner, items: [item] })),
+  )
+  return sql`(select ${listsOf(entries, position, listing)} from ${from})`
+}
+
+function joinedLists(listing: Listing): Fragment {
+  const { plan, other, to, items } = listing
+  const around = { other, to, filter: filterTerms }
+  const rows = joinedRows(joiningOf([plan.query], other), around, ['version', 'doc', 'paths'])
+  const texts = items.map((item) => item(rows))
+  const lists = sql`select ${listsOf(texts, orderOf(plan, rows), listing)} as lists from ${rows.from} where ${rows.where}`
+  return withinBounds(lists, listing)
+}
+
+/** What would be too much to hold is not sent; what holds such a list may be no more than it can be. */
+function withinBounds(lists: Fragment, { to, items, separator }: Listing): Fragment {
+  const alias = to.alias('r')
+  const instead = literal([JSON.stringify(TOO_LARGE), ...items.slice(1).map(() => 'null')].join(separator))
+  const all = raw(`${alias}.lists`)
+  const bounded = sql`case when octet_length(${all}) > ${raw(String(MOST_BYTES))} then ${instead} else ${all} end`
+  return sql`(select ${bounded} from (${lists}) ${raw(alias)})`
+}
+
+/** Of all that one reference shows in one document. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+/** JSON arrays of what the rows give, all in the same order; null when there are no rows. */
+function listsOf(texts: readonly Fragment[], order: Fragment, { to, separator }: Listing): Fragment {
+  const lists = texts.map((text) => to.dialect.listOf(text, order))
+  return sql`'[' || ${join(lists, ` || ']${separator}[' || `)} || ']'`
+}
+
+function documentIn({ inner }: JoinedRows): Fragment {
+  return raw(`${inner.qualifier}doc`)
+}
+
+function factsIn(inner: Translation, { joins }: JoinPlan): Fragment {
+  // What comes along with a document of this join knows of nothing around that document.
+  const within = { ...inner, scopes: inner.scopes.slice(0, 1) }
+  const nested = joins.map((plan) => orElse('null,null', columnOf(plan, within, ',')))
+  return sql`'[' || ${join([...inner.facts, ...nested], ` || ',' || `)} || ']'`
+}
+
+function orderOf({ sort }: JoinPlan, { inner }: JoinedRows): Fragment {
+  // What is around a document is the same for all of them.
+  const keys = sort.filter(({ field }) => field.up === 0).map((key) => orderBy(key, inner))
+  return join([...keys, raw(`${inner.qualifier}id`)], ', ')
+}
+
+function orElse(text: string, value: Fragment): Fragment {
+  return sql`coalesce(${value}, ${literal(text)})`
+}

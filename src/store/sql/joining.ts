@@ -1,0 +1,108 @@
+/**
+ * Which documents of another table belong to a document: the conditions on them, parted into those that look at them
+ * alone, the one that indexes serve best, and the rest.
+ */
+import { isJoined } from '../../lang/joins.ts'
+import { looksOut } from '../../lang/looks-out.ts'
+import { type Query, conjunctsOf, fieldsOf } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/scope.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
+import type { Collection } from '../../schema/schema.ts'
+import type { TypeName } from '../../schema/types.ts'
+import type { Form } from './dialect.ts'
+import type { Fragment } from './fragment.ts'
+import { type OtherRows, type Translation, typeOf, withoutColumns } from './translation.ts'
+import { commonType } from './where-arrays.ts'
+
+export interface Joining {
+  /** About a document that is joined and nothing else. */
+  readonly local: readonly Query<FieldRef>[]
+  readonly equality?: Equality
+  /** All others look at both sides. */
+  readonly mixed: readonly Query<FieldRef>[]
+}
+
+/** A value of a document that is joined is the same as a value around it, or as an element of an array around it. */
+export interface Equality {
+  readonly key: FieldRef
+  readonly outer: FieldRef
+  readonly isElement: boolean
+  /** In which both are read. */
+  readonly type: TypeName
+  /** Whether null may stand on both sides. */
+  readonly mayBeNull: boolean
+}
+
+/** Scopes around a document that is joined count from 1 in the queries, and from 0 in `to`. */
+export function joiningOf(queries: readonly Query<FieldRef>[], other: OtherRows): Joining {
+  const terms = queries.flatMap(conjunctsOf)
+  const local = terms.filter((term) => !looksOut(term))
+  const correlated = terms.filter(looksOut)
+  const candidates = correlated.flatMap((term) => {
+    const equality = equalityIn(term)
+    return equality ? [{ term, equality }] : []
+  })
+  const best = candidates.find(({ equality }) => isByIndex(equality, other)) ?? candidates[0]
+  if (!best) return { local, mixed: correlated }
+  return { local, equality: best.equality, mixed: correlated.filter((term) => term !== best.term) }
+}
+
+/** Whether an index of the other table finds documents by their key. */
+export function isByIndex({ key, type }: Equality, other: OtherRows): boolean {
+  return other.isIndexed(key, type)
+}
+
+/** Whether documents of other tables are asked about. */
+export function mentionsOthers(query: Query<FieldRef>): boolean {
+  return fieldsOf(query).some(({ field }) => isJoined(field))
+}
+
+/** The other collections that a plan reads. */
+export function collectionsBeside({
+  query,
+  joins = [],
+}: Pick<ReadPlan, 'query' | 'joins'>): readonly Collection[] {
+  const named = query ? [...fieldsOf(query)] : []
+  return [
+    ...named.flatMap(({ field }) => (isJoined(field) ? [field.join.schema.collection] : [])),
+    ...joins.flatMap((each) => [each.collection, ...collectionsBeside(each)]),
+  ]
+}
+
+/** One side of an equality, or a value of any other field that is read in the same type. */
+export function valueOf({ up, steps, field }: FieldRef, { type }: Equality, to: Translation): Fragment {
+  // A column holds the form of its own type.
+  const isColumn = typeOf(field) === type || type !== 'bigdecimal'
+  const { scopes } = isColumn ? to : withoutColumns(to)
+  return to.dialect.read(scopes[up]!, steps, type)
+}
+
+/** What an index holds of a side of an equality, where that is not the value itself. */
+export function indexedFormsOf(
+  { up, field }: FieldRef,
+  { type }: Equality,
+  { scopes }: Translation,
+): readonly Form[] {
+  const form = scopes[up]!.indexedForm?.(field.path, type)
+  return form ? [form] : []
+}
+
+function equalityIn(term: Query<FieldRef>): Equality | undefined {
+  if (term.kind === 'inField' && !term.negated) return equalityOf(term.field, term.rfield)
+  if (term.kind !== 'compareFields' || term.op !== '$eq') return undefined
+  const { field, rfield } = term
+  if (field.field.kind !== 'simple' || rfield.field.kind !== 'simple') return undefined
+  return equalityOf(field, rfield) ?? equalityOf(rfield, field)
+}
+
+function equalityOf(key: FieldRef, outer: FieldRef): Equality | undefined {
+  if (key.up > 0 || outer.up === 0 || key.steps.includes('*') || outer.steps.includes('*')) return undefined
+  const isElement = outer.field.kind === 'array'
+  const mayBeNull = !isId(key) && (isElement || !isId(outer))
+  return { key, outer, isElement, type: commonType(typeOf(key.field), typeOf(outer.field)), mayBeNull }
+}
+
+/** Every document has one. */
+function isId({ field }: FieldRef): boolean {
+  return field.path === '_id'
+}

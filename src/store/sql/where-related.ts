@@ -1,0 +1,176 @@
+/** The part of a query that leads to documents of other tables: a reference is an array whose elements are rows. */
+import type { Step } from '../../base/path.ts'
+import { isJoined } from '../../lang/joins.ts'
+import type { CompareOp, Related } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/scope.ts'
+import type { ArrayField } from '../../schema/field.ts'
+import type { Base, KeyedRows } from './dialect.ts'
+import { type Fragment, param, raw, sql } from './fragment.ts'
+import { type Around, type Filter, allOf, elementsOf, joinedRows, localTerms } from './joined-rows.ts'
+import { type Equality, type Joining, indexedFormsOf, isByIndex, joiningOf, valueOf } from './joining.ts'
+import {
+  OPERATORS,
+  type OtherRows,
+  type Translation,
+  alive,
+  isDocument,
+  not,
+  some,
+  typeOf,
+} from './translation.ts'
+
+export function related(query: Related<FieldRef>, to: Translation, filter: Filter): Fragment {
+  return relatedBy(query, to, { filter, some: someJoined })
+}
+
+/** Engines that choose a way themselves make a join of `not exists`, and of no other negation. */
+export function unrelated(query: Related<FieldRef>, to: Translation, filter: Filter): Fragment {
+  const { up, steps } = query.reference
+  const mayBeUnknown = steps.length > 1 || !isDocument(to.scopes[up]!)
+  if (!to.putInFront || mayBeUnknown) return not(related(query, { ...to, isOptional: true }, filter))
+  return sql`not ${relatedBy(query, to, { filter, some: existsJoined })}`
+}
+
+interface Means {
+  readonly filter: Filter
+  /** That some row is joined. */
+  readonly some: (joining: Joining, around: Around) => Fragment
+}
+
+function relatedBy(query: Related<FieldRef>, to: Translation, { filter, some }: Means): Fragment {
+  const { reference, join, count } = query
+  const other = otherOf(reference, to)
+  const joining = other && joiningOf([join, query.query], other)
+  const test = (around: Translation): Fragment => {
+    const place = other && { other, to: around, filter }
+    if (count) return sql`(${compareCount(count, joining && place && numberOf(joining, place), to)})`
+    return joining && place ? some(joining, place) : raw('(1=0)')
+  }
+  return someHolder(to.scopes[reference.up]!, reference.steps.slice(0, -1), { to, test })
+}
+
+function otherOf({ field }: FieldRef, to: Translation): OtherRows | undefined {
+  if (!isJoined(field)) throw new Error(`${field.path} is no reference`)
+  const { collection, root } = field.join.schema
+  return to.other(collection, typeOf(root.fields.get('_id')!))
+}
+
+interface Holding {
+  readonly to: Translation
+  readonly test: (around: Translation) => Fragment
+}
+
+/** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */
+function someHolder(base: Base, steps: readonly Step[], { to, test }: Holding): Fragment {
+  const star = steps.indexOf('*')
+  if (star === -1) {
+    if (steps.length === 0 && isDocument(base)) return test(to)
+    return sql`(${to.dialect.isObject(base, steps)} and ${test(to)})`
+  }
+  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), to.alias())
+  const inner = { ...to, scopes: [element, ...to.scopes] }
+  const holds = someHolder(element, steps.slice(star + 1), { to: inner, test })
+  return sql`exists (select 1 from ${from} where ${alive(to, position)}${holds})`
+}
+
+/** Rows are looked up by their keys, or the other way round: keys of the rows that match, and what is found by those. */
+function someJoined(joining: Joining, around: Around): Fragment {
+  const { equality, local, mixed } = joining
+  if (equality && mixed.length === 0 && isFoundByKeys(equality, local, around)) {
+    return isFoundApart(equality, local, around) ?? isKey(equality, local, around)
+  }
+  return existsJoined(joining, around)
+}
+
+function existsJoined(joining: Joining, around: Around): Fragment {
+  const { from, where } = joinedRows(joining, around)
+  return sql`exists (select 1 from ${from} where ${where})`
+}
+
+function isFoundByKeys(equality: Equality, local: Joining['local'], { other, to }: Around): boolean {
+  const choosesItself = to.putInFront !== undefined && !to.isOptional && !equality.mayBeNull
+  return choosesItself || !isByIndex(equality, other) || local.some(other.isServed)
+}
+
+/**
+ * Few keys, an index that finds documents by them, but null is the same as null, which makes no join: documents with a
+ * key and those without one are looked up apart, and the row is one of them.
+ */
+function isFoundApart(equality: Equality, local: Joining['local'], around: Around): Fragment | undefined {
+  const { to, other } = around
+  const { again, isOptional, scopes } = to
+  const outer = { ...equality.outer, up: 0 }
+  const isOfRow = equality.outer.up === 1 && scopes.length === 1 && !equality.isElement
+  if (!again || isOptional || !isOfRow || !equality.mayBeNull || !local.some(other.isServed)) return undefined
+  if (!again.isIndexed(outer, equality.type)) return undefined
+  const found = (test: (own: Translation) => Fragment): Fragment => {
+    const alias = to.alias('r')
+    return sql`select ${raw(`${alias}.id from ${again.table} ${alias}`)} where ${test(again.translation(alias))}`
+  }
+  const inner = { ...equality, outer: { ...outer, up: 1 }, mayBeNull: false }
+  const withKey = found((own) => isKey(inner, local, { ...around, to: own }))
+  const nulls = selectKeys({ equality, local, around }, (key) => ({
+    columns: raw('1'),
+    where: sql`${key} is null`,
+  }))
+  const withoutKey = found((own) => sql`${valueOf(outer, equality, own)} is null and exists (${nulls})`)
+  return sql`${raw(`${to.qualifier}id`)} in (${withKey} union all ${withoutKey})`
+}
+
+/** The value around, or an element of the array around, is the key of some row. */
+function isKey(equality: Equality, local: Joining['local'], around: Around): Fragment {
+  const { key, isElement, type, mayBeNull } = equality
+  const { other, to } = around
+  // In the scopes around.
+  const outer = { ...equality.outer, up: equality.outer.up - 1 }
+  const indexedForms = new Set([
+    ...(isElement ? [] : indexedFormsOf(outer, equality, to)),
+    ...indexedFormsOf(key, equality, other.translation('r')),
+  ])
+  const select: KeyedRows['select'] = (make) => selectKeys({ equality, local, around }, make)
+  const test = (value: Fragment): Fragment =>
+    to.dialect.isKeyOf(value, { type, mayBeNull, indexedForms: [...indexedForms], select })
+  if (!isElement) return test(valueOf(outer, equality, to))
+  // An index into the array holds no nulls, and values in the form of their own type.
+  if (!mayBeNull && typeOf(outer.field) === type) {
+    const { element } = outer.field as ArrayField
+    const elements = { ...outer, steps: [...outer.steps, '*'], field: element }
+    return some(elements, (value) => value && test(value), to)
+  }
+  const { from, each, position } = elementsOf({ outer, type }, to)
+  return sql`exists (select 1 from ${from} where ${alive(to, position)}${test(each)})`
+}
+
+interface Keys {
+  readonly equality: Equality
+  readonly local: Joining['local']
+  readonly around: Around
+}
+
+function selectKeys({ equality, local, around }: Keys, make: Parameters<KeyedRows['select']>[0]): Fragment {
+  const { other, to } = around
+  const alias = to.alias('r')
+  const { columns, where } = make(valueOf(equality.key, equality, other.translation(alias)))
+  const terms = [...localTerms(local, alias, around), ...(where ? [where] : [])]
+  const rows = sql`select ${columns} from ${raw(`${other.table} ${alias}`)}`
+  return terms.length === 0 ? rows : sql`${rows} where ${allOf(terms)}`
+}
+
+function numberOf(joining: Joining, around: Around): Fragment {
+  const { from, where } = joinedRows(joining, around)
+  return sql`select count(*) from ${from} where ${where}`
+}
+
+function compareCount(
+  { op, value }: NonNullable<Related<FieldRef>['count']>,
+  select: Fragment | undefined,
+  { dialect }: Translation,
+): Fragment {
+  const number = select ?? raw('select count(*) where 1=0')
+  return sql`(${number}) ${raw(operatorOf(op))} ${param(dialect.value(value, 'integer'))}`
+}
+
+/** A number is never null, so that no care has to be taken of it. */
+function operatorOf(op: CompareOp): string {
+  return op === '$neq' ? '<>' : OPERATORS[op]
+}

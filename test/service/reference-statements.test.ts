@@ -1,0 +1,118 @@
+/** How many statements a request with references takes: one where one store has all, one for each level otherwise. */
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import type { JsonObject } from '../../src/base/json.ts'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { openService } from '../../src/service/open.ts'
+import type { Service } from '../../src/service/service.ts'
+import type { StoreKind } from '../../src/store/store.ts'
+import { recordStatements } from '../store/record-statements.ts'
+import { ADMIN, EVERYTHING, documentsOf, failLoudly, metadataDocument } from '../support/service.ts'
+import { freshPlace } from '../support/store-kind.ts'
+
+const ROOTS = 50
+const recorded = recordStatements()
+
+interface Opened extends AsyncDisposable {
+  readonly service: Service
+  /** Reads that stores were asked for since the last time. */
+  readonly reads: () => number
+}
+
+/** Roots, their children and the children of those; each level where it is said to be. */
+async function opened(kinds: readonly [StoreKind, StoreKind, StoreKind]): Promise<Opened> {
+  await using stack = new AsyncDisposableStack()
+  const names = [...new Set(kinds)]
+  const datasources: { name: string; location: string }[] = []
+  for (const name of names) datasources.push({ name, location: stack.use(await freshPlace(name)).location })
+  let count = 0
+  const service = stack.use(
+    await openService({
+      datasources,
+      limits: DEFAULT_LIMITS,
+      onInternalError: failLoudly,
+      onStoreTiming: (operation) => void (count += operation === 'find' ? 1 : 0),
+    }),
+  )
+  const string = { type: 'string' }
+  const indexes = [{ name: 'above', fields: [{ field: 'above' }] }]
+  const levels = ['grandchild', 'child', 'root']
+  for (const [i, entity] of levels.entries()) {
+    const below = levels[i - 1]
+    const query = { field: 'above', op: '=', rfield: '$parent._id' }
+    const kind = kinds[2 - i]!
+    const fields = {
+      _id: string,
+      above: string,
+      ...(below && { below: { type: 'reference', entity: below, query } }),
+    }
+    const info = { datastore: { backend: kind, datasource: kind }, indexes }
+    await service.metadata.create(
+      ADMIN,
+      { entity, version: '1.0.0' },
+      metadataDocument(entity, fields, { info }),
+    )
+    const above = levels[i + 1]
+    const data = Array.from({ length: ROOTS }, (_, n) => ({
+      _id: `${entity}${n}`,
+      ...(above && { above: `${above}${n}` }),
+    }))
+    await service.data.insert(ADMIN, { entity }, { data })
+  }
+  const owned = stack.move()
+  return {
+    service,
+    reads() {
+      const told = count
+      count = 0
+      return told
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+const TREE: JsonObject = {
+  projection: [EVERYTHING, { field: 'below', recursive: true }, { field: 'below.*.below', recursive: true }],
+}
+const BY_GRANDCHILD: JsonObject = {
+  query: { field: 'below.*.below.*._id', op: '=', rvalue: 'grandchild7' },
+  projection: { field: '_id' },
+}
+
+const CASES: readonly (readonly [StoreKind, StoreKind, StoreKind, number])[] = [
+  ['sqlite', 'sqlite', 'sqlite', 1],
+  ['postgres', 'postgres', 'postgres', 1],
+  ['sqlite', 'postgres', 'postgres', 2],
+  ['postgres', 'sqlite', 'sqlite', 2],
+  ['sqlite', 'sqlite', 'postgres', 2],
+  ['sqlite', 'postgres', 'sqlite', 3],
+]
+
+for (const [root, child, grandchild, reads] of CASES) {
+  test(`references: ${root}, ${child}, ${grandchild}: ${reads} reads, however many documents`, async () => {
+    await using on = await opened([root, child, grandchild])
+    on.reads()
+    const shown = documentsOf(await on.service.data.find(ADMIN, { entity: 'root' }, TREE))
+    assert.equal(shown.length, ROOTS)
+    assert.ok(shown.every((each) => JSON.stringify(each).includes('"grandchild')))
+    assert.equal(on.reads(), reads)
+    const found = documentsOf(await on.service.data.find(ADMIN, { entity: 'root' }, BY_GRANDCHILD))
+    assert.deepEqual(found, [{ _id: 'root7' }])
+    assert.equal(on.reads(), reads)
+  })
+}
+
+let onPostgres: Opened
+before(async () => {
+  onPostgres = await opened(['postgres', 'postgres', 'postgres'])
+})
+
+test('references: on PostgreSQL one read is one statement', async () => {
+  await using on = onPostgres
+  for (const body of [TREE, BY_GRANDCHILD]) {
+    const from = recorded.length
+    await on.service.data.find(ADMIN, { entity: 'root' }, body)
+    const about = recorded.slice(from).filter(({ text }) => /\bdoc_\d/.test(text))
+    assert.equal(about.length, 1, about.map(({ text }) => text).join('\n'))
+  }
+})
