@@ -22,12 +22,48 @@ for (const [text, names, expected] of ROWS) {
   test(`cut: ${text} without ${names.join()}`, () => assert.equal(memberCutter(names)(text), expected))
 }
 
-test('cut: random documents lose just the members named', () => {
-  const name = fc.oneof(fc.constantFrom('a', 'b', 'c', '"', '\\', '":1', 'a#', '\n'), fc.string())
-  const document = fc.dictionary(name, fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true })
-  const property = fc.property(document, fc.uniqueArray(name, { maxLength: 3 }), (value, names) => {
-    const kept = Object.fromEntries(Object.entries(value).filter(([key]) => !names.includes(key)))
-    assert.equal(memberCutter(names)(JSON.stringify(value)), JSON.stringify(kept))
+const LONG = '0123456789'.repeat(5)
+
+/** A cutter remembers where the members were, and must not believe it. */
+const SERIES: readonly (readonly [text: string, expected: string])[] = [
+  [`{"x":"${LONG}","b":1,"c":2}`, `{"x":"${LONG}"}`],
+  [`{"x":1,"b":2,"y":"${LONG}"}`, `{"x":1,"y":"${LONG}"}`],
+  ['{"c":1,"b":2,"x":3}', '{"x":3}'],
+  ['{"b":1}', '{}'],
+  ['{"x":{"y":0,"b":1},"z":2}', '{"x":{"y":0,"b":1},"z":2}'],
+  ['{"x":[{"y":0,"b":1},{"y":0,"b":1}],"b":2,"c":[{"b":3}]}', '{"x":[{"y":0,"b":1},{"y":0,"b":1}]}'],
+  ['{"x":"{","b":1,"y":{"z":0,"c":1}}', '{"x":"{","y":{"z":0,"c":1}}'],
+  ['{"x":["y",":{"],"b":1,"z":"}"}', '{"x":["y",":{"],"z":"}"}'],
+  ['{"x:":{"y":0,"b":1},"b":2}', '{"x:":{"y":0,"b":1}}'],
+  [String.raw`{"x":"y\":{","b":1,"z":"}"}`, String.raw`{"x":"y\":{","z":"}"}`],
+]
+
+test('cut: what one document looks like decides nothing about the next', () => {
+  const cut = memberCutter(['b', 'c'])
+  for (const [text] of SERIES) {
+    cut(text)
+    for (const [next, expected] of SERIES) assert.equal(cut(next), expected, `${next} after ${text}`)
+  }
+})
+
+test('cut: random documents lose just the members named, whatever came before them', () => {
+  const syntax = fc.string({
+    unit: fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', 'a', 'b'),
+    maxLength: 6,
+  })
+  const name = fc.oneof(fc.constantFrom('a', 'b', 'c', '"', '\\', '":1', 'a#', '\n', ',', ':{'), syntax)
+  const { value: json } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, syntax, fc.jsonValue({ maxDepth: 0 }), tie('array'), tie('object')),
+    array: fc.array(tie('value'), { maxLength: 3 }),
+    object: fc.dictionary(name, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+  }))
+  const documents = fc.array(fc.dictionary(name, json, { noNullPrototype: true }), { maxLength: 5 })
+  const property = fc.property(documents, fc.uniqueArray(name, { maxLength: 3 }), (values, names) => {
+    const cut = memberCutter(names)
+    for (const value of values) {
+      const kept = Object.fromEntries(Object.entries(value).filter(([key]) => !names.includes(key)))
+      assert.equal(cut(JSON.stringify(value)), JSON.stringify(kept))
+    }
   })
   fc.assert(property, { seed: SEED, numRuns: 5_000 })
 })

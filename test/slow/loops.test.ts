@@ -44,3 +44,23 @@ test('bulk: a read inside of an atomic one is held to its time limit, too', asyn
   })
   assert.match(text, /store-crud:Timeout/)
 })
+
+test('find: what was answered before it began is found, whoever still reads a stream', async () => {
+  await using on = await openTestService()
+  await on.define('t', { i: { type: 'integer' }, s: { type: 'string' } })
+  await on.store(
+    't',
+    Array.from({ length: 2_500 }, (_, i) => ({ _id: `d${i}`, i, s: 'x' })),
+  )
+  const all = { projection: { field: '*' } }
+  const lines = await on.service.data.stream(ADMIN, { entity: 't' }, all)
+  assert.ok(!('status' in lines))
+  const reader = lines[Symbol.asyncIterator]()
+  await reader.next()
+  await on.store('t', [{ _id: 'new', i: 99_999, s: 'fresh' }])
+  const query = { field: 's', op: '=', rvalue: 'fresh' }
+  for (let i = 0; i < 4; i++) {
+    assert.equal((await on.find('t', { query, projection: { field: '_id' } })).matchCount, 1)
+  }
+  await reader.return?.()
+})

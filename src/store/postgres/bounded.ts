@@ -1,5 +1,6 @@
 /** Work on a connection that is given up when its time is over, or when nobody waits for it any more. */
 import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { hungUp, timedOut } from '../giving-up.ts'
 import type { Bounds } from '../store.ts'
@@ -7,6 +8,8 @@ import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts
 
 /** A server that says nothing for so long, where it should answer at once, counts as gone. */
 export const PATIENCE_MS = 5_000
+
+const CANCEL_AGAIN_MS = 50
 
 interface Bounding {
   readonly bounds: Bounds
@@ -28,17 +31,26 @@ export async function bounded<T>(
   const given = Promise.withResolvers<void>()
   let deadline: NodeJS.Timeout | undefined
   let isGivenUp = false
+  let isOver = false
   // A server that does not even cancel is given up: what runs then fails with its connection.
   const giveUp = (): void => {
     isGivenUp = true
     breakOff(client)
     given.resolve()
   }
+  /** Several statements may be on their way, and each cancellation ends only the one that runs. */
+  const cancelAll = async (): Promise<void> => {
+    for (;;) {
+      await cancel(backend).catch(() => undefined)
+      if (isOver || isGivenUp) return
+      await sleep(CANCEL_AGAIN_MS)
+    }
+  }
   const stop = (): void => {
     // The backend may be idle just now, between two statements, and then there is nothing to cancel.
     onStop(true)
     deadline ??= setTimeout(giveUp, PATIENCE_MS)
-    cancelling ??= Promise.race([cancel(backend).catch(() => undefined), given.promise])
+    cancelling ??= Promise.race([cancelAll(), given.promise])
   }
   const timer = setTimeout(stop, bounds.timeLimitMs)
   hangUp?.addEventListener('abort', stop)
@@ -49,6 +61,7 @@ export async function bounded<T>(
     if (!cancelling || !(isCancelled(error) || error instanceof StoppedError)) throw error
     throw hangUp?.aborted ? hungUp() : timedOut(bounds.timeLimitMs)
   } finally {
+    isOver = true
     clearTimeout(timer)
     hangUp?.removeEventListener('abort', stop)
     // The connection must not be handed on while a cancellation is on its way to it.

@@ -2,10 +2,10 @@
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
-import type { Session } from './connections.ts'
+import type { Row, Session } from './connections.ts'
 import { mayBeStale } from './failures.ts'
 import { pieces } from './cursor.ts'
-import { type ReadStatements, type Residual, endsHere, readStatements, storedFrom } from './reads.ts'
+import { type ReadStatements, type Residual, endsHere, pageDocument, readStatements } from './reads.ts'
 
 export type Take = (document: StoredDocument) => void
 
@@ -35,22 +35,38 @@ interface Finding {
 }
 
 export async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
-  const rows = await session.ask(read.page)
+  const { rows, matchCount } = await pageAndCount(session, plan, read)
   // Nothing is handed over before all is known: what fails until then is asked once more.
-  const matchCount = plan.counted ? await countOf(session, plan, { read, taken: rows.length }) : 0
-  for (const row of rows) take(storedFrom(row))
+  for (const row of rows) take(pageDocument(row))
   return { matchCount }
 }
 
-async function countOf(
-  session: Session,
-  plan: ReadPlan,
-  { read, taken }: { readonly read: ReadStatements; readonly taken: number },
-): Promise<number> {
-  if (endsHere(plan, taken)) return plan.from + taken
-  const [counted] = await session.ask(read.count)
-  return Number(counted![0])
+interface Counted {
+  readonly rows: readonly Row[]
+  readonly matchCount: number
 }
+
+async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatements): Promise<Counted> {
+  const { text } = read.page
+  if (!plan.counted) return { rows: await session.ask(read.page), matchCount: 0 }
+  const asking = session.ask(read.page)
+  const counting = lastFull.has(text) ? session.ask(read.count) : undefined
+  // The connection is not free before both are answered.
+  await Promise.allSettled([asking, counting])
+  const rows = await asking
+  if (endsHere(plan, rows.length)) {
+    lastFull.delete(text)
+    return { rows, matchCount: plan.from + rows.length }
+  }
+  if (lastFull.size >= MOST_TEXTS) lastFull.clear()
+  lastFull.add(text)
+  const [counted] = await (counting ?? session.ask(read.count))
+  return { rows, matchCount: Number(counted![0]) }
+}
+
+/** Pages that did not tell how many there are, the last time: with these the count is asked for at once. */
+const lastFull = new Set<string>()
+const MOST_TEXTS = 1_000
 
 /** Inside a transaction: every document that may match is looked at, and the page is cut out of those that do. */
 export async function findByLooking(
@@ -91,7 +107,7 @@ async function* documentsOf(
 ): AsyncGenerator<StoredDocument> {
   for await (const rows of pieces(session, page)) {
     for (const row of rows) {
-      const document = storedFrom(row)
+      const document = pageDocument(row)
       if (residual(document)) yield document
     }
   }

@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
 import { hungUp, timedOut } from '../giving-up.ts'
+import { tooBig } from './failures.ts'
 import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
 
 export interface Readers extends AsyncDisposable {
@@ -55,7 +56,7 @@ function startThread(file: string, onEnd: () => void): Thread {
     const asked = waiting.get(answer.cursor)
     waiting.delete(answer.cursor)
     if (answer.kind === 'rows') asked?.resolve(answer.rows)
-    else asked?.reject(answer.error)
+    else asked?.reject(answer.isTooBig ? tooBig() : answer.error)
   })
   const fail = (error: unknown): void => {
     onEnd()
