@@ -1,0 +1,47 @@
+/** The projections of a hook as somebody may have them, who does not see everything. */
+import { ServiceError } from '../base/errors.ts'
+import { type Json, isArray } from '../base/json.ts'
+import { parseProjection } from '../lang/parse-projection.ts'
+import type { Projection, ProjectionItem } from '../lang/projection.ts'
+import { fieldsOf } from '../lang/query.ts'
+import { resolveProjection } from '../lang/resolve.ts'
+import { type FieldRef, rootScope } from '../lang/scope.ts'
+import type { Field } from '../schema/field.ts'
+import type { Schema } from '../schema/schema.ts'
+
+type IsHidden = (field: Field) => boolean
+
+/** Undefined where none is declared, and an empty list declares none. One that makes no sense for this version names nothing. */
+export function projectionOf(
+  written: Json | undefined,
+  schema: Schema,
+  isHidden: IsHidden,
+): Projection<FieldRef> | undefined {
+  if (written === undefined || (isArray(written) && written.length === 0)) return undefined
+  try {
+    const projection = resolveProjection(parseProjection(written, ''), rootScope(schema))
+    return projection.map((item) => sighted(item, isHidden))
+  } catch (error) {
+    if (error instanceof ServiceError) return []
+    throw error
+  }
+}
+
+/** Elements chosen by something hidden would tell of it, so whoever does not see that sees none of them. */
+function sighted(item: ProjectionItem<FieldRef>, isHidden: IsHidden): ProjectionItem<FieldRef> {
+  if (item.kind === 'field') return item
+  const { pattern } = item
+  if (asks(item).some((ref) => isOutOfSight(ref, isHidden))) {
+    return { kind: 'field', pattern, include: false, recursive: true }
+  }
+  return { ...item, projection: item.projection.map((each) => sighted(each, isHidden)) }
+}
+
+function asks(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field' }>): readonly FieldRef[] {
+  const matched = item.kind === 'match' ? [...fieldsOf(item.query)] : []
+  return [...matched, ...item.sort.map(({ field }) => field)]
+}
+
+function isOutOfSight({ field }: FieldRef, isHidden: IsHidden): boolean {
+  return isHidden(field) || (field.kind === 'array' && isHidden(field.element))
+}
