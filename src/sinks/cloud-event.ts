@@ -1,0 +1,24 @@
+/** Events in the form that others know: CloudEvents 1.0, structured. */
+import { type Json, type JsonObject, member } from '../base/json.ts'
+import type { KeptEvent } from '../store/events.ts'
+
+/** `seen` is the event as the sink may see it. */
+export function cloudEvent({ id, entity, operation, at }: KeptEvent, seen: JsonObject): JsonObject {
+  const subject = subjectOf(member(seen, 'documentId'))
+  return {
+    specversion: '1.0',
+    id,
+    source: `/entities/${encodeURIComponent(entity)}`,
+    type: `smalt.${operation}`,
+    ...(subject !== undefined && { subject }),
+    time: new Date(at).toISOString(),
+    datacontenttype: 'application/json',
+    data: seen,
+  }
+}
+
+/** A subject is a text that is not empty. */
+function subjectOf(documentId: Json | undefined): string | undefined {
+  if (documentId === undefined || documentId === '') return undefined
+  return typeof documentId === 'string' ? documentId : JSON.stringify(documentId)
+}

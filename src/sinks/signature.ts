@@ -1,0 +1,26 @@
+/** Signatures by the convention of Standard Webhooks: whoever has the secret can tell that a message is ours, and when it was sent. */
+import { createHmac } from 'node:crypto'
+
+const PREFIX = 'whsec_'
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const LEAST_BYTES = 24
+const MOST_BYTES = 64
+
+/** The bytes of `whsec_…`; undefined when it is no secret, or one that is too short or too long. */
+export function secretKey(secret: string): Buffer | undefined {
+  const text = secret.slice(PREFIX.length)
+  if (!secret.startsWith(PREFIX) || !BASE64.test(text)) return undefined
+  const key = Buffer.from(text, 'base64')
+  return key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined
+}
+
+interface Signed {
+  readonly id: string
+  /** In seconds since 1970; of the sending, not of the event. */
+  readonly timestamp: number
+  readonly body: string
+}
+
+export function sign(key: Buffer, { id, timestamp, body }: Signed): string {
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+}

@@ -1,0 +1,164 @@
+/** Sends events to a URL: signed, to an address that was checked and to no other, and with patience that ends. */
+import { type LookupAddress, type LookupAllOptions, lookup as lookUp } from 'node:dns'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { isPrivateAddress } from './addresses.ts'
+import { SENDS } from './delivery-state.ts'
+import type { WebhookDefinition } from './definition.ts'
+import { hostOf } from './host.ts'
+import { secretKey, sign } from './signature.ts'
+import type { Answer, Message, Transport } from './transport.ts'
+
+export interface WebhookOptions {
+  readonly allowPrivateAddresses: boolean
+  /** From looking up the name to the answer. */
+  readonly timeLimitMs?: number
+  /** Finds all addresses of a name; a test may have its own. */
+  readonly resolve?: Resolve
+  /** Milliseconds since 1970. */
+  readonly now?: () => number
+}
+
+export type Resolve = (name: string, options: LookupAllOptions, callback: Resolved) => void
+type Resolved = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
+
+const TIME_LIMIT_MS = 10_000
+/** Beyond this, what the receiver says is not even read. */
+const ANSWER_BYTES = 65_536
+/** Once the status is known, how long its text may take. */
+const ANSWER_MS = 1_000
+
+export function openWebhook(definition: WebhookDefinition, options: WebhookOptions): Transport {
+  const { allowPrivateAddresses, resolve = lookUp, timeLimitMs = TIME_LIMIT_MS, now = Date.now } = options
+  const url = new URL(definition.url)
+  const key = secretKey(definition.secret)
+  if (!key) throw new Error(`the secret of the sink ${definition.name} is not one`)
+  const client = url.protocol === 'https:' ? https : http
+  const agent = new client.Agent({ keepAlive: true, maxSockets: SENDS, timeout: 60_000 })
+  const lookup = resolving(sharing(resolve), allowPrivateAddresses ? () => false : isPrivateAddress)
+  const { address } = hostOf(url)
+  const isRefused = address !== undefined && !allowPrivateAddresses && isPrivateAddress(address)
+
+  const attempt = (message: Message, signal: AbortSignal): Promise<Outcome> => {
+    const body = JSON.stringify(message.body)
+    const timestamp = Math.floor(now() / 1_000)
+    const headers = {
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'Smalt',
+      'webhook-id': message.id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': sign(key, { id: message.id, timestamp, body }),
+    }
+    return exchange(client.request(url, { method: 'POST', agent, lookup, headers, signal }), body)
+  }
+
+  return {
+    async send(message, signal) {
+      if (isRefused) return REFUSED
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)])
+      const first = await attempt(message, limited)
+      // The receiver closed a connection that was kept open: that is nobody's failure.
+      const outcome = first.isStale && !limited.aborted ? await attempt(message, limited) : first
+      signal.throwIfAborted()
+      return outcome.answer
+    },
+    async [Symbol.asyncDispose]() {
+      agent.destroy()
+    },
+  }
+}
+
+class RefusedAddressError extends Error {}
+
+const REFUSED: Answer = { kind: 'failed', reason: 'the address is private, loopback or link-local' }
+
+/** Lookups take the place of others in the process, so that a name that takes long is looked up once at a time. */
+function sharing(resolve: Resolve): Resolve {
+  const waiting: Resolved[] = []
+  return (name, options, callback) => {
+    waiting.push(callback)
+    if (waiting.length > 1) return
+    resolve(name, options, (error, addresses) => {
+      for (const each of waiting.splice(0)) each(error, addresses)
+    })
+  }
+}
+
+/** Every address is checked, and those that were checked are the ones that are connected to. */
+function resolving(resolve: Resolve, isRefused: (address: string) => boolean): LookupFunction {
+  return (name, { family, hints, all }, callback) => {
+    const options = {
+      all: true,
+      ...(family !== undefined && { family }),
+      ...(hints !== undefined && { hints }),
+    } as const
+    resolve(name, options, (error, addresses) => {
+      if (error) return callback(error, [])
+      if (addresses.length === 0 || addresses.some((each) => isRefused(each.address))) {
+        return callback(new RefusedAddressError(), [])
+      }
+      // The driver tries them one after the other, or takes one only.
+      return all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
+}
+
+interface Outcome {
+  readonly answer: Answer
+  readonly isStale: boolean
+}
+
+function exchange(request: ClientRequest, body: string): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let isAnswered = false
+    const end = (answer: Answer, isStale = false): void => resolve({ answer, isStale })
+    request.on('response', (response) => {
+      isAnswered = true
+      void ignored(response).then(() => end(answerFor(response.statusCode ?? 0)))
+    })
+    request.on('upgrade', (_response, socket) => {
+      socket.destroy()
+      end(answerFor(101))
+    })
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      if (!isAnswered) end(failed(error), request.reusedSocket && error.code === 'ECONNRESET')
+    })
+    request.on('close', () => {
+      if (!isAnswered) end({ kind: 'failed', reason: 'closed without an answer' })
+    })
+    request.end(body)
+  })
+}
+
+/** Read to its end, so that the connection can be used again; given up when it is long or slow. */
+function ignored(response: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    const patience = setTimeout(() => response.destroy(), ANSWER_MS)
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > ANSWER_BYTES) response.destroy()
+    })
+    response.on('error', () => undefined)
+    response.on('close', () => {
+      clearTimeout(patience)
+      resolve()
+    })
+  })
+}
+
+function answerFor(status: number): Answer {
+  if (status >= 200 && status < 300) return { kind: 'delivered' }
+  if (status === 410) return { kind: 'gone', reason: 'status 410' }
+  return { kind: 'failed', reason: `status ${status}` }
+}
+
+/** Says what went wrong by its code: the text of an error may hold anything. */
+function failed(error: NodeJS.ErrnoException): Answer {
+  if (error instanceof RefusedAddressError) return REFUSED
+  if (error.name === 'AbortError' || error.name === 'TimeoutError')
+    return { kind: 'failed', reason: 'timed out' }
+  return { kind: 'failed', reason: error.code ?? 'the connection failed' }
+}

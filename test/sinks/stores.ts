@@ -1,0 +1,92 @@
+/** Places where sinks are remembered, on both kinds of store. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openConnections } from '../../src/store/postgres/connections.ts'
+import { readLocation } from '../../src/store/postgres/location.ts'
+import { migrate as migratePostgres } from '../../src/store/postgres/migrations.ts'
+import { createRunner } from '../../src/store/postgres/runner.ts'
+import { sinksOn } from '../../src/store/postgres/sinks.ts'
+import type { SinkStore } from '../../src/store/sinks.ts'
+import { migrate as migrateSqlite } from '../../src/store/sqlite/migrations.ts'
+import { createStatements } from '../../src/store/sqlite/reads.ts'
+import { sinksIn } from '../../src/store/sqlite/sinks.ts'
+import { createWriter } from '../../src/store/sqlite/writer.ts'
+import type { StoreKind } from '../../src/store/store.ts'
+import { freshDatabase } from '../support/postgres.ts'
+
+export interface SinkPlace extends AsyncDisposable {
+  readonly location: string
+  /** As one process sees it; SQLite has one only. */
+  open(): Promise<OpenSinks>
+}
+
+export type OpenSinks = SinkStore & AsyncDisposable
+
+export function sinkPlace(kind: StoreKind): Promise<SinkPlace> {
+  return kind === 'sqlite' ? sqlitePlace() : postgresPlace()
+}
+
+/** `sqlite:FILE`, or a URL. */
+export function openSinks(location: string): OpenSinks {
+  return location.startsWith('sqlite:')
+    ? openSqlite(location.slice('sqlite:'.length))
+    : openPostgres(location)
+}
+
+async function sqlitePlace(): Promise<SinkPlace> {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
+  const location = `sqlite:${join(directory, 'smalt.db')}`
+  // those of a test share its connection, as the parts of a process do
+  const store = openSinks(location)
+  return {
+    location,
+    open: async () => ({ ...store, [Symbol.asyncDispose]: async () => undefined }),
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function openSqlite(file: string): OpenSinks {
+  const database = new DatabaseSync(file)
+  database.exec('pragma journal_mode = wal; pragma synchronous = full')
+  migrateSqlite(database)
+  const writer = createWriter(database, () => undefined)
+  return {
+    ...sinksIn({ statements: createStatements(database), writer }),
+    async [Symbol.asyncDispose]() {
+      await writer.drain()
+      database.close()
+    },
+  }
+}
+
+async function postgresPlace(): Promise<SinkPlace> {
+  const database = await freshDatabase()
+  const location = readLocation(database.url)
+  {
+    await using connections = openConnections(location, () => undefined)
+    await migratePostgres(connections, location)
+  }
+  return {
+    location: database.url,
+    open: async () => openSinks(database.url),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  }
+}
+
+function openPostgres(url: string): OpenSinks {
+  const connections = openConnections(readLocation(url), () => undefined)
+  const nothing = async (): Promise<void> => undefined
+  const runner = createRunner({ start: nothing, reload: nothing, onTiming: undefined })
+  return {
+    ...sinksOn(connections, runner.run),
+    async [Symbol.asyncDispose]() {
+      await runner[Symbol.asyncDispose]()
+      await connections[Symbol.asyncDispose]()
+    },
+  }
+}
