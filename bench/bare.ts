@@ -3,10 +3,13 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { uuidV7 } from '../src/base/uuid.ts'
 import { ENTITY, TEXT_ONLY } from './documents.ts'
+import { ROOT } from './references.ts'
 
 /** The statements of Smalt itself, as its explain tells them. */
 export interface Statements {
   readonly table: string
+  /** Where those are that refer to each other; what is asked of them is written by hand. */
+  readonly references?: { readonly root: string; readonly child: string }
   readonly page: string
   readonly count: string
   readonly sorted: string
@@ -19,11 +22,22 @@ export interface Page {
   readonly matchCount: number
 }
 
+/** With the documents that this one refers to, as they stand between the brackets of an array. */
+export type Holder = readonly [...row: Row, joined: string | null]
+
+export interface HolderPage {
+  readonly rows: readonly Holder[]
+  readonly matchCount: number
+}
+
 /** What a store does for the bare server, at once or later. */
 export interface BareStore {
   findOne(id: string): Row | Promise<Row>
   findPage(value: string): Page | Promise<Page>
   findSorted(value: string): readonly Row[] | Promise<readonly Row[]>
+  findHolders(value: string): HolderPage | Promise<HolderPage>
+  /** All of them, which are fewer than fit on a page: nothing has to be counted. */
+  findByJoined(value: string): readonly Row[] | Promise<readonly Row[]>
   insert(rows: readonly Row[], isTextOnly: boolean): void | Promise<void>
   /** Reads the document, changes it, and writes it unless somebody else did meanwhile. */
   update(id: string, version: number, change: (text: string) => string): void | Promise<void>
@@ -67,6 +81,10 @@ function respond(
   } else if (url.startsWith('/data/update/')) {
     const at = ++version
     answerWith(response, store.update(query.rvalue, at, addOne), () => written([[query.rvalue, at, '']]))
+  } else if (url === `/data/find/${ROOT}` && query.field === 'customer') {
+    answerWith(response, store.findHolders(query.rvalue), holderPage)
+  } else if (url === `/data/find/${ROOT}`) {
+    answerWith(response, store.findByJoined(query.rvalue), (rows) => rootPage(rows, rows.length))
   } else if (query.field === '_id') {
     answerWith(response, store.findOne(query.rvalue), one)
   } else if (query.field === 'customer') {
@@ -111,21 +129,33 @@ function page({ rows, matchCount }: Page): string {
   return answer({ texts, rows, modifiedCount: 0, matchCount })
 }
 
+function holderPage({ rows, matchCount }: HolderPage): string {
+  const joined = rows.map(([id, version, text, children]): Row => {
+    return [id, version, children === null ? text : `${text.slice(0, -1)},"children":[${children}]}`]
+  })
+  return rootPage(joined, matchCount)
+}
+
+function rootPage(rows: readonly Row[], matchCount: number): string {
+  return answer({ entity: ROOT, texts: rows.map((row) => row[2]), rows, modifiedCount: 0, matchCount })
+}
+
 function written(rows: readonly Row[]): string {
   return answer({ texts: rows.map(() => '{}'), rows, modifiedCount: rows.length, matchCount: 0 })
 }
 
 interface Answer {
+  readonly entity?: string
   readonly texts: readonly string[]
   readonly rows: readonly Row[]
   readonly modifiedCount: number
   readonly matchCount: number
 }
 
-function answer({ texts, rows, modifiedCount, matchCount }: Answer): string {
+function answer({ entity = ENTITY, texts, rows, modifiedCount, matchCount }: Answer): string {
   const versions = rows.map((row) => `{"documentVersion":"${row[0]}:${row[1]}"}`)
   return (
-    `{"entity":"${ENTITY}","entityVersion":"1.0.0","status":"COMPLETE","modifiedCount":${modifiedCount},` +
+    `{"entity":"${entity}","entityVersion":"1.0.0","status":"COMPLETE","modifiedCount":${modifiedCount},` +
     `"matchCount":${matchCount},"processed":[${texts.join(',')}],"resultMetadata":[${versions.join(',')}]}`
   )
 }

@@ -90,8 +90,7 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 export function startLoad(): Load {
-  const child = fork(join(root, 'bench/load.ts'), { serialization: 'advanced' })
-  running.add(child)
+  const child = startGenerator('load.ts')
   const waiting = new Map<number, PromiseWithResolvers<Result>>()
   let jobs = 0
   child.on('message', (result: Result) => {
@@ -99,7 +98,6 @@ export function startLoad(): Load {
     waiting.delete(result.id)
   })
   child.on('exit', () => {
-    running.delete(child)
     for (const { reject } of waiting.values()) reject(new Error('the load generator ended'))
   })
   return {
@@ -112,6 +110,14 @@ export function startLoad(): Load {
     },
     [Symbol.dispose]: () => child.disconnect(),
   }
+}
+
+/** A process that is told what to do by messages, and ends when it is left alone. */
+export function startGenerator(script: string): ChildProcess {
+  const child = fork(join(root, 'bench', script), { serialization: 'advanced' })
+  running.add(child)
+  child.on('exit', () => running.delete(child))
+  return child
 }
 
 const running = new Set<ChildProcess>()

@@ -6,7 +6,7 @@ export interface Sent {
   readonly expect: string
 }
 
-type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 type Document = Readonly<Record<string, Json>>
 
 export const ENTITY = 'item'
@@ -28,12 +28,12 @@ const OPEN = '1.0.0'
 
 export function guardedSchema(): Json {
   const guarded = { type: 'string', access: { find: ['clerk'] } }
-  const { schema } = itemMetadata() as { readonly schema: { readonly fields: object } }
+  const { schema } = itemMetadata()
   const version = { value: GUARDED, changelog: 'guarded' }
   return { ...schema, version, fields: { ...schema.fields, phone: guarded, note: guarded } }
 }
 
-export function itemMetadata(): Json {
+export function itemMetadata(name = ENTITY): Metadata {
   const strings = Object.fromEntries(STRINGS.map((name) => [name, { type: 'string' }]))
   const fields = {
     ...strings,
@@ -48,7 +48,7 @@ export function itemMetadata(): Json {
     },
     tags: { type: 'array', items: { type: 'string' } },
   }
-  return metadata(ENTITY, fields, ['customer', 'createdAt', 'email'])
+  return metadata(name, fields, ['customer', 'createdAt', 'email'])
 }
 
 export function taggedMetadata(): Json {
@@ -56,7 +56,13 @@ export function taggedMetadata(): Json {
   return metadata(TAGGED, fields, ['customer', 'tags.*'])
 }
 
-function metadata(name: string, fields: Json, indexes: readonly string[]): Json {
+interface Metadata {
+  readonly [key: string]: Json
+  readonly entityInfo: Document
+  readonly schema: { readonly [key: string]: Json; readonly fields: Document }
+}
+
+export function metadata(name: string, fields: Document, indexes: readonly string[]): Metadata {
   return {
     entityInfo: {
       name,
@@ -138,10 +144,10 @@ export function nextByEmail(i: number): Sent {
   }
 }
 
-export function updateOf(id: string): Sent {
+export function updateOf(id: string, entity = ENTITY): Sent {
   const body = { query: { field: '_id', op: '=', rvalue: id }, update: { $add: { quantity: 1 } } }
   const expect = '"modifiedCount":1,'
-  return { text: request('POST', `/data/update/${ENTITY}`, JSON.stringify(body)), expect }
+  return { text: request('POST', `/data/update/${entity}`, JSON.stringify(body)), expect }
 }
 
 export function scanFor(note: string): Sent {
@@ -155,10 +161,10 @@ export function taggedBy(field: 'customer' | 'tags.*', i: number, documents: num
 }
 
 /** Without `_id`, which the server makes: the same bytes can be sent again. */
-export function insertOf(documents: readonly Document[], suffix = ''): Sent {
+export function insertOf(documents: readonly Document[], { entity = ENTITY, suffix = '' } = {}): Sent {
   const body = JSON.stringify({ data: documents.length === 1 ? documents[0]! : documents })
   const expect = `"modifiedCount":${documents.length},`
-  return { text: request('PUT', `/data/insert/${ENTITY}${suffix}`, body), expect }
+  return { text: request('PUT', `/data/insert/${entity}${suffix}`, body), expect }
 }
 
 export function health(): Sent {
@@ -166,23 +172,33 @@ export function health(): Sent {
 }
 
 export function pageBody(rvalue: string): Json {
-  return findRequest({ field: 'customer', op: '=', rvalue }, [0, 99])
+  return findRequest({ field: 'customer', op: '=', rvalue }, { range: [0, 99] })
 }
 
 export function sortedBody(query: Json = { field: 'email', op: '>', rvalue: emailOf(0) }): Json {
-  const request = findRequest(query, [0, 9]) as { readonly [key: string]: Json }
-  return { ...request, sort: { email: '$asc' }, execution: { count: 'none' } }
+  return { ...findRequest(query, { range: [0, 9] }), sort: { email: '$asc' }, execution: { count: 'none' } }
 }
 
-function findRequest(query: Json, range?: readonly number[]): Json {
-  return { query, projection: { field: '*', recursive: true }, ...(range && { range }) }
+export interface Wanted {
+  readonly range?: readonly number[]
+  /** Everything, when absent. */
+  readonly projection?: Json
+}
+
+export function findRequest(query: Json, { range, projection }: Wanted = {}): Document {
+  return {
+    query,
+    projection: projection ?? { field: '*', recursive: true },
+    ...(range && { range }),
+  }
 }
 
 function findBody(entity: string, query: Json, range?: readonly number[]): { readonly text: string } {
-  return { text: request('POST', `/data/find/${entity}`, JSON.stringify(findRequest(query, range))) }
+  const body = findRequest(query, range && { range })
+  return { text: request('POST', `/data/find/${entity}`, JSON.stringify(body)) }
 }
 
-function request(method: string, path: string, body?: string): string {
+export function request(method: string, path: string, body?: string): string {
   const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n`
   if (body === undefined) return `${head}\r\n`
   const length = Buffer.byteLength(body)

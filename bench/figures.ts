@@ -1,4 +1,4 @@
-/** What is measured: requests, how many at once, and against what. */
+/** What is measured, in this order. */
 import {
   GUARDED,
   type Sent,
@@ -14,32 +14,12 @@ import {
   taggedBy,
   updateOf,
 } from './documents.ts'
+import { BARE, type Figure, several } from './figure.ts'
+import { referenceFigures } from './references.ts'
+import { type Ids, hookFigures } from './watched.ts'
 
-/** Bare: the least that could answer the same. Otherwise Smalt itself, asked for something easier or undisturbed. */
-export type Against =
-  | { readonly kind: 'bare'; readonly requests?: readonly Sent[]; readonly label?: string }
-  | { readonly kind: 'other'; readonly requests: readonly Sent[]; readonly label: string }
-  | { readonly kind: 'undisturbed'; readonly background: readonly Sent[] }
-
-export interface Figure {
-  readonly name: string
-  readonly title: string
-  readonly connections: number
-  readonly requests: readonly Sent[]
-  readonly against: Against
-  /** Documents in one request, where that is what counts. */
-  readonly perRequest?: number
-  /** Needs the collection with an index into an array. */
-  readonly isTagged?: boolean
-  /** Means something with this store only. */
-  readonly store?: StoreName
-}
-
-export type StoreName = 'sqlite' | 'postgres'
-
-const BARE: Against = { kind: 'bare' }
-
-export function figuresOf(ids: readonly string[], documents: number): readonly Figure[] {
+export function figuresOf(known: Ids, documents: number): readonly Figure[] {
+  const ids = known.items
   return [
     { name: 'static', title: 'static answer', connections: 64, requests: [health()], against: BARE },
     {
@@ -94,7 +74,6 @@ export function figuresOf(ids: readonly string[], documents: number): readonly F
         label: 'plain',
         requests: several(1_000, (i) => taggedBy('customer', i, documents)),
       },
-      isTagged: true,
     },
     {
       name: 'rules-find',
@@ -114,6 +93,7 @@ export function figuresOf(ids: readonly string[], documents: number): readonly F
         requests: several(1_000, (i) => pageOfCustomer(i, documents)),
       },
     },
+    ...referenceFigures(documents),
     ...[1, 16, 64].map((connections): Figure => ({
       name: `insert-${connections}`,
       title: 'insert of one',
@@ -125,9 +105,10 @@ export function figuresOf(ids: readonly string[], documents: number): readonly F
       name: 'update',
       title: 'update by id',
       connections: 16,
-      requests: ids.map(updateOf),
+      requests: ids.map((id) => updateOf(id)),
       against: BARE,
     },
+    ...hookFigures(known, documents),
     {
       name: 'batch',
       title: 'insert of 1,000, documents',
@@ -152,11 +133,7 @@ function batches(documents: number, suffix = ''): readonly Sent[] {
   return several(8, (n) =>
     insertOf(
       several(1_000, (i) => item(documents + n * 1_000 + i, documents)),
-      suffix,
+      { suffix },
     ),
   )
-}
-
-function several<T>(length: number, make: (i: number) => T): readonly T[] {
-  return Array.from({ length }, (_, i) => make(i))
 }

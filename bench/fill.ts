@@ -5,6 +5,7 @@ import {
   ENTITY,
   GUARDED,
   TAGGED,
+  findRequest,
   guardedSchema,
   item,
   itemMetadata,
@@ -14,6 +15,8 @@ import {
   taggedMetadata,
 } from './documents.ts'
 import type { Statements } from './bare.ts'
+import { CHILD, CHILDREN_PER_ROOT, ROOT, child, referenceMetadata, root } from './references.ts'
+import { HOOK, WATCHED, watchedMetadata } from './watched.ts'
 
 const BATCH = 1_000
 
@@ -36,6 +39,31 @@ export async function fillTagged({ api }: Server, documents: number): Promise<vo
   await fill(api, TAGGED, { documents, make: (i) => tagged(i, documents) })
 }
 
+export async function fillReferences({ api }: Server, documents: number): Promise<void> {
+  for (const [entity, metadata] of referenceMetadata()) {
+    await ask(api, 'PUT', `/metadata/${entity}/1.0.0`, metadata)
+  }
+  await fill(api, ROOT, { documents, make: (i) => root(i, documents) })
+  await fill(api, CHILD, { documents: documents * CHILDREN_PER_ROOT, make: (i) => child(i, documents) })
+}
+
+/** As many as there are of those that nobody watches; each one is an event. */
+export async function fillWatched({ api }: Server, documents: number): Promise<readonly string[]> {
+  await ask(api, 'PUT', `/metadata/${WATCHED}/1.0.0`, watchedMetadata())
+  const ids = await fill(api, WATCHED, { documents, make: (i) => item(i, documents) })
+  const query = { field: '_id', op: '=', rvalue: ids[0]! }
+  await ask(api, 'POST', `/data/update/${WATCHED}`, { query, update: { $add: { quantity: 1 } } })
+  for (const operation of ['insert', 'update']) await expectEvent(api, operation)
+  return ids
+}
+
+/** Writes that nobody hears of would be measured as if they were watched. */
+async function expectEvent(api: string, operation: string): Promise<void> {
+  const query = `entity=${WATCHED}&hook=${HOOK}&operation=${operation}&limit=1&wait=20`
+  const text = await (await fetch(`${api}/events?${query}`)).text()
+  if (!text.includes(`"operation":"${operation}"`)) throw new Error(`no ${operation} is told of: ${text}`)
+}
+
 interface Filling {
   readonly documents: number
   readonly make: (i: number) => unknown
@@ -46,31 +74,58 @@ async function fill(api: string, entity: string, { documents, make }: Filling): 
   const keepsEvery = Math.max(1, Math.floor(documents / 10_000))
   for (let from = 0; from < documents; from += BATCH) {
     const data = Array.from({ length: Math.min(BATCH, documents - from) }, (_, i) => make(from + i))
-    const answer = await ask(api, 'PUT', `/data/insert/${entity}`, { data })
-    const { modifiedCount, resultMetadata } = answer as {
-      modifiedCount: number
-      resultMetadata: readonly { readonly documentVersion: string }[]
-    }
-    if (modifiedCount !== data.length)
-      throw new Error(`not all stored: ${JSON.stringify(answer).slice(0, 500)}`)
-    for (const [i, { documentVersion }] of resultMetadata.entries()) {
-      if ((from + i) % keepsEvery === 0) ids.push(documentVersion.slice(0, documentVersion.lastIndexOf(':')))
+    for (const [i, id] of (await store(api, entity, data)).entries()) {
+      if ((from + i) % keepsEvery === 0) ids.push(id)
     }
   }
   return ids
 }
 
-/** The statements that Smalt runs, from its own mouth. */
-export async function statementsOf({ api }: Server): Promise<Statements> {
-  const page = await statementOf(api, pageBody('customer-0'))
-  const sorted = await statementOf(api, sortedBody())
-  const match = /^select .*?( from (doc_\w+).*) order by /.exec(page)
-  if (!match) throw new Error(`a page is asked for by ${page}`)
-  return { page, count: `select count(*)${match[1]!}`, sorted, table: match[2]! }
+/** Returns the identities of the documents. */
+export async function store(
+  api: string,
+  entity: string,
+  data: readonly unknown[],
+): Promise<readonly string[]> {
+  const answer = await ask(api, 'PUT', `/data/insert/${entity}`, { data })
+  const { modifiedCount, resultMetadata } = answer as {
+    modifiedCount: number
+    resultMetadata: readonly { readonly documentVersion: string }[]
+  }
+  if (modifiedCount !== data.length)
+    throw new Error(`not all stored: ${JSON.stringify(answer).slice(0, 500)}`)
+  return resultMetadata.map(({ documentVersion }) =>
+    documentVersion.slice(0, documentVersion.lastIndexOf(':')),
+  )
 }
 
-async function statementOf(api: string, body: unknown): Promise<string> {
-  const answer = await ask(api, 'POST', `/data/explain/${ENTITY}`, body)
+/** The statements that Smalt runs, from its own mouth. */
+export async function statementsOf({ api }: Server, hasReferences: boolean): Promise<Statements> {
+  const page = await statementOf(api, ENTITY, pageBody('customer-0'))
+  const sorted = await statementOf(api, ENTITY, sortedBody())
+  const match = /^select .*?( from (doc_\w+).*) order by /.exec(page)
+  if (!match) throw new Error(`a page is asked for by ${page}`)
+  return {
+    page,
+    count: `select count(*)${match[1]!}`,
+    sorted,
+    table: match[2]!,
+    ...(hasReferences && {
+      references: { root: await tableOf(api, ROOT), child: await tableOf(api, CHILD) },
+    }),
+  }
+}
+
+async function tableOf(api: string, entity: string): Promise<string> {
+  const body = findRequest({ field: '_id', op: '=', rvalue: '' }, { projection: { field: '_id' } })
+  const statement = await statementOf(api, entity, body)
+  const match = / from (doc_\w+)/.exec(statement)
+  if (!match) throw new Error(`documents of ${entity} are asked for by ${statement}`)
+  return match[1]!
+}
+
+async function statementOf(api: string, entity: string, body: unknown): Promise<string> {
+  const answer = await ask(api, 'POST', `/data/explain/${entity}`, body)
   const [explained] = (answer as { processed: readonly Record<string, { query?: { sql: string } }>[] })
     .processed
   const found = Object.values(explained!).find(({ query }) => query !== undefined)

@@ -2,23 +2,39 @@
 import { parseArgs } from 'node:util'
 import type { Statements } from './bare.ts'
 import { type Server, killAll, startLoad } from './children.ts'
-import { type Figure, type StoreName, figuresOf } from './figures.ts'
-import { fillItems, fillTagged, residentMegabytes, statementsOf } from './fill.ts'
+import { drain } from './drain.ts'
+import type { Figure, StoreName } from './figure.ts'
+import { figuresOf } from './figures.ts'
+import {
+  fillItems,
+  fillReferences,
+  fillTagged,
+  fillWatched,
+  residentMegabytes,
+  statementsOf,
+} from './fill.ts'
+import { follow } from './follow.ts'
 import { type Measured, measure, median } from './measure.ts'
 import { postgresPlace } from './place-postgres.ts'
 import { type Place, sqlitePlace } from './place.ts'
 import { type Outcome, machineFacts, printOutcome } from './report.ts'
+import { compareAnswers } from './same-answers.ts'
 
 const HELP = `npm run bench -- [options]
   --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
   --seconds N     length of each measurement, for each side; 5 when absent
   --only NAME     static, find-get, find-alone, find-post, page, sorted, scan, tags, rules-find, rules-page,
-                  insert-1, insert-16, insert-64, update, batch, batch-text (postgres only) or cold; the beginning of a name chooses all that begin so;
-                  may stand several times
+                  refs-page, refs-child, insert-1, insert-16, insert-64, update, hook-insert-16, hook-update,
+                  batch, batch-text (postgres only), cold, drain or followers;
+                  the beginning of a name chooses all that begin so; may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
   --profile DIR   writes a CPU profile of Smalt under the load there
   --json          prints JSON
 `
+
+/** Figures whose documents are stored only when one of them is wanted. */
+const ABOUT_REFERENCES = ['refs-page', 'refs-child']
+const ABOUT_EVENTS = ['hook-insert-16', 'hook-update', 'drain', 'followers']
 
 interface Options {
   readonly store: StoreName
@@ -49,7 +65,8 @@ async function main(): Promise<void> {
   await using place = options.store === 'postgres' ? await postgresPlace() : sqlitePlace()
   const outcome = await bench(place, options)
   process.stdout.write(values.json ? `${JSON.stringify(outcome, undefined, 2)}\n` : printOutcome(outcome))
-  if (outcome.figures.some(({ errors }) => errors > 0)) process.exitCode = 1
+  const hasErrors = outcome.figures.some(({ errors }) => errors > 0)
+  if (hasErrors || (outcome.followed?.missing ?? 0) > 0) process.exitCode = 1
 }
 
 function readOptions(): Options {
@@ -82,13 +99,14 @@ async function bench(place: Place, options: Options): Promise<Outcome> {
   const machine = machineFacts(place.database)
   const { documents, seconds, isWanted, store } = options
   progress(`storing ${documents} documents`)
-  const { filled, statements, afterFill } = await prepare(place, options)
+  const { filled, watched, statements, afterFill } = await prepare(place, options)
   await place.copy(statements)
   const coldStartMs = isWanted('cold') ? await coldStarts(place, statements) : undefined
-  const figures = figuresOf(filled.ids, documents).filter(
+  const figures = figuresOf({ items: filled.ids, watched }, documents).filter(
     (figure) => isWanted(figure.name) && (figure.store ?? store) === store,
   )
   const { measured, afterLoad } = await measureAll(figures, { place, statements, options })
+  const events = await measureEvents(place, options)
   progress('')
   return {
     machine,
@@ -98,6 +116,7 @@ async function bench(place: Place, options: Options): Promise<Outcome> {
     ...(coldStartMs && { coldStartMs }),
     residentMegabytes: { afterFill, afterLoad },
     figures: measured,
+    ...events,
   }
 }
 
@@ -105,7 +124,11 @@ async function prepare(place: Place, { documents, isWanted }: Options) {
   await using subject = await place.startSubject()
   const filled = await fillItems(subject, documents)
   if (isWanted('tags')) await fillTagged(subject, documents)
-  return { filled, statements: await statementsOf(subject), afterFill: await residentMegabytes(subject) }
+  const hasReferences = ABOUT_REFERENCES.some(isWanted)
+  if (hasReferences) await fillReferences(subject, documents)
+  const watched = ABOUT_EVENTS.some(isWanted) ? await fillWatched(subject, documents) : []
+  const statements = await statementsOf(subject, hasReferences)
+  return { filled, watched, statements, afterFill: await residentMegabytes(subject) }
 }
 
 async function coldStarts(place: Place, statements: Statements) {
@@ -136,9 +159,23 @@ async function measureAll(figures: readonly Figure[], { place, statements, optio
   const measured: Measured[] = []
   for (const [i, figure] of figures.entries()) {
     progress(`${i + 1} of ${figures.length}: ${figure.title}, ${figure.connections} connections`)
+    if (figure.isCompared) await compareAnswers(figure, subject, limit)
     measured.push(await measure(figure, { load, subject, limit, seconds: options.seconds }))
   }
   return { measured, afterLoad: await residentMegabytes(subject) }
+}
+
+/** Each in a process that did nothing before. */
+async function measureEvents(place: Place, { documents, seconds, isWanted }: Options) {
+  const on = async <T>(name: string, run: (subject: Server) => Promise<T>): Promise<T | undefined> => {
+    if (!isWanted(name)) return undefined
+    progress(name)
+    await using subject = await place.startSubject()
+    return await run(subject)
+  }
+  const drained = await on('drain', (subject) => drain(subject, { seconds, least: documents }))
+  const followed = await on('followers', (subject) => follow(subject, { seconds }))
+  return { ...(drained && { drained }), ...(followed && { followed }) }
 }
 
 /** One line that is written over, for a person who waits. */

@@ -1,7 +1,7 @@
 /** Subject and limit in turns, so that what else the machine does meets both; of the turns the medians count. */
 import type { Load, Server } from './children.ts'
 import type { Sent } from './documents.ts'
-import type { Against, Figure } from './figures.ts'
+import type { Against, Figure } from './figure.ts'
 import type { Result } from './load.ts'
 
 export interface Side {

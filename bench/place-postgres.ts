@@ -25,6 +25,7 @@ export async function postgresPlace(): Promise<Place> {
       startLimit('limit-postgres.ts', [inSchema(url, limit), JSON.stringify(statements), String(POOL)]),
     async copy(statements) {
       for (const text of copying(statements, { subject, limit })) await administration.query(text)
+      await tidy(administration, [subject, limit])
     },
     async [Symbol.asyncDispose]() {
       for (const schema of [subject, limit]) {
@@ -41,20 +42,34 @@ interface Schemas {
   readonly limit: string
 }
 
-/** In the order of the rows of Smalt, so that rows that are read together lie together on both sides. */
-function copying({ table }: Statements, { subject, limit }: Schemas): readonly string[] {
+function copying({ table, references }: Statements, schemas: Schemas): readonly string[] {
+  const { limit } = schemas
+  const tables = [table, ...(references ? Object.values(references) : [])]
   return [
     `create schema ${limit}`,
+    ...tables.flatMap((each) => copyingTable(each, schemas)),
+    `create table ${limit}.${table}_text(id text collate "C" primary key, version bigint not null, doc text not null)`,
+  ]
+}
+
+/** In the order of the rows of Smalt, so that rows that are read together lie together on both sides. */
+function copyingTable(table: string, { subject, limit }: Schemas): readonly string[] {
+  return [
     `create table ${limit}.${table}(like ${subject}.${table} including all)`,
     `alter table ${limit}.${table} alter column paths set default 0`,
-    `create table ${limit}.${table}_text(id text collate "C" primary key, version bigint not null, doc text not null)`,
     `insert into ${limit}.${table}(id, version, paths, doc)
      select id, version, paths, doc from ${subject}.${table} order by ctid`,
-    // what the server does by itself within a minute, and not in the middle of a measurement
-    `vacuum analyze ${subject}.${table}`,
-    `vacuum analyze ${limit}.${table}`,
-    'checkpoint',
   ]
+}
+
+/** What the server does by itself within a minute, and not in the middle of a measurement. */
+async function tidy(administration: pg.Pool, schemas: readonly string[]): Promise<void> {
+  const text = 'select schemaname, tablename from pg_tables where schemaname = any($1)'
+  const { rows } = await administration.query<{ schemaname: string; tablename: string }>(text, [schemas])
+  for (const { schemaname, tablename } of rows) {
+    await administration.query(`vacuum analyze ${schemaname}.${tablename}`)
+  }
+  await administration.query('checkpoint')
 }
 
 function inSchema(url: string, schema: string): string {

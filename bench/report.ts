@@ -1,5 +1,7 @@
 /** The outcome of a run, for people and for machines. */
 import { cpus, loadavg } from 'node:os'
+import type { Drained } from './drain.ts'
+import type { Followed } from './follow.ts'
 import type { Measured, Side } from './measure.ts'
 
 export interface Outcome {
@@ -10,6 +12,8 @@ export interface Outcome {
   readonly coldStartMs?: { readonly subject: number; readonly limit: number }
   readonly residentMegabytes: { readonly afterFill: number; readonly afterLoad: number }
   readonly figures: readonly Measured[]
+  readonly drained?: Drained
+  readonly followed?: Followed
 }
 
 export interface Machine {
@@ -41,6 +45,8 @@ export function printOutcome(outcome: Outcome): string {
     coldStartMs: cold,
     residentMegabytes: memory,
     figures,
+    drained,
+    followed,
   } = outcome
   const lines = [
     `${machine.cores} cores (${machine.processor}), node ${machine.node}, ${machine.database}, ` +
@@ -52,6 +58,8 @@ export function printOutcome(outcome: Outcome): string {
     `fill over HTTP, 1,000 a request   ${whole(outcome.fillPerSecond)} documents/s`,
     ...(cold ? [`cold start   ${whole(cold.subject)} ms   limit ${whole(cold.limit)} ms`] : []),
     `memory   ${whole(memory.afterFill)} MB after the fill   ${whole(memory.afterLoad)} MB after all load`,
+    ...(drained ? [printDrained(drained)] : []),
+    ...(followed ? printFollowed(followed) : []),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -70,6 +78,25 @@ function printFigure({ title, connections, subject, limit, against, ratio, ...mo
     ...(more.loadCpu > 0.9 ? [`(load generator at ${whole(more.loadCpu * 100)} % of a core)`] : []),
   ]
   return columns.join('   ')
+}
+
+function printDrained({ eventsPerSecond, eventsPerRequest, bytesPerEvent, cpuMicros }: Drained): string {
+  return (
+    `events read by one reader   ${whole(eventsPerSecond)}/s   ${whole(eventsPerRequest)} a request, ` +
+    `${whole(bytesPerEvent)} bytes each   cpu ${cpuMicros.toFixed(1)} µs`
+  )
+}
+
+function printFollowed({ followers, residentMegabytes: memory, ...followed }: Followed): readonly string[] {
+  const { writesPerSecond, deliveredPerSecond, behindMs, followersCpu, missing, problem } = followed
+  const lost = missing === 0 && problem === undefined ? '' : `   ERRORS ${missing} missing: ${problem}`
+  return [
+    `events sent to ${whole(followers)} followers   ${whole(deliveredPerSecond)}/s of ` +
+      `${writesPerSecond.toFixed(1)} writes/s   last one ${whole(behindMs)} ms behind its write   ` +
+      `(followers at ${whole(followersCpu * 100)} % of a core)${lost}`,
+    `  memory   ${whole(memory.before)} MB before   ${whole(memory.connected)} MB with all of them   ` +
+      `${whole(memory.afterWrites)} MB after the writes   ${whole(memory.afterwards)} MB when they have left`,
+  ]
 }
 
 function whole(value: number): string {

@@ -19,8 +19,23 @@ export { type Metrics, type Snapshot, createMetrics } from './http/metrics.ts'
 export type { Overload } from './http/overload.ts'
 export type { RateLimit } from './http/rate-limit.ts'
 export { type RunningServer, type ServerOptions, type Tls, startServer } from './http/server.ts'
+export type { SinkMeter, SinkState } from './service/deliver.ts'
 export type { HangUp } from './service/deps.ts'
+export type { EventKeeping } from './service/events-retention.ts'
 export type { LockResult } from './service/locks.ts'
 export { type Datasource, OpenError, type ServiceOptions, openService } from './service/open.ts'
 export { type DataError, type DataResponse, type JsonText, printResponse } from './service/response.ts'
-export type { DataService, MetadataService, SearchTarget, Service, Target } from './service/service.ts'
+export type {
+  DataService,
+  EventPage,
+  EventService,
+  FollowedEvents,
+  Following,
+  MetadataService,
+  SearchTarget,
+  Service,
+  SinkService,
+  Target,
+  Waiting,
+} from './service/service.ts'
+export { type EventSettings, type PlacedSink, readSink } from './service/sink-settings.ts'

@@ -5,8 +5,10 @@ import { DEFAULT_LIMITS, type Limits } from '../base/limits.ts'
 import { LOCATION_FORMS, parseLocation } from '../base/location.ts'
 import type { LogLevel } from '../http/log.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
+import type { EventSettings } from '../service/sink-settings.ts'
 import { authFrom } from './auth-config.ts'
 import { ConfigError } from './config-error.ts'
+import { eventsFrom } from './events-config.ts'
 import { Reader } from './reader.ts'
 import {
   type Environment,
@@ -31,6 +33,7 @@ export interface Config {
   readonly auth: AuthSettings
   /** Where tokens are kept, whether they count or not. */
   readonly tokensFile: string
+  readonly events: Required<Omit<EventSettings, 'roundMs'>>
   readonly rateLimit: RateLimit | undefined
   readonly metrics: 'authenticated' | 'public'
   readonly tls: TlsFiles | undefined
@@ -80,6 +83,7 @@ export function readConfig(
     limits: limitsFrom(pick),
     auth: authFrom(pick, tokensFile),
     tokensFile,
+    events: eventsFrom(pick, datasources),
     rateLimit: rateLimitFrom(pick),
     metrics: (pick.text('metrics') as Config['metrics'] | undefined) ?? 'authenticated',
     tls: tlsFrom(pick),

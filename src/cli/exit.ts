@@ -5,6 +5,7 @@ export const EXIT = {
   usage: 2,
   config: 3,
   unreachable: 4,
+  denied: 5,
   conflict: 6,
   warnings: 7,
   interrupted: 130,

@@ -10,6 +10,8 @@ export const HELP = `Smalt stores JSON documents by entity, with versioned schem
                                  make a token for ann; smalt --auth tokens takes it
   smalt move --from sqlite:./data --to postgres://user:password@host/database
                                  copy everything into an empty PostgreSQL store, and check it
+  smalt events dead redrive --sink kitchen
+                                 try again what the sink kitchen did not take
 
 Commands
   serve                start the service (what happens without a command)
@@ -17,6 +19,8 @@ Commands
   token                add, list or revoke tokens: token add, token list, token revoke ID
   lint                 tell what is doubtful about the metadata of a store, such as fields that one version hides
                        and another shows; warnings end it with 7
+  events dead          list, show, redrive or discard events that a sink did not take, at a running service:
+                       events dead list, events dead show, events dead redrive, events dead discard
   move                 copy all of a store that nobody uses into an empty one; locks stay behind
   help                 print this text
   version              print the version
@@ -43,12 +47,17 @@ Options
   --claim NAME=VALUE   token add: a claim that row rules may name; may be repeated
   --expires E          token add: until when it counts, such as 90d, 12h or 2030-12-31
   --entity E           lint: look at this entity only
-  --json               move, token list, lint: print JSON
+  --sink NAME          events dead: of which sink
+  --event ID           events dead show, discard: which one; redrive: only this one
+  --url URL            events dead: where the service is (http://127.0.0.1:8080)
+  --token T            events dead: what the caller is known by; better in SMALT_TOKEN, which others cannot see
+  --json               move, token list, lint, events dead list: print JSON
   -h, --help           print this text
   -v, --version        print the version
 
 Every setting of smalt.json has a variable: limits.bodyBytes is SMALT_LIMITS_BODY_BYTES. Flags win over variables, these
 over the file. "smalt config" shows what is in effect, and where it came from.
-Exit codes: 0 ok, 1 failed, 2 usage, 3 configuration, 4 store out of reach, 6 conflict (data or port in use, target
+Exit codes: 0 ok, 1 failed, 2 usage, 3 configuration, 4 store or service out of reach, 5 access denied,
+6 conflict (data or port in use, target
 of a move not empty), 7 lint has warnings, 130 interrupted.
 `

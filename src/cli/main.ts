@@ -6,6 +6,7 @@ import { OpenNetworkError } from '../auth/authentication.ts'
 import { VERSION } from '../http/version.ts'
 import { type Flags, readConfig } from './config.ts'
 import { ConfigError } from './config-error.ts'
+import type { EventsFlags } from './events.ts'
 import { EXIT, Exit } from './exit.ts'
 import { HELP } from './help.ts'
 import type { LintFlags } from './lint.ts'
@@ -38,10 +39,20 @@ const LINT_OPTIONS = {
   json: { type: 'boolean' },
 } as const satisfies ParseArgsConfig['options']
 
+/** What only `events` understands; it understands nothing else. */
+const EVENTS_OPTIONS = {
+  sink: { type: 'string' },
+  event: { type: 'string' },
+  url: { type: 'string' },
+  token: { type: 'string' },
+  json: { type: 'boolean' },
+} as const satisfies ParseArgsConfig['options']
+
 const OPTIONS = {
   ...MOVE_OPTIONS,
   ...TOKEN_OPTIONS,
   ...LINT_OPTIONS,
+  ...EVENTS_OPTIONS,
   config: { type: 'string' },
   auth: { type: 'string' },
   port: { type: 'string' },
@@ -55,7 +66,7 @@ const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies ParseArgsConfig['options']
 
-const COMMANDS = ['serve', 'config', 'token', 'lint', 'move', 'help', 'version'] as const
+const COMMANDS = ['serve', 'config', 'token', 'lint', 'events', 'move', 'help', 'version'] as const
 type Command = (typeof COMMANDS)[number]
 
 /** Words that somebody may try as a command → what there is for it. */
@@ -67,7 +78,11 @@ const OWN_OPTIONS: Readonly<Partial<Record<Command, object>>> = {
   move: MOVE_OPTIONS,
   token: TOKEN_OPTIONS,
   lint: LINT_OPTIONS,
+  events: EVENTS_OPTIONS,
 }
+
+/** They need no configuration. */
+const UNCONFIGURED: readonly Command[] = ['move', 'events']
 
 try {
   await run(process.argv.slice(2))
@@ -99,6 +114,9 @@ async function run(args: readonly string[]): Promise<void> {
     case 'lint':
       await (await import('./lint.ts')).runLint(readConfig(flags, process.env), flags)
       break
+    case 'events':
+      await (await import('./events.ts')).runEvents(words, flags, process.env)
+      break
     case 'move':
       await (await import('./move.ts')).runMove(flags)
       break
@@ -114,7 +132,7 @@ async function run(args: readonly string[]): Promise<void> {
 
 interface Parsed {
   readonly command: Command
-  readonly flags: Flags & MoveFlags & TokenFlags & LintFlags
+  readonly flags: Flags & MoveFlags & TokenFlags & LintFlags & EventsFlags
   /** What follows the command. */
   readonly words: readonly string[]
 }
@@ -134,7 +152,8 @@ function parse(args: readonly string[]): Parsed {
   const [name = 'serve', ...rest] = positionals
   const command = COMMANDS.find((each) => each === name)
   if (!command) throw usage(`there is no command ${name}`, name, [...COMMANDS, ...Object.keys(MEANT)])
-  const takesWords = command === 'token' || (command === 'config' && rest.join(' ') === 'schema')
+  const takesWords =
+    command === 'token' || command === 'events' || (command === 'config' && rest.join(' ') === 'schema')
   if (rest.length > 0 && !takesWords) {
     const problem = `${command} takes no further words, but got ${rest.join(' ')}`
     throw command === 'config' ? usage(problem, rest.join(' '), ['schema']) : usage(problem)
@@ -154,7 +173,7 @@ function optionsFor(words: readonly string[]): readonly string[] {
 function understands(command: Command, flag: string): boolean {
   if (Object.hasOwn(OWN_OPTIONS[command] ?? {}, flag)) return true
   const isOfOthers = Object.values(OWN_OPTIONS).some((options) => Object.hasOwn(options, flag))
-  return !isOfOthers && command !== 'move'
+  return !isOfOthers && !UNCONFIGURED.includes(command)
 }
 
 /** Strict parsing would throw sentences of its own; the checks are made here, with suggestions. */

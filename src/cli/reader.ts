@@ -33,6 +33,10 @@ export class Reader {
     return value
   }
 
+  isTrue(path: string): boolean {
+    return this.#settings.get(path)?.value === true
+  }
+
   number(path: string): number | undefined {
     return this.#settings.get(path)?.value as number | undefined
   }

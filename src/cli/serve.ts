@@ -34,7 +34,7 @@ export interface Listening {
 }
 
 export async function listen(config: Config, log: Log, metrics: Metrics): Promise<Listening> {
-  const { host, port, limits, datasources, rateLimit } = config
+  const { host, port, limits, datasources, events, rateLimit } = config
   // the server refuses this too, but only after the data has been opened, or made where there was none
   refuseOpenNetwork(config.auth, host)
   const tls = config.tls && readTls(config.tls)
@@ -44,7 +44,9 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
   const service = await open({
     datasources,
     limits,
+    events,
     onStoreTiming: metrics.observeStore,
+    sinkMeter: metrics.sinks,
     onInternalError: (error) => {
       // a store out of reach is foreseen, but whoever runs the service must learn why it is
       if (error instanceof ServiceError) log.logger.warn({ err: error }, error.message)

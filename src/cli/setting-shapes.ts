@@ -50,6 +50,21 @@ export const SETTINGS: Shape = section({
   permissions: optionalSection(
     Object.fromEntries(PERMISSIONS.map((name) => [name, texts('Roles that have this permission.')])),
   ),
+  events: optionalSection({
+    keepDays: whole('Events older than so many days are not kept.', 1, 36_500),
+    keepCount: whole('At most so many events are kept.', 1, MAX_LIMIT),
+    abandonDays: whole('A disabled sink holds back no events that are older than so many days.', 1, 36_500),
+    allowPrivateAddresses: Type.Optional(
+      Type.Boolean({
+        description: 'Whether events may be sent to private, loopback and link-local addresses.',
+      }),
+    ),
+    sinks: Type.Optional(
+      Type.Array(section(sink()), {
+        description: 'Sinks that are there from the start, and changed here only.',
+      }),
+    ),
+  }),
   rateLimit: optionalSection({
     perSecond: whole('Requests a second of one caller.', 1, 1_000_000),
     burst: whole('Requests at once after a pause; as many as perSecond when absent.', 1, 1_000_000),
@@ -93,6 +108,22 @@ function proxy(): Readonly<Record<string, Shape>> {
       claims: text('Header that holds claims as a JSON object.'),
       certificate: text('Header that holds the subject of the client certificate.'),
     }),
+  }
+}
+
+function sink(): Readonly<Record<string, Shape>> {
+  return {
+    name: Type.String({ description: 'What the sink is called.' }),
+    kind: choice('webhook when absent.', ['webhook']),
+    url: Type.String({ description: 'Where events are sent to.' }),
+    secret: secret('What they are signed with: whsec_ and 24 to 64 random bytes in base64.'),
+    roles: Type.Array(Type.String(), { description: 'It sees what a caller with these would.' }),
+    filter: optionalSection({
+      entity: text('Events of this entity only.'),
+      hook: text('Events of hooks of this name only.'),
+      operation: choice('Events of this operation only.', ['insert', 'update', 'delete']),
+    }),
+    datasource: text('Whose events; those of the entity, else of the default one, when absent.'),
   }
 }
 

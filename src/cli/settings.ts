@@ -39,7 +39,7 @@ export function gatherSettings(
   for (const { path, keys, shape, isSection } of LEAVES) {
     const variable = variableFor(path)
     const flag = flags.get(path)
-    const written = environment[variable]
+    const written = FILE_ONLY.includes(path) ? undefined : environment[variable]
     const inFile = file === undefined ? undefined : lookUp(file.value, keys)
     // a section that is there says something, though there be nothing in it
     if (isSection) {
@@ -75,6 +75,7 @@ export function readSettingsFile(named: string | undefined, directory: string): 
 /** `limits.bodyBytes` is set by `SMALT_LIMITS_BODY_BYTES`, and so on. */
 export function variableFor(path: string): string {
   if (path === 'auth.modes') return 'SMALT_AUTH'
+  if (path === 'events.allowPrivateAddresses') return 'SMALT_EVENTS_ALLOW_PRIVATE'
   const words = path.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).replaceAll('.', '_')
   return `SMALT_${words.toUpperCase()}`
 }
@@ -88,9 +89,12 @@ interface Leaf {
 
 const LEAVES: readonly Leaf[] = leavesOf(SETTINGS, [])
 
-/** Of every setting. */
+/** Lists of objects, which no text of a variable can say. */
+const FILE_ONLY: readonly string[] = ['events.sinks']
+
+/** Of every setting but those. */
 export const VARIABLES: readonly string[] = LEAVES.flatMap(({ path, isSection }) =>
-  isSection ? [] : [variableFor(path)],
+  isSection || FILE_ONLY.includes(path) ? [] : [variableFor(path)],
 )
 
 function leavesOf(shape: Shape, keys: readonly string[]): readonly Leaf[] {
@@ -130,7 +134,9 @@ function convert(name: string, given: string | readonly string[], shape: Shape):
     if (problem === undefined) return list
     throw new ConfigError(`${name}: ${problem.replace(/^\/\d+ /, 'each ')}`)
   }
-  if (shape['type'] === 'integer') {
+  if (shape['type'] === 'boolean') {
+    if (text === 'true' || text === 'false') return text === 'true'
+  } else if (shape['type'] === 'integer') {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     if (problemWith(value, shape) === undefined) return value
   } else if (text.trim() === '') throw new ConfigError(`${name} must not be empty`)

@@ -1,5 +1,6 @@
 /** `smalt config`: the configuration in effect, without secrets, and the schema of the file. */
 import { maskLocation } from '../base/location.ts'
+import { showSink } from '../service/sink-settings.ts'
 import { type Config, limitVariable } from './config.ts'
 import { settingsSchema } from './setting-shapes.ts'
 
@@ -9,11 +10,12 @@ export function showConfig(words: readonly string[], read: () => Config): void {
 }
 
 /** With the variable beside each limit, since nobody guesses it. */
-function masked({ limits, datasources, auth, ...config }: Config) {
+function masked({ limits, datasources, auth, events, ...config }: Config) {
   const locations = datasources.map(({ name, location }) => ({ name, location: maskLocation(location) }))
   const variables = Object.keys(limits).map((name) => [name, limitVariable(name)])
   const limitVariables = Object.fromEntries(variables) as Record<string, string>
   const { proxy } = auth
   const shownAuth = proxy?.secret === undefined ? auth : { ...auth, proxy: { ...proxy, secret: '***' } }
-  return { ...config, datasources: locations, auth: shownAuth, limits, limitVariables }
+  const shownEvents = { ...events, sinks: events.sinks.map(showSink) }
+  return { ...config, datasources: locations, auth: shownAuth, events: shownEvents, limits, limitVariables }
 }

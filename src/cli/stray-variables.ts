@@ -4,13 +4,16 @@ import { ConfigError } from './config-error.ts'
 import { type Environment, type Given, VARIABLES } from './settings.ts'
 import { suggestion } from './suggest.ts'
 
-const KNOWN = [...VARIABLES, 'SMALT_CONFIG']
+const KNOWN = [...VARIABLES, 'SMALT_CONFIG', 'SMALT_TOKEN']
 
 /** What the tests of Smalt are told by. */
 const OF_TESTS = /^SMALT_(?:TEST_.*|SEED|FUZZ)$/
 
 /** Names that follow the rule, and the one that is taken instead. */
-const INSTEAD: Readonly<Partial<Record<string, string>>> = { SMALT_AUTH_MODES: 'SMALT_AUTH' }
+const INSTEAD: Readonly<Partial<Record<string, string>>> = {
+  SMALT_AUTH_MODES: 'SMALT_AUTH',
+  SMALT_EVENTS_ALLOW_PRIVATE_ADDRESSES: 'SMALT_EVENTS_ALLOW_PRIVATE',
+}
 
 export function refuseStrayVariables(environment: Environment, file: Given | undefined): void {
   const known = new Set([...KNOWN, ...(file ? variablesIn(file.value) : [])])

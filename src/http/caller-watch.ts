@@ -4,6 +4,15 @@ import { ServiceError } from '../base/errors.ts'
 import type { Exchange } from './exchange.ts'
 import { contextOf } from './failure.ts'
 
+/** Calls back once, with why who asked may not ask any more; the result ends the watch. */
+export type WatchRights = (onGone: (problem: ServiceError) => void) => () => void
+
+/** Whoever only says who they are can lose nothing. */
+export function watchRights(auth: Authentication, exchange: Exchange): WatchRights {
+  if (!auth.isProven(exchange.caller)) return () => () => undefined
+  return (onGone) => watch(auth, exchange, onGone)
+}
+
 /** Calls back once, with the last line of the stream; the result ends the watch. */
 export type WatchCaller = (onGone: (line: string) => void) => () => void
 

@@ -7,6 +7,7 @@ import {
   DataRequestShape,
   DataResponseShape,
 } from '../service/shapes.ts'
+import { HISTORY_ROUTES } from './history-routes.ts'
 import { LOCK_ROUTES } from './lock-routes.ts'
 import {
   type Call,
@@ -173,6 +174,7 @@ export const DATA_ROUTES: readonly Route[] = [
     cost: entriesOf,
     handle: bulk,
   },
+  ...HISTORY_ROUTES,
   ...SEARCH_ROUTES,
   ...LOCK_ROUTES,
 ]
@@ -291,5 +293,10 @@ function simpleParameters(): readonly QueryParameter[] {
     { name: 'from', description: 'Index of the first document, zero-based.', example: '0' },
     { name: 'to', description: 'Index of the last document, included.' },
     { name: 'maxResults', description: 'Number of documents; `to` wins.', example: '10' },
+    {
+      name: 'asOf',
+      description:
+        'Answers from the documents as they were then: a date, or a `documentVersion`; of entities that keep their history.',
+    },
   ]
 }

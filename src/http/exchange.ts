@@ -52,13 +52,14 @@ export class Exchange {
   }
 }
 
-/** Aborted when the connection closes. */
+/** Aborted when the connection closes before the answer was sent. */
 function closing(response: ServerResponse): AbortController {
   const controller = new AbortController()
   // Every read of a bulk may listen to it.
   setMaxListeners(0, controller.signal)
   if (response.destroyed) controller.abort(GONE)
-  else response.once('close', () => controller.abort(GONE))
+  // It closes after every answer, too, when nobody listens any more.
+  else response.once('close', () => response.writableFinished || controller.abort(GONE))
   return controller
 }
 

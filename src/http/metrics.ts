@@ -3,11 +3,14 @@
  * somebody asks: prom-client would hash the labels of every observation.
  */
 import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client'
+import type { SinkMeter } from '../service/deliver.ts'
+import { createSinkMetrics } from './sink-metrics.ts'
 
 export interface Metrics {
   /** The meter of one route, to be kept: nothing is looked up per request but the status. */
   readonly meterOf: (method: string, route: string) => Meter
   readonly observeStore: (operation: string, seconds: number) => void
+  readonly sinks: SinkMeter
   readonly text: () => Promise<string>
   /** What this process measured, as plain data that can be sent to another one. */
   readonly snapshot: () => Promise<Snapshot>
@@ -26,6 +29,7 @@ export function createMetrics(gather?: Gather): Metrics {
   const registry = new Registry()
   const requests: RouteMeter[] = []
   const operations = new Map<string, Timings>()
+  const { meter: sinks, families } = createSinkMetrics()
   collectDefaultMetrics({ register: registry })
   register(registry, 'smalt_http_requests_total', 'counter', 'Requests by route and status', () =>
     requests.flatMap((meter) => meter.counts()),
@@ -38,7 +42,9 @@ export function createMetrics(gather?: Gather): Metrics {
       timings.samples('smalt_store_duration_seconds', { operation }),
     ),
   )
+  for (const { name, type, help, samples } of families) register(registry, name, type, help, samples)
   return {
+    sinks,
     meterOf(method, route) {
       const meter = new RouteMeter({ method, route })
       requests.push(meter)
@@ -60,7 +66,7 @@ export function createMetrics(gather?: Gather): Metrics {
 
 type Labels = Readonly<Record<string, string | number>>
 
-interface Sample {
+export interface Sample {
   readonly value: number
   readonly labels: Labels
   readonly metricName?: string
@@ -119,11 +125,12 @@ type Registered = Parameters<Registry['registerMetric']>[0]
 function register(
   registry: Registry,
   name: string,
-  type: 'counter' | 'histogram',
+  type: 'counter' | 'histogram' | 'gauge',
   help: string,
   samples: () => readonly Sample[],
 ): void {
-  const metric = { name, help, get: async () => ({ name, help, type, values: samples(), aggregator: 'sum' }) }
+  const aggregator = type === 'gauge' ? 'max' : 'sum'
+  const metric = { name, help, get: async () => ({ name, help, type, values: samples(), aggregator }) }
   // all a registry asks of a metric is its name and `get`
   registry.registerMetric(metric as unknown as Registered)
 }

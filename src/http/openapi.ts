@@ -38,6 +38,7 @@ export const TAGS: readonly { readonly name: Route['tag']; readonly description:
       'Documents: find, explain, insert, save, update, delete, generate and bulk; saved searches; locks.',
   },
   { name: 'metadata', description: 'Entities, their versions and who may do what.' },
+  { name: 'events', description: 'Changes that hooks watch, in the order in which they happened.' },
   { name: 'service', description: 'The service itself.' },
 ]
 
@@ -66,6 +67,8 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   domain: 'What kind of thing is locked; comes into being on use.',
   callerId: 'Who holds the lock, as the callers agree among themselves.',
   resourceId: 'What is locked.',
+  sink: 'Name of the sink.',
+  eventId: '`id` of the event.',
 }
 
 const PATH_EXAMPLES: Readonly<Record<string, string>> = {
@@ -79,6 +82,8 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   domain: 'batch',
   callerId: 'worker-1',
   resourceId: 'report-7',
+  sink: 'kitchen',
+  eventId: '6b1f0c4e-7a0e-4a53-9f5e-0d2f4a1b8c33',
 }
 
 /** What any route of the interface may answer, whatever it does. */
@@ -107,6 +112,7 @@ function operation(route: Route): JsonObject {
     parameters: [
       ...names.map(pathParameter),
       ...(route.query ?? []).map(queryParameter),
+      ...(route.headers ?? []).map(headerParameter),
       ...(route.tag === 'service' ? [] : Object.keys(CALLER).map(callerParameter)),
     ],
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
@@ -119,7 +125,8 @@ function requestBody(body: Content): JsonObject {
 }
 
 /** A route that knows the parameter `stream` can answer in lines, too. */
-function replyMedia({ reply, query = [] }: Route): JsonObject {
+function replyMedia({ reply, otherReply, query = [] }: Route): JsonObject {
+  if (otherReply) return { ...media(reply), ...media(otherReply) }
   const isStreamed = query.some(({ name }) => name === 'stream')
   return isStreamed ? { ...media(reply), [STREAM_TYPE]: STREAM } : media(reply)
 }
@@ -152,6 +159,10 @@ function pathParameter(name: string): JsonObject {
 
 function header(name: string, description: string, example: string): JsonObject {
   return { name, in: 'header', required: false, description, schema: { type: 'string' }, example }
+}
+
+function headerParameter({ name, description, example = '' }: QueryParameter): JsonObject {
+  return header(name, description, example)
 }
 
 function callerParameter(name: string): JsonObject {

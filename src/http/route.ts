@@ -5,7 +5,7 @@ import type { Code } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { type DataResponse, httpStatusOf, printResponse } from '../service/response.ts'
 import type { HangUp } from '../service/deps.ts'
-import type { Service, Target } from '../service/service.ts'
+import type { FollowedEvents, Service, Target } from '../service/service.ts'
 
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -20,20 +20,24 @@ export interface Route {
   readonly operationId: string
   /** Begins the context of errors; `operationId` when absent. */
   readonly operation?: string
-  readonly tag: 'data' | 'metadata' | 'service'
+  readonly tag: 'data' | 'metadata' | 'events' | 'service'
   /** Held before anything else is done; what a caller may do to which document is decided by the service. */
   readonly access: Access
   readonly summary: string
   readonly description?: string
   readonly deprecated?: boolean
   readonly query?: readonly QueryParameter[]
+  /** Headers that it reads besides those that all routes read. */
+  readonly headers?: readonly QueryParameter[]
   /** Absent: a body that comes nevertheless is ignored. */
   readonly body?: Content
   readonly reply: Content
+  /** The same in another type, to whoever asks for that. */
+  readonly otherReply?: Content & { readonly type: string }
   readonly errors?: readonly Code[]
   /** How many requests it counts as where their rate is limited; one when absent. */
   readonly cost?: (body: Json | undefined) => number
-  readonly handle: (call: Call) => Reply | StreamReply | Promise<Reply | StreamReply>
+  readonly handle: (call: Call) => AnyReply | Promise<AnyReply>
 }
 
 export interface QueryParameter {
@@ -81,6 +85,10 @@ export interface Call {
   /** What the caller would like the answer to be in. */
   readonly accept: string
   readonly hangUp: HangUp
+  /** Aborted when the server is about to end. */
+  readonly ending: AbortSignal
+  /** The number of the event that the caller had last. */
+  readonly lastEventId: string | undefined
 }
 
 export type Params = Readonly<Record<string, string | undefined>>
@@ -100,7 +108,15 @@ export interface StreamReply {
   readonly lines: AsyncIterable<string>
 }
 
+/** An answer without an end: events as they come, until the signal is aborted. */
+export interface EventsReply {
+  readonly follow: (ending: AbortSignal) => Promise<AsyncIterable<FollowedEvents>>
+}
+
+export type AnyReply = Reply | StreamReply | EventsReply
+
 export const STREAM_TYPE = 'application/x-ndjson'
+export const EVENTS_TYPE = 'text/event-stream'
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function dataReply(response: DataResponse): Reply {

@@ -1,7 +1,15 @@
 /** The one table of routes: the router, the OpenAPI document and the page of docs are all made from it. */
 import { ADMIN_ROUTES } from './admin-routes.ts'
 import { DATA_ROUTES } from './data-routes.ts'
+import { EVENT_ROUTES } from './event-routes.ts'
 import { METADATA_ROUTES } from './metadata-routes.ts'
 import type { Route } from './route.ts'
+import { SINK_ROUTES } from './sink-routes.ts'
 
-export const ROUTES: readonly Route[] = [...DATA_ROUTES, ...METADATA_ROUTES, ...ADMIN_ROUTES]
+export const ROUTES: readonly Route[] = [
+  ...DATA_ROUTES,
+  ...METADATA_ROUTES,
+  ...EVENT_ROUTES,
+  ...SINK_ROUTES,
+  ...ADMIN_ROUTES,
+]

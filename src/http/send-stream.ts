@@ -1,11 +1,14 @@
 /** Sends lines as they come into being: no faster than the caller reads, and no longer than the caller stays. */
-import type { ServerResponse } from 'node:http'
 import type { WatchCaller } from './caller-watch.ts'
 import { type Exchange, headersOf } from './exchange.ts'
+import { drained, isOver } from './room.ts'
 import { STREAM_TYPE } from './route.ts'
 
 /** Lines are gathered up to this size before they are written. */
 const CHUNK = 32 * 1024
+
+/** Whoever takes nothing for so long does not keep others from the cursor any more. */
+const PATIENCE_MS = 60_000
 
 interface Sending {
   readonly lines: AsyncIterable<string>
@@ -42,28 +45,14 @@ export async function sendStream(exchange: Exchange, { lines, isLast, watch }: S
       // Leaving the loop closes the cursor behind it.
       if (isOver(response)) break
       chunk += `${line}\n`
-      if (chunk.length >= CHUNK && !write() && !isOver(response)) await drained(response)
+      if (chunk.length < CHUNK || write() || isOver(response)) continue
+      if (!(await drained(response, PATIENCE_MS))) response.destroy()
     }
   } finally {
     endWatch()
   }
   if (isOver(response)) return bytes
-  if (chunk !== '' && !write()) await drained(response)
+  if (chunk !== '') write()
   response.end()
   return bytes
-}
-
-function isOver({ destroyed, writableEnded }: ServerResponse): boolean {
-  return destroyed || writableEnded
-}
-
-/** Waits until there is room again, or nobody who would need it. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done)
-      resolve()
-    }
-    response.on('drain', done).on('close', done)
-  })
 }

@@ -1,4 +1,5 @@
 /** The HTTP server: bytes to a request, a request to the service, its answer to bytes. */
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Authentication } from '../auth/authentication.ts'
@@ -11,7 +12,7 @@ import type { Service } from '../service/service.ts'
 import { type Gate, admit, charge, identify } from './admission.ts'
 import { Aborted, checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { answerClientError } from './client-error.ts'
-import { TRUSTED_MS, recheck, watchCaller, watchWork } from './caller-watch.ts'
+import { TRUSTED_MS, recheck, watchCaller, watchRights, watchWork } from './caller-watch.ts'
 import { allowOrigins } from './cors.ts'
 import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
@@ -23,8 +24,9 @@ import { openapiDocument } from './openapi.ts'
 import { type Overload, watchEventLoop } from './overload.ts'
 import { type RateLimit, limitRate } from './rate-limit.ts'
 import { cachedReadiness } from './readiness.ts'
+import { sendEvents } from './send-events.ts'
 import { sendStream } from './send-stream.ts'
-import type { App, Reply, Route, StreamReply } from './route.ts'
+import type { AnyReply, App, EventsReply, Reply, Route, StreamReply } from './route.ts'
 import { createRouter } from './router.ts'
 import { ROUTES } from './routes.ts'
 
@@ -79,6 +81,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     port: (server.address() as AddressInfo).port,
     async close() {
       listener.isDraining = true
+      listener.ending.abort()
       await drain()
       listener.overload.close()
     },
@@ -91,6 +94,8 @@ interface Listener extends Gate {
   readonly limits: Limits
   readonly log: Log
   readonly unmatched: Meter
+  /** Ends what would not end by itself. */
+  readonly ending: AbortController
   isDraining: boolean
 }
 
@@ -138,8 +143,16 @@ function createListener(options: ServerOptions): Listener {
     take: rateLimit && limitRate(rateLimit),
     isMetricsPublic: options.isMetricsPublic ?? false,
     unmatched: metrics.meterOf('', UNMATCHED),
+    ending: endingSignal(),
     isDraining: false,
   }
+}
+
+/** Everybody who waits may listen to it. */
+function endingSignal(): AbortController {
+  const ending = new AbortController()
+  setMaxListeners(0, ending.signal)
+  return ending
 }
 
 const UNMATCHED = '(none)'
@@ -167,6 +180,7 @@ async function answer(listener: Listener, exchange: Exchange, route: Route): Pro
   charge(listener, exchange, body)
   const reply = await work(listener, exchange, { route, body })
   if ('lines' in reply) note(listener, exchange, 200, await stream(listener, exchange, reply))
+  else if ('follow' in reply) note(listener, exchange, 200, await follow(listener, exchange, reply))
   else finish(listener, exchange, reply)
 }
 
@@ -175,16 +189,17 @@ interface Work {
   readonly body: Json | undefined
 }
 
-async function work(listener: Listener, exchange: Exchange, { route, body }: Work) {
+async function work(listener: Listener, exchange: Exchange, { route, body }: Work): Promise<AnyReply> {
   const { params, search, caller, request } = exchange
-  const accept = request.headers.accept ?? ''
+  const { accept = '', 'last-event-id': lastEventId } = request.headers
   const { hangUp, end } = watchWork(listener.auth, exchange)
+  const waiting = { hangUp, ending: listener.ending.signal, lastEventId: lastEventId?.toString() }
   let gone
   try {
-    const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, hangUp })
+    const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, ...waiting })
     gone = end()
     // work that was done nevertheless is told of, as is the part of a bulk that was
-    if (gone === undefined || 'lines' in reply || reply.status < 400) return reply
+    if (gone === undefined || !('status' in reply) || reply.status < 400) return reply
   } catch (error) {
     gone = end()
     if (gone === undefined) throw error
@@ -202,6 +217,12 @@ async function stream(listener: Listener, exchange: Exchange, { lines }: StreamR
   }
   const watch = watchCaller(listener.auth, exchange)
   return await sendStream(exchange, { lines, isLast: listener.isDraining, watch })
+}
+
+async function follow(listener: Listener, exchange: Exchange, reply: EventsReply): Promise<number> {
+  await recheck(listener.auth, exchange)
+  const watch = watchRights(listener.auth, exchange)
+  return await sendEvents(exchange, { ...reply, watch, ending: listener.ending.signal })
 }
 
 async function bodyOf({ limits, auth }: Listener, exchange: Exchange): Promise<Json | undefined> {

@@ -1,7 +1,7 @@
 /** Entity info: what all versions of an entity share. Read into a typed form, and printed in one canonical form. */
 import { type Json, type JsonObject, pointer } from '../base/json.ts'
 import { type Datasources, type Datastore, parseDatastore, printDatastore } from './datastore.ts'
-import { fault, objectAt, otherMembers, optional, textAt } from './decode.ts'
+import { booleanAt, fault, objectAt, otherMembers, optional, textAt } from './decode.ts'
 import { type Enum, parseEnums, printEnum } from './enums.ts'
 import { type Hook, parseHooks, printHook } from './hooks.ts'
 import { type Index, parseIndexes, printIndex } from './indexes.ts'
@@ -13,6 +13,8 @@ export interface EntityInfo {
   readonly indexes: readonly Index[]
   readonly enums: readonly Enum[]
   readonly hooks: readonly Hook[]
+  /** Whether past versions of documents are kept. */
+  readonly history: boolean
   readonly datastore: Datastore
   /** Members without meaning to us, kept as written. */
   readonly properties: JsonObject
@@ -28,19 +30,21 @@ export function parseEntityInfo(value: Json, at: string, configured: Datasources
     indexes: parseIndexes(document.indexes, pointer(at, 'indexes')),
     enums: optional(document, 'enums', { at, read: parseEnums }) ?? [],
     hooks: optional(document, 'hooks', { at, read: parseHooks }) ?? [],
+    history: optional(document, 'history', { at, read: booleanAt }) ?? false,
     datastore: parseDatastore(document.datastore, datastoreAt, { entity: name, configured }),
     properties: otherMembers(document, KEYS),
   }
 }
 
 export function printEntityInfo(info: EntityInfo): JsonObject {
-  const { name, defaultVersion, indexes, enums, hooks, datastore, properties } = info
+  const { name, defaultVersion, indexes, enums, hooks, history, datastore, properties } = info
   return {
     name,
     ...(defaultVersion === undefined ? {} : { defaultVersion }),
     indexes: indexes.map(printIndex),
     ...(enums.length === 0 ? {} : { enums: enums.map(printEnum) }),
     ...(hooks.length === 0 ? {} : { hooks: hooks.map(printHook) }),
+    ...(history ? { history } : {}),
     datastore: printDatastore(datastore),
     ...properties,
     _id: `${name}|`,
@@ -61,4 +65,4 @@ function textOrNothing(value: Json, at: string): string | undefined {
 }
 
 /** `_id` is made when printing, so what a caller sends back is not kept. */
-const KEYS = ['name', 'defaultVersion', 'indexes', 'enums', 'hooks', 'datastore', '_id']
+const KEYS = ['name', 'defaultVersion', 'indexes', 'enums', 'hooks', 'history', 'datastore', '_id']

@@ -64,7 +64,9 @@ export async function prepareElsewhere(
   const present = entity && presentDefinition(entity)
   const isSame = present && sameCollection(present, definition)
   const indexes = isSame ? [...definition.indexes, ...present.indexes] : definition.indexes
-  await others.get(definition.collection.datasource)?.prepareCollection({ ...definition, indexes })
+  // A past that was not kept for a while would have a gap.
+  const history = Boolean(definition.history || (isSame && present.history))
+  await others.get(definition.collection.datasource)?.prepareCollection({ ...definition, indexes, history })
 }
 
 /**

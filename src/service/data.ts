@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts'
 import { explain } from './explain.ts'
 import { find } from './find.ts'
 import { generate, readCount, readGenerate } from './generate.ts'
+import { history, readHistory } from './history.ts'
 import { insert } from './insert.ts'
 import { lock } from './locks.ts'
 import { readBulk } from './read-bulk.ts'
@@ -59,6 +60,8 @@ export function dataService(deps: Deps): DataService {
       ),
     generate: (caller, target, field, n) =>
       answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
+    history: (caller, target, parameters) =>
+      answered('history', target, () => history(deps, caller, readHistory(target, parameters, deps))),
     search: (caller, target, body, overrides) =>
       answered('search', target, () => search(deps, caller, { target, ...readSearch(body, overrides) })),
     simpleSearch: (caller, target, parameters) =>

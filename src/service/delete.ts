@@ -1,23 +1,26 @@
 /** Delete: every document that matches goes, in one transaction. */
 import { authorizeDelete } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
-import { resolveQuery } from '../lang/resolve.ts'
-import { rootScope } from '../lang/scope.ts'
 import { planDelete } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
 import { type Deps, boundsOf } from './deps.ts'
+import { resolveSelection } from './following.ts'
 import type { DeleteRequest } from './request.ts'
 import { type DataResponse, complete } from './response.ts'
+import { selectFirst } from './select-first.ts'
+import { watched } from './tell.ts'
 
 export async function remove(deps: Deps, caller: Caller, request: DeleteRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
-  const query = resolveQuery(request.query, rootScope(schema))
-  const plan = planDelete(authorizeDelete({ schema, query, atomic: request.atomic }, caller))
+  const query = resolveSelection(request.query, schema, deps)
+  const allowed = authorizeDelete({ schema, query, atomic: request.atomic }, caller)
+  const bounds = boundsOf(deps, request)
+  const plan = await selectFirst(planDelete(allowed), schema, { deps, bounds })
   let count = 0
   const begin = (): Report => {
     count = 0
     return () => count++
   }
-  await deps.storeOf(schema).write(plan, begin, boundsOf(deps, request))
+  await deps.storeOf(schema).write(watched(plan, schema, { deps, caller }), begin, bounds)
   return complete(schema, { modifiedCount: count, matchCount: count })
 }

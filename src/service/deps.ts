@@ -1,10 +1,13 @@
 /** What operations need from outside, each as an argument: no operation reaches for a clock or a store by itself. */
 import type { Limits } from '../base/limits.ts'
+import type { Hook } from '../metadata/hooks.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Bounds, Store, StoreSession } from '../store/store.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** What watches documents of an entity; the same objects as long as its metadata stay. */
+  readonly hooksOf: (entity: string) => readonly Hook[]
   /** Of the metadata in use: another number once something in it changed. */
   readonly epoch: () => number
   /** Where the documents of the schema are; inside a transaction, the session of that transaction. */

@@ -16,6 +16,7 @@ import { createPage } from './page.ts'
 import type { InsertRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
 import { type Tally, createTally } from './tally.ts'
+import { watched } from './tell.ts'
 import { sourcesFor } from './values.ts'
 
 export async function insert(deps: Deps, caller: Caller, request: InsertRequest): Promise<DataResponse> {
@@ -44,7 +45,9 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
     told = inOrder(drafts, tally.add)
     return told.report
   }
-  const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
+  const isCommitted = await deps
+    .storeOf(schema)
+    .write(watched(write, schema, { deps, caller }), begin, boundsOf(deps, request))
   told.finish()
   return tally.respond(isCommitted)
 }

@@ -1,5 +1,6 @@
 /** Whether two stores hold the same: counted and summed up, whatever the order in which they give it. */
 import { createHash, hash } from 'node:crypto'
+import { compareText } from '../base/text.ts'
 import type { Collection } from '../schema/schema.ts'
 import type { Archive, ArchivedCollection, ArchivedDocument, ArchivedRecords } from '../store/archive.ts'
 import { MoveError } from './move-error.ts'
@@ -55,8 +56,11 @@ export async function checkRest({ source, target, records }: Sides): Promise<voi
   if (textOf({ ...to, epoch: 0 }) !== textOf({ ...records, epoch: 0 })) throw differs('the metadata')
   const parts = [
     ['the collections and their indexes', async (each: Archive) => shapesOf(await each.collections())],
+    ['the past versions of documents', pastChecksums],
     ['the sequences', async (each: Archive) => textOf(await each.sequences())],
     ['the history of metadata', historyDigest],
+    ['the events', eventsDigest],
+    ['the sinks of events', async (each: Archive) => textOf(await each.sinks())],
   ] as const
   for (const [name, read] of parts) {
     const [there, here] = await Promise.all([read(source), read(target)])
@@ -76,8 +80,8 @@ export function differs(what: string): MoveError {
 }
 
 function shapesOf(collections: readonly ArchivedCollection[]): string {
-  const shapes = collections.map(({ collection: { name, entity }, paths, indexes }) =>
-    textOf({ name, entity, paths, indexes: indexes.map(textOf).sort() }),
+  const shapes = collections.map(({ collection: { name, entity }, paths, indexes, pastSince }) =>
+    textOf({ name, entity, paths, indexes: indexes.map(textOf).sort(), pastSince }),
   )
   return shapes.sort().join('\n')
 }
@@ -90,6 +94,35 @@ async function historyDigest(archive: Archive): Promise<string> {
     }
   }
   return digest.digest('hex')
+}
+
+/** By collection, in whatever order its changes come. */
+async function pastChecksums(archive: Archive): Promise<string> {
+  const sums: string[] = []
+  for (const { collection } of await archive.collections()) {
+    const tally = createTally()
+    for await (const page of archive.past(collection)) {
+      tally.add(
+        page.map(({ key, version, ...rest }) => {
+          const { follows, operation, principal, text } = rest
+          return { key, version, text: textOf([follows, operation, principal, text]) }
+        }),
+      )
+    }
+    sums.push(`${collection.name}/${collection.entity} ${tally.documents()} ${tally.checksum()}`)
+  }
+  return sums.sort(compareText).join('\n')
+}
+
+async function eventsDigest(archive: Archive): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const page of archive.events()) {
+    for (const each of page) {
+      const { seq, id, entity, hook, operation, document, at, details, before, after } = each
+      digest.update(textOf([seq, id, entity, hook, operation, document, at, details, before, after]))
+    }
+  }
+  return digest.update(String(await archive.lastEvent())).digest('hex')
 }
 
 function textOf(value: unknown): string {

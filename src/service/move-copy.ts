@@ -49,6 +49,10 @@ export async function copyDocuments(
       onProgress?.({ phase: 'copying', done: (done += page.length), total })
     }
     copied.push(tally)
+    for await (const page of source.past(collection)) {
+      signal?.throwIfAborted()
+      await receiving.addPast(collection, page)
+    }
   }
   await buildIndexes(collections, receiving, watch)
   return copied
@@ -78,6 +82,9 @@ async function buildIndexes(
 export async function copyRest({ source, records }: Plan, receiving: Receiving): Promise<void> {
   await receiving.addSequences(await source.sequences())
   for await (const page of source.history()) await receiving.addHistory(page)
+  for await (const page of source.events()) await receiving.addEvents(page)
+  await receiving.putLastEvent(await source.lastEvent())
+  await receiving.addSinks(await source.sinks())
   await receiving.putRecords(records)
 }
 

@@ -9,8 +9,17 @@ import { LocationError } from '../store/postgres/location.ts'
 import { withSequencesOf } from '../store/shared-sequences.ts'
 import type { Store } from '../store/store.ts'
 import { dataService } from './data.ts'
+import { type DeliveryDeps, type SinkMeter, startDelivery, toldUpTo } from './deliver.ts'
+import type { Deps } from './deps.ts'
+import { eventService } from './events.ts'
+import { knowingEvents } from './events-known.ts'
+import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from './events-retention.ts'
+import type { EventDeps } from './events-source.ts'
 import { metadataService } from './metadata.ts'
 import type { Service } from './service.ts'
+import { createSinkPlaces } from './sink-places.ts'
+import type { EventSettings } from './sink-settings.ts'
+import { sinkService } from './sinks.ts'
 import { keepUp } from './upkeep.ts'
 
 export interface Datasource {
@@ -24,10 +33,13 @@ export interface ServiceOptions {
   /** The first is the default one, and holds the metadata. */
   readonly datasources: readonly Datasource[]
   readonly limits: Limits
+  /** How long events are kept and how many, and what is said of sinks. */
+  readonly events?: EventSettings
   readonly now?: () => Date
   /** Told of faults of our own that a response could not carry. */
   readonly onInternalError: (error: unknown) => void
   readonly onStoreTiming?: (operation: string, seconds: number) => void
+  readonly sinkMeter?: SinkMeter
 }
 
 /** The service cannot begin on these data. */
@@ -58,11 +70,18 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const upkeep = opened.use(keepUp({ store, registry, isShared, onInternalError }))
   const { location } = options.datasources[0]!
   await upkeep.begun.catch((error: unknown) => Promise.reject(new OpenError(location, error)))
+  const schemaOf: Deps['schemaOf'] = (entity, version) => registry.schemaOf(entity, version)
+  const datasourceOf = (entity: string): string => registry.infoOf(entity).datastore.datasource
+  const isInStep = async (): Promise<boolean> =>
+    !registry.isPartial() && (await store.readEpoch()) === registry.epoch()
+  const eventDeps = { stores, limits, now, onInternalError, schemaOf, datasourceOf, isInStep }
+  const told = openEvents(eventDeps, options, opened)
   const owned = opened.move()
   return {
     store: { kind: store.kind, description: store.description, location: maskLocation(location) },
     data: dataService({
-      schemaOf: (entity, version) => registry.schemaOf(entity, version),
+      schemaOf,
+      hooksOf: (entity) => registry.infoOf(entity).hooks,
       epoch: () => registry.epoch(),
       storeOf: (schema) => storeIn(schema.collection.datasource),
       storeIn,
@@ -73,12 +92,38 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       onInternalError,
     }),
     metadata: metadataService(registry, configured),
+    ...told,
     ready: () =>
       presentably(onInternalError, async () => {
         upkeep.requireLoaded()
         await Promise.all([...stores.values()].map((each) => each.ping()))
       }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function openEvents(
+  deps: Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores' | 'isInStep'>,
+  { events: settings = DEFAULT_EVENT_KEEPING, sinkMeter }: ServiceOptions,
+  opened: AsyncDisposableStack,
+): Pick<Service, 'events' | 'sinks'> {
+  const told = (name: string, areDisabledCounted: boolean): Promise<number | undefined> =>
+    toldUpTo(deps.stores.get(name)!, { areDisabledCounted })
+  opened.use(
+    keepEventsInBounds({
+      ...deps,
+      keeping: settings,
+      toldUpTo: (name) => told(name, true),
+      enabledToldUpTo: (name) => told(name, false),
+    }),
+  )
+  const places = createSinkPlaces(deps)
+  opened.use(startDelivery({ ...deps, places, settings, ...(sinkMeter && { sinkMeter }) }))
+  const { schemaOf } = deps
+  const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store, deps)]))
+  return {
+    events: opened.use(eventService({ ...deps, stores })),
+    sinks: sinkService({ places, settings, schemaOf }),
   }
 }
 

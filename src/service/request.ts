@@ -10,6 +10,7 @@ import type { Projection } from '../lang/projection.ts'
 import type { Named, Query } from '../lang/query.ts'
 import { type SortKey, parseSort } from '../lang/sort.ts'
 import type { Update } from '../lang/update.ts'
+import { readMoment } from './moment.ts'
 import type { Target } from './service.ts'
 import { DataRequestShape, ExecutionShape } from './shapes.ts'
 
@@ -34,6 +35,8 @@ export interface FindRequest extends Envelope {
   readonly query?: Query<Named>
   readonly projection: Projection<Named>
   readonly sort: readonly SortKey<Named>[]
+  /** Microseconds since 1970; absent: the documents as they are. */
+  readonly asOf?: number
 }
 
 export interface InsertRequest extends Envelope {
@@ -63,12 +66,13 @@ export function readFind(body: Json | undefined, target: Target, limits: Limits)
   if (projection.length === 0) {
     throw new ServiceError('store-crud:NullProjection', 'say in "projection" which fields to return')
   }
-  const { query, sort } = envelope.body
+  const { query, sort, asOf } = envelope.body
   return {
     ...envelope,
     ...(isPresent(query) && { query: parseQuery(query, '/query', limits) }),
     projection,
     sort: isPresent(sort) ? parseSort(sort, '/sort') : [],
+    ...(typeof asOf === 'string' && { asOf: readMoment(asOf, '/asOf') }),
   }
 }
 
@@ -202,6 +206,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   entity: 'must be a string',
   version: 'must be a string',
   entityVersion: 'must be a string',
+  asOf: 'must be a string: a date, or a documentVersion',
 }
 
 /** Both spellings and the path must agree; a version in the body counts where the path has none. */

@@ -32,11 +32,18 @@ export function printResponse(response: DataResponse): JsonText {
   if (response.entityVersion !== undefined)
     text += `"entityVersion":${JSON.stringify(response.entityVersion)},`
   text += `"status":"${response.status}","modifiedCount":${response.modifiedCount},"matchCount":${response.matchCount}`
-  if (response.processed) text += `,"processed":[${response.processed.join(',')}]`
-  if (response.resultMetadata) text += `,"resultMetadata":[${response.resultMetadata.join(',')}]`
+  if (response.processed) text += `,"processed":[${listed(response.processed)}]`
+  if (response.resultMetadata) text += `,"resultMetadata":[${listed(response.resultMetadata)}]`
   if (response.dataErrors?.length) text += `,"dataErrors":${JSON.stringify(response.dataErrors)}`
   if (response.errors?.length) text += `,"errors":${JSON.stringify(response.errors)}`
   return `${text}}`
+}
+
+/** Not `join`, which copies everything: strings that are added are copied only once, when all of it is sent. */
+function listed(texts: readonly JsonText[]): string {
+  let list = ''
+  for (const text of texts) list += list === '' ? text : `,${text}`
+  return list
 }
 
 /** The answer to a request of which nothing failed. */

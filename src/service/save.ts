@@ -22,6 +22,7 @@ import type { SaveRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
 import { documentIn, freshnessFor, revise } from './revise.ts'
 import { type Tally, createTally } from './tally.ts'
+import { watched } from './tell.ts'
 import { drawingSources } from './values.ts'
 
 export async function save(deps: Deps, caller: Caller, request: SaveRequest): Promise<DataResponse> {
@@ -38,7 +39,9 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
     tally = createTally({ operation: 'save', schema, page, range: request.range })
     return (outcome, item) => tally.add(outcome, request.data[item!]!)
   }
-  const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
+  const isCommitted = await deps
+    .storeOf(schema)
+    .write(watched(write, schema, { deps, caller }), begin, boundsOf(deps, request))
   return tally.respond(isCommitted)
 }
 

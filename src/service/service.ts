@@ -17,11 +17,18 @@ export interface SearchTarget extends Target {
   readonly name: string
 }
 
+export interface HistoryTarget extends Target {
+  /** `_id` of the document, as text. */
+  readonly id: string
+}
+
 type VersionTarget = Required<Pick<Target, 'entity' | 'version'>>
 
 export interface Service extends AsyncDisposable {
   readonly data: DataService
   readonly metadata: MetadataService
+  readonly events: EventService
+  readonly sinks: SinkService
   readonly store: { readonly kind: string; readonly description: string; readonly location: string }
   /** Resolves when stores and metadata are usable, and fails with the reason when not. */
   ready(): Promise<void>
@@ -41,10 +48,12 @@ export interface DataService {
   save(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   update(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   delete(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
-  /** The GET forms: `Q`, `P`, `S`, `from`, `to`, `maxResults`. */
+  /** The GET forms: `Q`, `P`, `S`, `from`, `to`, `maxResults`, `asOf`. */
   simpleFind(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
   simpleExplain(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
   generate(caller: Caller, target: Target, field: string, n: string | undefined): Promise<DataResponse>
+  /** The versions of a document, oldest first; by `from`, `to` and `maxResults`. */
+  history(caller: Caller, target: HistoryTarget, parameters: URLSearchParams): Promise<DataResponse>
   /** Throws a ServiceError only when the bulk as a whole is unusable. */
   bulk(caller: Caller, body: Json | undefined, hangUp?: HangUp): Promise<JsonText>
   /** Runs a saved search; the body holds values by parameter, `overrides` may be `P`, `S`, `from`, `to`, `maxResults`. */
@@ -88,4 +97,57 @@ export interface MetadataService {
   setDefault(caller: Caller, target: VersionTarget): Promise<Json>
   clearDefault(caller: Caller, entity: string): Promise<Json>
   remove(caller: Caller, entity: string): Promise<Json>
+}
+
+/** Event operations throw ServiceErrors; the caller receives the bare error object. */
+export interface EventService {
+  /** By `entity`, `hook`, `operation`, `since`, `limit`, `wait` and `datasource`. */
+  read(caller: Caller, parameters: URLSearchParams, waiting?: Waiting): Promise<EventPage>
+  /** What fails before the first event fails here; an iteration that fails later throws. */
+  follow(caller: Caller, following: Following): Promise<AsyncIterable<FollowedEvents>>
+}
+
+/** Operations of sinks throw ServiceErrors; the caller receives the bare error object. */
+export interface SinkService {
+  create(caller: Caller, body: Json | undefined): Promise<Json>
+  list(caller: Caller): Promise<Json>
+  get(caller: Caller, name: string): Promise<Json>
+  replace(caller: Caller, name: string, body: Json | undefined): Promise<Json>
+  remove(caller: Caller, name: string): Promise<Json>
+  /** Dead letters, by `since` and `limit`. */
+  dead(caller: Caller, name: string, parameters: URLSearchParams): Promise<Json>
+  inspect(caller: Caller, name: string, eventId: string): Promise<Json>
+  /** One, or all. */
+  redrive(caller: Caller, name: string, eventId?: string): Promise<Json>
+  discard(caller: Caller, name: string, eventId: string): Promise<Json>
+}
+
+/** What ends a wait early. */
+export interface Waiting {
+  /** Nobody waits any more. */
+  readonly hangUp?: HangUp
+  /** The server is about to end: it answers with what there is. */
+  readonly ending?: AbortSignal
+}
+
+export interface EventPage {
+  /** Oldest first. */
+  readonly events: readonly JsonText[]
+  /** To be passed as `since`. */
+  readonly next: number
+}
+
+export interface Following {
+  /** `entity`, `hook`, `operation`, `since` and `datasource`. */
+  readonly parameters: URLSearchParams
+  /** Where the caller left off; counts more than `since`. */
+  readonly lastEventId: string | undefined
+  /** Ends the iteration, also while it waits. */
+  readonly ending: AbortSignal
+}
+
+export interface FollowedEvents {
+  readonly events: readonly { readonly seq: number; readonly text: JsonText }[]
+  /** To go on from, though nothing up to there may have been for this caller. */
+  readonly position: number
 }

@@ -44,6 +44,7 @@ export const DataRequestShape = Type.Object(
     from: optional(count('Index of the first document to return, zero-based.')),
     to: optional(count('Index of the last document to return, included.')),
     maxResults: optional(count('Number of documents to return; `to` wins.')),
+    asOf: optional(text('Answers from the documents as they were then: a date, or a `documentVersion`.')),
     update: optional(listed(document('What to change.'))),
     upsert: optional(claim('Insert documents that do not exist yet.')),
     onlyIfCurrent: optional(claim('Change only documents whose version is in `documentVersions`.')),
@@ -110,6 +111,23 @@ export const DataResponseShape = Type.Object({
   ),
   dataErrors: Type.Optional(Type.Array(DataErrorShape)),
   errors: Type.Optional(Type.Array(ErrorShape)),
+})
+
+const VersionShape = Type.Object({
+  documentVersion: text('Names this version; may be sent as `asOf`.'),
+  date: text('When it was written, to the microsecond.'),
+  operation: Type.Optional(
+    Type.Enum(['insert', 'update', 'delete'], {
+      description: 'How it came to be; absent where that was before history was kept.',
+    }),
+  ),
+  principal: Type.Optional(text('Who wrote it.')),
+  document: Type.Optional(document('As it was then; absent once it was deleted.')),
+})
+
+export const HistoryResponseShape = Type.Object({
+  ...DataResponseShape.properties,
+  processed: Type.Optional(Type.Array(VersionShape, { description: 'Versions, oldest first.' })),
 })
 
 export const BulkResponseShape = Type.Object({
@@ -222,6 +240,7 @@ export const EntityInfoShape = Type.Object(
         }),
       ),
     ),
+    history: Type.Optional(claim('Past versions of documents are kept.')),
   },
   { description: 'What holds for all versions of an entity. Further keys are kept as they are.' },
 )
@@ -366,3 +385,32 @@ export const DependenciesShape = Type.Array(
     dependencies: Type.Optional(Type.Array(document('A node of the same shape; absent on leaves.'))),
   }),
 )
+
+const eventMembers = {
+  id: text('Stable, to tell whether an event was seen before.'),
+  seq: count('Rises from event to event; what to go on from.'),
+  hook: text('Name of the hook.'),
+  entity: Type.String(),
+  entityVersion: text('By which the document was changed.'),
+  operation: Type.Enum(['insert', 'update', 'delete']),
+  documentId: Type.Optional(Type.Unknown({ description: '`_id` of the document, where it may be read.' })),
+  principal: text('Who changed the document.'),
+  date: text('When.'),
+  changed: Type.Array(Type.String(), { description: 'Paths of what is new or different.' }),
+  removed: Type.Array(Type.String(), { description: 'Paths of what is gone.' }),
+  before: Type.Optional(document('What is watched, as it was; absent for an insert.')),
+  after: Type.Optional(document('What is watched, as it is; absent for a delete.')),
+  include: Type.Optional(document('What the hook includes.')),
+  changes: Type.Optional(
+    Type.Array(document('`path`, and `from`, `to` or `movedFrom`.'), {
+      description: 'Of a hook of kind audit, in place of `before`, `after` and `include`.',
+    }),
+  ),
+}
+
+export const EventShape = Type.Object(eventMembers)
+
+export const EventPageShape = Type.Object({
+  events: Type.Array(EventShape, { description: 'Oldest first.' }),
+  next: count('To be passed as `since`.'),
+})

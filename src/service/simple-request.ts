@@ -2,7 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 
-const KNOWN = ['Q', 'P', 'S', 'from', 'to', 'maxResults'] as const
+const KNOWN = ['Q', 'P', 'S', 'from', 'to', 'maxResults', 'asOf'] as const
 type Parameter = (typeof KNOWN)[number]
 
 export function readSimpleRequest(parameters: URLSearchParams): JsonObject {
@@ -14,6 +14,7 @@ export function readSimpleRequest(parameters: URLSearchParams): JsonObject {
       : { field: '*', include: true, recursive: true },
     ...(given.S && { sort: given.S.split(',').map(readSort) }),
     ...readBounds(given),
+    ...(given.asOf && { asOf: given.asOf }),
   }
 }
 

@@ -7,17 +7,20 @@ import { type Json, type JsonObject, isNumber, parseTrusted } from '../base/json
 import { memoized } from '../base/memo.ts'
 import { compileUpdate } from '../lang/apply.ts'
 import { resolveUpdate } from '../lang/resolve-update.ts'
-import { resolveProjection, resolveQuery } from '../lang/resolve.ts'
+import { resolveProjection } from '../lang/resolve.ts'
 import { rootScope } from '../lang/scope.ts'
 import type { Outcome, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
 import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { resolveSelection } from './following.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
 import { documentIn, freshnessFor, hiddenDenial, revise } from './revise.ts'
+import { selectFirst } from './select-first.ts'
 import { type Tally, createTally } from './tally.ts'
+import { watched } from './tell.ts'
 import { drawingSources } from './values.ts'
 
 export async function update(deps: Deps, caller: Caller, request: UpdateRequest): Promise<DataResponse> {
@@ -26,14 +29,16 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   const allowed = authorizeUpdate(
     {
       schema,
-      query: resolveQuery(request.query, scope),
+      query: resolveSelection(request.query, schema, deps),
       update: resolveUpdate(request.update, scope),
       projection: resolveProjection(request.projection, scope),
       atomic: request.atomic,
     },
     caller,
   )
-  const { write, ...remaining } = planUpdate(allowed, changeBy(deps, allowed, request))
+  const { write: wanted, ...remaining } = planUpdate(allowed, changeBy(deps, allowed, request))
+  const bounds = boundsOf(deps, request)
+  const write = await selectFirst(wanted, schema, { deps, bounds })
   let tally!: Tally
   let matchCount = 0
   const begin = (): Report => {
@@ -45,7 +50,9 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
       tally.add(outcome, sighted(outcome, page, { request, allowed }))
     }
   }
-  const isCommitted = await deps.storeOf(schema).write(write, begin, boundsOf(deps, request))
+  const isCommitted = await deps
+    .storeOf(schema)
+    .write(watched(write, schema, { deps, caller }), begin, bounds)
   return { ...tally.respond(isCommitted), matchCount }
 }
 

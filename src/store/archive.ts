@@ -1,6 +1,9 @@
 /** What a store gives and takes when all of it moves to another one. Locks are short-lived, and stay behind. */
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
+import type { ArchivedSinks } from './archived-sinks.ts'
+import type { KeptEvent } from './events.ts'
+import type { KeptChange } from './past.ts'
 import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './store.ts'
 
 export interface Archive {
@@ -8,9 +11,16 @@ export interface Archive {
   collections(): Promise<readonly ArchivedCollection[]>
   /** In pages that fit into memory. */
   documents(collection: Collection): AsyncIterable<readonly ArchivedDocument[]>
+  /** The changes of documents that are kept, in pages; none where no past was ever kept. */
+  past(collection: Collection): AsyncIterable<readonly ArchivedChange[]>
   sequences(): Promise<readonly ArchivedSequence[]>
   /** Of all entities, also removed ones, in the order in which it happened; in pages. */
   history(): AsyncIterable<readonly ArchivedHistory[]>
+  /** Watched changes that are kept, in the order of their numbers; in pages. */
+  events(): AsyncIterable<readonly KeptEvent[]>
+  /** The last number that an event ever got. */
+  lastEvent(): Promise<number>
+  sinks(): Promise<ArchivedSinks>
   records(): Promise<ArchivedRecords>
   /** What keeps this store from being moved into; undefined when it is empty. */
   obstacle(): Promise<Obstacle | undefined>
@@ -44,9 +54,14 @@ export interface Receiving extends AsyncDisposable {
   createCollection(collection: ReceivedCollection): Promise<void>
   /** One page, all of it or nothing. */
   addDocuments(collection: Collection, documents: readonly ArchivedDocument[]): Promise<void>
+  addPast(collection: Collection, changes: readonly ArchivedChange[]): Promise<void>
   buildIndexes(collection: Collection): Promise<void>
   addSequences(sequences: readonly ArchivedSequence[]): Promise<void>
   addHistory(history: readonly ArchivedHistory[]): Promise<void>
+  addEvents(events: readonly KeptEvent[]): Promise<void>
+  /** Events from now on get higher numbers. */
+  putLastEvent(last: number): Promise<void>
+  addSinks(sinks: ArchivedSinks): Promise<void>
   /** The epoch becomes a later one than any that was ever read here. */
   putRecords(records: ArchivedRecords): Promise<void>
   /** From now on the store can be used. */
@@ -57,11 +72,14 @@ export interface Receiving extends AsyncDisposable {
 
 export interface ArchivedCollection extends CollectionDefinition {
   readonly count: number
+  /** From when on past versions are kept; null: not any more; absent: they never were. */
+  readonly pastSince?: number | null
 }
 
 export interface ReceivedCollection extends CollectionDefinition {
   /** What numbers are as `_id` here; a store may keep them in a form that depends on it. */
   readonly numericIdType: TypeName | undefined
+  readonly pastSince?: number | null
 }
 
 export interface ArchivedDocument {
@@ -69,6 +87,12 @@ export interface ArchivedDocument {
   readonly key: string
   readonly version: number
   readonly text: string
+}
+
+/** How many paths its writers knew does not move. */
+export interface ArchivedChange extends Omit<KeptChange, 'paths'> {
+  /** Of the document, as that of the document itself. */
+  readonly key: string
 }
 
 export interface ArchivedSequence {

@@ -11,10 +11,12 @@ type Home = Pick<Store, 'nextValues'>
 export function withSequencesOf(home: Home, store: Store): Store {
   return {
     kind: store.kind,
+    answers: (query) => store.answers(query),
     description: store.description,
     find: (plan, take, bounds) => store.find(plan, take, bounds),
     stream: (plan, bounds) => store.stream(plan, bounds),
     explain: (plan, bounds) => store.explain(plan, bounds),
+    readPast: (request, bounds) => store.readPast(request, bounds),
     write: (plan, begin, bounds) =>
       withSupply(home, (draw) => store.write(drawingFrom(draw, plan), begin, bounds)),
     transact: (work) =>
@@ -27,6 +29,11 @@ export function withSequencesOf(home: Home, store: Store): Store {
     prepareCollection: (definition) => store.prepareCollection(definition),
     onMetadataChange: (listener) => store.onMetadataChange(listener),
     readHistory: (entity) => store.readHistory(entity),
+    readEvents: (request, bounds) => store.readEvents(request, bounds),
+    eventBounds: () => store.eventBounds(),
+    onEvents: (listener) => store.onEvents(listener),
+    trimEvents: (limits) => store.trimEvents(limits),
+    sinks: store.sinks,
     archive: store.archive,
     ping: () => store.ping(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
@@ -36,6 +43,7 @@ export function withSequencesOf(home: Home, store: Store): Store {
 function sessionWith(home: Home, session: StoreSession, draw: Draw): StoreSession {
   return {
     kind: session.kind,
+    answers: (query) => session.answers(query),
     find: (plan, take, bounds) => session.find(plan, take, bounds),
     explain: (plan, bounds) => session.explain(plan, bounds),
     nextValues: (sequence, count) => home.nextValues(sequence, count),

@@ -1,20 +1,29 @@
 /** Where documents live: the one seam behind which databases differ. `test/store/contract.ts` defines correct. */
 import type { Json, JsonObject } from '../base/json.ts'
+import type { Query } from '../lang/query.ts'
+import type { FieldRef } from '../lang/scope.ts'
 import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { Archive } from './archive.ts'
+import type { EventStore } from './events.ts'
+import type { PastRequest, PastVersion } from './past.ts'
+import type { SinkStore } from './sinks.ts'
 
-export interface Store extends AsyncDisposable {
+export interface Store extends EventStore, AsyncDisposable {
   /** The backend's name in metadata, and the key of its part of an explanation. */
   readonly kind: StoreKind
   /** What the store promises, for people: engine and durability. */
   readonly description: string
+  /** Whether the engine can answer the query wherever it stands, also inside of others. */
+  answers(query: Query<FieldRef>): boolean
   /** Hands over the documents of the page one after the other; what `take` throws ends the find. */
   find(plan: ReadPlan, take: (document: StoredDocument) => void, bounds: Bounds): Promise<Found>
   /** The documents of the page at the pace of the reader, all from one moment, however many they are. */
   stream(plan: ReadPlan, bounds: Bounds): AsyncIterable<StoredDocument>
   explain(plan: ReadPlan, bounds: Bounds): Promise<Explanation>
+  /** What is known of the versions of one document, oldest first, all from one moment. */
+  readPast(request: PastRequest, bounds: Bounds): AsyncIterable<PastVersion>
   /**
    * One transaction. What becomes of each document is reported from inside it, so what a report throws takes
    * everything back. A store that must begin again asks for a new report, and then only that one counts. Tells whether
@@ -40,6 +49,8 @@ export interface Store extends AsyncDisposable {
   /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
   onMetadataChange(listener: () => void): void
   readHistory(entity: string): Promise<readonly HistoryRecord[]>
+  /** Those to whom events are pushed. */
+  readonly sinks: SinkStore
   /** All of it, for a move to another store. */
   readonly archive: Archive
   /** Fails when the store cannot be used. */
@@ -77,7 +88,7 @@ export interface Bounds {
 }
 
 /** What can be done with documents, inside a transaction or on its own. */
-export type StoreSession = Pick<Store, 'kind' | 'find' | 'explain' | 'write' | 'nextValues'>
+export type StoreSession = Pick<Store, 'kind' | 'answers' | 'find' | 'explain' | 'write' | 'nextValues'>
 
 export interface Found {
   /** All matches, whatever the page; 0 when the plan does not count. */
@@ -121,6 +132,8 @@ export interface CollectionDefinition {
   readonly indexes: readonly IndexDefinition[]
   /** Paths of fields that may be stored from now on; the store remembers all it was ever told. */
   readonly paths: readonly string[]
+  /** Whether past versions of the documents are kept from now on; what is kept already stays in any case. */
+  readonly history?: boolean
 }
 
 export interface HistoryRecord {

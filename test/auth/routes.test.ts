@@ -49,8 +49,17 @@ test('routes: every one declares who may ask', () => {
 })
 
 test('routes: all of /metadata needs a permission, all of /data a caller', () => {
-  const inside = ROUTES.filter(({ tag }) => tag !== 'service')
+  const inside = ROUTES.filter(({ tag }) => tag === 'data' || tag === 'metadata')
   const loose = inside.filter(({ tag, access }) => (tag === 'data') !== (access === 'authenticated'))
+  assert.deepEqual(loose.map(nameOf), [])
+})
+
+test('routes: to read events takes a caller, to decide who is told of them a permission', () => {
+  const inside = ROUTES.filter(({ tag }) => tag === 'events')
+  const loose = inside.filter(({ path, access }) => {
+    const isReading = path === '/events' || path === '/events/stream'
+    return access !== (isReading ? 'authenticated' : 'events.manage')
+  })
   assert.deepEqual(loose.map(nameOf), [])
 })
 

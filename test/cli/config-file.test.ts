@@ -160,6 +160,46 @@ test('config file: all of it is understood', () => {
   assert.deepEqual(tls, { cert: 'c.pem', key: 'k.pem', ca: undefined })
 })
 
+test('config file: events are kept for a week, a million of them, unless it says otherwise', () => {
+  const usual = {
+    keepDays: 7,
+    keepCount: 1_000_000,
+    abandonDays: 30,
+    allowPrivateAddresses: false,
+    sinks: [],
+  }
+  assert.deepEqual(read({}).events, usual)
+  assert.deepEqual(read({ events: { keepDays: 3 } }).events, { ...usual, keepDays: 3 })
+  assert.deepEqual(read({ events: { keepCount: 5 } }).events, { ...usual, keepCount: 5 })
+  assert.equal(variableFor('events.keepDays'), 'SMALT_EVENTS_KEEP_DAYS')
+})
+
+test('config file: private addresses are allowed by the setting and by its variable', () => {
+  const allowed = (file: Json, environment: Environment = {}) =>
+    read(file, {}, environment).events.allowPrivateAddresses
+  assert.equal(allowed({ events: { allowPrivateAddresses: true } }), true)
+  assert.equal(allowed({}, { SMALT_EVENTS_ALLOW_PRIVATE: 'true' }), true)
+  assert.equal(
+    allowed({ events: { allowPrivateAddresses: true } }, { SMALT_EVENTS_ALLOW_PRIVATE: 'false' }),
+    false,
+  )
+  assert.throws(() => read({}, {}, { SMALT_EVENTS_ALLOW_PRIVATE: 'yes' }), /must be true or false, not "yes"/)
+  assert.throws(
+    () => read({}, {}, { SMALT_EVENTS_ALLOW_PRIVATE_ADDRESSES: 'true' }),
+    /did you mean SMALT_EVENTS_ALLOW_PRIVATE\?/,
+  )
+})
+
+const SINK = { name: 'kitchen', url: 'https://kitchen.example.com/', roles: ['cook'] }
+const SIGNED_WITH = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+test('config file: sinks stand in it, with their secrets from elsewhere', () => {
+  const given = { ...SINK, secret: { env: 'KITCHEN_SECRET' }, filter: { entity: 'sandwich' } }
+  const { events } = read({ events: { sinks: [given] } }, {}, { KITCHEN_SECRET: SIGNED_WITH })
+  const definition = { ...SINK, kind: 'webhook', secret: SIGNED_WITH, filter: { entity: 'sandwich' } }
+  assert.deepEqual(events.sinks, [{ definition }])
+})
+
 const REFUSED: readonly [file: Json | string, message: RegExp][] = [
   [{ prot: 1 }, /there is no setting \/prot; did you mean \/port\?$/],
   [{ auth: { token: {} } }, /there is no setting \/auth\/token; did you mean \/auth\/tokens\?$/],
@@ -169,6 +209,26 @@ const REFUSED: readonly [file: Json | string, message: RegExp][] = [
   ],
   [{ 'a/b~c': 1 }, /there is no setting \/a~1b~0c; there are host, port, /],
   [{ permissions: { 'metadata.read': ['x'] } }, /no setting \/permissions\/metadata\.read; did you mean/],
+  [{ events: { keepDays: 0 } }, /: \/events\/keepDays must be a whole number from 1 to /],
+  [{ events: { sinks: [SINK] } }, /: \/events\/sinks\/0: "secret" must be/],
+  [{ events: { sinks: [{ ...SINK, secret: 'short' }] } }, /: \/events\/sinks\/0: "secret" must be/],
+  [{ events: { sinks: [{ ...SINK, url: 'http://10.0.0.1/' }] } }, /\/0: "url" leads to a private/],
+  [{ events: { sinks: [{ ...SINK, rols: [] }] } }, /no setting \/events\/sinks\/0\/rols; did you mean/],
+  [
+    {
+      events: {
+        sinks: [
+          { ...SINK, secret: SIGNED_WITH },
+          { ...SINK, secret: SIGNED_WITH },
+        ],
+      },
+    },
+    /names the sink kitchen twice$/,
+  ],
+  [
+    { events: { sinks: [{ ...SINK, secret: SIGNED_WITH, datasource: 'x' }] } },
+    /\/events\/sinks\/0\/datasource: there is no such datasource$/,
+  ],
   [{ port: '1' }, /: \/port must be a whole number from 0 to 65535$/],
   [{ port: 65_536 }, /: \/port must be a whole number from 0 to 65535$/],
   [{ port: 1.5 }, /: \/port must be/],

@@ -1,9 +1,27 @@
 /** The few options of curl that the pages use, so that their commands run also where there is no curl. */
 
 export async function runCurl(command: string): Promise<string> {
-  const { url, method, headers, body } = readCommand(command)
-  const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) })
-  return await response.text()
+  const { url, method, headers, body, seconds } = readCommand(command)
+  const signal = seconds === undefined ? undefined : AbortSignal.timeout(seconds * 1_000)
+  const response = await fetch(url, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+    ...(signal && { signal }),
+  })
+  return signal ? await textUntil(signal, response) : await response.text()
+}
+
+/** What had come when the time was over. */
+async function textUntil(signal: AbortSignal, { body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const chunk of body!) text += decoder.decode(chunk, { stream: true })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return text
 }
 
 interface Command {
@@ -11,6 +29,8 @@ interface Command {
   method: string
   readonly headers: Record<string, string>
   body?: string
+  /** After which the answer counts as it is. */
+  seconds?: number
 }
 
 function readCommand(text: string): Command {
@@ -19,8 +39,9 @@ function readCommand(text: string): Command {
   const command: Command = { url: '', method: 'GET', headers: {} }
   const rest = words.values()
   for (const word of rest) {
-    if (word === '-sS') continue
+    if (word === '-sS' || word === '-N') continue
     if (word === '-X') command.method = rest.next().value!
+    else if (word === '--max-time') command.seconds = Number(rest.next().value!)
     else if (word === '-H') {
       const header = rest.next().value!
       const colon = header.indexOf(':')

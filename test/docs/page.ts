@@ -47,3 +47,9 @@ export function isAsShown(shown: Json, value: Json | undefined): boolean {
     hasOnlyThese && names.every((name) => Object.hasOwn(value, name) && isAsShown(shown[name]!, value[name]))
   )
 }
+
+/** The same for text, in which `…` stands for anything on its line. */
+export function isTextAsShown(shown: string, text: string): boolean {
+  const parts = shown.trimEnd().split(ANYTHING)
+  return new RegExp(`^${parts.map((part) => RegExp.escape(part)).join('.*')}$`).test(text.trimEnd())
+}

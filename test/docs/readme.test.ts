@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,9 +10,19 @@ import { test } from 'node:test'
 import type { Json } from '../../src/base/json.ts'
 import { parseJson } from '../../src/base/parse-json.ts'
 import { runCurl } from './curl.ts'
-import { type Block, ROOT, blocksOf, isAsShown } from './page.ts'
+import { type Block, ROOT, blocksOf, isAsShown, isTextAsShown } from './page.ts'
 
-const PAGES = ['README.md', 'docs/tutorial.md', 'docs/how-to/check-access.md']
+const PAGES = [
+  'README.md',
+  'docs/tutorial.md',
+  'docs/how-to/check-access.md',
+  'docs/how-to/follow-references.md',
+  'docs/how-to/look-back.md',
+  'docs/how-to/react-to-changes.md',
+  'docs/how-to/receive-webhooks.md',
+]
+/** An answer that is no JSON. */
+const TEXT = 'text answer'
 const ADDRESS = 'http://127.0.0.1:8080'
 
 for (const page of PAGES) {
@@ -20,15 +30,33 @@ for (const page of PAGES) {
     await using server = await startedServer()
     const steps = stepsOf(page)
     assert.ok(steps.length > 0)
+    let outputs = ''
     for (const { command, shown } of steps) {
       await t.test(`line ${command.line}`, async () => {
-        const output = await runCurl(command.text.replaceAll(ADDRESS, server.address))
+        const output = await runCurl(filledIn(command.text, outputs).replaceAll(ADDRESS, server.address))
+        outputs += output
         if (!shown) return
+        if (shown.tag === TEXT) return assert.ok(isTextAsShown(shown.text, output), output)
         const answer = output.startsWith('{') || output.startsWith('[') ? parseJson(output, 64) : output
         const expected: Json = shown.tag === 'json' ? parseJson(shown.text, 64) : shown.text
         assert.ok(isAsShown(expected, answer), `the page shows\n${shown.text}\nbut the answer is\n${output}`)
       })
     }
+  })
+}
+
+test('docs/how-to/receive-webhooks.md: the receiver shown is the one that the tests receive with', () => {
+  const shown = blocksOf('docs/how-to/receive-webhooks.md').find(({ tag }) => tag === 'ts')
+  const source = readFileSync(join(ROOT, 'test/sinks/receiver-example.ts'), 'utf8')
+  assert.equal(shown!.text.trimEnd(), source.trimEnd())
+})
+
+/** Where a command says `name:…`, the first version of a document of that name that an answer before has told. */
+function filledIn(command: string, outputs: string): string {
+  return command.replaceAll(/\b(\w+):…/g, (_, name: string) => {
+    const told = new RegExp(`\\b${name}:\\d+`).exec(outputs)
+    assert.ok(told, `no answer has told of a version of ${name}`)
+    return told[0]
   })
 }
 
@@ -43,7 +71,7 @@ function stepsOf(page: string): readonly Step[] {
   return blocks.flatMap((command, i): readonly Step[] => {
     if (command.tag !== 'sh' || !command.text.includes('curl')) return []
     const next = blocks[i + 1]
-    return [next?.tag === 'json' ? { command, shown: next } : { command }]
+    return [next?.tag === 'json' || next?.tag === TEXT ? { command, shown: next } : { command }]
   })
 }
 

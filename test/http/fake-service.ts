@@ -3,7 +3,14 @@ import type { Caller } from '../../src/access/caller.ts'
 import { ServiceError } from '../../src/base/errors.ts'
 import type { Json } from '../../src/base/json.ts'
 import { type DataResponse, failed } from '../../src/service/response.ts'
-import type { DataService, MetadataService, Service, Target } from '../../src/service/service.ts'
+import type {
+  DataService,
+  EventService,
+  MetadataService,
+  Service,
+  SinkService,
+  Target,
+} from '../../src/service/service.ts'
 
 export interface FakeService extends Service {
   /** What `ready` fails with. */
@@ -22,6 +29,8 @@ export function fakeService(): FakeService {
       return fake.gate
     }),
     metadata: fakeMetadata(),
+    events: fakeEvents(),
+    sinks: fakeSinks(),
     store: { kind: 'fake', description: 'nothing is kept', location: 'nowhere' },
     problem: undefined,
     readyCalls: 0,
@@ -65,6 +74,8 @@ function fakeData(gate: () => Promise<void>): DataService {
     save: (caller, target, body) => tell('save', caller, target, { body }),
     update: (caller, target, body) => tell('update', caller, target, { body }),
     delete: (caller, target, body) => tell('delete', caller, target, { body }),
+    history: (caller, target, parameters) =>
+      tell('history', caller, target, { parameters: String(parameters) }),
     simpleFind: (caller, target, parameters) =>
       tell('simpleFind', caller, target, Object.fromEntries(parameters)),
     simpleExplain: (caller, target, parameters) =>
@@ -116,5 +127,36 @@ function fakeMetadata(): MetadataService {
     setDefault: async (_, target) => tell('setDefault', target),
     clearDefault: async (_, entity) => tell('clearDefault', entity),
     remove: async (_, entity) => tell('remove', entity),
+  }
+}
+
+function fakeEvents(): EventService {
+  return {
+    async read(_caller, parameters) {
+      return { events: [JSON.stringify(Object.fromEntries(parameters))], next: 1 }
+    },
+    async follow(_caller, { parameters }) {
+      return (async function* () {
+        yield { events: [{ seq: 1, text: JSON.stringify(Object.fromEntries(parameters)) }], position: 1 }
+      })()
+    },
+  }
+}
+
+function fakeSinks(): SinkService {
+  const tell = async (operation: string, ...args: readonly (Json | undefined)[]): Promise<Json> => ({
+    operation,
+    args: JSON.parse(JSON.stringify(args)) as Json,
+  })
+  return {
+    create: (_, body) => tell('create', body),
+    list: () => tell('list'),
+    get: (_, name) => tell('get', name),
+    replace: (_, name, body) => tell('replace', name, body),
+    remove: (_, name) => tell('remove', name),
+    dead: (_, name, parameters) => tell('dead', name, Object.fromEntries(parameters)),
+    inspect: (_, name, eventId) => tell('inspect', name, eventId),
+    redrive: (_, name, eventId) => tell('redrive', name, eventId),
+    discard: (_, name, eventId) => tell('discard', name, eventId),
   }
 }

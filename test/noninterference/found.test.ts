@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Json, type JsonObject, parseTrusted } from '../../src/base/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
-import { type TestService, callerWith, openTestService } from '../support/service.ts'
+import { type TestService, callerWith, openTestService, textOf } from '../support/service.ts'
 
 const CLERK = callerWith()
 const SECRET = { type: 'integer', access: { find: ['boss'] } }
@@ -123,6 +123,19 @@ test('update: members out of sight that nothing needs are carried over where som
     callerWith('boss'),
   )
   assert.deepEqual(processed, ['{"safe":{"pin":"4321","note":"n"}}'])
+})
+
+test('find: the mark of a document tells nothing of documents of other entities whose _id is the same', async () => {
+  await using on = await openTestService()
+  const marks = []
+  for (const entity of ['e', 'f']) {
+    await on.define(entity, { _id: { type: 'string', access: { find: ['boss'] } } })
+    await on.store(entity, [{ _id: '1' }])
+    const { resultMetadata = [] } = await on.find(entity, { projection: EVERYTHING }, CLERK)
+    const [told] = resultMetadata.map((text) => parseTrusted(text) as JsonObject)
+    marks.push(textOf(told!['documentVersion']).split(':')[0])
+  }
+  assert.notEqual(marks[0], marks[1])
 })
 
 function withoutVersions(response: DataResponse): Json {

@@ -98,7 +98,7 @@ function makeSimple(chance: Chance, world: World, { node, at, spot = '' }: Place
   if (constraints['element-identity'] === true) return `i${spot}`
   const ruled = RULED.get(at)
   if (ruled) return chance.pick(ruled)
-  return chance.pick(POOLS[node.type].filter((value) => isWithin(value, constraints)))
+  return chance.pick((node.pool ?? POOLS[node.type]).filter((value) => isWithin(value, constraints)))
 }
 
 function isWithin(value: Json, { minimum, maximum, minLength, maxLength, matches }: JsonObject): boolean {

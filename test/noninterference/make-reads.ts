@@ -1,14 +1,24 @@
 /** Random reads, half of them of what the caller may see and half of them reaching for what they may not. */
 import { type Json, type JsonObject, isNumber, numberText } from '../../src/base/json.ts'
 import type { Chance } from '../agreement/chance.ts'
-import { makeLiteral, makeQuery, makeRequest, pickField } from '../agreement/make-requests.ts'
+import {
+  makeLiteral,
+  makeQuery,
+  makeRange,
+  makeRequest,
+  makeSort,
+  pickField,
+} from '../agreement/make-requests.ts'
 import { type ObjectNode, type Simple, familyOf, withPredefined } from '../agreement/model.ts'
 import type { Pair } from './make-documents.ts'
+import { type Reach, makeAsked, makeReach, makeShown } from './reach.ts'
 import { ENTITY, type Version, type World, isSecret, secretsOf, sightOf } from './world.ts'
 
 /** What requests are drawn from. */
 export interface Subject {
   readonly world: World
+  /** With those that references lead to. */
+  readonly worlds: readonly World[]
   readonly pairs: readonly Pair[]
   readonly version: Version
 }
@@ -20,6 +30,8 @@ export function viewOf(chance: Chance, { world, version }: Subject, percentInSig
 }
 
 export function makeFind(chance: Chance, subject: Subject): JsonObject {
+  const reach = chance.happens(55) ? makeReach(chance, subject) : undefined
+  if (reach) return makeLeading(chance, subject, reach)
   const body = makeRequest(chance, viewOf(chance, subject))
   // naming a secret is refused as soon as a query does; the projection may always do it
   const projection = chance.happens(30)
@@ -35,11 +47,24 @@ export function makeFind(chance: Chance, subject: Subject): JsonObject {
   }
 }
 
+/** A query and a projection, or one of them, that lead on by references. */
+function makeLeading(chance: Chance, subject: Subject, reach: Reach): JsonObject {
+  const kind = chance.int(10)
+  return {
+    ...(kind < 6 && { query: makeAsked(chance, reach) }),
+    projection: kind > 1 ? makeShown(chance, reach) : { field: '*', recursive: true },
+    ...(chance.happens(30) && { sort: makeSort(chance, [viewOf(chance, subject, 90)]) }),
+    ...(chance.happens(25) && makeRange(chance)),
+    ...(chance.happens(10) && { execution: { count: chance.pick(['exact', 'none']) } }),
+  }
+}
+
 /** An explanation says little but how many match, so that more of them ask about secrets. */
 export function makeExplained(chance: Chance, subject: Subject): JsonObject {
   const body = makeFind(chance, subject)
   if (chance.happens(50)) return body
-  const query = makeQuery(chance, [secretsOf(subject.world)], 0)
+  const reach = chance.happens(40) ? makeReach(chance, subject, 30) : undefined
+  const query = reach ? makeAsked(chance, reach, 0) : makeQuery(chance, [secretsOf(subject.world)], 0)
   return { query, projection: { field: '*', recursive: true } }
 }
 
@@ -47,7 +72,9 @@ export function makeExplained(chance: Chance, subject: Subject): JsonObject {
 export function makeSelection(chance: Chance, subject: Subject): JsonObject {
   const { world, pairs } = subject
   const kind = chance.int(100)
-  if (kind < 30) return { $and: [] }
+  const reach = kind < 30 ? makeReach(chance, subject) : undefined
+  if (reach) return makeAsked(chance, reach, 1)
+  if (kind < 45) return { $and: [] }
   if (kind < 65 && !isSecret(world, '_id')) {
     const names = Array.from({ length: 1 + chance.int(3) }, () => chance.pick(pairs).a['_id']!)
     return { field: '_id', op: '$in', values: names }
@@ -57,9 +84,11 @@ export function makeSelection(chance: Chance, subject: Subject): JsonObject {
 
 export function makeSimpleParameters(chance: Chance, subject: Subject): URLSearchParams {
   const root = viewOf(chance, subject)
+  const reach = chance.happens(40) ? makeReach(chance, subject) : undefined
   const parameters = new URLSearchParams()
-  const field = () => pickField(chance, [root], (node) => familyOf(node) !== undefined)
-  const [asked, sorted, shown] = [field(), field(), pickField(chance, [root], () => true)]
+  const field = (from: ObjectNode) => pickField(chance, [from], (node) => familyOf(node) !== undefined)
+  const [asked, sorted] = [field(reach?.asked ?? root), field(root)]
+  const shown = pickField(chance, [reach?.shown ?? root], () => true)
   if (asked && chance.happens(80)) {
     const values = Array.from({ length: 1 + chance.int(2) }, () =>
       textOf(makeLiteral(chance, asked.node as Simple)),

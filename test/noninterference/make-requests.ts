@@ -1,10 +1,10 @@
 /** Random requests over every route: which one, in which form, by whom. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { pickField } from '../agreement/make-requests.ts'
 import { type Subject, makeExplained, makeFind, makeSimpleParameters, viewOf } from './make-reads.ts'
 import { makeChange, makeInsert, makeRemoval, makeSave } from './make-writes.ts'
-import type { Request } from './request.ts'
+import { type Request, eventMark, versionMark } from './request.ts'
 import { ENTITY, printWorld } from './world.ts'
 
 type Asked = Omit<Request, 'roles'>
@@ -13,19 +13,36 @@ type Make = (chance: Chance, subject: Subject) => Asked
 /** The `turn`-th request of all. */
 export function makeRequestFor(
   chance: Chance,
-  { world, pairs }: Pick<Subject, 'world' | 'pairs'>,
+  scene: Pick<Subject, 'world' | 'pairs'> & { readonly others: readonly Pick<Subject, 'world' | 'pairs'>[] },
   turn: number,
 ): Request {
-  const subject = { world, pairs, version: chance.pick(world.versions) }
   const isRare = turn % RARE_EVERY === 0
+  const all = [scene, ...scene.others]
+  const { world, pairs } = isRare || chance.happens(75) ? scene : chance.pick(all)
+  const worlds = all.map((each) => each.world)
+  const subject = { world, worlds, pairs, version: chance.pick(world.versions) }
   const make = isRare ? RARE[(turn / RARE_EVERY) % RARE.length]! : chance.pick(CHOICES)
-  const asked = make(chance, subject)
+  const asked = of(world.entity, make(chance, subject))
   // whoever has fewer roles may read no more
   const roles = chance.happens(88) ? world.roles : world.roles.filter(() => chance.happens(50))
   return { ...asked, roles }
 }
 
 const RARE_EVERY = 10
+
+/** The request with another entity in the place of the one that most requests are about; events are told of that only. */
+function of(entity: string, asked: Asked): Asked {
+  if (entity === ENTITY || asked.route === 'events') return asked
+  const body = asked.body === undefined ? undefined : renamed(asked.body, entity)
+  return { ...asked, path: asked.path.replaceAll(ENTITY, entity), ...(body !== undefined && { body }) }
+}
+
+function renamed(value: Json, entity: string): Json {
+  if (value === ENTITY) return entity
+  if (isArray(value)) return value.map((each) => renamed(each, entity))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, renamed(each, entity)]))
+}
 
 type Op = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
 
@@ -87,6 +104,20 @@ function pickGenerated(chance: Chance, subject: Subject): string {
   return pickField(chance, [viewOf(chance, subject)], () => true)!.path
 }
 
+/** As of a moment at which some document was written. */
+const lookingBack: Make = (chance, subject) => {
+  const asked = data(chance.pick(['find', 'explain']), 'POST')(chance, subject)
+  return { ...asked, body: { ...(asked.body as JsonObject), asOf: versionMark(chance.int(200)) } }
+}
+
+const history: Make = (chance, subject) => {
+  const address = addressed(chance, subject, { base: `/data/history/${ENTITY}`, route: 'history' })
+  const id = chance.pick(subject.pairs).a['_id']!
+  const name = typeof id === 'string' ? id : JSON.stringify(id)
+  const path = `${address.path}/${encodeURIComponent(name)}${chance.happens(30) ? '?from=1' : ''}`
+  return get({ path, route: address.route })
+}
+
 const insertAlias: Make = (chance, subject) => {
   const address = addressed(chance, subject, { base: `/data/${ENTITY}`, route: 'insertAlias' })
   const { path, route, inBody } = address
@@ -126,6 +157,19 @@ const search: Make = (chance, subject) => {
 }
 
 const searches: Make = () => get({ path: `/data/search/${ENTITY}`, route: 'searches' })
+
+/** From the oldest one, or from one that was told before; other worlds in the same database have other secrets. */
+const events: Make = (chance) => {
+  const parameters = [
+    `entity=${ENTITY}`,
+    ...(chance.happens(50) ? [`since=${eventMark(chance.int(30))}`] : []),
+    ...(chance.happens(50) ? [`limit=${1 + chance.int(12)}`] : []),
+    ...(chance.happens(15) ? [`hook=h${chance.int(2)}`] : []),
+    ...(chance.happens(15) ? [`operation=${chance.pick(['insert', 'update', 'delete'])}`] : []),
+  ]
+  const asked = get({ path: `/events?${parameters.join('&')}`, route: 'events' })
+  return chance.happens(20) ? { ...asked, headers: { Accept: 'application/x-ndjson' } } : asked
+}
 
 /** Open mode lets everybody read metadata; to change them is to decide who reads what, so nothing here does. */
 const METADATA: readonly (readonly [route: string, path: string])[] = [
@@ -198,6 +242,20 @@ const lock: Make = (chance) => {
   return { route: 'lock', method: 'POST', path: '/data/lock', body }
 }
 
+/** There is no sink: one would tell by its receiver, and what it is told is made as events are. */
+const SINKS: readonly (readonly [route: string, method: string, tail: string])[] = [
+  ['createSink', 'POST', ''],
+  ['sinks', 'GET', ''],
+  ['sink', 'GET', '/s'],
+  ['replaceSink', 'PUT', '/s'],
+  ['removeSink', 'DELETE', '/s'],
+  ['deadLetters', 'GET', '/s/dead'],
+  ['redriveDeadLetters', 'POST', '/s/dead/redrive'],
+  ['deadLetter', 'GET', '/s/dead/x'],
+  ['redriveDeadLetter', 'POST', '/s/dead/x'],
+  ['discardDeadLetter', 'DELETE', '/s/dead/x'],
+]
+
 /** Where documents play no part, or should not; each has its turn, since chance might forget some. */
 const RARE: readonly Make[] = [
   ...METADATA.map(
@@ -217,6 +275,12 @@ const RARE: readonly Make[] = [
   }),
   ...LOCKS.map(([route, method, tail]): Make => () => {
     return { route, method, path: `/data/lock/${ENTITY}/c/x${tail}` }
+  }),
+  ...SINKS.map(([route, method, tail]): Make => () => {
+    const path = `/events/sinks${tail}`
+    return route === 'createSink' || route === 'replaceSink'
+      ? { route, method, path, body: {} }
+      : { route, method, path }
   }),
   lock,
   explainAccess,
@@ -241,6 +305,9 @@ const WEIGHTS: readonly (readonly [weight: number, make: Make])[] = [
   [16, bulk],
   [12, search],
   [2, searches],
+  [24, events],
+  [16, lookingBack],
+  [12, history],
 ]
 
 const CHOICES: readonly Make[] = WEIGHTS.flatMap(([weight, make]) =>

@@ -1,8 +1,10 @@
 /** Random worlds: schemas in several versions with random lists of roles, constraints, generators and indexes. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { makeIndexes, makeSchema } from '../agreement/make-documents.ts'
+import { makeProjection } from '../agreement/make-requests.ts'
 import { type Node, type ObjectNode, familyOf } from '../agreement/model.ts'
+import { makeReferences, namesUsed } from './references.ts'
 import {
   ENTITY,
   type List,
@@ -13,34 +15,121 @@ import {
   type World,
   isOpen,
   isSecret,
+  pathOfReference,
 } from './world.ts'
 
 export const ROLES: readonly string[] = ['r1', 'r2', 'r3', 'r4']
 
-export function makeWorld(chance: Chance): World {
+/** The one that most requests are about, and those that its references lead to. */
+export function makeWorlds(chance: Chance): readonly World[] {
+  const main = makeWorld(chance)
+  if (chance.happens(10)) return [main]
+  const { roles } = main
+  const others = ['c', 'g'].map((suffix) => {
+    const root = makeSmallRoot(chance)
+    const world = makeAny(chance, { entity: `${ENTITY}${suffix}`, root, roles })
+    return { ...world, isApart: chance.happens(20), tellsVersions: chance.happens(30), hooks: [] }
+  })
+  return linked(chance, [main, ...others])
+}
+
+/** From the first to the second, from there to the third, and to some others. */
+function linked(chance: Chance, worlds: readonly World[]): readonly World[] {
+  const all = worlds.map((world, i) => {
+    const others = worlds.filter((_, to) => chance.happens(i === to ? 30 : 15))
+    const targets = [...worlds.slice(i + 1, i + 2), ...others]
+    return { ...world, references: makeReferences(chance, world, targets) }
+  })
+  const used = namesUsed(all.flatMap(({ references }) => references))
+  return all.map((world) => ({
+    ...world,
+    versions: world.versions.map((version) => ({
+      ...version,
+      dropped: new Set([...version.dropped].filter((name) => !used.has(name))),
+      fields: new Map([...version.fields, ...listsOfReferences(chance, world)]),
+    })),
+  }))
+}
+
+function listsOfReferences(chance: Chance, { root, references }: World): readonly [string, Lists][] {
+  const isRuled = root.fields.has('owner')
+  return references
+    .filter(() => chance.happens(30))
+    .map((each) => [
+      pathOfReference(each),
+      { find: isRuled && chance.happens(50) ? inSome(chance) : withRules(chance, makeList(chance), isRuled) },
+    ])
+}
+
+function makeWorld(chance: Chance): World {
   // a world that hides nothing, or all of it, has little to tell
   for (let tries = 0; ; tries++) {
-    const world = makeAny(chance)
+    const root = makeRoot(chance)
+    const roles = ROLES.filter(() => chance.happens(40))
+    const world = makeAny(chance, { entity: ENTITY, root, roles })
     const paths = [...pathsOf(world.root, '')].map(({ path }) => path)
     const secrets = paths.filter((path) => isSecret(world, path)).length
     if ((secrets > 0 && secrets < paths.length) || tries > 5) return world
   }
 }
 
-function makeAny(chance: Chance): World {
-  const root = makeRoot(chance)
-  const roles = ROLES.filter(() => chance.happens(40))
+type Named = Pick<World, 'entity' | 'root' | 'roles'>
+
+function makeAny(chance: Chance, { entity, root, roles }: Named): World {
   const versions = Array.from({ length: 1 + chance.int(2) }, (_, i) => makeVersion(chance, root, i))
-  const world = { root, rules: new Map<string, Rule>(), versions, indexes: [], roles }
+  const hooks = Array.from({ length: 1 + chance.int(2) }, (_, i) => makeHook(chance, root, i))
+  const named = { entity, isApart: false, tellsVersions: false, root, references: [], roles }
+  const world = { ...named, rules: new Map<string, Rule>(), versions, indexes: [], hooks }
   return { ...world, rules: makeRules(chance, world), indexes: makeWorldIndexes(chance, world) }
+}
+
+/** Watching all, or what a random projection names, which may choose elements by what is out of sight. */
+function makeHook(chance: Chance, root: ObjectNode, i: number): JsonObject {
+  const projection = (): Json => makeProjection(chance, [root], 1)
+  const actions = ['insert', 'update', 'delete'].filter(() => chance.happens(80))
+  return {
+    name: `h${i}`,
+    actions: actions.length > 0 ? actions : ['update'],
+    configuration: {
+      ...(chance.happens(70) && { watchProjection: projection() }),
+      ...(chance.happens(60) && { includeProjection: projection() }),
+      ...(chance.happens(50) && { arrayOrderingSignificant: chance.happens(50) }),
+      ...(chance.happens(30) && { kind: 'audit' }),
+    },
+  }
 }
 
 /** Names are texts, so that whoever may not see them still finds documents in the same order on both sides. */
 function makeRoot(chance: Chance): ObjectNode {
-  const fields = new Map(makeSchema(chance).fields)
-  fields.set('_id', { kind: 'simple', type: 'string' })
+  const fields = new Map([...makeSchema(chance).fields, ...KEYS])
   if (chance.happens(30)) fields.set('name', { kind: 'simple', type: 'string' })
-  if (chance.happens(50)) {
+  return ruled(chance, fields)
+}
+
+/** Documents that come many at a time are better short. */
+function makeSmallRoot(chance: Chance): ObjectNode {
+  const inner = new Map<string, Node>([
+    ['x', KEY],
+    ['y', { kind: 'simple', type: chance.pick(['string', 'integer', 'date', 'bigdecimal']) }],
+  ])
+  const fields = new Map<string, Node>(KEYS)
+  fields.set('a', { kind: 'simple', type: chance.pick(['string', 'double', 'boolean', 'uid']) })
+  if (chance.happens(40)) fields.set('o', { kind: 'object', fields: inner })
+  if (chance.happens(40)) fields.set('p', { kind: 'array', element: { kind: 'object', fields: inner } })
+  return ruled(chance, fields)
+}
+
+/** By what documents meet: names of documents are among the values. */
+const KEY: Node = { kind: 'simple', type: 'string', pool: ['d00', 'd07', 'd14', 'p', 'q'] }
+const KEYS: readonly (readonly [string, Node])[] = [
+  ['_id', { kind: 'simple', type: 'string', pool: ['d00', 'd07', 'd14', 'd21', 'n1'] }],
+  ['key', KEY],
+  ['rank', { kind: 'simple', type: 'integer', pool: [0, 1, 2, 3] }],
+  ['keys', { kind: 'array', element: KEY }],
+]
+
+function ruled(chance: Chance, fields: Map<string, Node>): ObjectNode {
+  if (chance.happens(60)) {
     fields.set('owner', { kind: 'simple', type: 'string' })
     fields.set('level', { kind: 'simple', type: 'integer' })
   }
@@ -56,6 +145,8 @@ function makeVersion(chance: Chance, root: ObjectNode, i: number): Version {
     const isName = path === '_id' || path === 'name'
     const lists = {
       ...(isName ? chance.happens(12) && { find: ['r4'] } : some(chance, 'find', isRuled ? 30 : 45)),
+      // what documents are joined by is out of sight in some of them
+      ...(isRuled && isKey(path) && chance.happens(35) && { find: inSome(chance) }),
       ...some(chance, 'insert', 12),
       ...some(chance, 'update', 20),
       // whoever could change what a rule asks about could make it hold
@@ -76,6 +167,15 @@ function makeVersion(chance: Chance, root: ObjectNode, i: number): Version {
     fields,
     dropped: new Set([...root.fields.keys()].filter((name) => i > 0 && !isFixed(name) && chance.happens(15))),
   }
+}
+
+function isKey(path: string): boolean {
+  return path !== '_id' && KEYS.some(([name]) => name === path)
+}
+
+/** For everybody in documents that a rule admits to, and in all of them for some. */
+function inSome(chance: Chance): List {
+  return [{ role: 'anyone', where: makeWhere(chance, 1) }, ...(chance.happens(60) ? ['r4'] : [])]
 }
 
 function isFixed(name: string): boolean {
@@ -137,7 +237,10 @@ function makeRule(chance: Chance, { path, node }: Way, world: World): Rule | und
   if (isElementId && kind < 30) return { constraints: { 'element-identity': true } }
   if (kind < 60) return undefined
   if (node.kind === 'simple' && kind < 75) {
-    const generator = makeGenerator(chance, node.type, !isOpen(world, path))
+    const generator = makeGenerator(chance, node.type, {
+      entity: world.entity,
+      isOutOfSight: !isOpen(world, path),
+    })
     return generator && { generator, ...(chance.happens(50) && { constraints: { required: true } }) }
   }
   if (kind < 85) return { constraints: { required: true } }
@@ -145,7 +248,11 @@ function makeRule(chance: Chance, { path, node }: Way, world: World): Rule | und
   return bounds && { constraints: bounds }
 }
 
-function makeGenerator(chance: Chance, type: string, isOutOfSight: boolean): JsonObject | undefined {
+function makeGenerator(
+  chance: Chance,
+  type: string,
+  { entity, isOutOfSight }: { readonly entity: string; readonly isOutOfSight: boolean },
+): JsonObject | undefined {
   const overwrite = chance.happens(40)
   switch (type) {
     case 'integer':
@@ -153,7 +260,7 @@ function makeGenerator(chance: Chance, type: string, isOutOfSight: boolean): Jso
     case 'double':
       // how many values were drawn shows in the next one, as the documentation argues
       if (overwrite && isOutOfSight) return undefined
-      return { type: 'IntSequence', overwrite, configuration: { name: `${ENTITY}${chance.int(2)}` } }
+      return { type: 'IntSequence', overwrite, configuration: { name: `${entity}${chance.int(2)}` } }
     case 'date':
       return { type: 'CurrentTime', overwrite }
     case 'uid':

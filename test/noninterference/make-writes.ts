@@ -7,6 +7,7 @@ import { makeUpdate } from '../agreement/update-requests.ts'
 import { makeDocument, makeValue, shownPart } from './make-documents.ts'
 import { type Subject, makeSelection, viewOf } from './make-reads.ts'
 import { type Way, pathsOf } from './make-world.ts'
+import { makeReach, makeShown } from './reach.ts'
 import { versionMark } from './request.ts'
 import { textOf } from '../support/service.ts'
 import { isSecret, mayRead, sightOf } from './world.ts'
@@ -160,6 +161,8 @@ function makeEcho(chance: Chance, subject: Subject): JsonObject {
   const kind = chance.int(100)
   if (kind < 20) return {}
   if (kind < 60) return { projection: { field: '*', recursive: true } }
+  const reach = kind < 65 ? makeReach(chance, subject) : undefined
+  if (reach) return { projection: makeShown(chance, reach) }
   const root = kind < 80 ? viewOf(chance, subject) : withPredefined(subject.world.root)
   return { projection: makeRequest(chance, root)['projection']! }
 }

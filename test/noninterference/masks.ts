@@ -1,7 +1,7 @@
 /**
  * Answers with everything covered that differs between two runs by nature: the name of the entity, identifiers made by
- * chance, the numbers of document versions, times, and which plan PostgreSQL chose. Each gets the number of its first
- * appearance, so that the same again and something new still look different.
+ * chance, the numbers of document versions and of events, times, and which plan PostgreSQL chose. Each gets the number of
+ * its first appearance, so that the same again and something new still look different.
  */
 import { ENTITY } from './world.ts'
 
@@ -9,11 +9,14 @@ export interface Mask {
   readonly cover: (text: string) => string
   /** Document versions in the order of their first appearance. */
   readonly versions: readonly string[]
+  /** Numbers of events in the order of their first appearance. */
+  readonly events: readonly string[]
 }
 
 export function createMask(entity: string, { hidesPlans }: { readonly hidesPlans: boolean }): Mask {
   const numbers = new Map<string, number>()
   const versions: string[] = []
+  const events: string[] = []
   const numberOf = (text: string): number => {
     const number = numbers.get(text) ?? numbers.size
     numbers.set(text, number)
@@ -30,13 +33,24 @@ export function createMask(entity: string, { hidesPlans }: { readonly hidesPlans
         return `${document}:@N${numberOf(number)}`
       })
       .replaceAll(DURATION, '"executionTimeMillis":0')
-  return { cover, versions }
+      .replaceAll(MOMENT, '@T')
+      .replaceAll(EVENT, (_, number: string) => {
+        if (!events.includes(number)) events.push(number)
+        return `,"seq":@S${events.indexOf(number)}`
+      })
+      .replaceAll(NEXT_EVENT, '"next":0}')
+  return { cover, versions, events }
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const DOCUMENT_VERSION = /(?<=")([\w@-]+):(\d{16})(?=")/g
 const MARK = /^[\w-]{22}$/
+/** Dates of versions, and what explanations say of them. */
+const MOMENT = /\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z|(?<=[[,]"?)1[78]\d{14}(?="?[,\]])/g
 const DURATION = /"executionTimeMillis":\d+/g
+/** Rises with every event of everybody, which the documentation argues. */
+const EVENT = /,"seq":(\d+)(?=,"hook":"h\d","entity":"@E@")/g
+const NEXT_EVENT = /"next":\d+\}/g
 const PLAN = '"winningPlan":'
 
 /**

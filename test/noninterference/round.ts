@@ -1,14 +1,15 @@
 /** One round: a random world in two databases that are the same to its caller, and many requests to both. */
-import { sample } from '../agreement/chance.ts'
+import type { JsonObject } from '../../src/base/json.ts'
+import { type Chance, sampleEvenly } from '../agreement/chance.ts'
 import { makePairs, makeUnknown } from './make-documents.ts'
 import { makeSearches } from './make-reads.ts'
 import { makeRequestFor } from './make-requests.ts'
-import { makeWorld } from './make-world.ts'
+import { makeWorlds } from './make-world.ts'
 import type { Request } from './request.ts'
 import { type Failure, differenceOf, shrink } from './shrink.ts'
 import type { Sides } from './sides.ts'
-import { type Scene, openStage } from './stage.ts'
-import { printWorld } from './world.ts'
+import { type Population, type Scene, openStage } from './stage.ts'
+import { type World, printWorld } from './world.ts'
 
 export interface RoundResult {
   /** How many requests of each route were answered alike. */
@@ -48,17 +49,21 @@ export async function runRound(sides: Sides, { seed, pairs, shrinkMs }: Round): 
 }
 
 export function sceneOf(seed: number): Scene {
-  return sample(seed, (chance) => {
-    const world = makeWorld(chance)
-    const pairs = makePairs(chance, world, DOCUMENTS)
-    const unknown = { a: makeUnknown(chance, world), b: makeUnknown(chance, world) }
-    const searches = makeSearches(chance, { world, pairs, version: world.versions[0]! })
-    return { world, pairs, unknown, searches }
+  return sampleEvenly(seed, (chance) => {
+    const worlds = makeWorlds(chance)
+    const [main, ...others] = worlds.map((world, i) => populated(chance, world, DOCUMENTS - i))
+    const searches = makeSearches(chance, { ...main!, worlds, version: worlds[0]!.versions[0]! })
+    return { ...main!, others, searches }
   })
 }
 
+function populated(chance: Chance, world: World, count: number): Population {
+  const pairs = makePairs(chance, world, count)
+  return { world, pairs, unknown: { a: makeUnknown(chance, world), b: makeUnknown(chance, world) } }
+}
+
 export function requestOf(scene: Scene, seed: number): Request {
-  return sample(seed, (chance) => makeRequestFor(chance, scene, Math.abs(seed)))
+  return sampleEvenly(seed, (chance) => makeRequestFor(chance, scene, Math.abs(seed)))
 }
 
 async function report(
@@ -67,13 +72,9 @@ async function report(
   seen: { readonly a: string; readonly b: string },
 ): Promise<string> {
   const { a, b } = (await differenceOf(sides, { scene, requests })) ?? seen
-  const { world, pairs, unknown } = scene
   const lines = [
-    `roles ${JSON.stringify(world.roles)}`,
-    ...world.versions.map((version) => `metadata ${JSON.stringify(printWorld(world, version))}`),
-    ...pairs.flatMap((pair) => [`A holds ${JSON.stringify(pair.a)}`, `B holds ${JSON.stringify(pair.b)}`]),
-    ...unknown.a.map((document) => `only A holds ${JSON.stringify(document)}`),
-    ...unknown.b.map((document) => `only B holds ${JSON.stringify(document)}`),
+    `roles ${JSON.stringify(scene.world.roles)}`,
+    ...[scene, ...scene.others].flatMap(printPopulation),
     ...requests.map(
       ({ method, path, body, roles }) => `${roles.join()} ${method} ${path} ${JSON.stringify(body ?? null)}`,
     ),
@@ -81,4 +82,14 @@ async function report(
     `B answers ${b}`,
   ]
   return lines.join('\n')
+}
+
+function printPopulation({ world, pairs, unknown }: Population): readonly string[] {
+  const print = (document: JsonObject): string => `${world.entity} ${JSON.stringify(document)}`
+  return [
+    ...world.versions.map((version) => `metadata ${JSON.stringify(printWorld(world, version))}`),
+    ...pairs.flatMap(({ a, b }) => [`A holds ${print(a)}`, `B holds ${print(b)}`]),
+    ...unknown.a.map((document) => `only A holds ${print(document)}`),
+    ...unknown.b.map((document) => `only B holds ${print(document)}`),
+  ]
 }

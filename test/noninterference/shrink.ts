@@ -2,7 +2,7 @@
 import { type Json, isArray, isObject } from '../../src/base/json.ts'
 import type { Request } from './request.ts'
 import type { Sides } from './sides.ts'
-import { type Scene, openStage } from './stage.ts'
+import { type Population, type Scene, openStage } from './stage.ts'
 
 export interface Failure {
   readonly scene: Scene
@@ -55,18 +55,26 @@ function* fewerRequests({ scene, requests }: Failure): Generator<Failure> {
 }
 
 function* fewerDocuments({ scene, requests }: Failure): Generator<Failure> {
-  const { pairs } = scene
-  const { unknown } = scene
-  if (unknown.a.length + unknown.b.length > 0)
-    yield { scene: { ...scene, unknown: { a: [], b: [] } }, requests }
-  if (unknown.a.length > 0)
-    yield { scene: { ...scene, unknown: { ...unknown, a: unknown.a.slice(1) } }, requests }
-  if (unknown.b.length > 0)
-    yield { scene: { ...scene, unknown: { ...unknown, b: unknown.b.slice(1) } }, requests }
   if (scene.searches.length > 0) yield { scene: { ...scene, searches: [] }, requests }
-  for (let size = pairs.length >> 1; size >= 1; size >>= 1) {
-    for (let start = 0; start < pairs.length && size < pairs.length; start += size) {
-      yield { scene: { ...scene, pairs: pairs.toSpliced(start, size) }, requests }
+  if (scene.others.length > 0) {
+    const world = { ...scene.world, references: [] }
+    yield { scene: { ...scene, world, others: [] }, requests }
+  }
+  for (const smaller of fewerOf(scene)) yield { scene: { ...scene, ...smaller }, requests }
+  for (const [i, each] of scene.others.entries()) {
+    for (const smaller of fewerOf(each))
+      yield { scene: { ...scene, others: scene.others.with(i, smaller) }, requests }
+  }
+}
+
+function* fewerOf(population: Population): Generator<Population> {
+  const { pairs, unknown } = population
+  if (unknown.a.length + unknown.b.length > 0) yield { ...population, unknown: { a: [], b: [] } }
+  if (unknown.a.length > 0) yield { ...population, unknown: { ...unknown, a: unknown.a.slice(1) } }
+  if (unknown.b.length > 0) yield { ...population, unknown: { ...unknown, b: unknown.b.slice(1) } }
+  for (let size = pairs.length; size >= 1; size >>= 1) {
+    for (let start = 0; start < pairs.length; start += size) {
+      yield { ...population, pairs: pairs.toSpliced(start, size) }
     }
   }
 }

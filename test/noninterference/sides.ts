@@ -5,11 +5,13 @@ import { openMode } from '../../src/auth/open.ts'
 import { logTo } from '../../src/http/log.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { startServer } from '../../src/http/server.ts'
+import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
 import { type Answer, type Ask, askServer } from '../support/server.ts'
-import { failLoudly, openServiceAt } from '../support/service.ts'
+import { failLoudly } from '../support/service.ts'
 import { freshPlace, storeKind } from '../support/store-kind.ts'
 import { suspendChance } from './no-chance.ts'
+import { APART } from './world.ts'
 
 /** Puts something between the server and the service: how the harness itself is tried. */
 export type Wrap = (service: Service) => Service
@@ -51,7 +53,18 @@ export async function openSides(wrap: Wrap = (service) => service): Promise<Side
 
 async function openSide(now: () => Date, wrap: Wrap, stack: AsyncDisposableStack): Promise<Side> {
   const { location } = stack.use(await freshPlace())
-  const service = stack.use(await openServiceAt(location, { limits: LIMITS, now }))
+  const apart = stack.use(await freshPlace(APART.backend))
+  const service = stack.use(
+    await openService({
+      datasources: [
+        { name: 'default', location },
+        { name: APART.datasource, location: apart.location },
+      ],
+      limits: LIMITS,
+      onInternalError: failLoudly,
+      now,
+    }),
+  )
   const server = await startServer({
     service: wrap(service),
     limits: LIMITS,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Answer } from '../support/server.ts'
+import { metadataDocument } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'
 import type { Pair } from './make-documents.ts'
 import { ROLES } from './make-world.ts'
@@ -21,20 +22,31 @@ export interface Answers {
   readonly status: number
 }
 
-export interface Scene {
+/** One entity with its documents. */
+export interface Population {
   readonly world: World
   readonly pairs: readonly Pair[]
   /** What only one side holds, and the caller learns nothing of. */
   readonly unknown: { readonly a: readonly JsonObject[]; readonly b: readonly JsonObject[] }
+}
+
+/** The entity that most requests are about, and those that references lead to. */
+export interface Scene extends Population {
+  readonly others: readonly Population[]
   readonly searches: readonly JsonObject[]
 }
 
-export async function openStage(sides: Sides, { world, pairs, unknown, searches }: Scene): Promise<Stage> {
+export async function openStage(sides: Sides, scene: Scene): Promise<Stage> {
   const entity = sides.newEntity()
   sides.tick()
+  const { searches } = scene
+  const halvesOf = (side: 'a' | 'b'): readonly Held[] =>
+    [scene, ...scene.others].map(({ world, pairs, unknown }) => {
+      return { world, documents: [...pairs.map((pair) => pair[side]), ...unknown[side]] }
+    })
   const [a, b] = await Promise.all([
-    openHalf(sides.a, { entity, world, searches, documents: [...pairs.map((pair) => pair.a), ...unknown.a] }),
-    openHalf(sides.b, { entity, world, searches, documents: [...pairs.map((pair) => pair.b), ...unknown.b] }),
+    openHalf(sides.a, { entity, searches, held: halvesOf('a') }),
+    openHalf(sides.b, { entity, searches, held: halvesOf('b') }),
   ])
   return {
     async ask(request) {
@@ -47,15 +59,20 @@ export async function openStage(sides: Sides, { world, pairs, unknown, searches 
 
 interface Filling {
   readonly entity: string
+  readonly held: readonly Held[]
+  readonly searches: readonly JsonObject[]
+}
+
+interface Held {
   readonly world: World
   readonly documents: readonly JsonObject[]
-  readonly searches: readonly JsonObject[]
 }
 
 type Half = (request: Request) => Promise<{ readonly text: string; readonly status: number }>
 
-async function openHalf(side: Side, { entity, world, documents, searches }: Filling): Promise<Half> {
-  const put = async (path: string, body?: Json): Promise<void> => {
+async function openHalf(side: Side, { entity, held, searches }: Filling): Promise<Half> {
+  const put = async (address: string, body?: Json): Promise<void> => {
+    const path = address.replaceAll(ENTITY, entity)
     const text = body === undefined ? undefined : JSON.stringify(body).replaceAll(ENTITY, entity)
     const roles = [...ROLES, 'admin']
     const answer = await side.ask('PUT', path, { roles, ...(text !== undefined && { body: text }) })
@@ -63,21 +80,58 @@ async function openHalf(side: Side, { entity, world, documents, searches }: Fill
     const errors = answer.text.replaceAll('"errorCode":"store-crud:Duplicate"', '')
     assert.ok(answer.status === 200 && !errors.includes('"errorCode"'), `${path} ${text} ${answer.text}`)
   }
-  await put(`/metadata/${entity}/${FILLING}`, printWorld(world, undefined))
-  await put(`/data/insert/${entity}`, { data: documents })
+  for (const { world, documents } of held) {
+    await put(`/metadata/${world.entity}/${FILLING}`, printWorld(world, undefined))
+    if (documents.length > 0) await put(`/data/insert/${world.entity}`, { data: documents })
+  }
   await put('/data/insert/savedSearch', { data: searches })
-  for (const version of world.versions)
-    await put(`/metadata/${entity}/${version.name}`, printWorld(world, version))
-  await put(`/metadata/${entity}/${FILLING}/disabled`)
+  for (const { world } of held.toReversed()) {
+    for (const version of world.versions)
+      await put(`/metadata/${world.entity}/${version.name}`, printWorld(world, version))
+  }
+  for (const { world } of held) await put(`/metadata/${world.entity}/${FILLING}/disabled`)
+  const settled = await settledOn(side, entity)
   const mask = createMask(entity, { hidesPlans: storeKind() === 'postgres' })
   return async (request) => {
     const { method, path, body, roles, headers } = request
-    const answer = await side.ask(method, path.replaceAll(ENTITY, entity), {
+    if (request.route === 'events') await settled()
+    const answer = await side.ask(method, addressed(path, entity, mask), {
       roles,
       headers: { 'X-Request-Id': 'same', 'Smalt-Principal': PRINCIPAL, ...headers },
       ...(body !== undefined && { body: filledIn(JSON.stringify(body), entity, mask) }),
     })
     return { text: mask.cover(printAnswer(answer)), status: answer.status }
+  }
+}
+
+/** Where there is no event yet, from the beginning. */
+function addressed(path: string, entity: string, { events }: Mask): string {
+  return path
+    .replaceAll(ENTITY, entity)
+    .replaceAll(/@S(\d+)@/g, (_, n: string) => events[Number(n) % Math.max(events.length, 1)] ?? '')
+}
+
+/**
+ * PostgreSQL numbers events a moment after they were made; once one that was made after all others can be read, so can
+ * all others.
+ */
+async function settledOn(side: Side, entity: string): Promise<() => Promise<void>> {
+  if (storeKind() === 'sqlite') return async () => undefined
+  const last = `${entity}last`
+  const hooks = [{ name: 'last', actions: ['insert'] }]
+  const body = metadataDocument(last, { a: { type: 'string' } }, { info: { hooks } })
+  const made = await side.ask('PUT', `/metadata/${last}/1.0.0`, { body })
+  assert.equal(made.status, 200, made.text)
+  let next = 0
+  return async () => {
+    const put = await side.ask('PUT', `/data/insert/${last}`, { body: { data: { a: 'a' } } })
+    assert.equal(put.status, 200, put.text)
+    for (let isThere = false; !isThere;) {
+      const { text, json } = await side.ask('GET', `/events?entity=${last}&wait=10&since=${next}`)
+      isThere = json.events.length > 0
+      assert.ok(isThere || json.next > next, text)
+      next = json.next
+    }
   }
 }
 

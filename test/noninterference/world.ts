@@ -1,6 +1,7 @@
 /** A schema with lists of roles on it, and one caller: the harness's own idea of what that caller may read. */
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
 import type { Node, ObjectNode } from '../agreement/model.ts'
+import type { Reference } from '../agreement/references-model.ts'
 import { storeKind } from '../support/store-kind.ts'
 
 /** Stands in requests and answers for the name of the entity, which is another one in each replay. */
@@ -21,11 +22,21 @@ export type List = readonly Json[]
 export type Lists = Readonly<Partial<Record<'find' | 'insert' | 'update' | 'delete', List>>>
 
 export interface World {
+  /** Its name, which begins with `ENTITY`. */
+  readonly entity: string
+  /** Whether its documents are in a datasource of their own. */
+  readonly isApart: boolean
   readonly root: ObjectNode
+  /** Where its documents lead to; lists of roles are on their paths as on those of fields. */
+  readonly references: readonly Reference[]
+  /** Whether documents tell their version in a field, also where a reference shows them. */
+  readonly tellsVersions: boolean
   /** Constraints and generator by path, `*` for elements; the same in every version. */
   readonly rules: ReadonlyMap<string, Rule>
   readonly versions: readonly Version[]
   readonly indexes: readonly JsonObject[]
+  /** What watches the documents; of fields in sight and out of it. */
+  readonly hooks: readonly JsonObject[]
   readonly roles: readonly string[]
 }
 
@@ -40,6 +51,10 @@ export interface Version {
   readonly fields: ReadonlyMap<string, Lists>
   /** Names of fields of the root that this version does not have. */
   readonly dropped: ReadonlySet<string>
+}
+
+export function pathOfReference({ holder, name }: Reference): string {
+  return [...holder, name].join('.')
 }
 
 /** Whether a rule holds: of one document, or of none and of all of them. */
@@ -155,13 +170,15 @@ export function printWorld(world: World, version: Version | undefined): JsonObje
   const open = { find: ['anyone'], insert: ['anyone'], update: ['anyone'], delete: ['anyone'] }
   return {
     entityInfo: {
-      name: ENTITY,
+      name: world.entity,
       defaultVersion: name,
-      datastore: { backend: storeKind() },
+      datastore: world.isApart ? APART : { backend: storeKind() },
       indexes: world.indexes,
+      hooks: world.hooks,
+      history: true,
     },
     schema: {
-      name: ENTITY,
+      name: world.entity,
       version: { value: name, changelog: 'one of them' },
       status: { value: 'active' },
       access: (version?.access as JsonObject | undefined) ?? open,
@@ -169,6 +186,9 @@ export function printWorld(world: World, version: Version | undefined): JsonObje
     },
   }
 }
+
+/** The second datasource, always of the kind that costs least. */
+export const APART = { backend: 'sqlite', datasource: 'apart' } as const
 
 interface Place<N> {
   readonly node: N
@@ -185,7 +205,19 @@ function printFields(
     if (at === '' && version?.dropped.has(name)) continue
     fields[name] = printField(world, version, { node: field, at: at + name })
   }
+  if (at === '' && version && world.tellsVersions) fields['told'] = { type: 'string', documentVersion: true }
+  // entities have to be there before others refer to them
+  for (const reference of version ? world.references : []) {
+    if (pathOfReference(reference) === at + reference.name)
+      fields[reference.name] = printReference(reference, version)
+  }
   return fields
+}
+
+function printReference(reference: Reference, version: Version | undefined): JsonObject {
+  const { holder: _holder, name: _name, ...said } = reference
+  const access = version?.fields.get(pathOfReference(reference))
+  return { type: 'reference', ...said, ...(access && { access }) }
 }
 
 function printField(world: World, version: Version | undefined, { node, at }: Place<Node>): JsonObject {

@@ -3,3 +3,4 @@
 import '../support/on-postgres.ts'
 import '../access/access.test.ts'
 import '../access/oracles.test.ts'
+import '../access/references.test.ts'

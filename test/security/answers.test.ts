@@ -12,6 +12,7 @@ test('jsonp: no parameter makes an answer a script', async () => {
     for (const path of [
       '/data/find/person',
       '/data/search/person',
+      '/events',
       '/metadata',
       '/metadata/person',
       '/health',
@@ -42,7 +43,9 @@ test('html: what documents and names hold is data in every answer', async () => 
 
 /** Some address of each route, with and without what it needs. */
 async function* everyAnswer(): AsyncGenerator<readonly [name: string, answer: Answer]> {
-  for (const { method, path, body } of ROUTES) {
+  for (const { method: usual, path, body } of ROUTES) {
+    // an answer without an end is asked for its head alone
+    const method = path === '/events/stream' ? 'HEAD' : usual
     for (const word of ['person', 'nothing']) {
       const address = path.replaceAll(/\{\w+\}/g, word)
       const sent = body ? { body: {} } : {}
@@ -69,7 +72,7 @@ test('headers: every answer of every route forbids browsers whatever can be forb
     assert.doesNotMatch(String(headers['content-security-policy']), /unsafe-eval|\*/, name)
     assert.match(
       headers['content-type'] ?? '',
-      /^(?:application\/(?:json|x-ndjson)|text\/(?:plain|html))\b/,
+      /^(?:application\/(?:json|x-ndjson)|text\/(?:plain|html|event-stream))\b/,
       name,
     )
     assert.equal(headers['set-cookie'], undefined, name)

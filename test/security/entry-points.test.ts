@@ -8,7 +8,7 @@ import { ENTRY_POINTS } from './entry-points.ts'
 const LOCKS = LOCK_ROUTES.map(({ operationId }) => operationId)
 
 /** Routes of /data without a query, an order, a projection, a change or a document of the caller. */
-const OTHERS = ['generateDefault', 'generate', 'searches', ...LOCKS]
+const OTHERS = ['generateDefault', 'generate', 'historyDefault', 'history', 'searches', ...LOCKS]
 
 test('entry points: every route of /data is one of them, or has nothing to attack with', () => {
   const attacked = new Set(ENTRY_POINTS.map(({ route }) => route))

@@ -74,7 +74,12 @@ interface Door {
   readonly route: string
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Part of the body besides what every body has. */
+  readonly more?: JsonObject
 }
+
+/** A moment that has not come is now; who is attacked keeps a history. */
+const LOOKING_BACK: JsonObject = { asOf: '2099-01-01T00:00:00Z' }
 
 const BODY_DOORS: readonly Door[] = [
   { method: 'POST', base: '/data/find', operation: 'find', route: 'find' },
@@ -87,6 +92,8 @@ const BODY_DOORS: readonly Door[] = [
     headers: { Accept: 'application/x-ndjson' },
   },
   { method: 'POST', base: '/data/explain', operation: 'explain', route: 'explain' },
+  { method: 'POST', base: '/data/find', operation: 'find', route: 'find', more: LOOKING_BACK },
+  { method: 'POST', base: '/data/explain', operation: 'explain', route: 'explain', more: LOOKING_BACK },
   { method: 'PUT', base: '/data/insert', operation: 'insert', route: 'insert' },
   { method: 'PUT', base: '/data', operation: 'insert', route: 'insertAlias' },
   { method: 'POST', base: '/data/save', operation: 'save', route: 'save' },
@@ -99,17 +106,22 @@ const VERSIONS = [
   ['/1.0.0', ''],
 ] as const
 
-const withBody = BODY_DOORS.flatMap(({ method, base, operation, route, query = '', headers = {} }) =>
+const withBody = BODY_DOORS.flatMap(({ method, base, operation, route, query = '', headers = {}, more }) =>
   VERSIONS.map(([version, suffix]): EntryPoint => {
-    const name = `${method} ${base}${version}${query} ${Object.values(headers).join('')}`.trim()
+    const added = [...Object.values(headers), ...Object.keys(more ?? {})].join('')
+    const name = `${method} ${base}${version}${query} ${added}`.trim()
     const carries = CARRIES[operation]
     return {
       name,
       route: `${route}${suffix}`,
       carries,
       async send({ ask }, parts, roles) {
-        const path = `${base}/${parts.entity ?? 'person'}${version}${query}`
-        return outcome(name, await ask(method, path, { body: bodyOf(operation, parts), roles, headers }))
+        const { entity = 'person' } = parts
+        const body = { ...bodyOf(operation, parts), ...more }
+        return outcome(
+          name,
+          await ask(method, `${base}/${entity}${version}${query}`, { body, roles, headers }),
+        )
       },
     }
   }),

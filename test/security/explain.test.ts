@@ -14,7 +14,7 @@ async function explain({ send, name }: EntryPoint, parts: Parts, roles: readonly
 }
 
 test('explain: without a role that may find it is refused at every entry point', async () => {
-  assert.equal(EXPLAINS.length, 8)
+  assert.equal(EXPLAINS.length, 10)
   for (const point of EXPLAINS) {
     for (const roles of [[], ['stranger'], ['anyone']]) {
       const { code, response } = await explain(point, {}, roles)

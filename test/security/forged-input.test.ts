@@ -128,7 +128,11 @@ for (const [rule, body] of BODIES) {
 
 test('numbers: beyond 2^53 neighbours are told apart at every entry point', async () => {
   const stored = '{"_id":"1","n":9007199254740993}'
-  await office().define('big', { _id: { type: 'string' }, n: { type: 'integer' } })
+  await office().define(
+    'big',
+    { _id: { type: 'string' }, n: { type: 'integer' } },
+    { info: { history: true } },
+  )
   for (const [digits, matches] of [
     ['9007199254740993', 1],
     ['9007199254740992', 0],

@@ -79,6 +79,7 @@ export function openOffice(): () => TestServer {
   before(async () => {
     server = await startTestServer()
     await server.define('person', FIELDS, {
+      info: { history: true },
       schema: { access: { find: ROLES, insert: ROLES, update: ROLES, delete: ROLES } },
     })
     await put(server, 'person', PEOPLE)

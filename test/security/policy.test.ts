@@ -49,7 +49,7 @@ for (const [i, [rule, where]] of IMPOSSIBLE.entries()) {
     const entity = `rule${i}`
     const list = [{ role: 'anyone', where }, 'keeper']
     const access = { find: list, insert: list, update: list, delete: list }
-    await office().define(entity, FIELDS, { schema: { access } })
+    await office().define(entity, FIELDS, { info: { history: true }, schema: { access } })
     const body = { data: { _id: '1', name: 'x' } }
     const kept = await office().ask('PUT', `/data/insert/${entity}`, { body, roles: ['keeper'] })
     assert.equal(kept.json.modifiedCount, 1, kept.text)

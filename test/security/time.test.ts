@@ -10,11 +10,15 @@ const many = (count: number, each: Json): readonly Json[] => Array.from({ length
 
 test('results: what is larger than the limit is refused at every entry point that is not a stream', async () => {
   await using small = await startTestServer({ limits: { resultBytes: 2_000 } })
-  await small.define('person', {
-    _id: { type: 'string' },
-    name: { type: 'string' },
-    note: { type: 'string' },
-  })
+  await small.define(
+    'person',
+    {
+      _id: { type: 'string' },
+      name: { type: 'string' },
+      note: { type: 'string' },
+    },
+    { info: { history: true } },
+  )
   await put(small, 'person', many(3, { name: 'x'.repeat(1_000) }))
   const outcomes = await throughEach(small, { parts: {}, by: 'sort', roles: [] })
   for (const { name, code, response } of outcomes) {
@@ -27,11 +31,15 @@ const SLOW: Json = { field: 'name', regex: '(a|b)*(b|a)*7$' }
 
 async function startHurried(): Promise<TestServer> {
   const hurried = await startTestServer({ limits: { queryTimeMs: 1 } })
-  await hurried.define('person', {
-    _id: { type: 'string' },
-    name: { type: 'string' },
-    note: { type: 'string' },
-  })
+  await hurried.define(
+    'person',
+    {
+      _id: { type: 'string' },
+      name: { type: 'string' },
+      note: { type: 'string' },
+    },
+    { info: { history: true } },
+  )
   for (let i = 0; i < 4; i++) await put(hurried, 'person', many(2_000, { name: 'ab'.repeat(200) }))
   return hurried
 }

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { move } from '../../src/service/move.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { ADMIN, EVERYTHING, type TestService, metadataDocument, openTestService } from '../support/service.ts'
+import { rowsOf } from '../support/postgres.ts'
 import { freshPlace } from '../support/store-kind.ts'
 
 /** What must be in no text of SQL. */
@@ -12,6 +14,7 @@ export const CANARIES = [
   'canaryother',
   'canarylock',
   'canaryqueue',
+  'canaryhook',
   '8642097531',
 ]
 /** What may only be in quoted paths. */
@@ -49,18 +52,87 @@ const INDEXES: readonly JsonObject[] = [
 ]
 const UNIQUE: JsonObject = { ...index('u'), unique: true }
 
-/** Without indexes, with some, and with unique ones, which are kept in another way. */
+const HOOKS: readonly JsonObject[] = [{ name: 'canaryHook', actions: ['insert', 'update', 'delete'] }]
+
+interface Kind {
+  readonly indexes?: readonly JsonObject[]
+  readonly hooks?: readonly JsonObject[]
+  readonly history?: boolean
+}
+
+/** Without indexes, with some, and with unique ones, which are kept in another way; watched and not; with a past. */
 export async function exercise(): Promise<void> {
-  for (const indexes of [[], INDEXES, [...INDEXES, UNIQUE]]) {
+  const all = [...INDEXES, UNIQUE]
+  const kinds: readonly Kind[] = [
+    {},
+    { indexes: INDEXES },
+    { indexes: all },
+    { hooks: HOOKS },
+    { indexes: all, hooks: HOOKS },
+    { history: true },
+    { hooks: HOOKS, history: true },
+    { indexes: all, hooks: HOOKS, history: true },
+  ]
+  for (const { indexes = [], hooks = [], history = false } of kinds) {
     await using tester = await openTestService()
-    await tester.define(ENTITY, FIELDS, { info: { indexes } })
+    await tester.define(ENTITY, FIELDS, { info: { indexes: [...indexes], hooks: [...hooks], history } })
     await write(tester)
     await read(tester)
+    if (history) await lookBack(tester)
     await moveAll(tester)
     await changeAndDelete(tester)
+    if (hooks.length > 0 && !history) await readEvents(tester)
     await changeMetadata(tester, indexes)
     await others(tester)
   }
+}
+
+/** Every kind of question as of a moment, and documents that come and go. */
+async function lookBack(tester: TestService): Promise<void> {
+  const { data } = tester.service
+  const target = { entity: ENTITY }
+  for (let i = 200; i < 203; i++) {
+    await complete(data.insert(ADMIN, target, { data: [documentOf(i)] }))
+    await complete(data.update(ADMIN, target, { query: byId(i), update: { $set: { s: VALUE } } }))
+    await complete(data.delete(ADMIN, target, { query: byId(i) }))
+  }
+  await complete(data.save(ADMIN, target, { data: [documentOf(200)], upsert: true }))
+  const asOf = new Date().toISOString()
+  for (const [i, query] of QUERIES.entries()) {
+    const body = { query, projection: EVERYTHING, sort: SORTS[i % SORTS.length]!, range: [i % 3, 5], asOf }
+    await complete(data.find(ADMIN, target, body))
+    await complete(data.explain(ADMIN, target, body))
+    const stream = await data.stream(ADMIN, target, { query, projection: EVERYTHING, asOf })
+    assert.ok(Symbol.asyncIterator in stream)
+    for await (const line of stream) assert.ok(line.length > 0)
+  }
+  await complete(data.history(ADMIN, { ...target, id: `${VALUE}1` }, new URLSearchParams()))
+}
+
+/** More events than are numbered at a time, read and taken away by another process; and numbers that nobody took. */
+async function readEvents({ service: { data }, location }: TestService): Promise<void> {
+  const target = { entity: ENTITY }
+  const many = Array.from({ length: 1_200 }, (_, i) => documentOf(100 + i))
+  await complete(data.insert(ADMIN, target, { data: many }))
+  await using store = openPostgresStore({ url: location })
+  const isHeard = Promise.withResolvers<void>()
+  store.onMetadataChange(() => undefined)
+  store.onEvents(isHeard.resolve)
+  const bounds = { timeLimitMs: 20_000 }
+  for (let [since, count] = [0, 0]; count < 1_230;) {
+    const page = await store.readEvents({ since, limit: 500, filter: {} }, bounds)
+    count += page.events.length
+    since = page.scannedTo
+  }
+  await rowsOf(location, (schema) => `update ${schema}.smalt_event_state set reserved = reserved + 5`)
+  await complete(data.delete(ADMIN, target, { query: byId(100) }))
+  await isHeard.promise
+  const { last } = await store.eventBounds()
+  assert.ok((await store.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter: last })) >= 1_230)
+}
+
+function byId(i: number): JsonObject {
+  return { field: '_id', op: '=', rvalue: `${VALUE}${i}` }
 }
 
 function documentOf(i: number): JsonObject {
@@ -143,12 +215,9 @@ async function read({ service: { data } }: TestService): Promise<void> {
     assert.ok(Symbol.asyncIterator in stream)
     for await (const line of stream) assert.ok(line.length > 0)
   }
-  const byId = (i: number): JsonObject => ({
-    query: { field: '_id', op: '=', rvalue: `${VALUE}${i}` },
-    projection: EVERYTHING,
-  })
-  await complete(data.find(ADMIN, target, byId(1)))
-  await Promise.all([1, 2, 3].map((i) => complete(data.find(ADMIN, target, byId(i)))))
+  const one = (i: number): JsonObject => ({ query: byId(i), projection: EVERYTHING })
+  await complete(data.find(ADMIN, target, one(1)))
+  await Promise.all([1, 2, 3].map((i) => complete(data.find(ADMIN, target, one(i)))))
 }
 
 async function moveAll({ location }: TestService): Promise<void> {

@@ -187,7 +187,7 @@ test(
 )
 
 test('store: a server restarted between two requests is not noticed', BOUNDED, async () => {
-  await using server = await startPostgres()
+  await using server = await startPostgres({ durable: true })
   await using stage = await openStage({
     freshPlace: async () => ({ location: server.url, [Symbol.asyncDispose]: async () => undefined }),
     openAt: open.openAt,

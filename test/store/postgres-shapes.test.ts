@@ -1,12 +1,16 @@
 /** The SQL of the store on PostgreSQL keeps to what a cluster can do too: every text it sends is looked at. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { runPastRound } from '../agreement/past-round.ts'
 import { runRound } from '../agreement/round.ts'
 import { runUpdateRound } from '../agreement/update-round.ts'
 import { rowsOf, testPostgresUrl } from '../support/postgres.ts'
+import { PLACINGS, openReferencesService } from '../support/references-service.ts'
 import { SEED } from '../support/seed.ts'
-import { chooseStore } from '../support/store-kind.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { chooseStore, freshPlace } from '../support/store-kind.ts'
 import { CANARIES, FIELD_CANARY, exercise } from './postgres-exercise.ts'
+import { exerciseReferences } from './references.ts'
 import { recordStatements } from './record-statements.ts'
 import { DISTRIBUTED, type Finding, RULES, UNORDERED, bareOf, findingsIn, functionsIn } from './sql-shapes.ts'
 
@@ -19,6 +23,14 @@ let bare: ReadonlySet<string> = new Set()
 before(async () => {
   await exercise()
   withCanaries = recorded.map(({ text }) => text)
+  await exerciseReferences({
+    freshPlace: () => freshPlace('postgres'),
+    openAt: async (location) => openPostgresStore({ url: location }),
+  })
+  {
+    await using tester = await openReferencesService(PLACINGS[1]!)
+    await runPastRound(tester, { seed: SEED, writes: 8, requests: 10 })
+  }
   for (const seed of [SEED, SEED + 1]) await runRound(seed, 150)
   await runUpdateRound(SEED, 40)
   findings = findingsIn(recorded)
@@ -63,6 +75,14 @@ const SEEN: readonly RegExp[] = [
   /^begin isolation level repeatable read read only$/,
   /^savepoint attempt$/,
   /^rollback to savepoint attempt$/,
+  /^with r\d+ as \(select r\d+\.id, .* from doc_.* where .*\), r\d+ as .* order by id limit/,
+  /^with .* select count\(\*\) from doc_/,
+  /^declare piecewise no scroll cursor for with r\d/,
+  /^explain \(format json\) with r\d/,
+  / in \(select .* from doc_\d+_\d+ r\d+ where/,
+  / not exists \(select 1 from r\d+ where/,
+  / from \(select id, body from r\d+ where .* union all select/,
+  /\(select '' \|\| string_agg\(r\d+\.doc, '' order by .* from r\d+ where/,
   /jsonb_array_elements\(/,
   /@> \$\d/,
   /smalt_fold_\w+\(/,
@@ -72,6 +92,41 @@ const SEEN: readonly RegExp[] = [
   /^insert into smalt_history/,
   /^select pg_notify/,
   /^listen smalt_metadata$/,
+  /^with told as \(insert into smalt_outbox.*values.*insert into doc_\w+\(.*values/,
+  /^with told as \(insert into smalt_outbox.*select .*unnest.*insert into doc_.*unnest/,
+  /^with claimed as .*, told as \(insert into smalt_outbox/,
+  /^with written as \(update doc_.*, told as \(insert into smalt_outbox.* select id from written$/,
+  /^with gone as \(delete from doc_.*, told as \(insert into smalt_outbox.* select id, doc from gone$/,
+  /^insert into smalt_outbox\(.*unnest/,
+  /^select doc, id, entity, .* from smalt_outbox where seq is null order by at, doc, hook limit \$1$/,
+  /^select doc, id, entity, .* from smalt_outbox where seq is null order by doc limit \$1$/,
+  /^select doc, id, entity, .* from smalt_outbox where seq is null and doc > \$2 order by doc limit \$1$/,
+  /^select doc, id, entity, .* from smalt_outbox where seq is null and doc = any\(\$1::text\[\]\)/,
+  /^update smalt_outbox as stored set seq = new\.seq from unnest/,
+  /^update smalt_event_state set reserved/,
+  /^update smalt_event_state set published/,
+  /^select seq, entity, .* from smalt_outbox .* order by seq limit \$3$/,
+  /^select seq, id, .* from smalt_outbox where seq = any\(\$1::bigint\[\]\) order by seq$/,
+  /^select min\(seq\) from smalt_outbox$/,
+  /^delete from smalt_outbox where seq <= \$1$/,
+  /^listen smalt_events$/,
+  /^create table past_/,
+  /^select max\(version\) from past_/,
+  /^select id, max\(version\) from past_.* group by id order by id$/,
+  /^with kept as \(insert into past_.* values .*insert into doc_\w+\(.*values/,
+  /^with kept as \(insert into past_.*unnest.*insert into doc_.*unnest/,
+  /^with told as .*, kept as \(insert into past_/,
+  /^with written as \(update doc_.*\), kept as \(insert into past_.* select id from written$/,
+  /^with written as \(update doc_.*, told as .*, kept as \(insert into past_.* select id from written$/,
+  /^with gone as \(delete from doc_.*\), kept as \(insert into past_.* select id, doc from gone$/,
+  /^with gone as \(delete from doc_.*, told as .*, kept as \(insert into past_.* select id, doc from gone$/,
+  /^insert into past_.* select kept.*unnest/,
+  /^declare piecewise no scroll cursor for with r1 as \( ?select r2.id, .* from past_.* order by follows, id$/,
+  /^with r1 as \(select r2.id, .* union all select r3.id, .* from past_.*\) select .* from r1 .*order by .*id limit/,
+  /^with r1 as \(select r2.id, .* union all .*\) select count\(\*\) from r1/,
+  /^declare piecewise no scroll cursor for with r1 as \(select r2.id, .* union all/,
+  /^select follows, .* from past_\d+ order by id, follows limit \$1$/,
+  /^select follows, .* from past_\d+ where \(id, follows\) > /,
 ]
 
 test('sql: the exercise makes the store send every kind of statement', () => {
@@ -150,17 +205,40 @@ const FORBIDDEN: readonly (readonly [rule: RegExp, text: string])[] = [
   [/two-phase/, `prepare transaction 'x'`],
   [/serializable/, 'begin isolation level SERIALIZABLE'],
   [/numbers/, 'create table smalt_x(no bigserial primary key)'],
-  [/one entity/, 'select id from doc_1_1 where id in (select id from doc_2_1) order by id'],
-  [/in one place/, 'select id from doc_1_1 where id in (select id from doc_1_1) order by id'],
+  [/one entity/, 'delete from doc_1_1 as stored where id in (select key from claim_2) returning stored.id'],
+  [/in one place/, 'select r1.id from doc_1_1 r1, doc_2_1 r2 where r1.id = r2.id order by id'],
+  [/in one place/, 'select id from doc_1_1 union all select id from doc_2_1 order by id'],
+  [/names no row around/, 'select id from doc_1_1 where id in (select id from doc_2_1) order by id'],
+  [
+    /names no row around/,
+    'select id from doc_1_1 where exists (select 1 from doc_2_1 r1 where r1.id = doc_1_1.id) order by id',
+  ],
+  [
+    /names no row around/,
+    'select id, (select count(*) from doc_2_1 r1 where left(r1.id, 5) = left(doc_1_1.id, 5)) from doc_1_1 order by id',
+  ],
+  [
+    /names no row around/,
+    'with r1 as (select r1.id from doc_2_1 r1 where exists (select 1 from doc_3_1 r2 where r2.id = r1.id)) select id from doc_1_1 order by id',
+  ],
   [/in one place/, 'delete from claim_1 where key in (select id from doc_1_1)'],
+  [/nothing else/, 'select id from doc_1_1 where exists (select 1 from r1) order by id'],
   [/nothing else/, 'select id from doc_1_1 where exists (select 1 from pg_class) order by id'],
   [/no joins/, 'select id from doc_1_1 join claim_1 on doc_1_1.id = claim_1.doc order by id'],
   [/metadata do not meet/, 'select id from doc_1_1, smalt_epoch order by id'],
+  [/metadata do not meet/, 'update smalt_outbox as stored set seq = one from smalt_event_state'],
+  [/distributed by their key/, 'create table smalt_outbox(doc text, id text, primary key (doc, id))'],
+  [/one place/, 'insert into smalt_outbox(doc, before) select id, doc from doc_1_1 where id = $1'],
+  [/ends in id/, 'select seq, id from smalt_outbox where seq > $1 limit $2'],
   [/never changes/, 'update doc_1_1 as stored set version = $1, id = $2 where stored.id = $3'],
   [/told by id/, 'delete from doc_1_1 as stored where stored.id = $1 returning stored.doc'],
   [/ends in id/, 'select id, doc from doc_1_1 where version = $1'],
+  [/ends in id/, 'with r1 as (select r1.id from doc_2_1 r1 order by id) select id, doc from doc_1_1'],
   [/ends in id/, 'declare piecewise no scroll cursor for select id, doc from doc_1_1 order by version'],
   [/ends in id/, 'select id, doc from doc_1_1 where exists (select 1 from unnest($1) order by id)'],
+  [/distributed by their key/, 'create table past_1(id text, follows bigint, primary key (id, follows))'],
+  [/unique in what/, 'create table past_1(id text, follows bigint, primary key (follows, id))'],
+  [/one place/, 'insert into past_1(id, doc) select id, doc from doc_1_1 where id = $1'],
   [/never altered/, 'truncate doc_1_1'],
   [/never altered/, 'alter table doc_1_1 add column x text'],
 ]

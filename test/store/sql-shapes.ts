@@ -23,6 +23,12 @@ export const UNORDERED: readonly { readonly shape: RegExp; readonly reason: stri
     shape: /^select key, doc from claim_\d+ where key = any\(\$1\)$/,
     reason: 'rows are matched by key',
   },
+  { shape: /^select min\(seq\) from smalt_outbox$/, reason: 'one row' },
+  { shape: /^select max\(version\) from (?:doc_\d+_\d+|past_\d+)$/, reason: 'one row' },
+  {
+    shape: /^select doc, id, entity, seen, version, at from smalt_outbox where seq is null /,
+    reason: 'they are put in order afterwards',
+  },
 ]
 
 interface Rule {
@@ -93,19 +99,34 @@ export const RULES: readonly Rule[] = [
     name: 'no values that the engine numbers',
     breaks: (bare) => /\b(?:big|small)?serial\b|\bidentity\b|\bnextval\b/.test(bare),
   },
-  { name: 'a statement names the documents of one entity', breaks: (bare) => numbersOf(bare).size > 1 },
+  {
+    name: 'a statement that writes names the documents of one entity',
+    breaks: (bare) => isWrite(bare) && numbersOf(bare).size > 1,
+  },
   {
     name: 'a statement reads documents in one place, and one that writes them reads none',
-    breaks: onDocuments((bare) => !isSetup(bare) && readsOf(bare) > (isWrite(bare) ? 0 : 1)),
+    breaks: onDocuments((bare) => {
+      if (isSetup(bare)) return false
+      return isWrite(bare)
+        ? readsOf(bare) > 0
+        : readsOf(outermost(bare)) > 1 || /\bfrom doc_\d+_\d+(?: r\d+)?,/.test(bare)
+    }),
+  },
+  {
+    name: 'a sub-select of documents gives them a name of their own and names no row around it',
+    breaks: onDocuments((bare) => !isWrite(bare) && subSelectsIn(bare).some(isCorrelated)),
   },
   {
     name: 'a statement on documents reads nothing else but parts of the row and parameters',
-    breaks: onDocuments((bare) => !isSetup(bare) && !sourcesOf(bare).every(isOwnSource)),
+    breaks: onDocuments((bare) => {
+      const isInFront = (name: string): boolean => bare.includes(` ${name} as (select `)
+      return !isSetup(bare) && !sourcesOf(bare).every((name) => isOwnSource(name) || isInFront(name))
+    }),
   },
   { name: 'no joins', breaks: onDocuments((bare) => /\bjoin\b|\blateral\b/.test(bare)) },
   {
     name: 'documents and metadata do not meet in a statement',
-    breaks: onDocuments((bare) => /\bsmalt_(?!fold_)/.test(bare)),
+    breaks: onDocuments((bare) => /\bsmalt_(?!fold_|outbox)/.test(bare)),
   },
   {
     name: 'the id of a document never changes',
@@ -118,9 +139,13 @@ export const RULES: readonly Rule[] = [
   {
     name: 'what may be several documents comes in the order of a key that ends in id',
     breaks: onDocuments((bare) => {
-      const select = bare.replace(/^declare \w+ no scroll cursor for |^explain \(format json\) /, '')
+      const select = withoutFront(
+        bare.replace(/^declare \w+ no scroll cursor for |^explain \(format json\) /, ''),
+      )
       if (!select.startsWith('select') || UNORDERED.some(({ shape }) => shape.test(select))) return false
-      return !/ order by (?:.*, )?id(?: limit (?:\$\d+|500))?(?: offset \$\d+)?$/.test(select)
+      return !/ order by (?:(?:.*, )?id|id, follows|seq)(?: limit (?:\$\d+|500))?(?: offset \$\d+)?$/.test(
+        outermost(select),
+      )
     }),
   },
   {
@@ -156,7 +181,8 @@ export function bareOf(text: string): string {
   return bare.toLowerCase().replaceAll(/\s+/g, ' ').trim()
 }
 
-const DOCUMENTS = /\b(?:doc_\d+_\d+|claim_\d+)\b/
+/** Watched changes and past versions lie beside their documents. */
+const DOCUMENTS = /\b(?:doc_\d+_\d+|claim_\d+|past_\d+|smalt_outbox)\b/
 export const DISTRIBUTED = 'tables of documents are distributed by their key before their transaction ends'
 
 /** Tables that were created and not handed to the cluster, by their primary key, in the same transaction. */
@@ -165,7 +191,7 @@ function undistributed(recorded: readonly Recorded[]): readonly Finding[] {
   for (const texts of Map.groupBy(recorded, ({ connection }) => connection).values()) {
     for (const [i, { text }] of texts.entries()) {
       const bare = bareOf(text)
-      const table = /^create table (?:if not exists )?((?:doc|claim)_\w+)/.exec(bare)?.[1]
+      const table = /^create table (?:if not exists )?((?:doc|claim|past)_\w+|smalt_outbox)/.exec(bare)?.[1]
       if (table === undefined) continue
       const rest = texts.slice(i + 1).map((later) => later.text)
       const end = rest.findIndex((later) => /^(?:commit|rollback)$/.test(later))
@@ -192,12 +218,16 @@ function isWrite(bare: string): boolean {
 
 /** The column that is the primary key. */
 function keyOf(bare: string): string | undefined {
-  return /\(\s*(id|key) text collate "c" primary key,/.exec(bare)?.[1]
+  const [, alone, first] =
+    /\(\s*(id|key) text collate "c" primary key,|primary key \((doc(?=, id)|id(?=, follows)), \w+\)\)$/.exec(
+      bare,
+    ) ?? []
+  return alone ?? first
 }
 
 /** Words before an opening parenthesis that call nothing. */
 const NO_FUNCTIONS =
-  /^(?:and|or|not|in|any|as|when|then|else|case|exists|from|where|select|values|using|explain|on|by|distinct|conflict|new|old|seen|e\d+|gin|doc_\d+_\d+|claim_\d+)$/
+  /^(?:and|or|not|in|any|as|when|then|else|case|exists|from|where|select|values|using|explain|on|by|distinct|conflict|new|old|seen|told|kept|array|e\d+|gin|doc_\d+_\d+|claim_\d+|past_\d+|smalt_outbox)$/
 
 function functionsOf(bare: string): readonly string[] {
   return [...bare.matchAll(/([a-z_][\w.]*)\s*\(/g)]
@@ -213,9 +243,11 @@ function isKnownFunction(name: string): boolean {
 const KNOWN_FUNCTIONS = [
   'unnest',
   'count',
+  'string_agg',
   'min',
   'max',
   'left',
+  'octet_length',
   'coalesce',
   'nullif',
   'jsonb_typeof',
@@ -229,18 +261,56 @@ function sourcesOf(bare: string): readonly string[] {
   return [...found.matchAll(/\b(?:from|into|update|using|join) ([a-z_]\w*)/g)].map(([, name]) => name!)
 }
 
+/** A text without all that stands in parentheses. */
+function outermost(bare: string): string {
+  const shorter = bare.replaceAll(/\([^()]*\)/g, '')
+  return shorter === bare ? bare : outermost(shorter)
+}
+
+/** A statement without the sub-selects in front of it. */
+function withoutFront(bare: string): string {
+  if (!/^with r\d+ as \(/.test(bare)) return bare
+  const end = closingOf(bare, bare.indexOf('(')) + 1
+  return withoutFront(bare.slice(end).replace(/^, /, 'with ').trim())
+}
+
+/** What stands in parentheses that begin with `select`, at every depth. */
+function subSelectsIn(bare: string): readonly string[] {
+  return [...bare.matchAll(/\(select /g)].map(({ index }) => bare.slice(index + 1, closingOf(bare, index)))
+}
+
+/** The place of the parenthesis that closes the one at a place. */
+function closingOf(bare: string, opening: number): number {
+  let depth = 0
+  for (let i = opening; i < bare.length; i++) {
+    if (bare[i] === '(') depth++
+    if (bare[i] === ')' && --depth === 0) return i
+  }
+  return bare.length
+}
+
+/** Whether documents that a sub-select reads itself are held against rows that are not its own. */
+function isCorrelated(select: string): boolean {
+  const itself = subSelectsIn(select).reduce((text, inner) => text.replace(inner, ''), select)
+  if (!/\bfrom doc_\d+_\d+\b/.test(itself)) return false
+  if (/\bfrom doc_\d+_\d+(?! r\d)/.test(itself)) return true
+  const names = /\bfrom (?:(?:doc_\d+_\d+|past_\d+) )?(r\d+)\b|(?:\)|\bordinality) ([er]\d+)\b/g
+  const own = new Set([...select.matchAll(names)].map(([, row, other]) => row ?? other))
+  return [...select.matchAll(/\b(doc_\d+_\d+|[er]\d+)\./g)].some(([, name]) => !own.has(name))
+}
+
 /** How often documents are read, apart from those that a write changes. */
 function readsOf(bare: string): number {
-  return [...bare.matchAll(/(?<!delete )\b(?:from|join|using) (?:doc_\d+_\d+|claim_\d+)\b/g)].length
+  return [...bare.matchAll(/(?<!delete )\b(?:from|join|using) (?:doc_\d+_\d+|claim_\d+|past_\d+)\b/g)].length
 }
 
 function isOwnSource(name: string): boolean {
-  return DOCUMENTS.test(name) || ['unnest', 'jsonb_array_elements', 'gin'].includes(name)
+  return DOCUMENTS.test(name) || ['unnest', 'jsonb_array_elements', 'gin', 'written', 'gone'].includes(name)
 }
 
 /** The numbers of the collections whose tables a text names. */
 function numbersOf(bare: string): ReadonlySet<string> {
-  return new Set([...bare.matchAll(/\b(?:doc|claim)_(\d+)(?:_\d+)?\b/g)].map(([, no]) => no!))
+  return new Set([...bare.matchAll(/\b(?:doc|claim|past)_(\d+)(?:_\d+)?\b/g)].map(([, no]) => no!))
 }
 
 /** What stands between `set` and whatever follows the assignments. */

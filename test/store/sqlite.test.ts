@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { directoryOf, freshPlace } from '../support/store-kind.ts'
 import { type OpenStore, SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
+import { referenceContract } from './references.ts'
 
 const open = (directory: string) => openSqliteStore({ directory })
 const sqlite: OpenStore = {
@@ -17,6 +18,7 @@ const sqlite: OpenStore = {
 const { collection } = SCHEMA
 
 storeContract('sqlite', sqlite)
+referenceContract('sqlite', sqlite)
 
 test('sqlite: a second process on the same directory is refused, and may come when the first is gone', async () => {
   await using stage = await openStage(sqlite)

@@ -8,8 +8,9 @@ import { openMode } from '../../src/auth/open.ts'
 import { logTo } from '../../src/http/log.ts'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { startServer } from '../../src/http/server.ts'
-import { type Definition, metadataDocument, openServiceAt } from './service.ts'
-import { freshPlace } from './store-kind.ts'
+import type { Authentication } from '../../src/auth/authentication.ts'
+import { type Definition, type TestServiceOptions, metadataDocument, openServiceAt } from './service.ts'
+import { type Place, freshPlace } from './store-kind.ts'
 
 export interface TestServer extends AsyncDisposable {
   readonly port: number
@@ -42,22 +43,32 @@ export interface Answer {
   readonly json: any
 }
 
-export async function startTestServer(
-  options: { readonly limits?: Partial<Limits> } = {},
-): Promise<TestServer> {
-  const place = await freshPlace()
+interface ServerSettings extends Pick<TestServiceOptions, 'events' | 'now'> {
+  readonly limits?: Partial<Limits>
+  /** Where its documents are; somewhere fresh, and gone with the server, when absent. */
+  readonly location?: string
+  /** Open to everybody when absent. */
+  readonly auth?: Authentication
+}
+
+export async function startTestServer(options: ServerSettings = {}): Promise<TestServer> {
+  const place = options.location === undefined ? await freshPlace() : keptPlace(options.location)
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const faults: string[] = []
   const note = (line: string): void => void faults.push(line)
   const onInternalError = (error: unknown): void =>
     note(error instanceof Error ? error.stack! : String(error))
-  const service = await openServiceAt(place.location, { limits, onInternalError })
+  const { events, now } = options
+  const chosen = { ...(events && { events }), ...(now && { now }) }
+  const metrics = createMetrics()
+  const { sinks: sinkMeter } = metrics
+  const service = await openServiceAt(place.location, { limits, onInternalError, sinkMeter, ...chosen })
   const server = await startServer({
     service,
     limits,
-    auth: openMode(),
+    auth: options.auth ?? openMode(),
     log: logTo({ write: note }, 'error'),
-    metrics: createMetrics(),
+    metrics,
     host: '127.0.0.1',
     port: 0,
     // a machine busy with other tests is no reason to turn these away
@@ -84,6 +95,11 @@ export async function startTestServer(
       await place[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Whoever made it does away with it. */
+function keptPlace(location: string): Place {
+  return { location, [Symbol.asyncDispose]: async () => undefined }
 }
 
 interface Peer {

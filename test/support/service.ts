@@ -5,7 +5,7 @@ import type { Code } from '../../src/base/errors.ts'
 import { type Json, type JsonObject, isObject, parseTrusted } from '../../src/base/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
 import { parseJson } from '../../src/base/parse-json.ts'
-import { openService } from '../../src/service/open.ts'
+import { type ServiceOptions, openService } from '../../src/service/open.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
 import { freshPlace, storeKind } from './store-kind.ts'
@@ -32,6 +32,8 @@ export interface TestServiceOptions {
   readonly onInternalError?: (error: unknown) => void
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
+  readonly events?: NonNullable<ServiceOptions['events']>
+  readonly sinkMeter?: NonNullable<ServiceOptions['sinkMeter']>
 }
 
 export const ANYONE: JsonObject = {
@@ -92,6 +94,8 @@ export function openServiceAt(location: string, options: TestServiceOptions = {}
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     onInternalError: options.onInternalError ?? failLoudly,
     ...(options.now && { now: options.now }),
+    ...(options.events && { events: options.events }),
+    ...(options.sinkMeter && { sinkMeter: options.sinkMeter }),
   })
 }
 

@@ -1,15 +1,17 @@
 /** All that the database holds, for a move to another store; `receiving.ts` is the other direction. */
-import type { Collection } from '../../schema/schema.ts'
 import {
   type Archive,
+  type ArchivedChange,
   type ArchivedCollection,
   type ArchivedDocument,
   type ArchivedHistory,
   type ArchivedSequence,
   PAGE,
 } from '../archive.ts'
+import { archivedEvents, archivedLastEvent, archivedSinks } from './archived-events.ts'
+import { type Reading, changesAfter } from './archived-past.ts'
 import type { Builder } from './builds.ts'
-import { readCollections, readIndexes, tableName } from './catalogue.ts'
+import { type CollectionRecord, readCollections, readIndexes, tableName } from './catalogue.ts'
 import { findCollection } from './collections.ts'
 import type { Session } from './connections.ts'
 import { historyFrom, readMetadata } from './metadata.ts'
@@ -17,10 +19,10 @@ import { type Run, obstacleIn, receive } from './receiving.ts'
 import { inTransaction } from './transaction.ts'
 
 export function archiveOf(
-  builder: Builder,
+  builder: Builder & { readonly numberEvents: () => void },
   runAs: <T>(operation: string, work: () => Promise<T>) => Promise<T>,
 ): Archive {
-  const { connections } = builder
+  const { connections, numberEvents } = builder
   const run: Run = (work) => runAs('move', work)
   return {
     collections: () => run(() => archivedCollections(connections)),
@@ -34,6 +36,16 @@ export function archiveOf(
         yield page
       }
     },
+    async *past(collection) {
+      let limit: number = FIRST_PAGE
+      for (let last: ArchivedChange | undefined; ;) {
+        const page = await run(() => changesAfter(last, { collection, limit, session: connections }))
+        if (page.length === 0) return
+        last = page.at(-1)!
+        limit = limitAfter(page)
+        yield page
+      }
+    },
     sequences: () => run(() => archivedSequences(connections)),
     async *history() {
       for (let last = '0'; ;) {
@@ -43,6 +55,16 @@ export function archiveOf(
         yield page.map(({ record }) => record)
       }
     },
+    async *events() {
+      numberEvents()
+      await run(async () => undefined)
+      yield* archivedEvents(connections)
+    },
+    lastEvent() {
+      numberEvents()
+      return run(() => archivedLastEvent(connections))
+    },
+    sinks: () => run(() => archivedSinks(connections)),
     records: () =>
       run(async () => {
         const all = await inTransaction(connections, readMetadata, { isOneMoment: true })
@@ -65,15 +87,14 @@ async function archivedCollections(session: Session): Promise<readonly ArchivedC
       paths: record.paths,
       indexes: ready.map(({ definition }) => definition),
       count: Number(row![0]),
+      ...pastIn(record),
     })
   }
   return collections
 }
 
-interface Reading {
-  readonly collection: Collection
-  readonly limit: number
-  readonly session: Session
+function pastIn({ hasPast, pastSince }: CollectionRecord): Pick<ArchivedCollection, 'history' | 'pastSince'> {
+  return hasPast ? { history: pastSince !== undefined, pastSince: pastSince ?? null } : {}
 }
 
 async function documentsAfter(
@@ -92,7 +113,7 @@ async function documentsAfter(
 }
 
 /** How large documents are shows only when they are here, so the next page is made by the size of this one. */
-function limitAfter(page: readonly ArchivedDocument[]): number {
+function limitAfter(page: readonly { readonly text: string }[]): number {
   const characters = page.reduce((sum, { text }) => sum + text.length, 0)
   const fitting = Math.floor((PAGE.characters * page.length) / Math.max(characters, 1))
   return Math.max(1, Math.min(fitting, page.length * 4, PAGE.documents))

@@ -17,12 +17,21 @@ import {
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds, Report } from '../store.ts'
 import type { Table } from './catalogue.ts'
-import type { Connections, Row } from './connections.ts'
+import type { Connections, Row, Session } from './connections.ts'
 import type { Drawing } from './drawing.ts'
 import { isCollision, isDuplicate, unlessUnknown } from './failures.ts'
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
+import { following, keepsPast } from './past-rows.ts'
 import { soughtId, storedFrom } from './reads.ts'
-import { type Stamp, changedRow, deleteStatement, insertStatement, newRow, updateStatement } from './rows.ts'
+import {
+  type Stamp,
+  changedRow,
+  deleteStatement,
+  enteredDeleteStatement,
+  insertStatement,
+  newRow,
+  updateStatement,
+} from './rows.ts'
 
 interface AtOnce {
   readonly connections: Connections
@@ -49,8 +58,9 @@ export async function writeAtOnce(plan: WritePlan, context: AtOnce): Promise<boo
 
 async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | undefined> {
   const { table, stamp, begin } = context
-  const rows = newRows(plan, stamp, table)
-  if (rows.length === 0 || !areDistinct(rows)) return undefined
+  const drafts = newRows(plan, stamp, table)
+  if (drafts.length === 0 || !areDistinct(drafts)) return undefined
+  const rows = await following(drafts, table, asking(context))
   reportInserted(rows, begin())
   return (await ask(insertStatement(rows, table), context)) && true
 }
@@ -72,9 +82,10 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   const change = await context.draw((next) => item!.change(stored, next))
   if (stored) return await replaceAtOnce(change, stored, { ...context, plan })
   if (change.kind !== 'write') return undefined
-  const row = newRow(change.document, context.stamp, context.table)
-  reportInserted([row], context.begin())
-  return (await ask(insertStatement([row], context.table), context)) && true
+  const { table } = context
+  const rows = await following([newRow(change.document, context.stamp, table)], table, asking(context))
+  reportInserted(rows, context.begin())
+  return (await ask(insertStatement(rows, table), context)) && true
 }
 
 /** Unique values change hands step by step. */
@@ -98,13 +109,19 @@ async function replaceAtOnce(
 }
 
 async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean | undefined> {
-  const { table, begin } = context
+  const { table, stamp, begin } = context
   const id = soughtId(plan)
   if (id === undefined || table.unique.size > 0) return undefined
   const stored = await readOne(id, context)
   if (!stored) return nothingToDo(context)
+  const notices = stamp.tell?.({ operation: 'delete', before: stored }) ?? []
+  const { version } = stored
+  const statement =
+    notices.length === 0 && !keepsPast(table)
+      ? deleteStatement([{ key: id, version }], table)
+      : enteredDeleteStatement({ key: id, document: stored.id, notices }, version, context)
   begin()({ kind: 'deleted' })
-  const gone = await ask(deleteStatement([{ key: id, version: stored.version }], table), context)
+  const gone = await ask(statement, context)
   return gone?.length === 1 ? true : undefined
 }
 
@@ -115,6 +132,10 @@ async function readOne(
   const text = `select id, version, doc, paths from ${table.name} where id = $1`
   const [row] = await connections.ask({ text, values: [id] }, bounds)
   return row && storedFrom(row)
+}
+
+function asking({ connections, bounds }: AtOnce): Session {
+  return { ask: (statement) => connections.ask(statement, bounds) }
 }
 
 function nothingToDo({ begin }: AtOnce): true {

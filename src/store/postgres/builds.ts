@@ -17,12 +17,15 @@ import {
 import {
   addIndexRecord,
   addPaths,
+  beginningOf,
   buildIndex,
   createCollection,
+  createPast,
   dropIndex,
   findCollection,
   indexChanges,
   isEmpty,
+  putPastSince,
   renameTable,
 } from './collections.ts'
 import type { Connection, Connections, Session } from './connections.ts'
@@ -36,15 +39,17 @@ export interface Builder {
   readonly schema: string
   /** Makes this process know what is in the catalogue now. */
   readonly reload: () => Promise<void>
+  /** Microseconds since 1970, as versions are made of. */
+  readonly now: () => number
 }
 
 /** Inside the transaction that changes metadata: all that can be done at once, because nobody has to wait for it. */
 export async function prepare(
   transaction: Transaction,
   definition: CollectionDefinition,
-  built: readonly IndexRecord[],
+  { built, now }: { readonly built: readonly IndexRecord[] } & Pick<Builder, 'now'>,
 ): Promise<void> {
-  const { collection, indexes } = definition
+  const { collection, indexes, history = false } = definition
   const found = await findCollection(transaction, collection)
   let record = found ?? (await createCollection(transaction, collection))
   await addPaths(transaction, record, definition)
@@ -56,12 +61,25 @@ export async function prepare(
   const dropped = removed.filter(({ isReady }) => isReady)
   for (const index of dropped) await dropIndex(transaction, index, record)
   const isUnique = [...added, ...dropped.map(({ definition: each }) => each)].some(({ unique }) => unique)
-  if (found && isUnique) record = await renameTable(transaction, record)
+  const isPastNew = history !== (record.pastSince !== undefined)
+  if (found && (isUnique || isPastNew)) record = await renameTable(transaction, record)
+  if (isPastNew) await changePast(transaction, record, history ? now() : undefined)
   if (found && added.length > 0 && !(await isEmpty(transaction, record))) throw new FilledMeanwhile()
   for (const index of added) {
     const made = await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
     await buildIndex(transaction, made, { record, concurrently: false })
   }
+}
+
+/** What is kept stays; after a time in which nothing was kept, only what comes is known for sure. */
+async function changePast(
+  transaction: Transaction,
+  record: CollectionRecord,
+  now: number | undefined,
+): Promise<void> {
+  if (!record.hasPast) await createPast(transaction, record)
+  const since = now === undefined ? undefined : await beginningOf(transaction, record, now)
+  await putPastSince(transaction, record, since)
 }
 
 /** The table was empty a moment ago, so that building at once was right, and is not any more. */

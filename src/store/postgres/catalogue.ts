@@ -7,14 +7,16 @@
  * the catalogue again, and repeats the statement.
  */
 import type { Collection, IndexDefinition } from '../../schema/schema.ts'
-import type { Fragment } from '../sql/fragment.ts'
 import type { UniqueIndexes } from './claims.ts'
 import type { Session } from './connections.ts'
-import { type TextIndex, elementsAt, isIntoArray, isText, textIndexOf } from './indexes.ts'
+import { type TextIndex, isIntoArray, isText, textIndexOf } from './indexes.ts'
 
 export interface Table {
   readonly no: number
   readonly name: string
+  readonly entity: string
+  /** Absent: no past versions were ever kept. */
+  readonly past?: Past
   /** Holds the unique values. */
   readonly claims: string
   readonly indexes: ReadonlyMap<number, IndexDefinition>
@@ -23,8 +25,18 @@ export interface Table {
   readonly texts: ReadonlyMap<string, TextIndex>
   /** The same for indexes that hold folded text. */
   readonly folded: ReadonlyMap<string, TextIndex>
-  /** Path into an array → the expression that its index holds. */
-  readonly elements: ReadonlyMap<string, Fragment>
+  /** Paths into arrays whose elements are indexed. */
+  readonly elements: ReadonlySet<string>
+  /** Paths that some index begins with, other than those of folded text. */
+  readonly firsts: ReadonlySet<string>
+  /** The table of another collection, as known at the same time. */
+  readonly beside: (collection: Collection) => Table | undefined
+}
+
+interface Past {
+  readonly name: string
+  /** From when on all is known; absent while nothing is added. */
+  readonly since?: number
 }
 
 export type Tables = ReadonlyMap<string, Table>
@@ -42,6 +54,9 @@ export interface CollectionRecord {
   readonly entity: string
   readonly generation: number
   readonly paths: readonly string[]
+  readonly hasPast: boolean
+  /** Absent while no past versions are kept. */
+  readonly pastSince?: number
 }
 
 export function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): string {
@@ -51,23 +66,27 @@ export function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): st
 export async function readTables(session: Session): Promise<Tables> {
   const collections = await readCollections(session)
   const indexes = Map.groupBy(await readIndexes(session), ({ collection }) => collection)
-  return new Map(
-    collections.map((collection) => [
-      keyOf(collection),
-      describeTable(collection, indexes.get(collection.no) ?? []),
-    ]),
+  const tables: Tables = new Map(
+    collections.map((collection) => {
+      const described = describeTable(collection, indexes.get(collection.no) ?? [])
+      return [keyOf(collection), { ...described, beside: (other) => tables.get(keyOf(other)) }]
+    }),
   )
+  return tables
 }
 
 export async function readCollections(session: Session): Promise<readonly CollectionRecord[]> {
-  const text = 'select no, name, entity, generation, paths from smalt_collection order by no'
+  const text = `select no, name, entity, generation, paths, has_past, past_since from smalt_collection
+    order by no`
   const rows = await session.ask({ text, values: [] })
-  return rows.map(([no, name, entity, generation, paths]) => ({
+  return rows.map(([no, name, entity, generation, paths, hasPast, since]) => ({
     no: Number(no),
     name: name!,
     entity: entity!,
     generation: Number(generation),
     paths: JSON.parse(paths!) as readonly string[],
+    hasPast: hasPast === 't',
+    ...(typeof since === 'string' && { pastSince: Number(since) }),
   }))
 }
 
@@ -90,8 +109,19 @@ export function claimsName({ no }: Pick<CollectionRecord, 'no'>): string {
   return `claim_${no}`
 }
 
+export function pastName({ no }: Pick<CollectionRecord, 'no'>): string {
+  return `past_${no}`
+}
+
+function pastOf(record: CollectionRecord): Pick<Table, 'past'> {
+  const { hasPast, pastSince } = record
+  if (!hasPast) return {}
+  const name = pastName(record)
+  return { past: pastSince === undefined ? { name } : { name, since: pastSince } }
+}
+
 /** An index that is still being built is kept by writers already, but serves nobody yet. */
-function describeTable(collection: CollectionRecord, records: readonly IndexRecord[]): Table {
+function describeTable(collection: CollectionRecord, records: readonly IndexRecord[]): Omit<Table, 'beside'> {
   const ready = records.filter(({ isReady }) => isReady)
   const fields = ready.flatMap(({ definition }) => definition.fields.map((field) => ({ field, definition })))
   const texts = fields.filter(({ field }) => isText(field.type) && !isIntoArray(field.path))
@@ -106,6 +136,8 @@ function describeTable(collection: CollectionRecord, records: readonly IndexReco
   return {
     no: collection.no,
     name: tableName(collection),
+    entity: collection.entity,
+    ...pastOf(collection),
     claims: claimsName(collection),
     indexes: new Map(ready.map(({ no, definition }) => [no, definition])),
     unique: new Map(
@@ -113,10 +145,15 @@ function describeTable(collection: CollectionRecord, records: readonly IndexReco
     ),
     texts: textIndexes(false),
     folded: textIndexes(true),
-    elements: new Map(
+    elements: new Set(
       fields
         .filter(({ field }) => isIntoArray(field.path) && !field.caseInsensitive)
-        .map(({ field: { path } }) => [path, elementsAt(path)]),
+        .map(({ field }) => field.path),
+    ),
+    firsts: new Set(
+      fields
+        .filter((each) => isFirst(each) && !isIntoArray(each.field.path) && !each.field.caseInsensitive)
+        .map(({ field }) => field.path),
     ),
   }
 }

@@ -28,7 +28,7 @@ async function carryOut(
   try {
     await inTransaction(builder.connections, async (transaction) => {
       await change(transaction)
-      if (definition) await prepare(transaction, definition, built)
+      if (definition) await prepare(transaction, definition, { built, now: builder.now })
     })
   } catch (error) {
     await discard(built, builder)

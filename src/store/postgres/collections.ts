@@ -7,6 +7,7 @@ import {
   type CollectionRecord,
   type IndexRecord,
   claimsName,
+  pastName,
   readCollections,
   readIndexes,
   tableName,
@@ -49,7 +50,7 @@ export async function createCollection(
   { name, entity }: Collection,
 ): Promise<CollectionRecord> {
   const no = await nextNumber(session)
-  const record = { no, name, entity, generation: 1, paths: [] }
+  const record = { no, name, entity, generation: 1, paths: [], hasPast: false }
   await run(session, [
     `create table ${tableName(record)}(
        id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null,
@@ -74,7 +75,38 @@ export async function addPaths(
   await session.ask({ text, values: [JSON.stringify(all), record.no] })
 }
 
-/** From here on whoever does not know of a change of the unique values fails to write, and reads the catalogue again. */
+/** The table of past versions; two changes of a document never follow the same one. */
+export async function createPast(session: Session, record: CollectionRecord): Promise<void> {
+  const name = pastName(record)
+  await run(session, [
+    `create table ${name}(
+       id text collate "C", follows bigint, version bigint not null, operation text not null,
+       principal text not null, paths integer not null, doc text not null, primary key (id, follows))`,
+    distribute(name, 'id'),
+  ])
+}
+
+/** From a moment on, or not any more. */
+export async function putPastSince(
+  session: Session,
+  { no }: CollectionRecord,
+  since: number | undefined,
+): Promise<void> {
+  const text = 'update smalt_collection set has_past = true, past_since = $1 where no = $2'
+  await session.ask({ text, values: [since ?? null, no] })
+}
+
+/** The first moment from which on everything is known: after all that was written until now. */
+export async function beginningOf(session: Session, record: CollectionRecord, now: number): Promise<number> {
+  let latest = now
+  for (const table of [tableName(record), pastName(record)]) {
+    const [row] = await session.ask({ text: `select max(version) from ${table}`, values: [] })
+    latest = Math.max(latest, Number(row![0] ?? 0) + 1)
+  }
+  return latest
+}
+
+/** From here on whoever does not know of a change of the unique values, or of the past, fails to write, and reads the catalogue again. */
 export async function renameTable(session: Session, record: CollectionRecord): Promise<CollectionRecord> {
   const renamed = { ...record, generation: record.generation + 1 }
   await impatiently(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])

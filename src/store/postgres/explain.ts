@@ -57,9 +57,14 @@ function winningPlan(nodes: readonly JsonObject[], table: Table): JsonObject {
     const index = no === undefined ? undefined : table.indexes.get(Number(no))
     return index ? [describeIndex(index)] : []
   })
-  const isById = nodes.some((node) => indexNameOf(node).includes('pkey') && 'Index Cond' in node)
+  const isById = nodes.some((node) => isKeyOf(table, indexNameOf(node)) && 'Index Cond' in node)
   const stage = indexes.length > 0 ? 'INDEX' : isById ? 'ID' : 'SCAN'
   return { stage, indexes, steps: nodes.map((node) => textAt(node, 'Node Type')) }
+}
+
+/** The index keeps the name it was made with when the table is renamed. */
+function isKeyOf({ no }: Table, index: string): boolean {
+  return index.startsWith(`doc_${no}_`) && index.includes('pkey')
 }
 
 function indexNameOf(node: JsonObject): string {

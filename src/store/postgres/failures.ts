@@ -85,7 +85,10 @@ export function told(error: unknown): unknown {
     return new ServiceError('crud:Unavailable', 'the database has no room left; nothing was stored')
   }
   if (state === '54000' || state === '54001') {
-    return new ServiceError('crud:LimitExceeded', 'a value is too long to be indexed, or the query too large')
+    return new ServiceError(
+      'crud:LimitExceeded',
+      'a value is too long to be indexed, or the query or its answer too large',
+    )
   }
   if (isCancelled(error)) {
     return new ServiceError('store-crud:Timeout', 'the database ended the statement before it was done')

@@ -9,25 +9,27 @@ import { arrayText } from '../sql/postgres-dialect.ts'
 import { literalPrefix, prefixEnd } from '../sql/prefix.ts'
 import { OPERATORS, isWholeArray } from '../sql/translation.ts'
 import type { Table } from './catalogue.ts'
-import { type TextIndex, idKey } from './indexes.ts'
+import { type Columns, type TextIndex, columnsOf, elementsAt, idKey } from './indexes.ts'
 
 type Kind<K extends Query<FieldRef>['kind']> = Query<FieldRef> & { readonly kind: K }
 
-export function hintsOf(table: Table): (query: Query<FieldRef>) => Fragment | undefined {
+export function hintsOf(table: Table, columns: Columns): (query: Query<FieldRef>) => Fragment | undefined {
+  const rows = { table, columns }
   return (query) => {
     switch (query.kind) {
       case 'compare':
-        return compareHint(query, table)
+        return compareHint(query, rows)
       case 'in':
-        return query.negated ? undefined : anyHint(query.field, query.values, table)
+        return query.negated ? undefined : anyHint(query.field, query.values, rows)
       case 'contains':
-        return containsHint(query, table)
+        return containsHint(query, rows)
       case 'elemMatch':
-        return elemMatchHint(query, table)
+        return elemMatchHint(query, rows)
       case 'regex':
-        return regexHint(query, table)
+        return regexHint(query, rows)
       case 'compareFields':
       case 'inField':
+      case 'related':
       case 'and':
       case 'or':
       case 'not':
@@ -38,61 +40,81 @@ export function hintsOf(table: Table): (query: Query<FieldRef>) => Fragment | un
   }
 }
 
-function compareHint({ field, op, value }: Kind<'compare'>, table: Table): Fragment | undefined {
+/** Whether an index leads to what satisfies the term. */
+export function isServed(term: Query<FieldRef>, table: Table): boolean {
+  const isPlain = (term.kind === 'compare' && term.op !== '$neq') || (term.kind === 'in' && !term.negated)
+  if (isPlain && table.firsts.has(term.field.field.path)) return true
+  return hintsOf(table, columnsOf(''))(term) !== undefined
+}
+
+/** A table, and what its columns are called. */
+interface Rows {
+  readonly table: Table
+  readonly columns: Columns
+}
+
+function compareHint({ field, op, value }: Kind<'compare'>, rows: Rows): Fragment | undefined {
   if (op === '$neq' || value === null) return undefined
-  if (op === '$eq') return anyHint(field, [value], table)
-  const index = textIndexAt(field, table)
+  if (op === '$eq') return anyHint(field, [value], rows)
+  const index = textIndexAt(field, rows.table)
   if (!index || typeof value !== 'string') return undefined
   const operator = op === '$lt' || op === '$lte' ? '<=' : '>='
   // Up to the indexed length the beginning of a text compares as the text itself does.
   const exact = characters(value) < index.length ? OPERATORS[op] : operator
-  return sql`${index.expression} ${raw(exact)} ${param(beginning(value, index))}`
+  return sql`${index.expression(rows.columns.document)} ${raw(exact)} ${param(beginning(value, index))}`
 }
 
 /** Some candidate is one of the values. */
-function anyHint(at: FieldRef, values: readonly Json[], table: Table): Fragment | undefined {
+function anyHint(at: FieldRef, values: readonly Json[], { table, columns }: Rows): Fragment | undefined {
   const { up, field, steps } = at
   if (up > 0 || values.length === 0 || values.includes(null)) return undefined
-  if (field.path === '_id') return among(raw('id'), values.map(idKey))
-  const elements = isWholeArray(steps) ? table.elements.get(field.path) : undefined
-  if (elements) return holdsAny(elements, values)
+  if (field.path === '_id') return among(raw(columns.id), values.map(idKey))
+  if (isWholeArray(steps) && table.elements.has(field.path)) {
+    return holdsAny(elementsAt(field.path, columns.document), values)
+  }
   const index = textIndexAt(at, table)
   // A version that makes something else of the field is not served by an index of texts.
   if (!index || !values.every((value) => typeof value === 'string')) return undefined
   return among(
-    index.expression,
+    index.expression(columns.document),
     values.map((value) => beginning(value, index)),
   )
 }
 
-function containsHint({ array, op, values }: Kind<'contains'>, table: Table): Fragment | undefined {
-  const elements = array.up === 0 ? table.elements.get(`${array.field.path}.*`) : undefined
+function containsHint(
+  { array, op, values }: Kind<'contains'>,
+  { table, columns }: Rows,
+): Fragment | undefined {
+  const path = `${array.field.path}.*`
   const others = values.filter((value) => value !== null)
-  if (!elements || op === '$none' || others.length === 0) return undefined
+  const isIndexed = array.up === 0 && table.elements.has(path)
+  if (!isIndexed || op === '$none' || others.length === 0) return undefined
+  const elements = elementsAt(path, columns.document)
   if (op === '$all') return holdsAny(elements, others.slice(0, 1))
   return others.length < values.length ? undefined : holdsAny(elements, others)
 }
 
 /** What one element must have, some element must have. */
-function elemMatchHint({ array, query }: Kind<'elemMatch'>, table: Table): Fragment | undefined {
+function elemMatchHint({ array, query }: Kind<'elemMatch'>, { table, columns }: Rows): Fragment | undefined {
   if (array.up > 0) return undefined
   const hints = conjunctsOf(query).flatMap((term) => {
     if (term.kind !== 'compare' || term.op !== '$eq' || term.value === null || term.field.up > 0) return []
-    const elements = table.elements.get(term.field.field.path)
-    return elements ? [holdsAny(elements, [term.value])] : []
+    const { path } = term.field.field
+    return table.elements.has(path) ? [holdsAny(elementsAt(path, columns.document), [term.value])] : []
   })
   return hints.length === 0 ? undefined : join(hints, ' and ')
 }
 
-function regexHint({ field, pattern, flags }: Kind<'regex'>, table: Table): Fragment | undefined {
+function regexHint({ field, pattern, flags }: Kind<'regex'>, { table, columns }: Rows): Fragment | undefined {
   const { caseInsensitive } = flags
   const index = textIndexAt(field, table, caseInsensitive)
   const prefix = literalPrefix(pattern, flags)
   if (!index || prefix === '') return undefined
   const start = beginning(caseInsensitive ? foldCase(prefix) : prefix, index)
   const end = prefixEnd(start)
-  const from = sql`${index.expression} >= ${param(start)}`
-  return end === undefined ? from : sql`(${from} and ${index.expression} < ${param(end)})`
+  const expression = index.expression(columns.document)
+  const from = sql`${expression} >= ${param(start)}`
+  return end === undefined ? from : sql`(${from} and ${expression} < ${param(end)})`
 }
 
 export function textIndexAt(

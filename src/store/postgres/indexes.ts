@@ -5,15 +5,23 @@ import { parsePath } from '../../base/path.ts'
 import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
 import { MAX_ID_BYTES } from '../../schema/id.ts'
 import type { TypeName } from '../../schema/types.ts'
-import type { Base } from '../sql/dialect.ts'
+import type { Base, Form } from '../sql/dialect.ts'
 import { type Fragment, join, literal, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
 
-/** The document of a row. */
-export const DOCUMENT: Base = { json: raw('body'), present: raw('true') }
+/** What statements name of a row: its key, and its document. */
+export interface Columns {
+  readonly id: string
+  readonly document: Base
+}
 
-/** The same where `_id` is text, which has a column of its own. */
-export const TEXT_ID_DOCUMENT: Base = { ...DOCUMENT, columns: new Map([['_id', 'id']]) }
+/** The qualifier tells which table's, where a statement reads several. */
+export function columnsOf(qualifier: string): Columns {
+  return { id: `${qualifier}id`, document: { json: raw(`${qualifier}body`), present: raw('true') } }
+}
+
+/** The document of a row. */
+const DOCUMENT: Base = columnsOf('').document
 
 /** The key of a row: text as it is, numbers as text that sorts as they do. */
 export function idKey(id: Json): string {
@@ -35,7 +43,9 @@ const CHARACTER_BYTES = 4
 
 /** A text index: the expression that is indexed, and how many characters of the text it holds. */
 export interface TextIndex {
-  readonly expression: Fragment
+  readonly expression: (document: Base) => Fragment
+  /** What of a text is indexed. */
+  readonly form: Form
   readonly length: number
 }
 
@@ -45,13 +55,21 @@ export function textIndexOf(field: IndexField, { fields }: IndexDefinition): Tex
   const numbers = plain.filter(({ type }) => type === 'bigdecimal' || type === 'biginteger').length
   const left = INDEX_BYTES - MAX_ID_BYTES - numbers * BIG_NUMBER_BYTES
   const length = Math.max(1, Math.floor(left / texts / CHARACTER_BYTES))
-  const value = POSTGRES.read(DOCUMENT, parsePath(field.path, ''), field.type)
-  const folded = field.caseInsensitive ? POSTGRES.fold(value) : value
-  return { expression: beginningOf(folded, length), length }
+  const beginning = beginningOf(length)
+  const form: Form = field.caseInsensitive ? (text) => beginning(POSTGRES.fold(text)) : beginning
+  const steps = parsePath(field.path, '')
+  return { expression: (document) => form(POSTGRES.read(document, steps, field.type)), form, length }
 }
 
-function beginningOf(text: Fragment, length: number): Fragment {
-  return sql`left(${text}, ${raw(String(length))})`
+const beginnings = new Map<number, Form>()
+
+/** The same form for the same length, so that nobody asks for it twice. */
+function beginningOf(length: number): Form {
+  const known = beginnings.get(length)
+  if (known) return known
+  const form: Form = (text) => sql`left(${text}, ${raw(String(length))})`
+  beginnings.set(length, form)
+  return form
 }
 
 export function isIntoArray(path: string): boolean {
@@ -59,9 +77,9 @@ export function isIntoArray(path: string): boolean {
 }
 
 /** All values at a path into arrays, as one JSON array that a GIN index takes apart. */
-export function elementsAt(path: string): Fragment {
+export function elementsAt(path: string, document: Base): Fragment {
   const steps = parsePath(path, '').map((step) => (step === '*' ? '[*]' : `.${JSON.stringify(step)}`))
-  return sql`jsonb_path_query_array(body, ${literal(`$${steps.join('')}`)})`
+  return sql`jsonb_path_query_array(${document.json}, ${literal(`$${steps.join('')}`)})`
 }
 
 /** The statements that make the index; uniqueness is kept by claims, not here. */
@@ -87,7 +105,7 @@ export function indexStatements(
     statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join([...keys, raw('id')], ', ')})`)
   }
   if (elements.length > 0) {
-    const keys = elements.map(({ path }) => sql`${elementsAt(path)} jsonb_path_ops`)
+    const keys = elements.map(({ path }) => sql`${elementsAt(path, DOCUMENT)} jsonb_path_ops`)
     statements.push(
       sql`${create} ${raw(`${name}_elements`)} on ${raw(table)} using gin (${join(keys, ', ')})`,
     )
@@ -100,6 +118,6 @@ export function dropStatements(name: string): readonly string[] {
 }
 
 function indexed(field: IndexField, definition: IndexDefinition): Fragment {
-  if (isText(field.type)) return sql`(${textIndexOf(field, definition).expression})`
+  if (isText(field.type)) return sql`(${textIndexOf(field, definition).expression(DOCUMENT)})`
   return sql`(${POSTGRES.read(DOCUMENT, parsePath(field.path, ''), field.type)})`
 }

@@ -3,6 +3,7 @@ import type { InsertPlan } from '../../plan/plan.ts'
 import type { Report } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import { type WriteContext, insertOne } from './one-document.ts'
+import { following } from './past-rows.ts'
 import { type NewRow, type Stamp, insertStatement, newRow } from './rows.ts'
 
 export function newRows({ documents }: InsertPlan, stamp: Stamp, table: Table): readonly NewRow[] {
@@ -22,8 +23,8 @@ export function reportInserted(rows: readonly NewRow[], report: Report): void {
 }
 
 export async function insertAll(plan: InsertPlan, context: WriteContext): Promise<void> {
-  const rows = newRows(plan, context.stamp, context.table)
   const { transaction, table, report } = context
+  const rows = await following(newRows(plan, context.stamp, table), table, transaction)
   const isDone = await transaction.attempt(async () => {
     if (!areDistinct(rows)) return undefined
     await transaction.ask(insertStatement(rows, table))

@@ -1,33 +1,38 @@
-/** Hears of metadata changes that other processes made. It only hastens what asking for the epoch finds out anyway. */
+/** Hears of what other processes did. It only hastens what asking again and again finds out anyway. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { patiently } from './bounded.ts'
 import type { Location } from './location.ts'
-import { CHANNEL } from './metadata.ts'
 
 interface Listening extends AsyncDisposable {
-  readonly add: (listener: () => void) => void
+  readonly add: (channel: Channel, listener: () => void) => void
 }
+
+type Channel = 'smalt_metadata' | 'smalt_events'
 
 const RETRY_MS = 2_000
 
 export function createListening({ config, schema }: Location): Listening {
-  const listeners: (() => void)[] = []
+  const listeners = new Map<Channel, (() => void)[]>()
   const ending = new AbortController()
   let client: pg.Client | undefined
+  let isListening = false
 
   async function listen(): Promise<void> {
     const listening = new pg.Client({ ...config, connectionTimeoutMillis: 5_000, keepAlive: true })
     client = listening
+    isListening = false
     // What breaks ends the connection too, and that is what is waited for.
     listening.on('error', () => undefined)
-    listening.on('notification', ({ payload }) => {
-      if (payload === schema) for (const listener of listeners) listener()
+    listening.on('notification', ({ channel, payload }) => {
+      if (payload === schema) for (const listener of listeners.get(channel as Channel) ?? []) listener()
     })
     await listening.connect()
     const ended = once(listening, 'end')
-    await listening.query(`listen ${CHANNEL}`)
+    // those that are added meanwhile come along
+    for (const channel of listeners.keys()) await listening.query(`listen ${channel}`)
+    isListening = true
     await ended
   }
 
@@ -39,9 +44,12 @@ export function createListening({ config, schema }: Location): Listening {
   }
 
   return {
-    add(listener) {
-      listeners.push(listener)
-      if (listeners.length === 1) void keepListening()
+    add(channel, listener) {
+      const known = listeners.get(channel)
+      if (known) return void known.push(listener)
+      listeners.set(channel, [listener])
+      if (listeners.size === 1) void keepListening()
+      else if (isListening) void client?.query(`listen ${channel}`).catch(() => undefined)
     },
     async [Symbol.asyncDispose]() {
       ending.abort()

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createFoldFunction } from '../sql/postgres-fold.ts'
 import type { Connections, Session } from './connections.ts'
 import { lockExclusively } from './advisory.ts'
+import { distribute } from './cluster.ts'
 import type { Location } from './location.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -28,6 +29,35 @@ const MIGRATIONS: readonly (readonly string[])[] = [
        domain text collate "C", resource text collate "C", owner text not null, count bigint not null,
        ttl bigint not null, expires bigint not null, primary key (domain, resource))`,
     `create index smalt_lock_expires on smalt_lock(expires)`,
+  ],
+  [
+    // Beside the document on a cluster, so that a change and what is told of it are on one node.
+    `create table smalt_outbox(
+       doc text collate "C", id text collate "C", seq bigint, entity text not null, hook text not null,
+       operation text not null, document text not null, at bigint not null, seen bigint, version bigint,
+       details text not null, before text, after text, primary key (doc, id))`,
+    distribute('smalt_outbox', 'doc'),
+    `create index smalt_outbox_seq on smalt_outbox(seq) where seq is not null`,
+    `create index smalt_outbox_new on smalt_outbox(at) where seq is null`,
+    `create table smalt_event_state(
+       one integer primary key, reserved bigint not null, published bigint not null, trimmed bigint not null)`,
+    `insert into smalt_event_state(one, reserved, published, trimmed) values (1, 0, 0, 0)`,
+    `create table smalt_sink(
+       sink text collate "C" primary key, definition text not null, version bigint not null,
+       position bigint not null, state text not null, failures bigint not null, retry_at bigint not null,
+       owner text not null, owned_until bigint not null)`,
+    `create table smalt_sink_item(
+       sink text collate "C", seq bigint, id text collate "C" not null, doc text collate "C" not null,
+       state text not null, attempts bigint not null, next_at bigint not null, error text not null,
+       at bigint not null, event text not null, primary key (sink, seq))`,
+    `create index smalt_sink_item_id on smalt_sink_item(sink, id)`,
+    distribute('smalt_sink', 'sink'),
+    distribute('smalt_sink_item', 'sink'),
+  ],
+  [
+    // Whether there is a table of past versions, and from when on they are kept; null while they are not.
+    `alter table smalt_collection add column has_past boolean not null default false`,
+    `alter table smalt_collection add column past_since bigint`,
   ],
 ]
 

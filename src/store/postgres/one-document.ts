@@ -7,6 +7,7 @@ import type { Report } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Session } from './connections.ts'
 import type { Drawing } from './drawing.ts'
+import { following } from './past-rows.ts'
 import { storedColumns, storedFrom } from './reads.ts'
 import {
   type ChangedRow,
@@ -53,12 +54,13 @@ export async function lockOne(
   return (await held(transaction, { text, values: [key] }))[0]
 }
 
-export async function insertOne(row: NewRow, { transaction, table }: WriteContext): Promise<Outcome> {
+export async function insertOne(draft: NewRow, { transaction, table }: WriteContext): Promise<Outcome> {
+  const rows = await following([draft], table, transaction)
   const isDone = await transaction.attempt(async () => {
-    await transaction.ask(insertStatement([row], table))
+    await transaction.ask(insertStatement(rows, table))
     return true
   })
-  return isDone ? { kind: 'inserted', document: row.document } : { kind: 'duplicate' }
+  return isDone ? { kind: 'inserted', document: rows[0]!.document } : { kind: 'duplicate' }
 }
 
 /** Of a document that is locked; undefined when it is neither touched nor counted. */

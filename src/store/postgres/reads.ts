@@ -5,7 +5,7 @@ import { compileQuery } from '../../lang/match.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
-import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import type { JoinPlan, ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
 import {
   type Fragment,
@@ -17,16 +17,19 @@ import {
   render,
   sql,
 } from '../sql/fragment.ts'
+import { joinedColumns, joinedFrom } from '../sql/joined.ts'
+import { mentionsOthers } from '../sql/joining.ts'
 import { orderBy } from '../sql/order-by.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
 import { postgresPattern } from '../sql/postgres-pattern.ts'
-import { type Split, split } from '../sql/split.ts'
-import type { Translation } from '../sql/translation.ts'
-import { where } from '../sql/where.ts'
+import { type Split, isAnswerable, split } from '../sql/split.ts'
+import { filterTerms, where } from '../sql/where.ts'
 import type { Table } from './catalogue.ts'
 import type { Row } from './connections.ts'
-import { hintsOf, textIndexAt } from './hints.ts'
-import { DOCUMENT, TEXT_ID_DOCUMENT, isText } from './indexes.ts'
+import { textIndexAt } from './hints.ts'
+import { columnsOf } from './indexes.ts'
+import { tablesAt } from './moments.ts'
+import { type Documents, type Writing, beginStatement, hasTextId, translation } from './translate.ts'
 
 /** Whether a document that the engine gave is a match; absent when every one is. */
 export type Residual = (document: StoredDocument) => boolean
@@ -38,13 +41,21 @@ export interface ReadStatements {
   readonly residual?: Residual
 }
 
-export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
+export function readStatements(plan: ReadPlan, present: Table): ReadStatements {
+  const { idType, joins = [], asOf } = plan
   const { pushed, residual } = plan.query ? splitQuery(plan.query) : {}
-  const from = sql` from ${raw(table.name)}${filterBy(pushed, plan.idType, table)}`
-  const ordered = sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}`
+  const writing = beginStatement()
+  const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
+  const documents = { table, idType }
+  const from = sql` from ${raw(table.name)}${filterBy(pushed, documents, writing)}`
+  const count = writing.finish(sql`select count(*)${from}`)
+  joins.forEach(requireAnswers)
+  const joined = joinedColumns(joins, translation(documents, writing, table.name))
+  const columns = join([raw(storedColumns(idType)), ...joined], ', ')
+  const ordered = writing.finish(sql`select ${columns}${from} order by ${order(plan, table)}`)
   return {
     page: print(residual ? ordered : sql`${ordered}${window(plan)}`),
-    count: print(sql`select count(*)${from}`),
+    count: print(count),
     ...(residual && { residual: residualTest(residual) }),
   }
 }
@@ -57,7 +68,7 @@ export function matchStatement(
 ): { readonly statement: Statement; readonly residual?: Residual } {
   const { pushed, residual } = splitQuery(query)
   const columns = residual ? raw(`${storedColumns(idType)}, id`) : raw('null, version, null, null, id')
-  const text = sql`select ${columns} from ${raw(table.name)}${filterBy(pushed, idType, table)} order by id`
+  const text = sql`select ${columns} from ${raw(table.name)}${filterBy(pushed, { table, idType }, beginStatement())} order by id`
   return { statement: print(text), ...(residual && { residual: residualTest(residual) }) }
 }
 
@@ -67,10 +78,20 @@ export function residualTest(query: Query<FieldRef>): Residual {
   return ({ text }) => matches({ value: parseTrusted(text) })
 }
 
+export const splitQuery = memoized((query: Query<FieldRef>): Split => split(query, canPush))
+
+/** Whether nothing of the query is left to be asked of documents. */
+export const answers = memoized((query: Query<FieldRef>): boolean => isAnswerable(query, canPush))
+
 /** Regular expressions are pushed only where PostgreSQL's dialect means the same. */
-export const splitQuery = memoized((query: Query<FieldRef>): Split =>
-  split(query, (part) => part.kind !== 'regex' || postgresPattern(part.pattern, part.flags) !== undefined),
-)
+function canPush(part: Query<FieldRef>): boolean {
+  return part.kind !== 'regex' || postgresPattern(part.pattern, part.flags) !== undefined
+}
+
+function requireAnswers({ query, joins }: JoinPlan): void {
+  if (!answers(query)) throw new Error('what is joined can only be told by the engine')
+  joins.forEach(requireAnswers)
+}
 
 /** `_id` as text, version and document; a number is told in the digits it was written in. */
 export function storedColumns(idType: TypeName): string {
@@ -81,9 +102,26 @@ export function storedFrom([id, version, text, paths]: Row): StoredDocument {
   return { id: id!, version: Number(version), text: text!, paths: Number(paths) }
 }
 
+/** A row of a page: what is stored, and what comes along. */
+export function pageDocument(row: Row): StoredDocument {
+  if (row.length === STORED_COLUMNS) return storedFrom(row)
+  return { ...storedFrom(row), joined: joinedFrom(row.slice(STORED_COLUMNS)) }
+}
+
+const STORED_COLUMNS = 4
+
+type Sought = Pick<ReadPlan, 'query' | 'joins' | 'asOf'>
+
 /** The `_id` a plan asks for, when that is all it asks and the id is a text. */
-export function soughtId({ query }: Pick<ReadPlan, 'query'>): string | undefined {
-  if (query?.kind !== 'compare' || query.op !== '$eq' || query.field.field.path !== '_id') return undefined
+export function soughtId({ query, joins = [], asOf }: Sought): string | undefined {
+  if (
+    asOf !== undefined ||
+    joins.length > 0 ||
+    query?.kind !== 'compare' ||
+    query.op !== '$eq' ||
+    query.field.field.path !== '_id'
+  )
+    return undefined
   return typeof query.value === 'string' ? query.value : undefined
 }
 
@@ -93,47 +131,16 @@ export function endsHere({ from, to }: ReadPlan, taken: number): boolean {
   return hasRoom && (taken > 0 || from === 0)
 }
 
-function hasTextId(idType: TypeName): boolean {
-  return idType === 'string' || idType === 'uid' || idType === 'date'
-}
-
-function filterBy(query: Query<FieldRef> | undefined, idType: TypeName, table: Table): Fragment {
+function filterBy(query: Query<FieldRef> | undefined, documents: Documents, writing: Writing): Fragment {
   if (!query) return raw('')
-  const to = translation(idType, table)
-  const terms = conjunctsOf(query).map((term) => indexedTerm(term, table) ?? where(term, to))
+  const name = mentionsOthers(query) ? documents.table.name : ''
+  const to = translation(documents, writing, name)
+  const terms = filterTerms(conjunctsOf(query), to)
   return sql` where ${terms.length === 0 ? where(query, to) : joinBalanced(terms, ' and ')}`
 }
 
-/**
- * A comparison that its index answers alone, because the value is shorter than what the index holds of a text. Asking
- * the documents as well would read each of them, and make the engine expect far fewer rows than come.
- */
-function indexedTerm(term: Query<FieldRef>, table: Table): Fragment | undefined {
-  if (term.kind !== 'compare' && term.kind !== 'in') return undefined
-  const { field } = term.field
-  const index = textIndexAt(term.field, table)
-  if (!index || field.kind !== 'simple' || !isText(field.type.name)) return undefined
-  const values = term.kind === 'in' ? term.values : [term.value]
-  const areShort = values.every((value) => typeof value === 'string' && value.length < index.length)
-  return areShort ? hintsOf(table)(term) : undefined
-}
-
-function translation(idType: TypeName, table: Table): Translation {
-  let aliases = 0
-  return {
-    dialect: POSTGRES,
-    scopes: [hasTextId(idType) ? TEXT_ID_DOCUMENT : DOCUMENT],
-    alias: () => `e${++aliases}`,
-    hasFoldedIndex: () => false,
-    elementsOf: () => undefined,
-    foldedElementsOf: () => undefined,
-    hint: hintsOf(table),
-    isWatched: false,
-  }
-}
-
 function order(plan: ReadPlan, table: Table): Fragment {
-  const to = translation(plan.idType, table)
+  const to = translation({ table, idType: plan.idType }, beginStatement())
   const keys = plan.sort.flatMap((key) => [...beginningKey(key, table), orderBy(key, to)])
   return join([...keys, raw('id')], ', ')
 }
@@ -141,7 +148,7 @@ function order(plan: ReadPlan, table: Table): Fragment {
 /** An index of the beginnings of texts gives the order as far as it reaches; the engine sorts the rest by itself. */
 function beginningKey({ field, descending }: SortKey<FieldRef>, table: Table): readonly Fragment[] {
   const index = textIndexAt(field, table)
-  return index ? [sql`${index.expression} ${POSTGRES.direction(descending)}`] : []
+  return index ? [sql`${index.expression(columnsOf('').document)} ${POSTGRES.direction(descending)}`] : []
 }
 
 function window({ from, to }: ReadPlan): Fragment {

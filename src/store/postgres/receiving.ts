@@ -4,18 +4,29 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Collection } from '../../schema/schema.ts'
 import { type ArchivedRecords, type Obstacle, ObstacleError, type Receiving } from '../archive.ts'
 import { tryLock, unlock } from './advisory.ts'
+import { pastStatement } from './archived-past.ts'
+import { addSinks, clearEvents, eventsStatement, putLastEvent } from './archived-events.ts'
 import type { Builder } from './builds.ts'
 import {
   type Table,
   type Tables,
   claimsName,
   keyOf,
+  pastName,
   readCollections,
   readIndexes,
   readTables,
   tableName,
 } from './catalogue.ts'
-import { addIndexRecord, addPaths, buildIndex, createCollection, findCollection } from './collections.ts'
+import {
+  addIndexRecord,
+  addPaths,
+  buildIndex,
+  createCollection,
+  createPast,
+  findCollection,
+  putPastSince,
+} from './collections.ts'
 import type { Lease, Session } from './connections.ts'
 import { lockMetadata } from './metadata.ts'
 import { historyStatement, insertDocuments, sequencesStatement } from './received-rows.ts'
@@ -91,6 +102,11 @@ function receivingBy(builder: Builder, run: Run, { lease, lock }: Held): Receivi
           await lockMetadata(transaction, schema)
           const record = await createCollection(transaction, definition.collection)
           await addPaths(transaction, record, definition)
+          const { pastSince } = definition
+          if (pastSince !== undefined) {
+            await createPast(transaction, record)
+            await putPastSince(transaction, record, pastSince ?? undefined)
+          }
           // Recorded before they are there, so that the documents come with their claims; nobody reads yet.
           for (const index of definition.indexes) {
             await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
@@ -104,6 +120,12 @@ function receivingBy(builder: Builder, run: Run, { lease, lock }: Held): Receivi
         const into = { collection, paths: paths.get(keyOf(collection))!, table: tableOf(collection) }
         return insertDocuments(documents, { ...into, session: connections })
       }),
+    addPast: (collection, changes) =>
+      run(async () => {
+        const { past } = tableOf(collection)
+        const known = paths.get(keyOf(collection))!
+        await connections.ask(pastStatement(changes, known, past!.name))
+      }),
     buildIndexes: (collection) => run(() => buildIndexes(collection, connections)),
     addSequences: (sequences) =>
       run(async () => {
@@ -114,6 +136,9 @@ function receivingBy(builder: Builder, run: Run, { lease, lock }: Held): Receivi
         await connections.ask(historyStatement(history, historyNo))
         historyNo += history.length
       }),
+    addEvents: (events) => run(async () => void (await connections.ask(eventsStatement(events)))),
+    putLastEvent: (last) => run(() => putLastEvent(connections, last)),
+    addSinks: (sinks) => run(() => inTransaction(connections, (transaction) => addSinks(transaction, sinks))),
     putRecords: (records) =>
       run(() => inTransaction(connections, (transaction) => putRecords(transaction, records))),
     finish: () => run(() => plain(connections, UNMARK)),
@@ -162,8 +187,10 @@ async function clear(session: Session): Promise<void> {
   for (const record of await readCollections(session)) {
     await plain(session, `drop table if exists ${tableName(record)}`)
     await plain(session, `drop table if exists ${claimsName(record)}`)
+    if (record.hasPast) await plain(session, `drop table if exists ${pastName(record)}`)
   }
   for (const table of [...TABLES, 'smalt_index']) await plain(session, `delete from ${table}`)
+  await clearEvents(session)
   const secret = randomBytes(32).toString('hex')
   await session.ask({ text: 'update smalt_epoch set secret = $1 where one = 1', values: [secret] })
 }

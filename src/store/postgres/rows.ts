@@ -1,17 +1,23 @@
 /** Rows of documents and of their claims: the statements that write them, many at a time. */
 import { type JsonObject, parseTrusted } from '../../base/json.ts'
-import type { StoredDocument } from '../../plan/plan.ts'
+import type { Notice, StoredDocument, Tell } from '../../plan/plan.ts'
 import type { Statement } from '../sql/fragment.ts'
 import { arrayText } from '../sql/postgres-dialect.ts'
 import type { Table } from './catalogue.ts'
 import { claimsOf } from './claims.ts'
 import { idKey } from './indexes.ts'
+import { keepsPast, keptDelete, keptInserts, keptUpdate } from './past-rows.ts'
+import { type Told, toldDelete, toldInsert, toldInserts, toldUpdate } from './told-rows.ts'
 
 /** What all documents that a plan writes have in common. */
 export interface Stamp {
   readonly version: number
   /** How many paths the collection has, as far as the maker of the plan knows. */
   readonly paths: number
+  /** Absent: nobody watches. */
+  readonly tell?: Tell
+  /** Who writes. */
+  readonly principal: string
 }
 
 /** A document about to be inserted. */
@@ -19,15 +25,25 @@ export interface NewRow {
   readonly key: string
   readonly document: StoredDocument
   readonly claims: ReadonlySet<string>
+  readonly notices: readonly Notice[]
+  readonly principal: string
+  /** The change that it follows, where past versions are kept. */
+  readonly follows?: number
 }
 
-export function newRow(document: JsonObject, stamp: Stamp, table: Table): NewRow {
+export function newRow(
+  document: JsonObject,
+  { version, paths, tell, principal }: Stamp,
+  table: Table,
+): NewRow {
   const id = document['_id']!
   const text = JSON.stringify(document)
   return {
     key: idKey(id),
-    document: { id: typeof id === 'string' ? id : JSON.stringify(id), text, ...stamp },
+    document: { id: typeof id === 'string' ? id : JSON.stringify(id), text, version, paths },
     claims: claimsIn(document, table),
+    notices: tell?.({ operation: 'insert', after: document }) ?? [],
+    principal,
   }
 }
 
@@ -38,6 +54,8 @@ export interface ChangedRow {
   readonly document: StoredDocument
   readonly released: ReadonlySet<string>
   readonly claimed: ReadonlySet<string>
+  readonly notices: readonly Notice[]
+  readonly principal: string
 }
 
 export function changedRow(
@@ -59,19 +77,48 @@ export function changedRow(
     },
     released: before.difference(after),
     claimed: after.difference(before),
+    notices: stamp.tell?.({ operation: 'update', before: stored, after: document }) ?? [],
+    principal: stamp.principal,
   }
 }
 
-/** Documents and claims in one statement, so that either all of them are there or none. */
+/** Documents, claims and what is told of them in one statement, so that either all of it is there or nothing. */
 export function insertStatement(rows: readonly NewRow[], table: Table): Statement {
   const documents = documentsStatement(rows.toSorted(byKey), table)
-  const claims = rows.flatMap(({ key, claims }) => [...claims].map((claim) => ({ claim, key }))).sort(byClaim)
-  if (claims.length === 0) return documents
-  const text = `with claimed as (
-    insert into ${table.claims}(key, doc) select key, doc from unnest($5::text[], $6::text[]) as new(key, doc))
+  const used = documents.values.length
+  const claims = claimsPart(rows, table, used)
+  const told = toldPart(rows, used + claims.values.length)
+  const before = used + claims.values.length + told.values.length
+  const kept = keepsPast(table) ? keptInserts(rows, table, before) : NO_PART
+  const parts = [claims, told, kept].filter(({ text }) => text !== '')
+  if (parts.length === 0) return documents
+  const text = `with ${parts.map((part) => part.text).join(', ')}
     ${documents.text}`
-  const keys = [arrayText(claims.map(({ claim }) => claim)), arrayText(claims.map(({ key }) => key))]
-  return { text, values: [...documents.values, ...keys] }
+  return { text, values: [documents, ...parts].flatMap(({ values }) => values) }
+}
+
+const NO_PART: Statement = { text: '', values: [] }
+
+function claimsPart(rows: readonly NewRow[], table: Table, used: number): Statement {
+  const claims = rows.flatMap(({ key, claims }) => [...claims].map((claim) => ({ claim, key }))).sort(byClaim)
+  if (claims.length === 0) return NO_PART
+  const text = `claimed as (
+    insert into ${table.claims}(key, doc)
+    select key, doc from unnest($${used + 1}::text[], $${used + 2}::text[]) as new(key, doc))`
+  return {
+    text,
+    values: [arrayText(claims.map(({ claim }) => claim)), arrayText(claims.map(({ key }) => key))],
+  }
+}
+
+function toldPart(rows: readonly NewRow[], used: number): Statement {
+  const told = rows.filter(({ notices }) => notices.length > 0).map(toldOf)
+  if (told.length === 0) return NO_PART
+  return rows.length === 1 ? toldInsert(told[0]!, used) : toldInserts(told, used)
+}
+
+function toldOf({ key, document, notices }: NewRow | ChangedRow): Told {
+  return { key, document: document.id, notices }
 }
 
 /** One row is told as it is, which is quicker than a list of one, and on a cluster reaches its node directly. */
@@ -90,11 +137,35 @@ function documentsStatement(rows: readonly NewRow[], table: Table): Statement {
 }
 
 /** Gives back the key when the document was still what was seen. */
-export function updateStatement({ key, seen, document }: ChangedRow, table: Table): Statement {
+export function updateStatement(row: ChangedRow, table: Table): Statement {
+  const { key, seen, document, notices, principal } = row
   const text = `update ${table.name} set version = $3, paths = $4, doc = $5
     where id = $1 and version = $2 returning id`
   const { version, paths } = document
-  return { text, values: [key, String(seen.version), String(version), String(paths), document.text] }
+  const values = [key, String(seen.version), String(version), String(paths), document.text]
+  return withParts({ text, values }, { name: 'written', columns: 'id' }, [
+    ...(notices.length === 0 ? [] : [(used: number) => toldUpdate(toldOf(row), seen.text, used)]),
+    ...(keepsPast(table) ? [(used: number) => keptUpdate({ seen, principal }, table, used)] : []),
+  ])
+}
+
+/** A change that gives rows, and what is entered of those that it gave; the answer is those rows. */
+function withParts(
+  change: Statement,
+  { name, columns }: { readonly name: string; readonly columns: string },
+  parts: readonly ((used: number) => Statement)[],
+): Statement {
+  if (parts.length === 0) return change
+  const values = [...change.values]
+  const texts = parts.map((part) => {
+    const made = part(values.length)
+    values.push(...made.values)
+    return made.text
+  })
+  return {
+    text: `with ${name} as (${change.text}), ${texts.join(', ')} select ${columns} from ${name}`,
+    values,
+  }
 }
 
 /**
@@ -105,16 +176,33 @@ function textsOf(rows: readonly { readonly document: StoredDocument }[]): string
   return `{${JSON.stringify(rows.map(({ document }) => document.text)).slice(1, -1)}}`
 }
 
-/** The same for documents that go; gives back their texts too. */
+/** The same for documents that go; gives back their texts too, and what else past versions need. */
 export function deleteStatement(
   rows: readonly { readonly key: string; readonly version: number }[],
   table: Table,
 ): Statement {
   const text = `delete from ${table.name} as stored
     using unnest($1::text[], $2::bigint[]) as old(id, seen)
-    where stored.id = old.id and stored.version = old.seen returning stored.id, stored.doc`
+    where stored.id = old.id and stored.version = old.seen returning stored.id, stored.doc${keepsPast(table) ? ', stored.paths' : ''}`
   const keys = arrayText(rows.map(({ key }) => key))
   return { text, values: [keys, arrayText(rows.map(({ version }) => String(version)))] }
+}
+
+/** The same for one document that somebody watches, or whose past is kept. */
+export function enteredDeleteStatement(told: Told, seen: number, { stamp, table }: Entering): Statement {
+  const columns = `id, doc, version${keepsPast(table) ? ', paths' : ''}`
+  const text = `delete from ${table.name} as stored where id = $1 and version = $2 returning ${columns}`
+  const { principal } = stamp
+  const version = Math.max(stamp.version, seen + 1)
+  return withParts({ text, values: [told.key, String(seen)] }, { name: 'gone', columns: 'id, doc' }, [
+    ...(told.notices.length === 0 ? [] : [(used: number) => toldDelete(told, used)]),
+    ...(keepsPast(table) ? [(used: number) => keptDelete({ principal, version }, table, used)] : []),
+  ])
+}
+
+interface Entering {
+  readonly stamp: Stamp
+  readonly table: Table
 }
 
 export function claimStatement(claims: ReadonlySet<string>, key: string, table: Table): Statement {

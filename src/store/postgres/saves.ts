@@ -5,6 +5,7 @@ import { printQuery } from '../../lang/query.ts'
 import { type Change, type Outcome, type SaveItem, type SavePlan, unwritten } from '../../plan/plan.ts'
 import { batchesOf, matching } from './matching.ts'
 import { type Held, type WriteContext, applyChange, insertOne, lockOne, readMany } from './one-document.ts'
+import { following } from './past-rows.ts'
 import { residualTest } from './reads.ts'
 import { type ChangedRow, type NewRow, changedRow, insertStatement, newRow } from './rows.ts'
 import { areDistinct } from './inserts.ts'
@@ -47,8 +48,14 @@ async function saveTogether(
     if (outcome) told.push([position, outcome])
   }
   if (!areDistinct(created) || !(await replaceAll(changed, saving))) return undefined
-  if (created.length > 0) await saving.transaction.ask(insertStatement(created, saving.table))
-  return told
+  if (created.length === 0) return told
+  const rows = await following(created, saving.table, saving.transaction)
+  await saving.transaction.ask(insertStatement(rows, saving.table))
+  const documents = new Map(created.map(({ document }, i) => [document, rows[i]!.document]))
+  return told.map(([position, outcome]): Told => {
+    const document = outcome.kind === 'inserted' ? documents.get(outcome.document) : undefined
+    return document ? [position, { kind: 'inserted', document }] : [position, outcome]
+  })
 }
 
 function replaced(

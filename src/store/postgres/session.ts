@@ -7,7 +7,7 @@ import type { Connections } from './connections.ts'
 import { type Drawing, createDrawing } from './drawing.ts'
 import { NOTHING_STORED, explainPage } from './explain.ts'
 import { type Take, findByLooking, findPage } from './find.ts'
-import { readStatements } from './reads.ts'
+import { answers, readStatements } from './reads.ts'
 import type { Stamp } from './rows.ts'
 import { OutdatedError } from './failures.ts'
 import { nextValues } from './sequences.ts'
@@ -17,13 +17,21 @@ import { carryOut } from './writes.ts'
 interface SessionContext {
   readonly connections: Connections
   readonly tableOf: (collection: Collection) => Table | undefined
-  readonly version: () => number
+  readonly version: (table: Table) => number
+}
+
+/** All that a transaction writes to collections that keep their past, it writes at the same moment. */
+export function oneMoment(context: SessionContext): SessionContext {
+  let moment: number | undefined
+  const { version } = context
+  return { ...context, version: (table) => (table.past ? (moment ??= version(table)) : version(table)) }
 }
 
 export function sessionIn(transaction: Transaction, context: SessionContext): StoreSession {
   const { connections, tableOf, version } = context
   return {
     kind: 'postgres',
+    answers,
     find: (plan, take, bounds) =>
       transaction.within(bounds, () => findIn(transaction, plan, { table: tableOf(plan.collection), take })),
     explain: (plan, bounds) =>
@@ -32,7 +40,8 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
       transaction.within(bounds, () => {
         const table = requireTable(tableOf(plan.collection), plan.collection)
         const draw = drawingOn(connections)
-        return carryOut(plan, { transaction, table, stamp: stampFor(plan, version()), report: begin(), draw })
+        const stamp = stampFor(plan, version(table))
+        return carryOut(plan, { transaction, table, stamp, report: begin(), draw })
       }),
     // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one. Nor on
     // a connection that other transactions may hold while they wait for values themselves.
@@ -76,6 +85,6 @@ export function requireTable(table: Table | undefined, { name, entity }: Collect
   return table
 }
 
-export function stampFor({ collection }: WritePlan, version: number): Stamp {
-  return { version, paths: collection.paths ?? 0 }
+export function stampFor({ collection, tell, principal = '' }: WritePlan, version: number): Stamp {
+  return { version, paths: collection.paths ?? 0, principal, ...(tell && { tell }) }
 }

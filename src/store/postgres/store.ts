@@ -13,12 +13,17 @@ import { createListening } from './listening.ts'
 import { readLocation } from './location.ts'
 import { changeLock } from './locks.ts'
 import { createLookups } from './lookups.ts'
-import { readHistory, readMetadata, readState } from './metadata.ts'
+import { CHANNEL, readHistory, readMetadata, readState } from './metadata.ts'
 import { migrate } from './migrations.ts'
-import { readStatements, soughtId } from './reads.ts'
+import { EVENT_CHANNEL } from './numbering.ts'
+import { eventBounds, noted, noticing, readEvents, trimEvents } from './outbox.ts'
+import { readPast } from './past.ts'
+import { answers, readStatements, soughtId } from './reads.ts'
 import { createRunner } from './runner.ts'
+import { createSequencer } from './sequencer.ts'
 import { nextValues } from './sequences.ts'
-import { drawingOn, explainIn, findIn, requireTable, sessionIn, stampFor } from './session.ts'
+import { drawingOn, explainIn, findIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
+import { sinksOn } from './sinks.ts'
 import { streamOn } from './stream.ts'
 import { type Transaction, inTransaction } from './transaction.ts'
 import { refuseUnfinished } from './unfinished.ts'
@@ -40,7 +45,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)
   const { tableOf, reload } = createKnownTables(connections)
-  const builder = { connections, schema: location.schema, reload }
+  const version = risingFrom(now)
+  const builder = { connections, schema: location.schema, reload, now: version }
   const start = untilDone(async () => {
     await migrate(connections, location)
     await reload()
@@ -48,7 +54,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
   })
   const runner = createRunner({ start, reload, onTiming })
   const { run } = runner
-  const context = { connections, tableOf, version: risingFrom(now) }
+  const context = { connections, tableOf, version: () => version() }
+  const eventListeners: (() => void)[] = []
+  const onPublished = (): void => eventListeners.forEach((listener) => listener())
+  const sequencer = createSequencer({ location, ready: start, onPublished, onError })
 
   async function find(plan: ReadPlan, take: Take, bounds: Bounds): Promise<Found> {
     const table = tableOf(plan.collection)
@@ -61,13 +70,21 @@ export function openPostgresStore(options: PostgresOptions): Store {
     return await inTransaction(connections, (each) => findIn(each, plan, { table, take }), once)
   }
 
+  function watching<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    sequencer.watch()
+    return run(operation, work)
+  }
+
   return {
     kind: 'postgres',
+    answers,
     description: 'PostgreSQL, shared by any number of processes',
     find: (plan, take, bounds) =>
       run('find', () => repeatingUntaken(take, (each) => find(plan, each, bounds))),
     stream: (plan, bounds) =>
       runner.runStream(() => streamOn(connections, { plan, table: tableOf(plan.collection), bounds })),
+    readPast: (request, bounds) =>
+      runner.runStream(() => readPast(request, { table: tableOf(request.collection), connections, bounds })),
     explain: (plan, bounds) =>
       run('explain', () =>
         inTransaction(connections, (each) => explainIn(each, plan, tableOf(plan.collection)), {
@@ -75,31 +92,31 @@ export function openPostgresStore(options: PostgresOptions): Store {
           isOneMoment: true,
         }),
       ),
-    write: (plan, begin, bounds) =>
-      run(plan.kind, async () => {
-        const table = requireTable(tableOf(plan.collection), plan.collection)
-        const stamp = stampFor(plan, context.version())
-        const isDone = await writeAtOnce(plan, {
-          connections,
-          table,
-          stamp,
-          draw: drawingOn(connections),
-          begin,
-          bounds,
-        })
-        if (isDone !== undefined) return isDone
-        return await inTransaction(connections, async (transaction) => {
-          const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
-          if (!isKept) transaction.undo()
-          return isKept
-        })
-      }),
+    write: (given, begin, bounds) =>
+      run(given.kind, () =>
+        noticing(sequencer.wake, async (note) => {
+          const plan = note(given)
+          const table = requireTable(tableOf(plan.collection), plan.collection)
+          const stamp = stampFor(plan, context.version())
+          const draw = drawingOn(connections)
+          const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds })
+          if (isDone !== undefined) return isDone
+          return await inTransaction(connections, async (transaction) => {
+            const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
+            if (!isKept) transaction.undo()
+            return isKept
+          })
+        }),
+      ),
     transact: (work) =>
       run('transact', () =>
-        inTransaction(connections, (transaction) => work(sessionIn(transaction, context)), {
-          isOneMoment: true,
-          queue: `transactions of ${location.schema}`,
-        }),
+        noticing(sequencer.wake, (note) =>
+          inTransaction(
+            connections,
+            (transaction) => work(noted(sessionIn(transaction, oneMoment(context)), note)),
+            { isOneMoment: true, queue: `transactions of ${location.schema}` },
+          ),
+        ),
       ),
     nextValues: (sequence, count) => run('sequence', () => nextValues(sequence, count, connections)),
     lock: (request) => run('lock', () => changeLock(request, connections)),
@@ -113,12 +130,22 @@ export function openPostgresStore(options: PostgresOptions): Store {
       }),
     readEpoch: () => run('epoch', async () => (await readState(connections.quick)).epoch),
     ...changesOf(builder, run),
-    archive: archiveOf(builder, run),
+    sinks: sinksOn(connections, run),
+    archive: archiveOf({ ...builder, numberEvents: sequencer.watch }, run),
     readHistory: (entity) => run('metadata', () => readHistory(connections, entity)),
-    onMetadataChange: listening.add,
+    onMetadataChange: (listener) => listening.add(CHANNEL, listener),
+    readEvents: (request, bounds) => watching('events', () => readEvents(request, connections, bounds)),
+    eventBounds: () => watching('events', () => eventBounds(connections)),
+    trimEvents: (limits) => watching('trim', () => trimEvents(limits, connections)),
+    onEvents(listener) {
+      eventListeners.push(listener)
+      listening.add(EVENT_CHANNEL, listener)
+      sequencer.watch()
+    },
     ping: () => run('ping', async () => void (await connections.quick.ask({ text: 'select 1', values: [] }))),
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]()
+      await sequencer[Symbol.asyncDispose]()
       await listening[Symbol.asyncDispose]()
       await connections[Symbol.asyncDispose]()
     },

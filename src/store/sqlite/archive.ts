@@ -12,8 +12,12 @@ import {
   ObstacleError,
   PAGE,
 } from '../archive.ts'
-import type { Catalogue } from './catalogue.ts'
+import { archivedEvents, archivedSinks } from './archived-events.ts'
+import { archivedPast } from './archived-past.ts'
+import type { Catalogue, Table } from './catalogue.ts'
 import { readMetadata } from './metadata.ts'
+import { lastNumber } from './outbox.ts'
+import type { Statements } from './reads.ts'
 import { obstacleIn, receive } from './receiving.ts'
 import type { Writer } from './writer.ts'
 
@@ -22,7 +26,14 @@ export function isStoreIn(directory: string): boolean {
   return existsSync(join(directory, 'smalt.db'))
 }
 
-export function archiveOf(database: DatabaseSync, catalogue: Catalogue, writer: Writer): Archive {
+interface Parts {
+  readonly database: DatabaseSync
+  readonly catalogue: Catalogue
+  readonly statements: Statements
+  readonly writer: Writer
+}
+
+export function archiveOf({ database, catalogue, statements, writer }: Parts): Archive {
   return {
     collections: async () => readCollections(database, catalogue),
     async *documents(collection) {
@@ -35,6 +46,7 @@ export function archiveOf(database: DatabaseSync, catalogue: Catalogue, writer: 
         yield page.documents
       }
     },
+    past: (collection) => archivedPast(database, catalogue.tableOf(collection)?.past?.name),
     sequences: async () => readSequences(database),
     async *history() {
       for (let last = 0; ;) {
@@ -44,6 +56,9 @@ export function archiveOf(database: DatabaseSync, catalogue: Catalogue, writer: 
         yield page.map(({ record }) => record)
       }
     },
+    events: () => archivedEvents(statements),
+    lastEvent: async () => lastNumber(statements),
+    sinks: async () => archivedSinks(database),
     async records() {
       const { collections: _, ...records } = readMetadata(database, catalogue)
       return records
@@ -63,8 +78,12 @@ function readCollections(database: DatabaseSync, catalogue: Catalogue): readonly
     const collection = { datasource: '', name, entity }
     const table = catalogue.tableOf(collection)!
     const { count } = database.prepare(`select count(*) count from ${table.name}`).get() as { count: number }
-    return { collection, paths, indexes: [...table.indexes.values()], count }
+    return { collection, paths, indexes: [...table.indexes.values()], count, ...pastIn(table) }
   })
+}
+
+function pastIn({ past }: Table): Pick<ArchivedCollection, 'history' | 'pastSince'> {
+  return past ? { history: past.since !== undefined, pastSince: past.since ?? null } : {}
 }
 
 function readDocuments(database: DatabaseSync, table: string, last: bigint) {

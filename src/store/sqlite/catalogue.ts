@@ -12,10 +12,14 @@ import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../store.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './array-indexes.ts'
 import { isConstraintError } from './failures.ts'
+import { beginningOf, createPast, pastName } from './past.ts'
 
 export interface Table {
   readonly no: number
   readonly name: string
+  readonly entity: string
+  /** Absent: no past versions were ever kept. */
+  readonly past?: Past
   readonly indexes: ReadonlyMap<number, IndexDefinition>
   /** Paths that some plain index begins with. */
   readonly firsts: ReadonlySet<string>
@@ -27,6 +31,14 @@ export interface Table {
   readonly elements: ReadonlyMap<string, string>
   /** The same for indexes that hold folded text. */
   readonly foldedElements: ReadonlyMap<string, string>
+  /** The table of another collection, as known at the same time. */
+  readonly beside: (collection: Collection) => Table | undefined
+}
+
+export interface Past {
+  readonly name: string
+  /** From when on all is known; absent while nothing is added. */
+  readonly since?: number
 }
 
 export interface Catalogue {
@@ -35,16 +47,24 @@ export interface Catalogue {
   paths(): readonly { readonly name: string; readonly entity: string; readonly paths: readonly string[] }[]
   /** Creates or changes table and indexes inside the transaction that is open. */
   prepare(definition: CollectionDefinition): void
+  /** Past versions are kept from this moment on, or not any more; inside the transaction that is open. */
+  putPast(collection: Collection, since: number | null): void
   /** Reads everything anew, after a change was committed or taken back. */
   reload(): void
 }
 
-export function openCatalogue(database: DatabaseSync): Catalogue {
+/** The clock tells from when on past versions are kept. */
+export function openCatalogue(database: DatabaseSync, now: () => number): Catalogue {
   let tables = readTables(database)
   return {
-    tableOf: ({ name, entity }) => tables.get(`${name}/${entity}`),
+    tableOf: (collection) => tables.get(keyOf(collection)),
     paths: () => readPaths(database),
-    prepare: (definition) => prepare(database, definition),
+    prepare: (definition) => prepare(database, definition, now),
+    putPast: (collection, since) => {
+      const no = numberOf(database, collection)!
+      createPast(database, no)
+      putPastSince(database, no, since)
+    },
     reload() {
       tables = readTables(database)
     },
@@ -53,14 +73,31 @@ export function openCatalogue(database: DatabaseSync): Catalogue {
 
 function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
   const tables = new Map<string, Table>()
-  for (const row of database.prepare('select no, name, entity from smalt_collection').all()) {
+  const all = 'select no, name, entity, has_past, past_since from smalt_collection'
+  for (const row of database.prepare(all).all()) {
     const { no, name, entity } = row as { no: number; name: string; entity: string }
-    tables.set(`${name}/${entity}`, describeTable(no, readIndexes(database, no)))
+    const beside: Table['beside'] = (collection) => tables.get(keyOf(collection))
+    const past = readPast(row)
+    const described = describeTable(no, readIndexes(database, no))
+    tables.set(keyOf({ name, entity }), { ...described, entity, beside, ...(past && { past }) })
   }
   return tables
 }
 
-function describeTable(no: number, indexes: ReadonlyMap<number, IndexDefinition>): Table {
+function readPast({ no, has_past, past_since }: Record<string, unknown>): Past | undefined {
+  if (has_past !== 1) return undefined
+  const name = pastName(Number(no))
+  return past_since === null ? { name } : { name, since: Number(past_since) }
+}
+
+function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): string {
+  return `${name}/${entity}`
+}
+
+function describeTable(
+  no: number,
+  indexes: ReadonlyMap<number, IndexDefinition>,
+): Omit<Table, 'beside' | 'entity'> {
   const name = `doc_${no}`
   const firsts = [...indexes].map(([index, definition]) => ({
     index,
@@ -107,7 +144,8 @@ function readPaths(database: DatabaseSync) {
     }))
 }
 
-function prepare(database: DatabaseSync, { collection, indexes, paths }: CollectionDefinition): void {
+function prepare(database: DatabaseSync, definition: CollectionDefinition, now: () => number): void {
+  const { collection, indexes, paths, history = false } = definition
   const { name, entity } = collection
   const known = database
     .prepare('select no, paths from smalt_collection where name = ? and entity = ?')
@@ -117,6 +155,31 @@ function prepare(database: DatabaseSync, { collection, indexes, paths }: Collect
   const all = [...new Set([...before, ...paths])]
   database.prepare('update smalt_collection set paths = ? where no = ?').run(JSON.stringify(all), no)
   changeIndexes(database, no, indexes)
+  changePast(database, no, { history, now })
+}
+
+/** What is kept stays; after a time in which nothing was kept, only what comes is known for sure. */
+function changePast(
+  database: DatabaseSync,
+  no: number,
+  { history, now }: { readonly history: boolean; readonly now: () => number },
+): void {
+  const row = database.prepare('select no, has_past, past_since from smalt_collection where no = ?').get(no)!
+  const past = readPast(row)
+  if (history === (past?.since !== undefined)) return
+  if (history && !past) createPast(database, no)
+  const since = history ? beginningOf(database, no, now()) : null
+  putPastSince(database, no, since)
+}
+
+function putPastSince(database: DatabaseSync, no: number, since: number | null): void {
+  database.prepare('update smalt_collection set has_past = 1, past_since = ? where no = ?').run(since, no)
+}
+
+function numberOf(database: DatabaseSync, { name, entity }: Collection): number | undefined {
+  const found = database.prepare('select no from smalt_collection where name = ? and entity = ?')
+  const row = found.get(name, entity)
+  return row && Number(row['no'])
 }
 
 function createTable(database: DatabaseSync, { name, entity }: Collection): number {

@@ -44,9 +44,11 @@ function winningPlan(steps: readonly Step[], table: Table): JsonObject {
   const details = steps.map(([, , , detail]) => detail)
   const used = details.flatMap((detail) => indexesIn(detail, table))
   const isByPrimaryKey = details.some(
-    (detail) => detail.includes('sqlite_autoindex') || detail.includes('PRIMARY KEY'),
+    (detail) =>
+      detail.startsWith(`SEARCH ${table.name} `) &&
+      (detail.includes('sqlite_autoindex') || detail.includes('PRIMARY KEY')),
   )
-  const stage = used.length > 0 ? 'INDEX' : isByPrimaryKey && details[0]!.startsWith('SEARCH') ? 'ID' : 'SCAN'
+  const stage = used.length > 0 ? 'INDEX' : isByPrimaryKey ? 'ID' : 'SCAN'
   return { stage, indexes: used, steps: details }
 }
 

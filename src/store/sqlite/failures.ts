@@ -1,4 +1,5 @@
 /** SQLite's result codes that mean something to us, never its messages. */
+import { ServiceError } from '../../base/errors.ts'
 
 export function isConstraintError(error: unknown): boolean {
   return primaryCode(error) === CONSTRAINT
@@ -6,6 +7,16 @@ export function isConstraintError(error: unknown): boolean {
 
 export function isDiskFull(error: unknown): boolean {
   return primaryCode(error) === FULL
+}
+
+/** A text would be longer than the engine can hold. */
+export function isTooBig(error: unknown): boolean {
+  return primaryCode(error) === TOO_BIG
+}
+
+export function tooBig(): ServiceError {
+  const message = 'the result is larger than the store can hold; ask for a range, or for fewer fields'
+  return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
 /** Another process holds the lock. */
@@ -23,4 +34,5 @@ function primaryCode(error: unknown): number | undefined {
 const BUSY = 5
 const LOCKED = 6
 const FULL = 13
+const TOO_BIG = 18
 const CONSTRAINT = 19

@@ -25,6 +25,23 @@ const MIGRATIONS: readonly string[] = [
    create index smalt_lock_expires on smalt_lock(expires);`,
   `create table smalt_secret(secret text not null) strict;
    insert into smalt_secret values (lower(hex(randomblob(32))));`,
+  // A number is never given again, also not when all events are gone: hence autoincrement.
+  `create table smalt_event(
+     seq integer primary key autoincrement, id text not null, entity text not null, hook text not null,
+     operation text not null, document text not null, at integer not null, details text not null,
+     before text, after text) strict;
+   create table smalt_sink(
+     sink text primary key, definition text not null, version integer not null, position integer not null,
+     state text not null, failures integer not null, retry_at integer not null, owner text not null,
+     owned_until integer not null) strict;
+   create table smalt_sink_item(
+     sink text not null, seq integer not null, id text not null, doc text not null, state text not null,
+     attempts integer not null, next_at integer not null, error text not null, at integer not null,
+     event text not null, primary key (sink, seq)) strict;
+   create index smalt_sink_item_id on smalt_sink_item(sink, id);`,
+  // Whether there is a table of past versions, and from when on they are kept; null while they are not.
+  `alter table smalt_collection add column has_past integer not null default 0;
+   alter table smalt_collection add column past_since integer;`,
 ]
 
 export function migrate(database: DatabaseSync): void {

@@ -2,15 +2,18 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
-import type { ReadPlan } from '../../plan/plan.ts'
+import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
 import { type Fragment, type Statement, join, param, raw, render, sql } from '../sql/fragment.ts'
+import { joinedColumns, joinedFrom } from '../sql/joined.ts'
+import { mentionsOthers } from '../sql/joining.ts'
 import { orderBy } from '../sql/order-by.ts'
-import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
-import type { Translation } from '../sql/translation.ts'
+import { SQLITE } from '../sql/sqlite-dialect.ts'
 import { where } from '../sql/where.ts'
 import type { Table } from './catalogue.ts'
+import { momentOf } from './moments.ts'
 import { sortsAfterwards } from './steering.ts'
+import { type Writing, beginStatement, translation } from './translate.ts'
 
 export interface Statements {
   prepare(text: string): StatementSync
@@ -35,8 +38,12 @@ export function createStatements(database: DatabaseSync, capacity = 500): Statem
   }
 }
 
-/** A row of `storedColumns`. */
-export type StoredRow = readonly [id: string, version: number, text: string]
+/** A row of `storedColumns`, and of what is joined. */
+export type StoredRow = readonly [id: string, version: number, text: string, ...joined: (string | null)[]]
+
+export function storedFrom([id, version, text, ...joined]: StoredRow): StoredDocument {
+  return joined.length === 0 ? { id, version, text } : { id, version, text, joined: joinedFrom(joined) }
+}
 
 export interface ReadStatements {
   readonly page: Statement
@@ -44,18 +51,46 @@ export interface ReadStatements {
 }
 
 /** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
-export function readStatements(plan: ReadPlan, table: Table, isWatched = false): ReadStatements {
+export function readStatements(plan: ReadPlan, present: Table, isWatched = false): ReadStatements {
+  const writing = beginStatement(isWatched)
+  const moment = plan.asOf === undefined ? undefined : momentOf(plan.asOf)
+  const table = moment ? moment.tableAt(present) : present
+  const name = plan.query && mentionsOthers(plan.query) ? table.name : ''
   const terms = [
     ...(isWatched ? [SQLITE.alive(raw('no'))] : []),
-    ...(plan.query ? [where(plan.query, translation(table, isWatched))] : []),
+    ...(plan.query ? [where(plan.query, translation(table, writing, name))] : []),
   ]
   const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
   const from = sql` from ${raw(table.name)}${filter}`
-  const page = sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}${window(plan)}`
-  return {
-    page: render(page, SQLITE.placeholder),
-    count: render(sql`select count(*)${from}`, SQLITE.placeholder),
+  const page = plan.joins?.length
+    ? pageWithJoins(plan, table, { writing, from })
+    : [sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}${window(plan)}`]
+  const finish = (...parts: readonly Fragment[]): Statement =>
+    render(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
+  return { page: finish(...page), count: finish(sql`select count(*)${from}`) }
+}
+
+/** The last of the parts is the statement; all others have names that it uses. */
+function behind(parts: readonly Fragment[]): Fragment {
+  const named = parts.slice(0, -1)
+  return named.length === 0 ? parts[0]! : sql`with ${join(named, ', ')} ${parts.at(-1)!}`
+}
+
+/** The engine works out columns before it sorts, so that a page is chosen first, and then given what comes along. */
+function pageWithJoins(
+  plan: ReadPlan,
+  table: Table,
+  { writing, from }: { readonly writing: Writing; readonly from: Fragment },
+): readonly Fragment[] {
+  const sorted = (name: string): Fragment => sql` order by ${order(plan, table, name)}`
+  const columns = (name: string): Fragment => {
+    const joined = joinedColumns(plan.joins ?? [], translation(table, writing, name))
+    return join([raw(storedColumns(plan.idType)), ...joined], ', ')
   }
+  if (plan.to === undefined)
+    return [sql`select ${columns(table.name)}${from}${sorted(table.name)}${window(plan)}`]
+  const page = sql`select id, version, doc${from}${sorted('')}${window(plan)}`
+  return [sql`page as materialized (${page})`, sql`select ${columns('page')} from page${sorted('page')}`]
 }
 
 /** Whether the page reached the last match, so that counting again would tell nothing new. */
@@ -65,8 +100,15 @@ export function endsHere({ from, to }: ReadPlan, taken: number): boolean {
 }
 
 /** The `_id` a plan asks for, when that is all it asks and the id is a text. */
-export function soughtId({ query }: ReadPlan): string | undefined {
-  if (query?.kind !== 'compare' || query.op !== '$eq' || query.field.field.path !== '_id') return undefined
+export function soughtId({ query, joins = [], asOf }: ReadPlan): string | undefined {
+  if (
+    asOf !== undefined ||
+    joins.length > 0 ||
+    query?.kind !== 'compare' ||
+    query.op !== '$eq' ||
+    query.field.field.path !== '_id'
+  )
+    return undefined
   return typeof query.value === 'string' ? query.value : undefined
 }
 
@@ -78,7 +120,7 @@ export function storedColumns(idType: TypeName): string {
 
 /** The rows a query matches, in the order of `_id`; with `among`, a JSON array, only those of them. */
 export function matchStatement(query: Query<FieldRef>, table: Table, among?: string): Statement {
-  const filter = where(query, translation(table, true))
+  const filter = where(query, translation(table, beginStatement(true)))
   const chosen = among === undefined ? raw('') : sql`${isAmong(among)} and `
   return render(
     sql`select no from ${raw(table.name)} where ${chosen}${SQLITE.alive(raw('no'))} and ${filter} order by +id`,
@@ -88,7 +130,7 @@ export function matchStatement(query: Query<FieldRef>, table: Table, among?: str
 
 /** The same rows with their versions, looked for on a reader thread. */
 export function watchedMatchStatement(query: Query<FieldRef>, table: Table): Statement {
-  const filter = where(query, translation(table, true))
+  const filter = where(query, translation(table, beginStatement(true)))
   const terms = sql`${SQLITE.alive(raw('no'))} and ${filter}`
   return render(sql`select no, version from ${raw(table.name)} where ${terms}`, SQLITE.placeholder)
 }
@@ -103,21 +145,11 @@ function isAmong(numbers: string): Fragment {
   return sql`no in (select value from json_each(${param(numbers)}))`
 }
 
-function translation(table: Table, isWatched = false): Translation {
-  let aliases = 0
-  return {
-    dialect: SQLITE,
-    scopes: [DOCUMENT],
-    alias: () => `e${++aliases}`,
-    hasFoldedIndex: (path) => table.folded.has(path),
-    elementsOf: (path) => table.elements.get(path),
-    foldedElementsOf: (path) => table.foldedElements.get(path),
-    isWatched,
-  }
-}
-
-function order(plan: ReadPlan, table: Table): Fragment {
-  const keys = [...plan.sort.map((key) => orderBy(key, translation(table))), raw('id')]
+function order(plan: ReadPlan, table: Table, name = ''): Fragment {
+  const keys = [
+    ...plan.sort.map((key) => orderBy(key, translation(table, beginStatement(), name))),
+    raw('id'),
+  ]
   // The sign changes nothing but that the engine does not look for an index that has this order.
   const sign = sortsAfterwards(plan, table) ? '+' : ''
   return join(

@@ -13,6 +13,8 @@ import {
   type Receiving,
   UnfitError,
 } from '../archive.ts'
+import { addEvents, addSinks, clearEvents, putLastEvent } from './archived-events.ts'
+import { addPast } from './archived-past.ts'
 import type { Catalogue } from './catalogue.ts'
 import { isConstraintError } from './failures.ts'
 import { MARK, UNMARK, isUnfinished } from './unfinished.ts'
@@ -55,9 +57,12 @@ export async function receive(
   })
   return {
     async createCollection(definition) {
-      const { collection, paths } = definition
+      const { collection, paths, pastSince } = definition
       received.set(`${collection.name}/${collection.entity}`, definition)
-      await change(() => catalogue.prepare({ collection, paths, indexes: [] }))
+      await change(() => {
+        catalogue.prepare({ collection, paths, indexes: [] })
+        if (pastSince !== undefined) catalogue.putPast(collection, pastSince)
+      })
     },
     addDocuments: (collection, documents) =>
       writer.run(() => {
@@ -72,9 +77,17 @@ export async function receive(
           throw new UnfitError(collection, 'two documents would have the same _id', error)
         }
       }),
+    addPast: (collection, changes) =>
+      writer.run(() => {
+        const { past } = catalogue.tableOf(collection)!
+        addPast(database, past!.name, { changes, idOf: idReader(definitionOf(collection)) })
+      }),
     buildIndexes: (collection) => change(() => catalogue.prepare(definitionOf(collection))),
     addSequences: (sequences) => writer.run(() => addSequences(database, sequences)),
     addHistory: (history) => writer.run(() => addHistory(database, history)),
+    addEvents: (events) => writer.run(() => addEvents(database, events)),
+    putLastEvent: (last) => writer.run(() => putLastEvent(database, last)),
+    addSinks: (sinks) => writer.run(() => addSinks(database, sinks)),
     putRecords: (records) => writer.run(() => putRecords(database, records)),
     finish: () => writer.run(() => database.exec(UNMARK)),
     clear: () => change(() => clear(database)),
@@ -84,7 +97,7 @@ export async function receive(
 
 /** The column of `_id` holds numbers as the type of the field says. */
 function idReader({ collection, numericIdType }: ReceivedCollection) {
-  return ({ key, text }: ArchivedDocument) => {
+  return ({ key, text }: Pick<ArchivedDocument, 'key' | 'text'>) => {
     const id = (parseTrusted(text) as JsonObject)['_id']!
     if (!isNumber(id)) return key
     if (numericIdType === undefined) {
@@ -121,8 +134,9 @@ function putRecords(database: DatabaseSync, { epoch, secret, entities, schemas }
 function clear(database: DatabaseSync): void {
   database.exec(UNMARK)
   const made = database.prepare(`select name from sqlite_master where type = 'table' and name glob ?`)
-  const tables = ['doc_[0-9]*', 'arr_[0-9]*'].flatMap((names) => made.all(names))
+  const tables = ['doc_[0-9]*', 'arr_[0-9]*', 'past_[0-9]*'].flatMap((names) => made.all(names))
   for (const { name } of tables) database.exec(`drop table ${String(name)}`)
   for (const table of [...TABLES, 'smalt_index']) database.exec(`delete from ${table}`)
+  clearEvents(database)
   database.exec(`update smalt_secret set secret = lower(hex(randomblob(32)))`)
 }

@@ -5,10 +5,11 @@ import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan, StoredDocument, WritePlan } from '../../plan/plan.ts'
 import type { Statement } from '../sql/fragment.ts'
+import { collectionsBeside } from '../sql/joining.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Readers } from './readers.ts'
-import { isSmall } from './table-size.ts'
+import { areSmallTogether, isSmall } from './table-size.ts'
 import type { Candidates } from './writes.ts'
 import {
   type Statements,
@@ -16,6 +17,7 @@ import {
   endsHere,
   matchStatement,
   readStatements,
+  storedFrom,
   watchedMatchStatement,
 } from './reads.ts'
 
@@ -31,9 +33,13 @@ const NUMBERS = 50_000
 
 /** What loops in loops, what is large, and what the engine would walk through; its text tells the last. */
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
-  if (plan.query && loopsInLoops(plan.query)) return true
+  // What is past may be far more than what is there.
+  if (plan.asOf !== undefined || (plan.query && loopsInLoops(plan.query))) return true
   const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
-  return !isSmall(table, statements) && (isLarge || scans(pageText, table, statements))
+  if (!isSmall(table, statements) && (isLarge || scansOf(pageText, table, statements).ofTable)) return true
+  const others = collectionsBeside(plan).flatMap((collection) => table.beside(collection) ?? [])
+  if (others.length === 0 || areSmallTogether(table, others, statements)) return false
+  return scansOf(pageText, table, statements).ofOthers
 }
 
 interface Near {
@@ -53,7 +59,8 @@ export async function candidatesFor(
   if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
   const isQuick =
     !loopsInLoops(plan.query) &&
-    (isSmall(table, statements) || !scans(matchStatement(plan.query, table).text, table, statements))
+    (isSmall(table, statements) ||
+      !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable)
   if (isQuick) return undefined
   using cursor = readers.open<readonly [no: number, version: number]>(
     watchedMatchStatement(plan.query, table),
@@ -117,7 +124,7 @@ async function* documentsOf(
   let rows: readonly StoredRow[]
   do {
     rows = await cursor.next(BATCH)
-    for (const [id, version, text] of rows) yield { id, version, text }
+    for (const row of rows) yield storedFrom(row)
   } while (rows.length === BATCH)
 }
 
@@ -129,6 +136,8 @@ function loopsInLoops(query: Query<FieldRef>, isInside = false): boolean {
       return isInside || (isMany(query.field) && isMany(query.rfield))
     case 'elemMatch':
       return isInside || loopsInLoops(query.query, true)
+    case 'related':
+      return isInside || loopsInLoops(query.join) || loopsInLoops(query.query)
     case 'and':
     case 'or':
       return query.terms.some((term) => loopsInLoops(term, isInside))
@@ -149,18 +158,28 @@ function isMany({ field, steps }: FieldRef): boolean {
 }
 
 /** By the text of the statement; a change of indexes makes a new table object, and what was known is forgotten. */
-const knownScans = memoized((_table: Table) => new Map<string, boolean>())
+const knownScans = memoized((_table: Table) => new Map<string, Scans>())
 
-/** Whether the engine would walk through the table. */
-function scans(text: string, table: Table, statements: Statements): boolean {
+/** Whether the engine would walk through the table, or through others that the statement reads. */
+interface Scans {
+  readonly ofTable: boolean
+  readonly ofOthers: boolean
+}
+
+function scansOf(text: string, table: Table, statements: Statements): Scans {
   const known = knownScans(table)
   const answer = known.get(text)
   if (answer !== undefined) return answer
   if (known.size >= 1000) known.clear()
   const steps = statements.prepare(`explain query plan ${text}`).all() as unknown as Step[]
-  const isScan = steps.some(([, , , detail]) => detail.startsWith(`SCAN ${table.name}`))
-  known.set(text, isScan)
-  return isScan
+  const details = steps.map(([, , , detail]) => detail)
+  const scans = {
+    ofTable: details.some((detail) => detail.startsWith(`SCAN ${table.name}`)),
+    // To make an index that there is none of, the engine walks through the table, too.
+    ofOthers: details.some((detail) => /^SCAN r\d|\bAUTOMATIC\b/.test(detail)),
+  }
+  known.set(text, scans)
+  return scans
 }
 
 type Step = readonly [id: number, parent: number, unused: number, detail: string]

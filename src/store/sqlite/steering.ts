@@ -3,6 +3,7 @@
  * order asked for over looking up a range and sorting what it finds, though a range is mostly small: then it is told
  * that the order is not to be had from an index.
  */
+import { unreachable } from '../../base/errors.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
@@ -20,6 +21,39 @@ export function sortsAfterwards({ query, sort }: ReadPlan, table: Table): boolea
     ways.some((way) => way?.kind === 'range') &&
     !isSortedByRange
   )
+}
+
+/** Whether an index leads to what satisfies the term. */
+export function isServed(term: Query<FieldRef>, table: Table): boolean {
+  switch (term.kind) {
+    case 'compare':
+    case 'in':
+    case 'regex':
+      return (
+        term.field.field.path === '_id' ||
+        holdsElements(term.field, table) ||
+        wayInto(term, table) !== undefined
+      )
+    case 'contains':
+      return term.op !== '$none' && table.elements.has(`${term.array.field.path}.*`)
+    case 'elemMatch':
+      return conjunctsOf(term.query).some(
+        (each) => each.kind === 'compare' && holdsElements(each.field, table),
+      )
+    case 'compareFields':
+    case 'inField':
+    case 'related':
+    case 'and':
+    case 'or':
+    case 'not':
+      return false
+    default:
+      return unreachable(term)
+  }
+}
+
+function holdsElements({ field }: FieldRef, table: Table): boolean {
+  return table.elements.has(field.path)
 }
 
 interface Way {

@@ -9,9 +9,12 @@ import { archiveOf } from './archive.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { explainRead, explanation } from './explain.ts'
+import { isTooBig, tooBig } from './failures.ts'
 import { changeLock } from './locks.ts'
 import { type Lookups, createLookups } from './lookups.ts'
 import { metadataOf } from './metadata.ts'
+import { type Outbox, createOutbox, eventsIn } from './outbox.ts'
+import { readPast } from './past.ts'
 import {
   type ReadStatements,
   type Statements,
@@ -20,9 +23,11 @@ import {
   endsHere,
   readStatements,
   soughtId,
+  storedFrom,
 } from './reads.ts'
 import { createReaders } from './readers.ts'
 import { nextValues } from './sequences.ts'
+import { sinksIn } from './sinks.ts'
 import { candidatesFor, explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
 import { createWriter } from './writer.ts'
 import { type Candidates, carryOut } from './writes.ts'
@@ -40,17 +45,22 @@ interface SqliteOptions {
 export function openSqliteStore({ directory, now = microseconds, onTiming }: SqliteOptions): Store {
   const connection = openConnection(directory)
   const { database } = connection
-  const catalogue = openCatalogue(database)
+  const version = risingFrom(now)
+  const catalogue = openCatalogue(database, version)
   const statements = createStatements(database)
-  const writer = createWriter(database)
+  const outbox = createOutbox(statements)
+  const writer = createWriter(database, outbox.announce)
   const lookups = createLookups(statements)
   const readers = createReaders(connection.file, READER_THREADS)
-  const direct = directSession({ within: connection.within, catalogue, statements, version: risingFrom(now) })
+  const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
+  const direct = directSession(session)
 
   async function timed<T>(operation: string, work: () => Promise<T> | T): Promise<T> {
     const start = performance.now()
     try {
       return await work()
+    } catch (error) {
+      throw isTooBig(error) ? tooBig() : error
     } finally {
       onTiming?.(operation, (performance.now() - start) / 1000)
     }
@@ -58,6 +68,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
 
   return {
     kind: 'sqlite',
+    answers: direct.answers,
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
     find: (plan, take, bounds) =>
       timed('find', () => {
@@ -89,9 +100,14 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
     nextValues: (sequence, count) =>
       timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
     lock: (request) => timed('lock', () => writer.run(() => changeLock(request, statements))),
-    transact: (work) => timed('transact', () => writer.transact(() => work(promised(direct)))),
+    transact: (work) =>
+      timed('transact', () => writer.transact(() => work(promised(directSession(oneMoment(session)))))),
+    readPast: (request, bounds) =>
+      readPast(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
     ...metadataOf(database, catalogue, writer),
-    archive: archiveOf(database, catalogue, writer),
+    ...eventsIn(outbox, statements, writer),
+    sinks: sinksIn({ statements, writer }),
+    archive: archiveOf({ database, catalogue, statements, writer }),
     async ping() {
       database.prepare('select 1').get()
     },
@@ -116,11 +132,23 @@ interface Session {
   readonly within: Connection['within']
   readonly catalogue: Catalogue
   readonly statements: Statements
-  readonly version: () => number
+  readonly outbox: Outbox
+  readonly version: (table: Table) => number
 }
 
-function directSession({ within, catalogue, statements, version }: Session): DirectSession {
+/** All that a transaction writes to collections that keep their past, it writes at the same moment. */
+function oneMoment(session: Session): Session {
+  let moment: number | undefined
   return {
+    ...session,
+    version: (table) => (table.past ? (moment ??= session.version(table)) : session.version(table)),
+  }
+}
+
+function directSession({ within, catalogue, statements, outbox, version }: Session): DirectSession {
+  return {
+    // Regular expressions run in functions of ours.
+    answers: () => true,
     find: (plan, take, bounds) => {
       const table = catalogue.tableOf(plan.collection)
       if (!table) return { matchCount: 0 }
@@ -133,7 +161,8 @@ function directSession({ within, catalogue, statements, version }: Session): Dir
       const table = requireTable(catalogue, plan.collection)
       const draw = (sequence: Sequence): bigint => nextValues(sequence, 1, statements)[0]!
       const given = candidates === undefined ? {} : { candidates }
-      const context = { table, statements, version: version(), report: begin(), draw, ...given }
+      const stamp = version(table)
+      const context = { table, statements, outbox, version: stamp, report: begin(), draw, ...given }
       return within(bounds.timeLimitMs, () => carryOut(plan, context))
     },
     nextValues: (sequence, count) => nextValues(sequence, count, statements),
@@ -143,6 +172,7 @@ function directSession({ within, catalogue, statements, version }: Session): Dir
 function promised(direct: DirectSession): StoreSession {
   return {
     kind: 'sqlite',
+    answers: direct.answers,
     find: async (plan, take, bounds) => direct.find(plan, take, bounds),
     explain: async (plan, bounds) => direct.explain(plan, bounds),
     write: async (plan, begin, bounds) => direct.write(plan, begin, bounds),
@@ -175,9 +205,9 @@ function readPage(
   const { page, count } = read
   let taken = 0
   try {
-    for (const [id, version, text] of rowsOf(statements.prepare(page.text), page.values, plan)) {
+    for (const row of rowsOf(statements.prepare(page.text), page.values, plan)) {
       taken++
-      take({ id, version, text })
+      take(storedFrom(row))
     }
   } catch (error) {
     // The driver does not reset a statement whose rows were ended by an error.

@@ -9,14 +9,24 @@ const SMALL = 2_000
 const lastRowOf = memoized((_table: Table): { no: number | undefined } => ({ no: undefined }))
 
 export function isSmall(table: Table, statements: Statements): boolean {
-  const last = lastRowOf(table)
-  last.no ??= readLastRow(table, statements)
-  return last.no <= SMALL
+  return lastRowIn(table, statements) <= SMALL
+}
+
+/** The same for a table whose every row may be held against every row of the others. */
+export function areSmallTogether(table: Table, others: readonly Table[], statements: Statements): boolean {
+  const rows = Math.max(1, lastRowIn(table, statements))
+  return others.every((other) => rows * lastRowIn(other, statements) <= SMALL)
 }
 
 export function noteRow(table: Table, no: number): void {
   const last = lastRowOf(table)
   if (last.no !== undefined && no > last.no) last.no = no
+}
+
+function lastRowIn(table: Table, statements: Statements): number {
+  const last = lastRowOf(table)
+  last.no ??= readLastRow(table, statements)
+  return last.no
 }
 
 function readLastRow(table: Table, statements: Statements): number {

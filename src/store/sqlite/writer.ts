@@ -24,7 +24,7 @@ interface Job {
 }
 type Settle = () => void
 
-export function createWriter(database: DatabaseSync): Writer {
+export function createWriter(database: DatabaseSync, afterCommit: () => void): Writer {
   const begin = database.prepare('begin immediate')
   const commit = database.prepare('commit')
   const guards = {
@@ -45,6 +45,7 @@ export function createWriter(database: DatabaseSync): Writer {
         batch.length === 1 ? [batch[0]!.perform()] : batch.map((job) => guarded(job, database, guards))
       commit.run()
       for (const each of settle) each()
+      afterCommit()
     } catch (error) {
       for (const job of batch) job.reject(storeFailure(error))
       rollback(database)
@@ -68,7 +69,9 @@ export function createWriter(database: DatabaseSync): Writer {
     },
     async transact(work) {
       await nextTurn()
-      return await alone(database, work)
+      const result = await alone(database, work)
+      afterCommit()
+      return result
     },
     async drain() {
       await nextTurn()

@@ -19,6 +19,8 @@ import {
 import { bind } from '../sql/sqlite-dialect.ts'
 import type { Table } from './catalogue.ts'
 import { isConstraintError } from './failures.ts'
+import type { Enter, Outbox } from './outbox.ts'
+import { type Keeping, keepingIn } from './past.ts'
 import { type Statements, matchStatement, storedColumns, versionsStatement } from './reads.ts'
 import type { Report } from '../store.ts'
 import { noteRow } from './table-size.ts'
@@ -32,13 +34,24 @@ interface WriteContext {
   readonly draw: Draw
   /** When given, only these can match. */
   readonly candidates?: Candidates
+  readonly outbox: Outbox
+  /** Absent: nobody watches. */
+  readonly enter?: Enter
+  /** Absent: no past versions are kept. */
+  readonly keeping?: Keeping
 }
 
 /** Rows that matched a moment ago, with the versions they had. */
 export type Candidates = ReadonlyMap<number, number>
 
 /** Tells whether the work is to stay. */
-export function carryOut(plan: WritePlan, context: WriteContext): boolean {
+export function carryOut(plan: WritePlan, given: WriteContext): boolean {
+  const keeping = keepingIn(given.table, given.statements, plan.principal)
+  const context = {
+    ...given,
+    ...(plan.tell && { enter: given.outbox.entering(plan.tell) }),
+    ...(keeping && { keeping }),
+  }
   if (!plan.atomic) {
     perform(plan, context)
     return true
@@ -79,15 +92,22 @@ function insertAll(plan: InsertPlan, context: WriteContext): void {
 }
 
 function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject) => Outcome {
-  const { table, statements, version } = context
+  const { table, statements, keeping } = context
   const insert = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
   return (document) => {
     const text = JSON.stringify(document)
+    const _id = document['_id']!
+    const key = bind(_id, plan.idType)
+    const follows = keeping?.latest(key) ?? 0
+    const version = Math.max(context.version, follows + 1)
     return unlessDuplicate(context, () => {
-      const { lastInsertRowid } = insert.run(bind(document['_id']!, plan.idType), version, text)
+      const { lastInsertRowid } = insert.run(key, version, text)
       noteRow(table, Number(lastInsertRowid))
       enterElements(Number(lastInsertRowid), context)
-      return { kind: 'inserted', document: { id: idText(document), version, text } }
+      keeping?.inserted(key, { _id, follows, version })
+      const id = idText(document)
+      context.enter?.({ operation: 'insert', after: document }, { document: id, before: null, after: text })
+      return { kind: 'inserted', document: { id, version, text } }
     })
   }
 }
@@ -140,6 +160,9 @@ function updateOne(
     update.run(version, text, no)
     removeElements(no, context)
     enterElements(no, context)
+    context.keeping?.changed(no, { operation: 'update', before: stored, version })
+    const change = { operation: 'update', before: stored, after: document } as const
+    context.enter?.(change, { document: stored.id, before: stored.text, after: text })
     return { kind: 'updated', document: { id: stored.id, version, text } }
   })
 }
@@ -147,10 +170,21 @@ function updateOne(
 function deleteAll(plan: DeletePlan, context: WriteContext): void {
   const remove = context.statements.prepare(`delete from ${context.table.name} where no = ?`)
   for (const no of matching(plan.query, context)) {
+    if (context.enter || context.keeping) enterDeleted(readOne(no, plan, context), no, context)
     remove.run(no)
     removeElements(no, context)
     context.report({ kind: 'deleted' })
   }
+}
+
+function enterDeleted(stored: StoredDocument, no: number, { enter, keeping, version }: WriteContext): void {
+  const { id, text } = stored
+  enter?.({ operation: 'delete', before: stored }, { document: id, before: text, after: null })
+  keeping?.changed(no, {
+    operation: 'delete',
+    before: stored,
+    version: Math.max(version, stored.version + 1),
+  })
 }
 
 function matching(query: Query<FieldRef>, context: WriteContext): readonly number[] {

@@ -1,0 +1,77 @@
+/** History: the versions of one document, oldest first, as this caller may see them now. */
+import type { Caller } from '../access/caller.ts'
+import { ServiceError } from '../base/errors.ts'
+import { type JsonObject, parseTrusted } from '../base/json.ts'
+import { castValue } from '../lang/checks.ts'
+import { compileQuery } from '../lang/match.ts'
+import { resolveField, rootScope } from '../lang/scope.ts'
+import { idTypeOf } from '../plan/id-type.ts'
+import { remainingProjection } from '../plan/read.ts'
+import { type PastVersion, printMoment } from '../store/past.ts'
+import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { allowedFind } from './find.ts'
+import { type Page, createPage } from './page.ts'
+import { type FindRequest, readFind } from './request.ts'
+import { type DataResponse, type JsonText, complete } from './response.ts'
+import type { HistoryTarget } from './service.ts'
+import { readSimpleRequest } from './simple-request.ts'
+
+/** Access is that of a find by `_id`, asked of every version: of those that it would not have found nothing is told. */
+export async function history(deps: Deps, caller: Caller, request: HistoryRequest): Promise<DataResponse> {
+  const allowed = allowedFind(deps, caller, request)
+  const { schema } = allowed
+  const isSeen = compileQuery(allowed.query!)
+  const bounds = pageBounds(deps)
+  const page = createPage(allowed, remainingProjection(allowed), bounds)
+  const id = castValue(request.id, resolveField({ path: '_id', at: '/id' }, rootScope(schema)), '/id')
+  const { from, to = Infinity } = request.range
+  const shown = { processed: [] as JsonText[], resultMetadata: [] as JsonText[] }
+  let [matchCount, size] = [0, 0]
+  const past = { collection: schema.collection, id, idType: idTypeOf(schema) }
+  const store = deps.storeIn(schema.collection.datasource)
+  for await (const version of store.readPast(past, boundsOf(deps, request))) {
+    if (!isSeen({ value: parseTrusted(version.document.text) })) continue
+    const index = matchCount++
+    if (index < from || index > to) continue
+    const { text, metadata } = entryOf(version, page)
+    size += text.length
+    if (size > bounds.maxBytes) throw tooLarge(bounds.maxBytes)
+    shown.processed.push(text)
+    shown.resultMetadata.push(metadata)
+  }
+  return complete(schema, { matchCount, ...shown })
+}
+
+interface HistoryRequest extends FindRequest {
+  readonly id: string
+}
+
+export function readHistory(
+  { id, ...target }: HistoryTarget,
+  parameters: URLSearchParams,
+  { limits }: Pick<Deps, 'limits'>,
+): HistoryRequest {
+  const unknown = [...parameters.keys()].find((name) => !RANGE.has(name))
+  if (unknown !== undefined) {
+    const message = `there is no parameter "${unknown}"; known are ${[...RANGE].join(', ')}`
+    throw new ServiceError('crud:InvalidRequest', message)
+  }
+  const query: JsonObject = { field: '_id', op: '=', rvalue: id }
+  return { ...readFind({ ...readSimpleRequest(parameters), query }, target, limits), id }
+}
+
+const RANGE = new Set(['from', 'to', 'maxResults'])
+
+/** Of a version before the past was kept it is not known how it came to be. */
+function entryOf({ version, change, document }: PastVersion, page: Page) {
+  const metadata = page.metadataOf({ ...document, version })
+  const facts = { date: printMoment(version), ...change }
+  const head = `${metadata.slice(0, -1)},${JSON.stringify(facts).slice(1, -1)}`
+  const isDeleted = change?.operation === 'delete'
+  return { metadata, text: isDeleted ? `${head}}` : `${head},"document":${page.show(document)}}` }
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  const message = `the result is larger than ${maxBytes} bytes; ask for fewer versions, by from and to`
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}

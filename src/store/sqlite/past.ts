@@ -1,0 +1,127 @@
+/** Past versions in a table beside the documents: a row for each change, entered in the transaction of the change. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Json } from '../../base/json.ts'
+import type { StoredDocument } from '../../plan/plan.ts'
+import type { Action } from '../events.ts'
+import {
+  type KeptChange,
+  type PastRequest,
+  type PastVersion,
+  noHistory,
+  textBeforeInsert,
+  versionsFrom,
+} from '../past.ts'
+import { bind } from '../sql/sqlite-dialect.ts'
+import type { Bounds } from '../store.ts'
+import type { Table } from './catalogue.ts'
+import type { Statements } from './reads.ts'
+import type { Readers } from './readers.ts'
+
+export function pastName(no: number): string {
+  return `past_${no}`
+}
+
+export function createPast(database: DatabaseSync, no: number): void {
+  const name = pastName(no)
+  database.exec(
+    `create table ${name}(
+       no integer primary key, id not null, follows integer not null, version integer not null,
+       operation text not null, principal text not null, doc text not null);
+     create index ${name}_id on ${name}(id, follows)`,
+  )
+}
+
+/** The first moment from which on everything is known: after all that was written until now. */
+export function beginningOf(database: DatabaseSync, no: number, now: number): number {
+  const latest = (table: string): number =>
+    Number(database.prepare(`select max(version) latest from ${table}`).get()!['latest'] ?? 0)
+  return Math.max(now, latest(`doc_${no}`) + 1, latest(pastName(no)) + 1)
+}
+
+/** What a write does for the past. */
+export interface Keeping {
+  /** The last version that there ever was of a document; one that is inserted follows it. */
+  readonly latest: (id: Id) => number
+  readonly inserted: (id: Id, made: Made) => void
+  /** Of the row of the document, which is still there. */
+  readonly changed: (no: number, change: Changed) => void
+}
+
+type Id = ReturnType<typeof bind>
+
+interface Made {
+  readonly _id: Json
+  readonly follows: number
+  readonly version: number
+}
+
+interface Changed {
+  readonly operation: Exclude<Action, 'insert'>
+  readonly before: StoredDocument
+  readonly version: number
+}
+
+/** Undefined where no past is kept. */
+export function keepingIn(table: Table, statements: Statements, principal = ''): Keeping | undefined {
+  const { name, past } = table
+  if (past?.since === undefined) return undefined
+  const into = `insert into ${past.name}(id, follows, version, operation, principal, doc)`
+  return {
+    latest(id) {
+      const row = statements.prepare(`select max(version) from ${past.name} where id = ?`).get(id)
+      return (row as unknown as [number | null])[0] ?? 0
+    },
+    inserted(id, { _id, follows, version }) {
+      const enter = statements.prepare(`${into} values (?, ?, ?, 'insert', ?, ?)`)
+      enter.run(id, follows, version, principal, textBeforeInsert(_id))
+    },
+    changed(no, { operation, before, version }) {
+      const enter = statements.prepare(`${into} select id, ?, ?, ?, ?, ? from ${name} where no = ?`)
+      enter.run(before.version, version, operation, principal, before.text, no)
+    },
+  }
+}
+
+interface Reading {
+  readonly table: Table | undefined
+  readonly readers: Readers
+  readonly bounds: Bounds
+}
+
+export function readPast(
+  { collection, id, idType }: PastRequest,
+  { table, readers, bounds }: Reading,
+): AsyncIterable<PastVersion> {
+  const past = table?.past
+  if (!past) throw noHistory(collection.entity)
+  const text = `select follows, version, operation, principal, doc from ${past.name} where id = ?
+    union all select version, null, null, null, doc from ${table.name} where id = ? order by 1`
+  const key = bind(id, idType)
+  const rows = rowsOf({ text, values: [key, key] })
+  return versionsFrom(typeof id === 'string' ? id : JSON.stringify(id), rows)
+
+  async function* rowsOf(statement: Parameters<Readers['open']>[0]) {
+    using cursor = readers.open<Row>(statement, bounds)
+    for (let page: readonly Row[] = []; ;) {
+      page = await cursor.next(PAGE)
+      yield* page.map(entryFrom)
+      if (page.length < PAGE) return
+    }
+  }
+}
+
+const PAGE = 50
+
+type Row = readonly [
+  follows: number,
+  version: number | null,
+  operation: Action,
+  principal: string,
+  text: string,
+]
+
+/** The document as it is has no change that follows. */
+function entryFrom([follows, version, operation, principal, text]: Row): KeptChange | StoredDocument {
+  if (version === null) return { id: '', version: follows, text }
+  return { follows, version, operation, principal, text }
+}

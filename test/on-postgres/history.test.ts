@@ -1,0 +1,5 @@
+/** Looking back, on PostgreSQL. */
+/* eslint-disable import/no-unassigned-import -- the tests of other files are run by importing them */
+import '../support/on-postgres.ts'
+import '../service/history.test.ts'
+import '../http/history.test.ts'
