@@ -233,6 +233,7 @@ test('references: a stream ends when access to the other entity changes', async 
   assert.match((await rest.next()).value as string, /"kids":/)
   await on.service.metadata.createSchema(ADMIN, target, kid(['boss'])['schema'])
   assert.match((await rest.next()).value as string, /"crud:NoAccess"/)
+  await rest.return?.()
 })
 
 test('references: what another version stored under the name of a reference is not shown', async () => {
