@@ -10,6 +10,9 @@ import { chooseStore, freshPlace } from '../support/store-kind.ts'
 import { allEvents } from './events.ts'
 import { ENTITY, follow, thingMetadata } from './events-world.ts'
 
+/** What the sinks are told to be here is nothing that could be delivered to. */
+const UNDELIVERED = { onInternalError: () => undefined }
+
 const PATHS = [
   ['sqlite', 'postgres'],
   ['postgres', 'sqlite'],
@@ -39,7 +42,7 @@ for (const [from, to] of PATHS) {
 /** More than a page of events, some of them gone, and a sink that has yet to get one. */
 async function fill(location: string): Promise<void> {
   {
-    await using service = await openServiceAt(location)
+    await using service = await openServiceAt(location, UNDELIVERED)
     await service.metadata.create(ADMIN, { entity: ENTITY, version: '1.0.0' }, thingMetadata())
     const data = Array.from({ length: 240 }, (_, i) => ({ _id: `t${i}`, n: i }))
     await service.data.insert(ADMIN, { entity: ENTITY }, { data })
@@ -71,7 +74,7 @@ async function contentsOf(location: string) {
 
 async function changeOnce(location: string): Promise<KeptEvent> {
   {
-    await using service = await openServiceAt(location)
+    await using service = await openServiceAt(location, UNDELIVERED)
     const answer = await service.data.insert(ADMIN, { entity: ENTITY }, { data: [{ _id: 'later' }] })
     assert.equal(answer.status, 'COMPLETE')
   }
