@@ -194,7 +194,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return false
     })
     await until(() => one.got.length + other.got.length === count)
-    const all = [...one.got, ...other.got].toSorted((a, b) => Number(a) - Number(b))
+    const all = [...one.got, ...other.got].toSorted((a, b) => a - b)
     assert.deepEqual(
       all,
       Array.from({ length: count }, (_, i) => i + 1),
