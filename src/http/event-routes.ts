@@ -1,7 +1,7 @@
 /** The routes of events. */
 import type { JsonObject } from '../base/json.ts'
 import { Type } from '../base/shape.ts'
-import { EventPageShape, EventShape } from '../service/shapes.ts'
+import { EventPageShape, EventShape } from '../service/event-shapes.ts'
 import { type Call, EVENTS_TYPE, type QueryParameter, type Reply, type Route, STREAM_TYPE } from './route.ts'
 
 const SELECTION: readonly QueryParameter[] = [

@@ -14,7 +14,7 @@ import {
   RolesShape,
   SchemaShape,
   VersionsShape,
-} from '../service/shapes.ts'
+} from '../service/metadata-shapes.ts'
 import { type Call, type Content, type Params, type Reply, type Route, jsonReply } from './route.ts'
 
 const NAMES: Content = { shape: NamesShape, name: 'Names', example: { entities: ['country'] } }

@@ -80,7 +80,8 @@ function sortedBy(named: Named, scope: Scope): FieldRef {
     return resolveField(named, scope)
   } catch (error) {
     const isUnfit = error instanceof ServiceError && error.code === 'query-api:InvalidQuery'
-    throw isUnfit ? new ServiceError('query-api:InvalidSort', error.message, { at: named.at }) : error
+    // The message tells the place already.
+    throw isUnfit ? new ServiceError('query-api:InvalidSort', error.message) : error
   }
 }
 

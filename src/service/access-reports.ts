@@ -12,7 +12,7 @@ import type { Registry } from '../metadata/registry.ts'
 import type { Field } from '../schema/field.ts'
 import type { EntityOperation, Schema } from '../schema/schema.ts'
 import { trailTo } from '../schema/trail.ts'
-import { AccessQuestionShape } from './shapes.ts'
+import { AccessQuestionShape } from './metadata-shapes.ts'
 
 /** What the lists say of somebody; nobody has to be there who is like that. */
 export function explainedAccess(registry: Registry, body: Json | undefined): Json {

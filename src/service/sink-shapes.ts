@@ -1,7 +1,7 @@
 /** The shapes of sinks and dead letters, as the OpenAPI document shows them. */
 import { type Shape, Type } from '../base/shape.ts'
 import { SinkShape } from '../sinks/definition.ts'
-import { EventShape } from './shapes.ts'
+import { EventShape } from './event-shapes.ts'
 
 const text = (description: string): Shape => Type.String({ description })
 const count = (description: string): Shape =>

@@ -14,6 +14,7 @@ import {
   isFailure,
   unwritten,
 } from '../../plan/plan.ts'
+import { soughtId } from '../../plan/about.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds, Report } from '../store.ts'
 import type { Table } from './catalogue.ts'
@@ -22,7 +23,7 @@ import type { Drawing } from './drawing.ts'
 import { isCollision, isDuplicate, unlessUnknown } from './failures.ts'
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { following, keepsPast } from './past-rows.ts'
-import { soughtId, storedFrom } from './reads.ts'
+import { storedFrom } from './reads.ts'
 import {
   type Stamp,
   changedRow,

@@ -1,11 +1,12 @@
 /** Finds: a page in one statement and, where it does not tell, the count in another. */
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import { endsHere } from '../../plan/about.ts'
 import type { Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Row, Session } from './connections.ts'
 import { mayBeStale } from './failures.ts'
 import { pieces } from './cursor.ts'
-import { type ReadStatements, type Residual, endsHere, pageDocument, readStatements } from './reads.ts'
+import { type ReadStatements, type Residual, pageDocument, readStatements } from './reads.ts'
 
 export type Take = (document: StoredDocument) => void
 

@@ -110,27 +110,6 @@ export function pageDocument(row: Row): StoredDocument {
 
 const STORED_COLUMNS = 4
 
-type Sought = Pick<ReadPlan, 'query' | 'joins' | 'asOf'>
-
-/** The `_id` a plan asks for, when that is all it asks and the id is a text. */
-export function soughtId({ query, joins = [], asOf }: Sought): string | undefined {
-  if (
-    asOf !== undefined ||
-    joins.length > 0 ||
-    query?.kind !== 'compare' ||
-    query.op !== '$eq' ||
-    query.field.field.path !== '_id'
-  )
-    return undefined
-  return typeof query.value === 'string' ? query.value : undefined
-}
-
-/** Whether the page reached the last match, so that counting again would tell nothing new. */
-export function endsHere({ from, to }: ReadPlan, taken: number): boolean {
-  const hasRoom = to === undefined || taken < to - from + 1
-  return hasRoom && (taken > 0 || from === 0)
-}
-
 function filterBy(query: Query<FieldRef> | undefined, documents: Documents, writing: Writing): Fragment {
   if (!query) return raw('')
   const name = mentionsOthers(query) ? documents.table.name : ''

@@ -3,7 +3,7 @@
  * where that lets more documents through, so that the rest, asked of these documents again, gives exactly the matches.
  */
 import { unreachable } from '../../base/errors.ts'
-import { type Query, conjunctsOf } from '../../lang/query.ts'
+import { EVERY_DOCUMENT, NO_DOCUMENT, type Query, allOf, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import { mentionsOthers } from './joining.ts'
 
@@ -42,12 +42,12 @@ function partsOf(query: Query<FieldRef>): readonly Query<FieldRef>[] {
 
 /** Holds wherever the query holds. */
 function wider(query: Query<FieldRef>, canPush: CanPush): Query<FieldRef> {
-  return bounded(query, canPush, EVERYTHING)
+  return bounded(query, canPush, EVERY_DOCUMENT)
 }
 
 /** Holds only where the query holds. */
 function narrower(query: Query<FieldRef>, canPush: CanPush): Query<FieldRef> {
-  return bounded(query, canPush, NOTHING)
+  return bounded(query, canPush, NO_DOCUMENT)
 }
 
 function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<FieldRef>): Query<FieldRef> {
@@ -57,7 +57,7 @@ function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<FieldR
     case 'or':
       return { ...query, terms: query.terms.map((term) => bounded(term, canPush, instead)) }
     case 'not':
-      return { ...query, term: (instead === EVERYTHING ? narrower : wider)(query.term, canPush) }
+      return { ...query, term: (instead === EVERY_DOCUMENT ? narrower : wider)(query.term, canPush) }
     case 'related':
       return query
     case 'elemMatch':
@@ -74,13 +74,6 @@ function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<FieldR
   }
 }
 
-const EVERYTHING: Query<FieldRef> = { kind: 'and', terms: [] }
-const NOTHING: Query<FieldRef> = { kind: 'or', terms: [] }
-
 function isTrue(query: Query<FieldRef>): boolean {
   return query.kind === 'and' && query.terms.every(isTrue)
-}
-
-function allOf(terms: readonly Query<FieldRef>[]): Query<FieldRef> {
-  return terms.length === 1 ? terms[0]! : { kind: 'and', terms }
 }

@@ -93,25 +93,6 @@ function pageWithJoins(
   return [sql`page as materialized (${page})`, sql`select ${columns('page')} from page${sorted('page')}`]
 }
 
-/** Whether the page reached the last match, so that counting again would tell nothing new. */
-export function endsHere({ from, to }: ReadPlan, taken: number): boolean {
-  const hasRoom = to === undefined || taken < to - from + 1
-  return hasRoom && (taken > 0 || from === 0)
-}
-
-/** The `_id` a plan asks for, when that is all it asks and the id is a text. */
-export function soughtId({ query, joins = [], asOf }: ReadPlan): string | undefined {
-  if (
-    asOf !== undefined ||
-    joins.length > 0 ||
-    query?.kind !== 'compare' ||
-    query.op !== '$eq' ||
-    query.field.field.path !== '_id'
-  )
-    return undefined
-  return typeof query.value === 'string' ? query.value : undefined
-}
-
 /** `_id` as text, version and document; the column of `_id` may hold a number or a key made for sorting. */
 export function storedColumns(idType: TypeName): string {
   const isText = idType === 'string' || idType === 'uid' || idType === 'date'

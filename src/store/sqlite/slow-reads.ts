@@ -4,6 +4,7 @@ import { memoized } from '../../base/memo.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan, StoredDocument, WritePlan } from '../../plan/plan.ts'
+import { endsHere } from '../../plan/about.ts'
 import type { Statement } from '../sql/fragment.ts'
 import { collectionsBeside } from '../sql/joining.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
@@ -14,7 +15,6 @@ import type { Candidates } from './writes.ts'
 import {
   type Statements,
   type StoredRow,
-  endsHere,
   matchStatement,
   readStatements,
   storedFrom,

@@ -1,5 +1,6 @@
 /** The embedded store: one SQLite file, nothing to set up. */
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import { endsHere, soughtId } from '../../plan/about.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
@@ -20,9 +21,7 @@ import {
   type Statements,
   type StoredRow,
   createStatements,
-  endsHere,
   readStatements,
-  soughtId,
   storedFrom,
 } from './reads.ts'
 import { createReaders } from './readers.ts'
