@@ -1,6 +1,6 @@
 /** The settings of events: how long they are kept, and who is told of them from the start. */
 import { ServiceError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import { type JsonObject, isObject } from '../base/json.ts'
 import { DEFAULT_ABANDON_DAYS, DEFAULT_EVENT_KEEPING } from '../service/events-retention.ts'
 import { type PlacedSink, readSink } from '../service/sink-settings.ts'
 import { ConfigError } from './config-error.ts'
@@ -32,9 +32,7 @@ function sinksFrom(
   if (!given) return []
   const sinks = (given.value as readonly JsonObject[]).map((each, i) => {
     const place = `${given.name}/${i}`
-    const { secret } = each
-    const revealed = secret === undefined ? each : { ...each, secret: pick.reveal(`${place}/secret`, secret) }
-    return sinkAt(place, () => readSink(revealed, { allowPrivateAddresses }))
+    return sinkAt(place, () => readSink(revealed(pick, place, each), { allowPrivateAddresses }))
   })
   const names = sinks.map(({ definition }) => definition.name)
   const twice = names.find((name, i) => names.indexOf(name) < i)
@@ -44,6 +42,24 @@ function sinksFrom(
     throw new ConfigError(`${given.name}/${i}/datasource: there is no such datasource`)
   }
   return sinks
+}
+
+/** With its secrets, wherever they are. */
+function revealed(pick: Reader, place: string, sink: JsonObject): JsonObject {
+  const { secret, credentials } = sink
+  return {
+    ...sink,
+    ...(secret !== undefined && { secret: pick.reveal(`${place}/secret`, secret) }),
+    ...(isObject(credentials) && { credentials: revealedAll(pick, `${place}/credentials`, credentials) }),
+  }
+}
+
+function revealedAll(pick: Reader, place: string, secrets: JsonObject): JsonObject {
+  const entries = Object.entries(secrets).map(([name, value]) => [
+    name,
+    pick.reveal(`${place}/${name}`, value),
+  ])
+  return Object.fromEntries(entries) as JsonObject
 }
 
 function sinkAt(place: string, read: () => PlacedSink): PlacedSink {

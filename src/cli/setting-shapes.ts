@@ -114,9 +114,17 @@ function proxy(): Readonly<Record<string, Shape>> {
 function sink(): Readonly<Record<string, Shape>> {
   return {
     name: Type.String({ description: 'What the sink is called.' }),
-    kind: choice('webhook when absent.', ['webhook']),
+    kind: choice('webhook when absent.', ['webhook', 'nats']),
     url: Type.String({ description: 'Where events are sent to.' }),
     secret: secret('What they are signed with: whsec_ and 24 to 64 random bytes in base64.'),
+    subject: text('What the subjects of NATS begin with.'),
+    credentials: optionalSection({
+      user: text('Who the service is to the NATS server.'),
+      password: secret('Of the user.'),
+      token: secret('In place of a user.'),
+      nkey: secret('Seed of a key, in place of a user.'),
+      creds: secret('Content of a file of credentials, in place of a user.'),
+    }),
     roles: Type.Array(Type.String(), { description: 'It sees what a caller with these would.' }),
     filter: optionalSection({
       entity: text('Events of this entity only.'),

@@ -6,6 +6,7 @@ import { startDeliverer } from '../sinks/deliverer.ts'
 import type { Overview } from '../sinks/delivery-state.ts'
 import type { Observer } from '../sinks/observer.ts'
 import type { See } from '../sinks/sink-run.ts'
+import { openNats } from '../sinks/nats.ts'
 import type { Transport } from '../sinks/transport.ts'
 import { openWebhook } from '../sinks/webhook.ts'
 import type { Store } from '../store/store.ts'
@@ -67,8 +68,11 @@ function openTransport(
   definition: SinkDefinition,
   { allowPrivateAddresses = false }: EventSettings,
 ): Transport {
-  if (definition.kind === 'webhook') return openWebhook(definition, { allowPrivateAddresses })
-  throw new Error(`the sink ${definition.name} is of a kind that cannot be delivered to here`)
+  const { kind, name } = definition
+  if (kind === 'webhook') return openWebhook(definition, { allowPrivateAddresses })
+  if (kind === 'nats') return openNats(definition, { allowPrivateAddresses })
+  // a later version may have made it; the rest of it may be secret
+  throw new Error(`the sink ${String(name)} is of a kind that cannot be delivered to here`)
 }
 
 /** An entity or version that is not known may be one that another process defined a moment ago, and no reason to drop. */

@@ -24,7 +24,7 @@ export interface PlacedSink {
 }
 
 /** Those that events can be sent to. */
-const KINDS: readonly SinkKind[] = ['webhook']
+const KINDS: readonly SinkKind[] = ['webhook', 'nats']
 
 /** Throws a ServiceError that says what is wrong, and never repeats a secret. */
 export function readSink(body: Json | undefined, options: Omit<ReadingOptions, 'kinds'>): PlacedSink {

@@ -1,10 +1,17 @@
 /** What people say of a sink: read and checked once, kept as text, shown without its secret. */
-import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, parseTrusted } from '../base/json.ts'
 import { Type, compileShape } from '../base/shape.ts'
 import type { EventFilter } from '../store/events.ts'
 import { hostOf } from './host.ts'
 import { isPrivateAddress } from './addresses.ts'
+import {
+  CredentialsShape,
+  type NatsParts,
+  type NatsReading,
+  readNats,
+  showCredentials,
+} from './nats-definition.ts'
+import { refusal } from './refusal.ts'
 import { secretKey } from './signature.ts'
 
 export type SinkDefinition = WebhookDefinition | NatsDefinition
@@ -23,9 +30,8 @@ export interface WebhookDefinition extends Common {
   readonly secret: string
 }
 
-export interface NatsDefinition extends Common {
+export interface NatsDefinition extends Common, NatsParts {
   readonly kind: 'nats'
-  readonly subject: string
 }
 
 export interface ReadingOptions {
@@ -44,6 +50,7 @@ export const SinkShape = Type.Object(
     url: text,
     secret: Type.Optional(text),
     subject: Type.Optional(text),
+    credentials: Type.Optional(CredentialsShape),
     roles: Type.Array(text, { maxItems: 100 }),
     filter: Type.Optional(
       Type.Object(
@@ -70,7 +77,8 @@ export function readDefinition(body: Json | undefined, options: ReadingOptions):
     throw refusal('"roles" must name at least one role, since a sink sees what they may see', '/roles')
   }
   const common = { name: readName(body, options), url, roles: [...new Set(roles)], filter }
-  if (kind === 'nats') return { ...common, kind, ...readNats(body) }
+  refuseForeign(body, kind)
+  if (kind === 'nats') return { ...common, kind, ...readNats(body, natsReading(options)) }
   return { ...common, kind, ...readWebhook(body, options) }
 }
 
@@ -91,6 +99,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   url: 'must be a string: where events are sent to',
   secret: 'must be a string: "whsec_" and 24 to 64 random bytes in base64',
   subject: 'must be a string',
+  credentials: 'may hold user and password, or token, nkey or creds (strings)',
   roles: 'must be an array of strings',
   filter: 'may hold entity, hook (strings) and operation ("insert", "update" or "delete")',
 }
@@ -116,9 +125,24 @@ function readName({ name }: JsonObject, { replaced }: ReadingOptions): string {
   throw refusal(`"name" says what the sink is called: it ${rule}`, '/name')
 }
 
+const ONLY: readonly (readonly [kind: SinkKind, name: string, what: string])[] = [
+  ['nats', 'subject', 'a subject'],
+  ['nats', 'credentials', 'credentials'],
+  ['webhook', 'secret', 'a secret'],
+]
+
+function refuseForeign(body: JsonObject, kind: SinkKind): void {
+  for (const [only, name, what] of ONLY) {
+    if (kind === only || !Object.hasOwn(body, name)) continue
+    throw refusal(`only sinks of the kind "${only}" have ${what}`, `/${name}`)
+  }
+}
+
+function natsReading({ allowPrivateAddresses, replaced }: ReadingOptions): NatsReading {
+  return { allowPrivateAddresses, replaced: replaced?.kind === 'nats' ? replaced : undefined }
+}
+
 function readWebhook(body: JsonObject, options: ReadingOptions): { readonly secret: string } {
-  if (Object.hasOwn(body, 'subject'))
-    throw refusal('only sinks of the kind "nats" have a subject', '/subject')
   checkUrl(body['url'] as string, options)
   const kept = options.replaced?.kind === 'webhook' ? options.replaced.secret : undefined
   const secret = (body['secret'] as string | undefined) ?? kept
@@ -142,25 +166,6 @@ function checkUrl(url: string, { allowPrivateAddresses }: ReadingOptions): void 
   }
 }
 
-const SUBJECT = /^[^\s.*>]+(?:\.[^\s.*>]+)*$/
-
-function readNats(body: JsonObject): { readonly subject: string } {
-  if (Object.hasOwn(body, 'secret'))
-    throw refusal('only sinks of the kind "webhook" have a secret', '/secret')
-  const { url, subject } = body
-  const parsed = URL.canParse(url as string) ? new URL(url as string) : undefined
-  if (!parsed || !/^(?:nats|tls):$/.test(parsed.protocol))
-    throw refusal('"url" must be a nats or tls URL', '/url')
-  if (typeof subject !== 'string' || !SUBJECT.test(subject)) {
-    throw refusal('"subject" must be a subject without wildcards', '/subject')
-  }
-  return { subject }
-}
-
-function refusal(message: string, at: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message, { at })
-}
-
 /** As the store keeps it. */
 export function printDefinition(definition: SinkDefinition): string {
   return JSON.stringify(definition)
@@ -170,9 +175,11 @@ export function parseDefinition(kept: string): SinkDefinition {
   return parseTrusted(kept) as unknown as SinkDefinition
 }
 
-/** As people see it who may manage sinks: all but the secret. */
+/** As people see it who may manage sinks: all but what is secret. */
 export function showDefinition(definition: SinkDefinition): JsonObject {
   const { name, kind, url, roles, filter } = definition
   const common = { name, kind, url, roles, filter: { ...filter } }
-  return kind === 'nats' ? { ...common, subject: definition.subject } : { ...common, secret: 'whsec_***' }
+  if (kind === 'webhook') return { ...common, secret: 'whsec_***' }
+  const { subject, credentials } = definition
+  return { ...common, subject, ...(credentials && { credentials: showCredentials(credentials) }) }
 }

@@ -20,6 +20,7 @@ const PAGES = [
   'docs/how-to/look-back.md',
   'docs/how-to/react-to-changes.md',
   'docs/how-to/receive-webhooks.md',
+  'docs/how-to/publish-to-nats.md',
 ]
 /** An answer that is no JSON. */
 const TEXT = 'text answer'
@@ -48,6 +49,12 @@ for (const page of PAGES) {
 test('docs/how-to/receive-webhooks.md: the receiver shown is the one that the tests receive with', () => {
   const shown = blocksOf('docs/how-to/receive-webhooks.md').find(({ tag }) => tag === 'ts')
   const source = readFileSync(join(ROOT, 'test/sinks/receiver-example.ts'), 'utf8')
+  assert.equal(shown!.text.trimEnd(), source.trimEnd())
+})
+
+test('docs/how-to/publish-to-nats.md: the consumer shown is the one that the tests consume with', () => {
+  const shown = blocksOf('docs/how-to/publish-to-nats.md').find(({ tag }) => tag === 'ts')
+  const source = readFileSync(join(ROOT, 'test/sinks/consumer-example.ts'), 'utf8')
   assert.equal(shown!.text.trimEnd(), source.trimEnd())
 })
 

@@ -61,7 +61,7 @@ const REFUSED: readonly [what: string, change: JsonObject, message: RegExp][] = 
   ['no roles', { roles: [] }, /at least one role/],
   ['an unknown key', { rols: [] }, /no sink knows the key "rols"/],
   ['an unknown operation', { filter: { operation: 'find' } }, /"filter" may hold/],
-  ['a kind that is not there', { kind: 'nats' }, /cannot be delivered to here/],
+  ['an unknown kind', { kind: 'kafka' }, /"kind" must be "webhook" or "nats"/],
   ['an unknown datasource', { datasource: 'x' }, /"datasource" must be one of default/],
   ['a datasource that is no text', { datasource: 1 }, /"datasource" must be a string/],
 ]

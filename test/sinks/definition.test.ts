@@ -78,6 +78,7 @@ const REFUSED: readonly (readonly [what: string, body: Json | undefined, message
   ['an unknown part of the filter', { ...GIVEN, filter: { role: 'x' } }, /"filter" may hold/],
   ['a null filter', { ...GIVEN, filter: null }, /"filter" may hold/],
   ['a subject', { ...GIVEN, subject: 's' }, /only sinks of the kind "nats"/],
+  ['credentials', { ...GIVEN, credentials: {} }, /only sinks of the kind "nats" have credentials/],
   ['an unknown kind', { ...GIVEN, kind: 'kafka' }, /"webhook" or "nats"/],
   ['a kind that is not here', { ...GIVEN, kind: 'nats' }, /cannot be delivered to here/],
 ]

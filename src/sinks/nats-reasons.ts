@@ -1,0 +1,45 @@
+/** Why an event was not published, in words: by names and codes only, since the text of an error may hold anything. */
+
+/** What stands between us and the server, before it is asked anything. */
+export class NatsProblem extends Error {}
+
+/** Of an error, or of what caused it. */
+export function natsReason(error: unknown): string {
+  if (error instanceof NatsProblem) return error.message
+  if (!(error instanceof Error)) return UNKNOWN
+  const { code } = error as Error & { readonly code?: unknown }
+  if (error.name === 'JetStreamApiError') return apiReason(Number(code))
+  if (error.message.includes('max_payload')) return 'the event is larger than the server takes'
+  if (error.message === "server does not support 'tls'") return 'the server has no TLS'
+  // A text is a code of the system, such as ECONNREFUSED.
+  const known = typeof code === 'string' ? code : REASONS[error.name]
+  const deeper = error.cause === undefined ? UNKNOWN : natsReason(error.cause)
+  return deeper === UNKNOWN ? (known ?? UNKNOWN) : deeper
+}
+
+const UNKNOWN = 'the connection failed'
+
+const REASONS: Readonly<Partial<Record<string, string>>> = {
+  AbortError: 'timed out',
+  TimeoutError: 'timed out',
+  AuthorizationError: 'the server does not accept the credentials',
+  UserAuthenticationExpiredError: 'the server does not accept the credentials any more',
+  PermissionViolationError: 'the server does not allow to publish there, or to be answered',
+  JetStreamNotEnabled: 'no stream takes this subject',
+  NoResponders: 'no stream takes this subject',
+  ClosedConnectionError: 'the connection was lost',
+  RequestError: 'the connection was lost',
+}
+
+function apiReason(code: number): string {
+  return API_REASONS[code] ?? `JetStream refuses it by its error ${code}`
+}
+
+const API_REASONS: Readonly<Partial<Record<number, string>>> = {
+  10_039: 'JetStream is not enabled there',
+  10_076: 'JetStream is not enabled there',
+  10_023: 'the server has no resources left for the stream',
+  10_047: 'the server has no storage left for the stream',
+  10_054: 'the event is larger than the stream takes',
+  10_077: 'the stream is full',
+}

@@ -1,0 +1,155 @@
+/** A real NATS server with JetStream for tests: started here, or given by SMALT_TEST_NATS. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface NatsServer extends AsyncDisposable {
+  readonly port: number
+  readonly url: string
+  /** SIGSTOP makes it silent, SIGCONT ends that. */
+  signal(signal: NodeJS.Signals): void
+  /** Ends the server; SIGKILL leaves the streams as a crash would. */
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Starts again, on the same port and the same streams. */
+  restart(): Promise<void>
+}
+
+const ADVICE =
+  'no NATS server for the tests: install the program nats-server so that PATH finds it (on Debian and Ubuntu: apt-get ' +
+  'install nats-server, elsewhere from https://github.com/nats-io/nats-server/releases); SMALT_TEST_NATS can name a ' +
+  'server with JetStream instead for those tests that need none of their own'
+
+/** `config` is what its file says besides where it listens and stores. */
+export async function startNats(config = ''): Promise<NatsServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-nats-'))
+  try {
+    const place = { directory, port: await freePort() }
+    writeFileSync(configOf(place), settings(place, config))
+    let running = await startServer(place)
+    return {
+      port: place.port,
+      url: `nats://127.0.0.1:${place.port}`,
+      signal: (signal) => void running.server.kill(signal),
+      kill: (signal) => end(running, signal),
+      async restart() {
+        await end(running, 'SIGKILL')
+        running = await startServer(place)
+      },
+      async [Symbol.asyncDispose]() {
+        await end(running, 'SIGKILL')
+        rmSync(directory, { recursive: true, force: true })
+      },
+    }
+  } catch (cause) {
+    rmSync(directory, { recursive: true, force: true })
+    throw cause
+  }
+}
+
+let ofThisProcess: Promise<string> | undefined
+
+/** One that the tests of this process share, each with a stream of its own; one started here ends with this process. */
+export function testNatsUrl(): Promise<string> {
+  const given = process.env['SMALT_TEST_NATS']
+  ofThisProcess ??= given ? Promise.resolve(given) : startNats().then(({ url }) => url)
+  return ofThisProcess
+}
+
+interface Place {
+  readonly directory: string
+  readonly port: number
+}
+
+interface Running {
+  readonly server: ChildProcess
+  readonly guard: ChildProcess
+}
+
+function settings({ directory, port }: Place, more: string): string {
+  const store = JSON.stringify(join(directory, 'store'))
+  return `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${store} }\n${more}\n`
+}
+
+/** Packages of Debian put the program where not everybody's PATH leads. */
+async function startServer(place: Place): Promise<Running> {
+  const log = openSync(logOf(place), 'a')
+  const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin` }
+  const server = spawn('nats-server', ['-c', configOf(place)], { env, stdio: ['ignore', log, log] })
+  closeSync(log)
+  const failure = await Promise.race([once(server, 'spawn').then(() => undefined), once(server, 'error')])
+  if (failure) throw new Error(ADVICE, { cause: failure[0] })
+  server.unref()
+  const running = { server, guard: guard(server.pid!, place.directory) }
+  if (await isReady(server, place.port)) return running
+  await end(running, 'SIGKILL')
+  throw new Error(`nats-server does not start: ${readFileSync(logOf(place), 'utf8').slice(-2000)}`)
+}
+
+/** Its input ends when this process does, however that happens; then server and streams go. A line calls it off. */
+function guard(pid: number, directory: string): ChildProcess {
+  const script = 'trap "" INT TERM HUP; read -r line && exit; kill -KILL "$0"; sleep 0.2; rm -rf "$1"'
+  const child = spawn('/bin/sh', ['-c', script, String(pid), directory], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  child.on('error', () => undefined)
+  child.stdin.on('error', () => undefined)
+  child.unref()
+  return child
+}
+
+async function isReady(server: ChildProcess, port: number): Promise<boolean> {
+  const deadline = performance.now() + 30_000
+  while (!isOver(server) && performance.now() < deadline) {
+    if (await greets(port)) return true
+    await sleep(20)
+  }
+  return false
+}
+
+/** A server that listens introduces itself, and its streams are there by then. */
+async function greets(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    return data.toString().startsWith('INFO ')
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function end({ server, guard }: Running, signal: NodeJS.Signals): Promise<void> {
+  if (!isOver(server)) {
+    server.ref()
+    const over = once(server, 'exit')
+    server.kill(signal)
+    await over
+  }
+  guard.stdin?.end('done\n')
+}
+
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+function configOf({ directory }: Place): string {
+  return join(directory, 'server.conf')
+}
+
+function logOf({ directory }: Place): string {
+  return join(directory, 'log')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
