@@ -32,7 +32,15 @@ export function asForeseen(error: unknown): unknown {
     return new MoveError('failed', error.message, error)
   }
   if (!(error instanceof ServiceError)) return error
-  return new MoveError(error.code === 'crud:Unavailable' ? 'unreachable' : 'failed', error.message, error)
+  if (error.code !== 'crud:Unavailable') return new MoveError('failed', error.message, error)
+  return new MoveError('unreachable', `${error.message}${beneath(error)}`, error)
+}
+
+/** Whoever moves data may know what kept them from it, such as a certificate that is not believed. */
+export function beneath(error: unknown): string {
+  let deepest = error
+  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause
+  return deepest === error || messageOf(deepest) === '' ? '' : ` (${messageOf(deepest)})`
 }
 
 export function messageOf(error: unknown): string {

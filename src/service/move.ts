@@ -6,7 +6,7 @@ import { LocationError } from '../store/postgres/location.ts'
 import type { Store } from '../store/store.ts'
 import { checkRest } from './move-check.ts'
 import { type Plan, type Watch, checkDocuments, copyDocuments, copyRest } from './move-copy.ts'
-import { MoveError, asForeseen, inTheWay, messageOf } from './move-error.ts'
+import { MoveError, asForeseen, beneath, inTheWay, messageOf } from './move-error.ts'
 import { recordsFor } from './move-metadata.ts'
 import { refuseAbsent } from './refuse-absent.ts'
 
@@ -85,7 +85,8 @@ function cannotOpen(location: string, error: unknown): MoveError {
   const { message, code } = error as NodeJS.ErrnoException
   if (code === 'SMALT_LOCKED') return new MoveError('conflict', message)
   const reason = error instanceof LocationError ? 'location' : 'unreachable'
-  return new MoveError(reason, `the data in ${maskLocation(location)} cannot be opened: ${message}`, error)
+  const shown = `the data in ${maskLocation(location)} cannot be opened`
+  return new MoveError(reason, `${shown}: ${message}${beneath(error)}`, error)
 }
 
 /** Refuses what cannot be moved as it is, before anything happens. */

@@ -51,17 +51,18 @@ export function keepUp({ store, registry, isShared, onInternalError }: UpkeepOpt
   function onRound(error: unknown): number | undefined {
     failures = error === undefined ? 0 : failures + 1
     if (!isLoaded) problem = error
-    if (error !== undefined && isUnforeseen(error)) tell(error)
+    if (error === undefined) told = ''
+    else if (isUnforeseen(error)) tell(error)
     if (isLoaded) return isShared ? INTERVAL_MS : undefined
     return Math.min(INTERVAL_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
   }
 
-  /** Once there is metadata, a store out of reach shows in the answers; anything else at the very start ends it. */
+  /** Answers say that a store is out of reach, and only the log may say why; anything else at the very start ends it. */
   function isUnforeseen(error: unknown): boolean {
-    return isUnavailable(error) ? !isLoaded : isBegun
+    return isUnavailable(error) || isBegun
   }
 
-  /** What fails every half second is told of once. */
+  /** What fails every half second is told of once, until it is over. */
   function tell(error: unknown): void {
     if (String(error) === told) return
     told = String(error)

@@ -1,4 +1,5 @@
 /** Where a database is: the URL that people give, read once. */
+import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 
 export interface Location {
@@ -11,7 +12,7 @@ export interface Location {
 /** A location that cannot be used; the message says what it takes, and never repeats the password. */
 export class LocationError extends Error {}
 
-/** Parameters of the URL that are ours; all others are the driver's, such as `sslmode`. */
+/** Parameters of the URL that are ours; all others are the driver's. */
 export function readLocation(url: string): Location {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
@@ -25,6 +26,7 @@ export function readLocation(url: string): Location {
   if (!Number.isInteger(poolSize) || poolSize < 1 || poolSize > 1_000) {
     throw new LocationError('pool takes a whole number from 1 to 1000')
   }
+  settleEncryption(parsed.searchParams)
   // What the URL says comes after ours, so that everything but the schema can be set otherwise.
   const options = [
     '-c jit=off -c idle_in_transaction_session_timeout=300000',
@@ -37,6 +39,37 @@ export function readLocation(url: string): Location {
     options: options.filter((part) => part !== '').join(' '),
   }
   return { config, schema, poolSize }
+}
+
+/** What is wrong here would otherwise look like a database out of reach. */
+function settleEncryption(parameters: URLSearchParams): void {
+  const mode = parameters.get('sslmode')
+  if (mode !== null && !SSL_MODES.includes(mode)) {
+    throw new LocationError(`sslmode takes one of ${SSL_MODES.join(', ')}`)
+  }
+  // The driver verifies for these too, and warns of a release of its own that will not.
+  if (mode !== null && VERIFYING.includes(mode) && !parameters.has('uselibpqcompat')) {
+    parameters.set('sslmode', 'verify-full')
+  }
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const file = parameters.get(name)
+    if (file !== null && !isReadable(file)) throw new LocationError(`${name} names no file that can be read`)
+  }
+  if (parameters.has('sslcert') !== parameters.has('sslkey')) {
+    throw new LocationError('sslcert and sslkey come together')
+  }
+}
+
+const VERIFYING = ['prefer', 'require', 'verify-ca']
+const SSL_MODES = ['disable', 'no-verify', ...VERIFYING, 'verify-full']
+
+function isReadable(file: string): boolean {
+  try {
+    readFileSync(file)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function taken(url: URL, name: string): string | undefined {

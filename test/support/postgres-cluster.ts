@@ -1,0 +1,157 @@
+/** The data and the processes of one PostgreSQL server, made for tests and gone with them. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { UNPRIVILEGED, postgresBinaries } from './postgres-binaries.ts'
+
+export interface Cluster {
+  readonly directory: string
+  readonly port: number
+  readonly superuser: string
+  /** Flushes what is committed, as servers do; without, only a crash of the machine would lose it, and tests are faster. */
+  readonly durable: boolean
+  /** Who gets in over the network, in lines of pg_hba.conf; everybody when absent. */
+  readonly hba?: readonly string[]
+  /** Such as `ssl=on`. */
+  readonly settings?: readonly string[]
+  /** Keys and certificates, by the names that the settings call them. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+interface Running {
+  readonly server: ChildProcess
+  readonly guard: ChildProcess
+}
+
+export function createCluster(cluster: Cluster): void {
+  const { directory, superuser, hba, files = {} } = cluster
+  if (UNPRIVILEGED) chownSync(directory, UNPRIVILEGED.uid, UNPRIVILEGED.gid)
+  // the order of English, so that a comparison that forgets to ask for code points shows
+  const order = ['--locale=C', '--locale-provider=icu', '--icu-locale=en']
+  const { status, error, stderr } = spawnSync(
+    postgresBinaries().initdb,
+    ['-D', dataOf(directory), '-U', superuser, '--auth=trust', '--encoding=UTF8', '--no-sync', ...order],
+    { ...UNPRIVILEGED, cwd: directory, encoding: 'utf8' },
+  )
+  if (status !== 0) throw error ?? new Error(`initdb failed: ${stderr}`)
+  for (const [name, text] of Object.entries(files)) addFile(directory, name, text)
+  if (hba) addFile(directory, 'pg_hba.conf', ['local all all trust', ...hba, ''].join('\n'))
+}
+
+/** A server takes no key that others may read. */
+function addFile(directory: string, name: string, text: string): void {
+  const path = join(dataOf(directory), name)
+  writeFileSync(path, text, { mode: 0o600 })
+  if (UNPRIVILEGED) chownSync(path, UNPRIVILEGED.uid, UNPRIVILEGED.gid)
+}
+
+export function localWay({ directory, port, superuser }: Cluster): pg.ClientConfig {
+  return { host: directory, port, user: superuser, database: 'postgres' }
+}
+
+export async function startServer(cluster: Cluster): Promise<Running> {
+  const deadline = Date.now() + 30_000
+  for (;;) {
+    const running = launch(cluster)
+    if (await isReady(running.server, cluster, deadline)) return running
+    await endServer(running, 'SIGKILL')
+    if (Date.now() > deadline) {
+      throw new Error(
+        `postgres does not start: ${readFileSync(logOf(cluster.directory), 'utf8').slice(-2000)}`,
+      )
+    }
+    // what a killed server leaves behind holds on to the data for a moment
+    await sleep(100)
+  }
+}
+
+function launch(cluster: Cluster): Running {
+  const { directory } = cluster
+  const log = openSync(logOf(directory), 'a')
+  const server = spawn(postgresBinaries().postgres, ['-D', dataOf(directory), ...settingsOf(cluster)], {
+    ...UNPRIVILEGED,
+    cwd: directory,
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  server.on('error', () => undefined)
+  server.unref()
+  return { server, guard: guard(server.pid ?? 0, directory) }
+}
+
+function settingsOf({ directory, durable, port, settings = [] }: Cluster): readonly string[] {
+  const fast = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'deadlock_timeout=100ms']
+  const all = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    `unix_socket_directories=${directory}`,
+    'max_connections=300',
+    ...(durable ? [] : fast),
+    ...settings,
+  ]
+  return all.flatMap((setting) => ['-c', setting])
+}
+
+/** Its input ends when this process does, however that happens; then server and data go. A line calls it off. */
+function guard(pid: number, directory: string): ChildProcess {
+  const script =
+    'trap "" INT TERM HUP; read -r line && exit; ' +
+    'kill -QUIT "$0"; while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"'
+  const child = spawn('/bin/sh', ['-c', script, String(pid), directory], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  child.on('error', () => undefined)
+  child.stdin.on('error', () => undefined)
+  child.unref()
+  return child
+}
+
+async function isReady(server: ChildProcess, cluster: Cluster, deadline: number): Promise<boolean> {
+  while (server.pid !== undefined && !isOver(server) && Date.now() < deadline) {
+    const client = new pg.Client(localWay(cluster))
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      await client.end()
+      return true
+    } catch {
+      await sleep(30)
+    }
+  }
+  return false
+}
+
+export async function endServer({ server, guard }: Running, signal: NodeJS.Signals): Promise<void> {
+  if (server.pid !== undefined && !isOver(server)) {
+    server.ref()
+    const over = once(server, 'exit')
+    server.kill(signal)
+    await over
+  }
+  guard.stdin?.end('done\n')
+}
+
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+function dataOf(directory: string): string {
+  return join(directory, 'data')
+}
+
+export function logOf(directory: string): string {
+  return join(directory, 'log')
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
