@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   events: ['base', 'schema', 'lang', 'access'],
   plan: ['base', 'schema', 'lang', 'access'],
   store: ['base', 'schema', 'lang', 'plan', 'pg'],
-  sinks: ['base', 'schema', 'lang', 'access', 'events', 'store'],
+  sinks: ['base', 'schema', 'lang', 'access', 'events', 'store', '@nats-io'],
   metadata: ['base', 'schema', 'lang', 'store'],
   service: ['base', 'schema', 'lang', 'access', 'events', 'plan', 'store', 'sinks', 'metadata'],
   auth: ['base', 'access', 'jose'],

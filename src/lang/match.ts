@@ -3,6 +3,7 @@ import { unreachable } from '../base/errors.ts'
 import { type Json, isArray, isObject, member } from '../base/json.ts'
 import type { Step } from '../base/path.ts'
 import { compilePattern } from '../base/pattern.ts'
+import { asCompared } from '../schema/kind.ts'
 import { compareValues } from '../schema/types.ts'
 import type { CompareOp, Query, Related } from './query.ts'
 import type { FieldRef } from './scope.ts'
@@ -86,7 +87,7 @@ function someHolder(
   return someHolder(next, rest, { seen, test })
 }
 
-const nowhere: World = () => {
+export const nowhere: World = () => {
   throw new Error('a query that leads to other documents was asked where there are none')
 }
 
@@ -100,6 +101,11 @@ export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json 
   return found
 }
 
+/** The same as they are compared: a value of another kind than the field's counts as missing. */
+export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefined)[] {
+  return candidates(seen, ref).map(asCompared(ref.field))
+}
+
 function compileCompare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }): Predicate {
   if (value === null)
     return negatedIf(
@@ -111,7 +117,7 @@ function compileCompare({ field, op, value }: Query<FieldRef> & { kind: 'compare
   return some(field, (each) => isValue(each) && holds(compareValues(each, value)))
 }
 
-const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
+export const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
   $eq: (order) => order === 0,
   $neq: (order) => order !== 0,
   $lt: (order) => order < 0,
@@ -123,7 +129,15 @@ const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
 function isIn(values: readonly Json[]): Test {
   const hasNull = values.includes(null)
   const others = values.filter((value) => value !== null)
-  return (each) => (isValue(each) ? others.some((value) => compareValues(each, value) === 0) : hasNull)
+  // Lists may be long: texts, and numbers as JavaScript has them, need no walk through all of it.
+  const plain = new Set(others.filter((value) => typeof value === 'string' || typeof value === 'number'))
+  const rest = others.filter((value) => typeof value !== 'string' && typeof value !== 'number')
+  return (each) => {
+    if (!isValue(each)) return hasNull
+    if (typeof each === 'string') return plain.has(each)
+    if (typeof each === 'number' && plain.has(each)) return true
+    return (typeof each === 'number' ? rest : others).some((value) => compareValues(each, value) === 0)
+  }
 }
 
 function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }): Predicate {
@@ -137,43 +151,82 @@ function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }
   const pairwise = (a: readonly Json[], b: readonly Json[]): boolean =>
     a.length === b.length && (a.length > 0 ? a.every((each, i) => values(each, b[i])) : holds(0))
   const [leftIsArray, rightIsArray] = [field.field.kind === 'array', rfield.field.kind === 'array']
+  const [left, right] = [comparing(field), comparing(rfield)]
   const pair = (a: Json | undefined, b: Json | undefined): boolean => {
     if (leftIsArray && rightIsArray) return pairwise(elements(a), elements(b))
     if (leftIsArray) return isFilled(a) && a.every((each) => values(each, b))
     if (rightIsArray) return isFilled(b) && b.every((each) => values(a, each))
     return values(a, b)
   }
+  if (isSingle(field) && isSingle(rfield)) {
+    const [a, b] = [single(field), single(rfield)]
+    return (seen) => values(a(seen), b(seen))
+  }
   return (seen) => {
-    const rights = candidates(seen, rfield)
-    return candidates(seen, field).some((a) => rights.some((b) => pair(a, b)))
+    const rights = right(seen)
+    return left(seen).some((a) => rights.some((b) => pair(a, b)))
   }
 }
 
 function compileInField({ field, negated, rfield }: Query<FieldRef> & { kind: 'inField' }): Predicate {
   const equal = (a: Json | undefined, b: Json): boolean =>
     isValue(a) ? isValue(b) && compareValues(a, b) === 0 : !isValue(b)
+  const [left, right] = [comparing(field), comparing(rfield)]
   return negatedIf(negated, (seen) => {
-    const arrays = candidates(seen, rfield)
-    return candidates(seen, field).some((a) =>
-      arrays.some((array) => elements(array).some((b) => equal(a, b))),
-    )
+    const arrays = right(seen)
+    return left(seen).some((a) => arrays.some((array) => elements(array).some((b) => equal(a, b))))
   })
 }
 
 function compileContains({ array, op, values }: Query<FieldRef> & { kind: 'contains' }): Predicate {
+  const inside = elementsCompared(array)
   if (op === '$all') {
     const tests = values.map((value) => isIn([value]))
-    return some(array, (found) => tests.every((test) => elements(found).some(test)))
+    return some(array, (found) => {
+      const compared = inside(found)
+      return tests.every((test) => compared.some(test))
+    })
   }
   const isListed = isIn(values)
   return negatedIf(
     op === '$none',
-    some(array, (found) => elements(found).some(isListed)),
+    some(array, (found) => inside(found).some(isListed)),
   )
 }
 
-function some({ up, steps }: FieldRef, test: Test): Predicate {
+/** Whether there is one candidate, whatever the document. */
+function isSingle({ steps, field }: FieldRef): boolean {
+  return field.kind !== 'array' && !steps.includes('*')
+}
+
+/** The only candidate, without the lists that others need. */
+function single({ up, steps, field }: FieldRef): (seen: Seen) => Json | undefined {
+  const compared = asCompared(field)
+  return (seen) => {
+    let value = climb(seen, up).value
+    for (const step of steps) {
+      value = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
+    }
+    return compared(value)
+  }
+}
+
+/** The candidates of a field as they are compared; of arrays, with their elements as these are compared. */
+function comparing(ref: FieldRef): (seen: Seen) => readonly (Json | undefined)[] {
+  if (ref.field.kind !== 'array') return (seen) => comparables(seen, ref)
+  const inside = elementsCompared(ref)
+  return (seen) => candidates(seen, ref).map((each) => (isArray(each) ? inside(each) : undefined))
+}
+
+function elementsCompared({ field }: FieldRef): (array: Json | undefined) => readonly Json[] {
+  const compared = field.kind === 'array' ? asCompared(field.element) : undefined
+  return (array) => elements(array).map((each) => compared?.(each) ?? null)
+}
+
+function some({ up, steps, field }: FieldRef, testCompared: Test): Predicate {
   const [only] = steps
+  const compared = asCompared(field)
+  const test: Test = (value) => testCompared(compared(value))
   // The common case, a member of the document itself, without the walk.
   if (up === 0 && steps.length === 1 && typeof only === 'string' && only !== '*') {
     return (seen) => test(member(seen.value, only))
@@ -206,7 +259,7 @@ function someElement(seen: Seen, steps: readonly Step[], test: Predicate): boole
   return array.some((value) => someElement({ value, outer: seen }, steps.slice(star + 1), test))
 }
 
-function climb(seen: Seen, up: number): Seen {
+export function climb(seen: Seen, up: number): Seen {
   let outer = seen
   for (let i = 0; i < up; i++) outer = outer.outer!
   return outer

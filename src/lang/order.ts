@@ -1,7 +1,7 @@
 /** Sorts as comparison functions: null and missing first ascending, arrays by their least or greatest element. */
 import type { Json } from '../base/json.ts'
 import { compareValues } from '../schema/types.ts'
-import { type Seen, candidates } from './match.ts'
+import { type Seen, comparables } from './match.ts'
 import type { FieldRef } from './scope.ts'
 import type { SortKey } from './sort.ts'
 
@@ -23,7 +23,7 @@ function compareNullsFirst(a: Json, b: Json): number {
 
 /** The value that stands for all candidates of the key: the least ascending, the greatest descending. */
 function sortValue(seen: Seen, { field, descending }: SortKey<FieldRef>): Json {
-  const values = candidates(seen, field).map((value) => value ?? null)
+  const values = comparables(seen, field).map((value) => value ?? null)
   const [first = null, ...others] = values
   return others.reduce((best, each) => {
     const order = compareNullsFirst(each, best)

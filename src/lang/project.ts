@@ -5,6 +5,7 @@
 import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
 import type { Path } from '../base/path.ts'
 import { type Field, type Fields, type ObjectField, isVirtual } from '../schema/field.ts'
+import { isUnseen } from '../schema/kind.ts'
 import { isShown } from './joins.ts'
 import { type Seen, compileQuery } from './match.ts'
 import { compileSort } from './order.ts'
@@ -12,17 +13,22 @@ import type { Projection, ProjectionItem } from './projection.ts'
 import type { FieldRef } from './scope.ts'
 
 /** Takes a document and its version, for the fields that show it; gives what the projection includes. */
-type Projector = (document: JsonObject, documentVersion: string, origins?: Origins) => JsonObject
+type Projector = (document: JsonObject, documentVersion: string, tracing?: Tracing) => JsonObject
 
-/** Filled with the object that each object of the result was made of. */
-export type Origins = Map<JsonObject, JsonObject>
+/** For what is added to the objects of the result afterwards. */
+export interface Tracing {
+  /** Filled with the object that each object of the result was made of. */
+  readonly origins: Map<JsonObject, JsonObject>
+  /** Objects that stay where they are included, also when nothing in them is. */
+  readonly kept: { readonly has: (object: JsonObject) => boolean }
+}
 
 export function compileProjection(projection: Projection<FieldRef>, root: ObjectField): Projector {
   const items = projection.map(compileItem)
-  return (document, documentVersion, origins) => {
+  return (document, documentVersion, tracing) => {
     const start = { seen: { value: document }, depth: 0 }
     const actives = items.map((item): Active => ({ item, matched: 0, start }))
-    const walk: Walk = { trail: [document], documentVersion, ...(origins && { origins }) }
+    const walk: Walk = { trail: [document], documentVersion, ...(tracing && { tracing }) }
     return projectObject(document, root.fields, actives, walk)
   }
 }
@@ -53,7 +59,7 @@ interface Walk {
   /** The values on the current path, the document first. */
   readonly trail: Json[]
   readonly documentVersion: string
-  readonly origins?: Origins
+  readonly tracing?: Tracing
 }
 
 type Opinion = 'include' | 'exclude' | undefined
@@ -89,11 +95,12 @@ function projectObject(
   walk: Walk,
 ): JsonObject {
   const result: Record<string, Json> = {}
-  walk.origins?.set(result, source)
+  walk.tracing?.origins.set(result, source)
   for (const name of Object.keys(source)) {
-    const field = definitionOf(name, fields)
+    const value = source[name]!
+    const field = definitionOf(name, value, fields)
     if (field === undefined) continue
-    const projected = projectMember(source[name]!, field, advance(actives, name), walk)
+    const projected = projectMember(value, field, advance(actives, name), walk)
     if (projected !== undefined) result[name] = projected
   }
   if (fields !== 'free') addVirtuals(result, fields, actives, walk)
@@ -101,10 +108,11 @@ function projectObject(
 }
 
 /** Members of other versions stay unseen; references and virtual fields are never stored under their name. */
-function definitionOf(name: string, fields: Fields | 'free'): Definition | undefined {
+function definitionOf(name: string, value: Json, fields: Fields | 'free'): Definition | undefined {
   if (fields === 'free') return 'free'
   const field = fields.get(name)
-  return field === undefined || field.kind === 'reference' || isVirtual(field) ? undefined : field
+  const isStored = field !== undefined && field.kind !== 'reference' && !isVirtual(field)
+  return isStored && !isUnseen(value, field) ? field : undefined
 }
 
 function addVirtuals(
@@ -149,19 +157,20 @@ function projectBy(
     : projectObject(value, fieldsOf(field), actives, walk)
   walk.trail.pop()
   const isNothing = isArray(projected) ? projected.length === 0 : Object.keys(projected).length === 0
-  return isNothing ? undefined : projected
+  const isKept = opinion === 'include' && isObject(value) && walk.tracing?.kept.has(value)
+  return isNothing && !isKept ? undefined : projected
 }
 
-function emptied(value: JsonObject | readonly Json[], { origins }: Walk): Json {
+function emptied(value: JsonObject | readonly Json[], { tracing }: Walk): Json {
   if (isArray(value)) return value
   const result = {}
-  origins?.set(result, value)
+  tracing?.origins.set(result, value)
   return result
 }
 
 /** An object that holds only members of other versions looks like one that holds nothing. */
 function hasMembersInSight(source: JsonObject, fields: Fields | 'free'): boolean {
-  return Object.keys(source).some((name) => definitionOf(name, fields) !== undefined)
+  return Object.keys(source).some((name) => definitionOf(name, source[name]!, fields) !== undefined)
 }
 
 function projectArray(
@@ -175,6 +184,7 @@ function projectArray(
   const result: Json[] = []
   for (const position of selection?.order ?? elements.keys()) {
     const value = elements[position]!
+    if (element !== 'free' && isUnseen(value, element)) continue
     const inside = advance(actives, position, elements.length)
     const projected = governing
       ? projectSelected(value, element, {

@@ -3,11 +3,12 @@ import { ServiceError } from '../base/errors.ts'
 import { parseTrusted } from '../base/json.ts'
 import type { Collection, Schema } from '../schema/schema.ts'
 import type { MetadataRecords } from '../store/store.ts'
-import { collectionOf, compileSchema } from './compile.ts'
+import { collectionOf, compileRoot, compileSchema } from './compile.ts'
 import type { Datasources } from './datastore.ts'
 import { type EntityInfo, parseEntityInfo } from './entity-info.ts'
 import type { AllRecords } from './other-stores.ts'
 import { type SchemaDocument, parseSchemaDocument } from './schema-document.ts'
+import { formsOf, isForm } from './stored-forms.ts'
 
 export interface Catalogue {
   readonly epoch: number
@@ -23,6 +24,8 @@ export interface Entity {
   readonly infoText: string
   /** In the order in which they were made. */
   readonly versions: ReadonlyMap<string, Version>
+  /** What a collection remembers of all that versions of the entity ever stored there. */
+  readonly storedIn: (collection: Collection) => readonly string[]
   /** What the entity was made from: an entity whose records did not change is kept, with all it has compiled. */
   readonly origin: string
 }
@@ -65,12 +68,26 @@ function readEntity(
   from: { readonly entity: string; readonly origin: string; readonly configured: Datasources },
 ): Entity {
   const info = readInfo(records.info, from.entity, from.configured)
-  const paths = pathsIn(collectionOf(info), records)
+  const storedIn = (collection: Collection): readonly string[] => pathsIn(collection, records)
+  const stored = once(() => withForms(storedIn(collectionOf(info)), versions))
   const versions = records.schemas.map(({ version, schema }): [string, Version] => {
     const document = once(() => parseSchemaDocument(parseTrusted(schema), ''))
-    return [version, { text: schema, document, schema: once(() => compileSchema(info, document(), paths)) }]
+    return [
+      version,
+      { text: schema, document, schema: once(() => compileSchema(info, document(), stored())) },
+    ]
   })
-  return { info, infoText: records.info, versions: new Map(versions), origin: from.origin }
+  return { info, infoText: records.info, versions: new Map(versions), storedIn, origin: from.origin }
+}
+
+/** Stores that were made before forms were remembered know of paths only; then the versions that are there tell. */
+function withForms(
+  remembered: readonly string[],
+  versions: readonly (readonly [string, Version])[],
+): readonly string[] {
+  if (remembered.some(isForm)) return remembered
+  const forms = versions.flatMap(([, { document }]) => formsOf(compileRoot(document().fields).fields))
+  return [...new Set([...remembered, ...forms])]
 }
 
 function pathsIn(

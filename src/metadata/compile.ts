@@ -24,17 +24,14 @@ import type {
   ReferenceDocument,
 } from './field-document.ts'
 import type { SchemaDocument } from './schema-document.ts'
+import { formsOf, isForm, isOpenForm, isStored, withMixed } from './stored-forms.ts'
 
-/** `storedPaths` are the paths that any version ever stored in the collection. */
-export function compileSchema(
-  info: EntityInfo,
-  document: SchemaDocument,
-  storedPaths: readonly string[],
-): Schema {
+/** `stored` is what the collection remembers: all paths that any version ever stored there, and in which forms. */
+export function compileSchema(info: EntityInfo, document: SchemaDocument, stored: readonly string[]): Schema {
   const enums = new Map(info.enums.map(({ name, values }) => [name, new Set(values)]))
-  const root = compileRoot(document.fields, enums)
+  const root = withMixed(compileRoot(document.fields, enums), stored)
   const { fields } = root
-  const own = new Set(pathsStored(fields))
+  const own = new Set([...pathsStored(fields), ...formsOf(fields)])
   return {
     entity: info.name,
     version: document.version.value,
@@ -42,8 +39,9 @@ export function compileSchema(
     access: document.access,
     root,
     identity: identityOf(fields),
-    collection: { ...collectionOf(info), paths: storedPaths.length },
-    coversCollection: storedPaths.every((path) => own.has(path)),
+    collection: { ...collectionOf(info), paths: stored.length },
+    // A simple value of another form has no members, so it is shown as it is.
+    coversCollection: stored.every((each) => own.has(each) || (isForm(each) && !isOpenForm(each))),
   }
 }
 
@@ -164,10 +162,6 @@ function identityOf(fields: Fields): readonly SimpleField[] {
 
 function isIdentity(field: Field): field is SimpleField {
   return field.kind === 'simple' && field.constraints.identity === true
-}
-
-function isStored(field: Field): boolean {
-  return field.kind !== 'reference' && !(field.kind === 'simple' && field.virtual)
 }
 
 const NO_ROLES: Roles = { find: [], insert: [], update: [] }

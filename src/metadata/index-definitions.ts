@@ -64,7 +64,8 @@ function resolveKey(key: Omit<IndexKey, 'properties'>, schemas: readonly Schema[
     throw invalid(`the index field "${key.field}" is no text, so its case cannot be ignored`)
   }
   const { descending, caseInsensitive } = key
-  return { path: field.path, type: field.type.name, descending, caseInsensitive }
+  const { path, type, isMixed } = field
+  return { path, type: type.name, descending, caseInsensitive, ...(isMixed && { isMixed }) }
 }
 
 interface FoundField {

@@ -4,6 +4,7 @@ import { memoized } from '../base/memo.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { CollectionDefinition } from '../store/store.ts'
 import type { Catalogue, Entity } from './catalogue.ts'
+import { checkId } from './check-id.ts'
 import { type ReferredEntity, checkReferences, referredEntity } from './check-references.ts'
 import { checkReferrers } from './check-referrers.ts'
 import { collectionOf, compileSchema, pathsStored } from './compile.ts'
@@ -11,6 +12,7 @@ import type { EntityInfo } from './entity-info.ts'
 import { everyField } from './field-document.ts'
 import { indexDefinitions } from './index-definitions.ts'
 import type { SchemaDocument } from './schema-document.ts'
+import { formsOf, withMixed } from './stored-forms.ts'
 
 export interface Proposal {
   readonly info: EntityInfo
@@ -39,12 +41,14 @@ export function settle(
   }
   for (const each of documents.values()) checkStillValid(each, info)
   checkReferrers(catalogue, info.name, after)
-  return definitionOf(info, documents)
+  const definition = definitionOf(info, documents, entity)
+  if (schema && proposal.isIntroduced) checkId(schema, documents.values())
+  return definition
 }
 
 /** What the store was told about an entity as it is. */
 export function presentDefinition(entity: Entity): CollectionDefinition {
-  return definitionOf(entity.info, documentsOf(entity))
+  return definitionOf(entity.info, documentsOf(entity), entity)
 }
 
 type Documents = ReadonlyMap<string, SchemaDocument>
@@ -53,11 +57,20 @@ function documentsOf(entity: Entity | undefined): Map<string, SchemaDocument> {
   return new Map([...(entity?.versions ?? [])].map(([version, each]) => [version, each.document()]))
 }
 
-function definitionOf(info: EntityInfo, documents: Documents): CollectionDefinition {
+function definitionOf(
+  info: EntityInfo,
+  documents: Documents,
+  entity: Entity | undefined,
+): CollectionDefinition {
+  const collection = collectionOf(info)
   const schemas = [...documents.values()].map((each) => compileSchema(info, each, []))
-  const paths = new Set(schemas.flatMap((each: Schema) => pathsStored(each.root.fields)))
-  const indexes = indexDefinitions(info, schemas)
-  return { collection: collectionOf(info), indexes, paths: [...paths], history: info.history }
+  const paths = [
+    ...new Set(schemas.flatMap(({ root }) => [...pathsStored(root.fields), ...formsOf(root.fields)])),
+  ]
+  // What may be stored beside what the versions say takes another kind of index.
+  const stored = [...(entity?.storedIn(collection) ?? []), ...paths]
+  const marked = schemas.map((each: Schema) => ({ ...each, root: withMixed(each.root, stored) }))
+  return { collection, indexes: indexDefinitions(info, marked), paths, history: info.history }
 }
 
 function referredAfter(info: EntityInfo, documents: Documents): ReferredEntity {

@@ -3,6 +3,7 @@ import type { AllowedJoin } from '../access/requests.ts'
 import type { Collection } from '../schema/schema.ts'
 import type { JoinPlan } from './plan.ts'
 import { idTypeOf } from './id-type.ts'
+import { mayPassThrough } from './pass-through.ts'
 
 export interface PlannedJoin {
   readonly allowed: AllowedJoin
@@ -25,9 +26,23 @@ export function planJoins(
     const { schema, steps, query, sort } = allowed
     const { collection } = schema
     const inside = planJoins(allowed.joins, collection, goesAlong)
-    const plan = { steps, collection, idType: idTypeOf(schema), query, sort, joins: plansAlong(inside) }
-    return { allowed, isAlong: goesAlong(allowed, holder), plan, joins: inside }
+    const isAlong = goesAlong(allowed, holder)
+    const plan = {
+      steps,
+      collection,
+      idType: idTypeOf(schema),
+      query,
+      sort,
+      joins: plansAlong(inside),
+      isShownWhole: isAlong && inside.length === 0 && isShownWhole(allowed),
+    }
+    return { allowed, isAlong, plan, joins: inside }
   })
+}
+
+/** Where nothing of the documents has to be hidden, cut or filled in. */
+function isShownWhole({ schema, steps, sight, shownAs, projection }: AllowedJoin): boolean {
+  return steps.length === 1 && !sight.hidesSome && !shownAs && !projection && mayPassThrough(schema)
 }
 
 export function plansAlong(joins: readonly PlannedJoin[]): readonly JoinPlan[] {

@@ -38,6 +38,8 @@ export interface JoinPlan {
   readonly sort: readonly SortKey<FieldRef>[]
   /** Documents that come along with each of these. */
   readonly joins: readonly JoinPlan[]
+  /** Whether they are shown as they are stored, so that nothing has to be known of each of them. */
+  readonly isShownWhole: boolean
 }
 
 export type WritePlan = InsertPlan | UpdatePlan | SavePlan | DeletePlan
@@ -144,7 +146,10 @@ export interface StoredDocument {
  */
 export interface JoinedDocuments {
   readonly documents: string | null
-  /** Of the same form, with `[version, paths, …]` for each document, followed by both texts' values for each join of its own. */
+  /**
+   * Of the same form, with `[version, paths, …]` for each document, followed by both texts' values for each join of its
+   * own; of documents that are shown as they are stored, the most `paths` of any of them.
+   */
   readonly facts: string | null
 }
 

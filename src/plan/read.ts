@@ -1,13 +1,13 @@
 /** An authorized find → what the store does, and what remains to be done with the documents it gives. */
 import type { Authorized } from '../access/authorize.ts'
 import type { AllowedFind, Showing } from '../access/requests.ts'
-import { memoized } from '../base/memo.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/scope.ts'
-import { type Field, isVirtual } from '../schema/field.ts'
-import { type Schema, allFields } from '../schema/schema.ts'
+import type { Field } from '../schema/field.ts'
+import type { Schema } from '../schema/schema.ts'
 import { idTypeOf } from './id-type.ts'
 import { type GoesAlong, type PlannedJoin, planJoins, plansAlong } from './joins.ts'
+import { mayPassThrough } from './pass-through.ts'
 import type { ReadPlan } from './plan.ts'
 
 /** What remains to be done with the documents that a store gives. */
@@ -68,8 +68,3 @@ function isAll(item: ProjectionItem<FieldRef>): boolean {
   const [step, ...rest] = item.pattern
   return item.kind === 'field' && item.include && item.recursive && step === '*' && rest.length === 0
 }
-
-/** Stored text holds members of this version only, and lacks none that are filled when read. */
-export const mayPassThrough = memoized((schema: Schema) => {
-  return schema.coversCollection && !allFields(schema.root.fields).some(isVirtual)
-})

@@ -1,6 +1,7 @@
 /** What a new state keeps of the old one without naming it: members of other versions, and members out of sight. */
 import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
 import { type Field, type Fields, isNeeded } from './field.ts'
+import { isUnseen } from './kind.ts'
 import { pairElements } from './pair-elements.ts'
 
 export function carryOver(
@@ -40,7 +41,7 @@ export function carryMembers(
   for (const name of Object.keys(old)) {
     const field = fields.get(name)
     if (!Object.hasOwn(fresh, name)) {
-      if (!field || isHidden(field)) result[name] = old[name]!
+      if (!field || isHidden(field) || isUnseen(old[name]!, field)) result[name] = old[name]!
     } else if (field) result[name] = carryOver(old[name], fresh[name]!, field, isHidden)
   }
   return result

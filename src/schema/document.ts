@@ -16,6 +16,7 @@ import {
   isServerMade,
 } from './field.ts'
 import { idFault } from './id.ts'
+import { isUnseen } from './kind.ts'
 import type { Schema } from './schema.ts'
 
 /** Where values that nobody sent come from. */
@@ -86,7 +87,7 @@ function prepareObject(sent: JsonObject, fields: Fields, at: string, work: Work)
   for (const name of Object.keys(sent)) {
     const path = join(at, name)
     const field = fields.get(name)
-    if (!field && work.keepsUnknown) draft[name] = sent[name]!
+    if (work.keepsUnknown && (!field || isUnseen(sent[name]!, field))) draft[name] = sent[name]!
     else if (!field) fault(work, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
     else prepareMember(draft, field, sent[name]!, { path, work })
   }
@@ -155,7 +156,8 @@ function prepareArray(sent: readonly Json[], field: ArrayField, path: string, wo
 }
 
 function prepareElement(value: Json, element: Element, path: string, work: Work): Json {
-  return value === null ? null : (prepareValue(value, element, path, work) ?? null)
+  if (value === null || (work.keepsUnknown && isUnseen(value, element))) return value
+  return prepareValue(value, element, path, work) ?? null
 }
 
 /** What the document lacks: generated values, sizes of arrays; or the fault that it is not there. */

@@ -27,6 +27,8 @@ interface Described {
   /** Every non-empty role list on the way down to this field: all of them must admit the caller. */
   readonly roles: Readonly<Record<FieldOperation, readonly RoleList[]>>
   readonly constraints: Constraints
+  /** Whether versions gave it, or something above it, types of different kinds, so that stored values may not fit. */
+  readonly isMixed?: true
 }
 
 export interface SimpleField extends Described {

@@ -46,4 +46,6 @@ export interface IndexField {
   readonly type: SimpleField['type']['name']
   readonly descending: boolean
   readonly caseInsensitive: boolean
+  /** Whether stored values may be of another kind than the type; those are not indexed. */
+  readonly isMixed?: true
 }

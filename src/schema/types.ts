@@ -49,10 +49,7 @@ export function isTypeName(name: string): name is TypeName {
   return Object.hasOwn(TYPES, name)
 }
 
-/**
- * One order for all non-null stored values, so that a value written through a version with another type still has its
- * place: truth values and numbers, then text. SQLite orders its storage classes the same way.
- */
+/** The order of non-null stored values of one kind; across kinds it only has to be some order. */
 export function compareValues(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)

@@ -3,7 +3,7 @@ import type { AllowedJoin } from '../access/requests.ts'
 import { type Json, type JsonObject, isArray, isNumber, isObject, member, numberText } from '../base/json.ts'
 import { memoized } from '../base/memo.ts'
 import type { Path } from '../base/path.ts'
-import { type Origins, compileProjection } from '../lang/project.ts'
+import { type Tracing, compileProjection } from '../lang/project.ts'
 import type { PlannedJoin } from '../plan/joins.ts'
 import { type SimpleField, isVirtual } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -17,11 +17,15 @@ export type FillIn = (document: JsonObject, from: FilledFrom) => void
 export interface FilledFrom {
   readonly slots: readonly Slot[]
   /** Where the document is a projected one: what its objects were made of. */
-  readonly whole?: { readonly document: JsonObject; readonly origins: Origins }
+  readonly whole?: { readonly document: JsonObject; readonly origins: Tracing['origins'] }
 }
 
 export function compileFillIn(joins: readonly PlannedJoin[], secret: string): FillIn {
-  const showers = joins.map((join) => compileShow(join, secret))
+  const showers = joins.map((join) => {
+    const show = compileShow(join, secret)
+    // What was read apart stands in many places, and looks the same in all of them.
+    return join.isAlong ? show : memoized(show)
+  })
   return (document, { slots, whole }) => {
     joins.forEach(({ plan }, i) => {
       const holders = holdersOf(whole?.document ?? document, plan.steps, slots[i])
@@ -84,11 +88,21 @@ function compileShow({ allowed, joins }: PlannedJoin, secret: string): Show {
       fillIn(visible, { slots })
       return visible
     }
-    const origins: Origins = new Map()
-    const shown = project(visible, told(), origins)
+    const origins: Tracing['origins'] = new Map()
+    const shown = project(visible, told(), { origins, kept: filledIn(visible, joins, slots) })
     fillIn(shown, { slots, whole: { document: visible, origins } })
     return shown
   }
+}
+
+/** The objects that hold a reference which joins something: of what is shown of them that may be all. */
+function filledIn(
+  document: JsonObject,
+  joins: readonly PlannedJoin[],
+  slots: readonly Slot[],
+): ReadonlySet<JsonObject> {
+  const holders = joins.flatMap(({ plan }, i) => [...holdersOf(document, plan.steps, slots[i])])
+  return new Set(holders.filter(([, joined]) => joined.length > 0).map(([holder]) => holder))
 }
 
 function sightOf({ sight, shownAs }: AllowedJoin, value: JsonObject): AllowedJoin['sight'] {

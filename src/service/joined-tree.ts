@@ -1,8 +1,8 @@
 /** A document with all that its references join, level by level, as far as it was read. */
-import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, parseTrusted } from '../base/json.ts'
 import type { PlannedJoin } from '../plan/joins.ts'
 import { type JoinedDocuments, TOO_LARGE } from '../plan/plan.ts'
+import { tooLarge } from './too-much.ts'
 
 /** A document that a reference shows. */
 export interface JoinedDocument {
@@ -12,6 +12,8 @@ export interface JoinedDocument {
   readonly paths?: number
   /** What its own references join, in the order of the plan. */
   readonly slots: Slots
+  /** Where it was read apart: how large it is, with all that its references join once that is known. */
+  size?: number
 }
 
 /** One for each join; those that are read apart are filled in later. */
@@ -50,11 +52,18 @@ interface Read {
 
 function slotFrom(join: PlannedJoin, { documents, facts, depth }: Read): Slot {
   if (documents === TOO_LARGE || facts === TOO_LARGE) throw tooLarge(join)
-  if (!isArray(documents) || !isArray(facts)) return undefined
+  if (!isArray(documents)) return undefined
+  if (join.plan.isShownWhole) return documents.map((value) => wholeFrom(value as JsonObject))
+  if (!isArray(facts)) return undefined
   if (depth > 0) {
     return documents.map((each, i) => slotFrom(join, { documents: each, facts: facts[i], depth: depth - 1 }))
   }
   return documents.map((value, i) => documentFrom(join, value as JsonObject, facts[i] as readonly Json[]))
+}
+
+/** Nothing shows the version of such a document, or looks for what it joins. */
+function wholeFrom(value: JsonObject): JoinedDocument {
+  return { value, version: 0, slots: [] }
 }
 
 function documentFrom(join: PlannedJoin, value: JsonObject, [version, paths, ...inside]: readonly Json[]) {
@@ -67,16 +76,15 @@ function documentFrom(join: PlannedJoin, value: JsonObject, [version, paths, ...
   return { value, version: Number(version), ...(paths !== null && { paths: Number(paths) }), slots }
 }
 
+/** Whether something is read apart, at any level. */
+export function hasApart(joins: readonly PlannedJoin[]): boolean {
+  return joins.some(({ isAlong, joins: inside }) => !isAlong || hasApart(inside))
+}
+
 /** All documents in a slot. */
 export function* documentsIn(slot: Slot, depth: number): Generator<JoinedDocument> {
   for (const each of slot ?? []) {
     if (depth === 0) yield each as JoinedDocument
     else yield* documentsIn(each as Slot, depth - 1)
   }
-}
-
-export function tooLarge({ plan }: Pick<PlannedJoin, 'plan'>): ServiceError {
-  const name = String(plan.steps.at(-1))
-  const message = `"${name}" joins more than can be shown of one document; ask for its documents by themselves`
-  return new ServiceError('crud:ResultSizeTooLarge', message)
 }

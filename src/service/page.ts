@@ -1,7 +1,6 @@
 /** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
 import type { Showing, Sight } from '../access/requests.ts'
 import { memberCutter } from '../base/cut-members.ts'
-import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
 import { memoized, once } from '../base/memo.ts'
 import { compileProjection } from '../lang/project.ts'
@@ -15,6 +14,7 @@ import { type Slot, slotsOf } from './joined-tree.ts'
 import type { JsonText } from './response.ts'
 import { compileSplice } from './splice.ts'
 import { stripForJoins, stripOf } from './strip-of.ts'
+import { tooLargeResult } from './too-much.ts'
 
 /** Documents come with what references join; only what was read apart from them is told beside them. */
 export interface Page {
@@ -58,8 +58,7 @@ export function createPage(
       const text = show(document, slots)
       size += text.length
       if (size > maxBytes) {
-        const message = `the result is larger than ${maxBytes} bytes; ask for a range, or for fewer fields`
-        throw new ServiceError('crud:ResultSizeTooLarge', message)
+        throw tooLargeResult(maxBytes, remaining.joins)
       }
       processed.push(text)
       resultMetadata.push(metadataOf(document))

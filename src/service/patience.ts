@@ -1,32 +1,38 @@
 /** Work in memory that takes its time: it ends when the time of the request does, and lets others have their turn. */
 import { setImmediate as turn } from 'node:timers/promises'
+import type { IsTurnOver, Turns } from '../lang/turns.ts'
 import { hungUp, timedOut } from '../store/giving-up.ts'
 import type { Bounds } from '../store/store.ts'
 
 export interface Patience {
-  /** To be called between steps; throws when the time is over, or nobody waits any more. */
-  readonly check: () => void
-  /** The same, and lets others have their turn now and then. */
-  readonly rest: () => Promise<void>
+  /** To be asked between steps. */
+  readonly isTurnOver: IsTurnOver
+  /** Does the work to its end; throws when the time is over, or nobody waits any more. */
+  readonly finish: <T>(work: Turns<T>) => Promise<T>
 }
 
-const TURN_MS = 20
+const TURN_MS = 10
 
+/** Only the time of the work counts, not that of stores, which are held to the limit on their own. */
 export function patienceFor({ timeLimitMs, hangUp }: Bounds): Patience {
-  const end = performance.now() + timeLimitMs
   const signal = hangUp?.()
+  let remainingMs = timeLimitMs
   let turned = performance.now()
-  const check = (): void => {
-    if (signal?.aborted) throw hungUp()
-    if (performance.now() > end) throw timedOut(timeLimitMs)
-  }
   return {
-    check,
-    async rest() {
-      check()
-      if (performance.now() - turned < TURN_MS) return
-      await turn()
-      turned = performance.now()
+    isTurnOver: () => performance.now() - turned > TURN_MS,
+    async finish(work) {
+      const start = performance.now()
+      try {
+        for (let step = work.next(); ; step = work.next()) {
+          if (step.done) return step.value
+          if (signal?.aborted) throw hungUp()
+          if (performance.now() - start > remainingMs) throw timedOut(timeLimitMs)
+          await turn()
+          turned = performance.now()
+        }
+      } finally {
+        remainingMs -= performance.now() - start
+      }
     },
   }
 }

@@ -1,13 +1,17 @@
 /** The documents of a find with all that references join: in one statement, or from each datasource in its turn. */
+import type { Turns } from '../lang/turns.ts'
 import type { GoesAlong } from '../plan/joins.ts'
 import type { FindPlan } from '../plan/read.ts'
 import type { ReadPlan, StoredDocument } from '../plan/plan.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Found } from '../store/store.ts'
 import type { Deps } from './deps.ts'
-import type { Slot } from './joined-tree.ts'
-import { hasApart, holderOf, readApart } from './read-joined.ts'
-import { type Reading, settle } from './settle.ts'
+import { type Slot, hasApart } from './joined-tree.ts'
+import { holdersOf, readApart } from './read-joined.ts'
+import { type Reading, sharing } from './reading.ts'
+import { settle, sizeOf } from './settle.ts'
+import { tooLargeToHold } from './too-much.ts'
+import { visit } from './visit.ts'
 
 export type Take = (document: StoredDocument, slots?: readonly Slot[]) => void
 export type PageReading = Reading & { readonly schema: Schema }
@@ -23,12 +27,26 @@ export async function readPage(plan: FindPlan, reading: PageReading, take: Take)
   const { deps, schema, bounds } = reading
   if (!joins) return await deps.storeOf(schema).find(read, take, bounds)
   if (!hasApart(joins)) return await readMatches(read, reading, take)
+  const together = { ...sharing(reading), schema }
+  const { patience, held } = together.shared
   const documents: StoredDocument[] = []
-  const found = await readMatches(read, reading, (document) => documents.push(document))
-  const holders = documents.map((document) => holderOf(document, joins))
-  await readApart(joins, holders, reading)
-  documents.forEach((document, i) => take(document, holders[i]!.slots))
+  const found = await readMatches(read, together, (document) => {
+    held.hold(sizeOf(document), () => tooLargeToHold(schema, held))
+    documents.push(document)
+  })
+  const holders = await patience.finish(holdersOf(documents, joins, together.shared))
+  await readApart(joins, holders, together)
+  await patience.finish(
+    inTurns(documents.keys(), patience.isTurnOver, (i) => take(documents[i]!, holders[i]!.slots)),
+  )
   return found
+}
+
+function* inTurns<T>(items: Iterable<T>, isTurnOver: () => boolean, work: (item: T) => void): Turns<void> {
+  for (const item of items) {
+    if (isTurnOver()) yield
+    work(item)
+  }
 }
 
 /** How many documents a find matches, whatever its page. */
@@ -45,16 +63,16 @@ async function readMatches(
   take: (document: StoredDocument) => void,
 ): Promise<Found> {
   const { deps, schema, bounds } = reading
-  const { isMatch, ...settled } = await settle(read, schema, reading)
+  const together = sharing(reading)
+  const { isMatch, ...settled } = await settle(read, schema, together)
   if (!isMatch) return await deps.storeOf(schema).find(settled.read, take, bounds)
   let matchCount = 0
-  const look = (document: StoredDocument): void => {
-    if (!isMatch(document)) return
+  await visit(unbounded(settled.read), { schema, reading: together }, function* (document) {
+    if (!(yield* isMatch(document))) return
     const isOnPage = matchCount >= read.from && matchCount <= (read.to ?? Infinity)
     matchCount++
     if (isOnPage) take(document)
-  }
-  await deps.storeOf(schema).find(unbounded(settled.read), look, bounds)
+  })
   return { matchCount: read.counted ? matchCount : 0 }
 }
 

@@ -5,7 +5,8 @@ import { relatedIn } from '../lang/related-in.ts'
 import { type FieldRef, resolveField, rootScope } from '../lang/scope.ts'
 import type { DeletePlan, UpdatePlan } from '../plan/plan.ts'
 import type { Schema } from '../schema/schema.ts'
-import { type Reading, documentsMatching } from './settle.ts'
+import type { Reading } from './reading.ts'
+import { documentsMatching } from './settle.ts'
 
 /** What the query asks of the documents themselves is asked of their newest state all the same. */
 export async function selectFirst<P extends UpdatePlan | DeletePlan>(

@@ -2,9 +2,10 @@
 import type { PlannedJoin } from '../plan/joins.ts'
 import type { FindPlan } from '../plan/read.ts'
 import type { StoredDocument } from '../plan/plan.ts'
-import type { Slot } from './joined-tree.ts'
-import { hasApart, holderOf, readApart } from './read-joined.ts'
+import { type Slot, hasApart } from './joined-tree.ts'
+import { holdersOf, readApart } from './read-joined.ts'
 import { type PageReading, unbounded } from './read-page.ts'
+import { sharing } from './reading.ts'
 import { settle } from './settle.ts'
 
 /** A document, and what was read apart for it. */
@@ -34,7 +35,8 @@ async function* streamMatches(
 ): AsyncGenerator<StoredDocument> {
   const { deps, schema, bounds } = reading
   const store = deps.storeIn(schema.collection.datasource)
-  const settled = await settle(read, schema, reading)
+  const { shared, ...together } = sharing(reading)
+  const settled = await settle(read, schema, { ...together, shared })
   const { isMatch } = settled
   if (!isMatch) {
     yield* store.stream(settled.read, bounds)
@@ -43,7 +45,8 @@ async function* streamMatches(
   let matches = 0
   for await (const document of store.stream(unbounded(settled.read), bounds)) {
     if (read.to !== undefined && matches > read.to) return
-    if (isMatch(document) && matches++ >= read.from) yield document
+    const holds = await shared.patience.finish(isMatch(document))
+    if (holds && matches++ >= read.from) yield document
   }
 }
 
@@ -66,7 +69,9 @@ async function* filled(
   joins: readonly PlannedJoin[],
   reading: PageReading,
 ): AsyncGenerator<ReadDocument> {
-  const holders = batch.map((document) => holderOf(document, joins))
-  await readApart(joins, holders, reading)
+  // What is held for one batch is let go before the next one.
+  const together = sharing(reading)
+  const holders = await together.shared.patience.finish(holdersOf(batch, joins, together.shared))
+  await readApart(joins, holders, together)
   for (const [i, document] of batch.entries()) yield [document, holders[i]!.slots]
 }

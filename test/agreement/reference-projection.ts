@@ -81,10 +81,13 @@ function output(value: Json, at: Position, work: Work): Wrapped | undefined {
   if (opinion && !opinion.include) return undefined
   const isContainer = isArray(value) || isObject(value)
   const isEmpty = isContainer && Object.keys(value).length === 0
-  if (!isContainer || isEmpty) return opinion ? { value } : undefined
+  const added = opinion && isObject(value) ? work.complete({}, at) : {}
+  // What is added may be all that there is of an object that is included.
+  const bare = Object.keys(added).length > 0 ? { value: added } : undefined
+  if (!isContainer || isEmpty) return bare ?? (opinion ? { value } : undefined)
   const inner = opinion && isArrayItem(opinion.by) ? nestedWork(opinion.by, at, work) : work
   const out = walk(value, at, inner)
-  return out === undefined ? undefined : { value: out }
+  return out === undefined ? bare : { value: out }
 }
 
 /** Below an element that an array projection chose, its own list decides, and exclusions listed after it. */

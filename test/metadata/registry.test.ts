@@ -176,7 +176,8 @@ test('create: the store is told the collection, its indexes and every path', asy
     indexes.map(({ unique, fields }) => [unique, fields[0]!.path]),
     [[true, 'code']],
   )
-  assert.deepEqual(paths, ['code', '_id', 'objectType'])
+  const forms = ['$text.code', '$text._id', '$text.objectType']
+  assert.deepEqual(paths, ['code', '_id', 'objectType', ...forms])
   assert.equal(registry.schemaOf('item').coversCollection, true)
 })
 

@@ -94,10 +94,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     for (const [i, url] of urls.entries()) await addSink(store, webhookTo(url, { name: `bad${i}` }))
     await addSink(store, webhookTo('http://no.such.host.invalid/', { name: 'nowhere' }))
     await addSink(store, webhookTo(well.url, { name: 'well' }))
-    const began = performance.now()
     await using _deliverer = deliver(store, log)
+    // To wait for what hangs would take seconds for each event, which is far longer than this waits.
     await until(() => well.got.length >= log.length)
-    assert.ok(performance.now() - began < 8_000, 'before what hangs is given up')
     checkReceived(well.got, log)
     await until(async () => (await store.read('bad1'))!.progress.failures >= 5)
     const items = await store.readItems('bad1')

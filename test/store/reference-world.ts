@@ -187,6 +187,7 @@ export function joinPlan(path: string, nested: readonly JoinPlan[] = [], schema 
     query: resolveQuery(query, scope),
     sort: resolveSort(sort, scope),
     joins: nested,
+    isShownWhole: false,
   }
 }
 

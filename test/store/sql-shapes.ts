@@ -253,6 +253,7 @@ const KNOWN_FUNCTIONS = [
   'jsonb_typeof',
   'jsonb_array_elements',
   'jsonb_path_query_array',
+  'jsonb_path_query_first',
 ]
 
 /** What stands behind each `from`, `into`, `update` and `using`. */

@@ -13,6 +13,7 @@ import { ruleFieldWritable } from './rule-field-writable.ts'
 import { ruleNeverMatches } from './rule-never-matches.ts'
 import { ruleWithoutIndex } from './rule-without-index.ts'
 import type { Finding, LintRule, Subject } from './subject.ts'
+import { typesDiffer } from './types-differ.ts'
 import { uniqueOverHidden } from './unique-over-hidden.ts'
 import { versionDowngrade } from './version-downgrade.ts'
 
@@ -26,6 +27,7 @@ const RULES: readonly LintRule[] = [
   openWrites,
   noAccess,
   referenceOverHidden,
+  typesDiffer,
   ruleWithoutIndex,
   referenceWithoutIndex,
 ]

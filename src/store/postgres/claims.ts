@@ -8,6 +8,7 @@ import { orderKey } from '../../base/decimal.ts'
 import { type Json, type JsonObject, isArray, isNumber, member, numberText } from '../../base/json.ts'
 import { type Step, parsePath } from '../../base/path.ts'
 import { foldCase } from '../../base/text.ts'
+import { isOfKind, kindOfType } from '../../schema/kind.ts'
 import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
 
 /** A unique index, by its number in the catalogue. */
@@ -25,9 +26,9 @@ export function claimsOf(document: JsonObject, indexes: UniqueIndexes): Readonly
   return keys
 }
 
-/** Equal values, and only they, have the same form. */
-function canonical(value: Json | undefined, { caseInsensitive }: IndexField): Json {
-  if (value === undefined || value === null) return null
+/** Equal values, and only they, have the same form; what is of another kind than the type counts as missing. */
+function canonical(value: Json | undefined, { type, caseInsensitive }: IndexField): Json {
+  if (value === undefined || value === null || !isOfKind(value, kindOfType(type))) return null
   if (isNumber(value)) return [orderKey(numberText(value))]
   return typeof value === 'string' && caseInsensitive ? foldCase(value) : value
 }

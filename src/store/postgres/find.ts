@@ -51,7 +51,7 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
   const { text } = read.page
   if (!plan.counted) return { rows: await session.ask(read.page), matchCount: 0 }
   const asking = session.ask(read.page)
-  const counting = lastFull.has(text) ? session.ask(read.count) : undefined
+  const counting = lastFull.has(text) ? session.ask(read.count()) : undefined
   // The connection is not free before both are answered.
   await Promise.allSettled([asking, counting])
   const rows = await asking
@@ -61,7 +61,7 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
   }
   if (lastFull.size >= MOST_TEXTS) lastFull.clear()
   lastFull.add(text)
-  const [counted] = await (counting ?? session.ask(read.count))
+  const [counted] = await (counting ?? session.ask(read.count()))
   return { rows, matchCount: Number(counted![0]) }
 }
 

@@ -4,10 +4,10 @@ import { type Json, isNumber, numberText } from '../../base/json.ts'
 import { parsePath } from '../../base/path.ts'
 import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
 import { MAX_ID_BYTES } from '../../schema/id.ts'
-import type { TypeName } from '../../schema/types.ts'
 import type { Base, Form } from '../sql/dialect.ts'
 import { type Fragment, join, literal, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
+import { type Reading, readingOf } from '../sql/reading.ts'
 
 /** What statements name of a row: its key, and its document. */
 export interface Columns {
@@ -29,8 +29,8 @@ export function idKey(id: Json): string {
   return typeof id === 'string' ? id : JSON.stringify(id)
 }
 
-export function isText(type: TypeName): boolean {
-  return type === 'string' || type === 'uid'
+export function isText(type: Reading): boolean {
+  return type === 'string' || type === 'uid' || type === 'onlyText'
 }
 
 /**
@@ -58,7 +58,8 @@ export function textIndexOf(field: IndexField, { fields }: IndexDefinition): Tex
   const beginning = beginningOf(length)
   const form: Form = field.caseInsensitive ? (text) => beginning(POSTGRES.fold(text)) : beginning
   const steps = parsePath(field.path, '')
-  return { expression: (document) => form(POSTGRES.read(document, steps, field.type)), form, length }
+  const reading = readingOf(field.type, field.isMixed)
+  return { expression: (document) => form(POSTGRES.read(document, steps, reading)), form, length }
 }
 
 const beginnings = new Map<number, Form>()
@@ -119,5 +120,6 @@ export function dropStatements(name: string): readonly string[] {
 
 function indexed(field: IndexField, definition: IndexDefinition): Fragment {
   if (isText(field.type)) return sql`(${textIndexOf(field, definition).expression(DOCUMENT)})`
-  return sql`(${POSTGRES.read(DOCUMENT, parsePath(field.path, ''), field.type)})`
+  const { path, type, isMixed } = field
+  return sql`(${POSTGRES.read(DOCUMENT, parsePath(path, ''), readingOf(type, isMixed))})`
 }

@@ -36,7 +36,7 @@ export type Residual = (document: StoredDocument) => boolean
 
 export interface ReadStatements {
   readonly page: Statement
-  readonly count: Statement
+  readonly count: () => Statement
   /** With it the page is everything that may match, and page and count are to be made of what does. */
   readonly residual?: Residual
 }
@@ -55,7 +55,7 @@ export function readStatements(plan: ReadPlan, present: Table): ReadStatements {
   const ordered = writing.finish(sql`select ${columns}${from} order by ${order(plan, table)}`)
   return {
     page: print(residual ? ordered : sql`${ordered}${window(plan)}`),
-    count: print(count),
+    count: () => print(count),
     ...(residual && { residual: residualTest(residual) }),
   }
 }

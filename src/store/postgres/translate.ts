@@ -79,7 +79,8 @@ function indexedTerm(term: Query<FieldRef>, table: Table, columns: Columns): Fra
   if (term.kind !== 'compare' && term.kind !== 'in') return undefined
   const { field } = term.field
   const index = textIndexAt(term.field, table)
-  if (!index || field.kind !== 'simple' || !isText(field.type.name)) return undefined
+  // The index may be older than the news that versions disagree about the kind of the field.
+  if (!index || field.isMixed || field.kind !== 'simple' || !isText(field.type.name)) return undefined
   const values = term.kind === 'in' ? term.values : [term.value]
   const areShort = values.every((value) => typeof value === 'string' && value.length < index.length)
   return areShort ? hintsOf(table, columns)(term) : undefined

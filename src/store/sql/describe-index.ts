@@ -15,11 +15,12 @@ export function describeIndex({ unique, fields }: IndexDefinition): JsonObject {
 
 /** The same for definitions that mean the same index, whatever else they hold. */
 export function canonicalText({ unique, fields }: IndexDefinition): string {
-  const plain = fields.map(({ path, type, descending, caseInsensitive }) => ({
+  const plain = fields.map(({ path, type, descending, caseInsensitive, isMixed }) => ({
     path,
     type,
     descending,
     caseInsensitive,
+    ...(isMixed && { isMixed }),
   }))
   return JSON.stringify({ unique, fields: plain })
 }

@@ -2,8 +2,9 @@
 import type { Json } from '../../base/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
 import type { Step } from '../../base/path.ts'
-import type { TypeName } from '../../schema/types.ts'
+import type { Kind } from '../../schema/kind.ts'
 import type { Fragment, SqlValue } from './fragment.ts'
+import type { Reading } from './reading.ts'
 
 /** A JSON value inside the database: the document, or an element of one of its arrays. */
 export interface Base {
@@ -14,9 +15,11 @@ export interface Base {
   /** Members that have a column of their own. */
   readonly columns?: ReadonlyMap<string, string>
   /** The value itself, when it is an element of an array of simple values. */
-  readonly scalar?: (type: TypeName) => Fragment
+  readonly scalar?: (type: Reading) => Fragment
+  /** Of which kind the value is, when it is an element of an array. */
+  readonly isKind?: (kind: Kind) => Fragment
   /** What an index holds of the value at a path, read as a type, where that is not the value itself. */
-  readonly indexedForm?: (path: string, type: TypeName) => Form | undefined
+  readonly indexedForm?: (path: string, type: Reading) => Form | undefined
 }
 
 /** Something that is made of a value. */
@@ -25,16 +28,17 @@ export type Form = (value: Fragment) => Fragment
 export interface Dialect {
   readonly placeholder: (n: number) => string
   /** A simple value in the form that compares and sorts as its type does; NULL when missing or null. */
-  readonly read: (base: Base, steps: readonly Step[], type: TypeName) => Fragment
+  readonly read: (base: Base, steps: readonly Step[], type: Reading) => Fragment
   /** Whether something other than null stands there, container or not. */
   readonly exists: (base: Base, steps: readonly Step[]) => Fragment
-  readonly isObject: (base: Base, steps: readonly Step[]) => Fragment
+  /** Whether something of the kind stands there, where something else may stand on the way. */
+  readonly isKind: (base: Base, steps: readonly Step[], kind: Kind) => Fragment
   /** The elements of an array as rows of a table. */
-  readonly each: (base: Base, steps: readonly Step[], alias: string) => Elements
+  readonly each: (base: Base, steps: readonly Step[], options: EachOptions) => Elements
   /** A literal in the form that `read` gives. */
-  readonly value: (value: Json, type: TypeName) => SqlValue
+  readonly value: (value: Json, type: Reading) => SqlValue
   /** Whether `subject` is one of the values, none of which is null. */
-  readonly isIn: (subject: Fragment, values: readonly Json[], type: TypeName) => Fragment
+  readonly isIn: (subject: Fragment, values: readonly Json[], type: Reading) => Fragment
   /** Whether `subject` is one of the values of a sub-select that gives few. */
   readonly isAmong: (subject: Fragment, select: Fragment) => Fragment
   /** Whether `subject` is the key of some row of another table, in a form that either side's indexes serve. */
@@ -42,7 +46,7 @@ export interface Dialect {
   /** Equal, or both null. */
   readonly isSame: (a: Fragment, b: Fragment) => Fragment
   /** The same between rows of two tables, in a form by which the engine can look up or hash them. */
-  readonly isSameKey: (a: Fragment, b: Fragment, type: TypeName) => Fragment
+  readonly isSameKey: (a: Fragment, b: Fragment, type: Reading) => Fragment
   /** How a sort key runs so that null comes first ascending and last descending. */
   readonly direction: (descending: boolean) => Fragment
   readonly matches: (subject: Fragment, pattern: string, flags: PatternFlags) => Fragment
@@ -56,7 +60,7 @@ export interface Dialect {
 
 /** Rows of another table, each with a key. */
 export interface KeyedRows {
-  readonly type: TypeName
+  readonly type: Reading
   /** Whether null may stand on both sides, where it is the same as null. */
   readonly mayBeNull: boolean
   /** What indexes of either side hold of keys. */
@@ -68,6 +72,12 @@ export interface KeyedRows {
 interface Selected {
   readonly columns: Fragment
   readonly where?: Fragment
+}
+
+export interface EachOptions {
+  readonly alias: string
+  /** Whether something else than an array may stand there, which has no elements. */
+  readonly isMixed: boolean | undefined
 }
 
 interface Elements {

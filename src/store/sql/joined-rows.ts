@@ -121,7 +121,8 @@ function areNull(equality: Equality, inner: Translation): Fragment {
 
 /** The elements of the outer array as rows. */
 export function elementsOf({ outer, type }: Pick<Equality, 'outer' | 'type'>, to: Translation) {
-  const { from, element, position } = to.dialect.each(to.scopes[outer.up]!, outer.steps, to.alias())
+  const options = { alias: to.alias(), isMixed: outer.field.isMixed }
+  const { from, element, position } = to.dialect.each(to.scopes[outer.up]!, outer.steps, options)
   return { from, each: element.scalar!(type), position }
 }
 

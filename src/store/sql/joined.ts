@@ -29,7 +29,9 @@ const LINE_END = '\n'
 function columnOf(plan: JoinPlan, to: Translation, separator: string): Fragment {
   const other = to.other(plan.collection, plan.idType)
   if (!other) return raw('null')
-  const items = [documentIn, ({ inner }: JoinedRows) => factsIn(inner, plan)]
+  const items = plan.isShownWhole
+    ? [documentIn]
+    : [documentIn, ({ inner }: JoinedRows) => factsIn(inner, plan)]
   return listsAt(to.scopes[0]!, plan.steps.slice(0, -1), { plan, other, to, items, separator })
 }
 
@@ -51,9 +53,11 @@ function listsAt(base: Base, steps: readonly Step[], listing: Listing): Fragment
   if (star === -1) {
     const joined = joinedLists(listing)
     if (steps.length === 0 && isDocument(base)) return joined
-    return sql`case when ${to.dialect.isObject(base, steps)} then ${joined} end`
+    return sql`case when ${to.dialect.isKind(base, steps, 'object')} then ${joined} end`
   }
-  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), to.alias())
+  // Nothing is known here of what other versions stored in the place of the array.
+  const options = { alias: to.alias(), isMixed: true }
+  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), options)
   const inner = { ...listing, to: { ...to, scopes: [element, ...to.scopes] } }
   const entries = items.map((item) =>
     orElse('null', listsAt(element, steps.slice(star + 1), { ...inner, items: [item] })),
@@ -66,14 +70,21 @@ function joinedLists(listing: Listing): Fragment {
   const around = { other, to, filter: filterTerms }
   const rows = joinedRows(joiningOf([plan.query], other), around, ['version', 'doc', 'paths'])
   const texts = items.map((item) => item(rows))
-  const lists = sql`select ${listsOf(texts, orderOf(plan, rows), listing)} as lists from ${rows.from} where ${rows.where}`
-  return withinBounds(lists, listing)
+  const listed = listsOf(texts, orderOf(plan, rows), listing)
+  const told = plan.isShownWhole ? sql`${listed} || ${mostPaths(rows, listing)}` : listed
+  return withinBounds(sql`select ${told} as lists from ${rows.from} where ${rows.where}`, listing)
+}
+
+function mostPaths({ inner }: JoinedRows, { separator }: Listing): Fragment {
+  const [, paths] = inner.facts
+  return sql`${literal(separator)} || max(${paths!})`
 }
 
 /** What would be too much to hold is not sent; what holds such a list may be no more than it can be. */
-function withinBounds(lists: Fragment, { to, items, separator }: Listing): Fragment {
-  const alias = to.alias('r')
-  const instead = literal([JSON.stringify(TOO_LARGE), ...items.slice(1).map(() => 'null')].join(separator))
+function withinBounds(lists: Fragment, { plan, to, items, separator }: Listing): Fragment {
+  const alias = to.alias('l')
+  const hasFacts = plan.isShownWhole || items.length > 1
+  const instead = literal([JSON.stringify(TOO_LARGE), ...(hasFacts ? ['null'] : [])].join(separator))
   const all = raw(`${alias}.lists`)
   const bounded = sql`case when octet_length(${all}) > ${raw(String(MOST_BYTES))} then ${instead} else ${all} end`
   return sql`(select ${bounded} from (${lists}) ${raw(alias)})`

@@ -8,11 +8,10 @@ import { type Query, conjunctsOf, fieldsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
-import type { TypeName } from '../../schema/types.ts'
 import type { Form } from './dialect.ts'
 import type { Fragment } from './fragment.ts'
+import { type Reading, commonReading } from './reading.ts'
 import { type OtherRows, type Translation, typeOf, withoutColumns } from './translation.ts'
-import { commonType } from './where-arrays.ts'
 
 export interface Joining {
   /** About a document that is joined and nothing else. */
@@ -28,7 +27,7 @@ export interface Equality {
   readonly outer: FieldRef
   readonly isElement: boolean
   /** In which both are read. */
-  readonly type: TypeName
+  readonly type: Reading
   /** Whether null may stand on both sides. */
   readonly mayBeNull: boolean
 }
@@ -72,7 +71,7 @@ export function collectionsBeside({
 /** One side of an equality, or a value of any other field that is read in the same type. */
 export function valueOf({ up, steps, field }: FieldRef, { type }: Equality, to: Translation): Fragment {
   // A column holds the form of its own type.
-  const isColumn = typeOf(field) === type || type !== 'bigdecimal'
+  const isColumn = typeOf(field) === type || (type !== 'bigdecimal' && type !== 'onlyNumber')
   const { scopes } = isColumn ? to : withoutColumns(to)
   return to.dialect.read(scopes[up]!, steps, type)
 }
@@ -99,7 +98,7 @@ function equalityOf(key: FieldRef, outer: FieldRef): Equality | undefined {
   if (key.up > 0 || outer.up === 0 || key.steps.includes('*') || outer.steps.includes('*')) return undefined
   const isElement = outer.field.kind === 'array'
   const mayBeNull = !isId(key) && (isElement || !isId(outer))
-  return { key, outer, isElement, type: commonType(typeOf(key.field), typeOf(outer.field)), mayBeNull }
+  return { key, outer, isElement, type: commonReading(typeOf(key.field), typeOf(outer.field)), mayBeNull }
 }
 
 /** Every document has one. */

@@ -27,7 +27,8 @@ function candidates(
   let base = root
   let rest: readonly Step[] = steps
   for (let star = rest.indexOf('*'); star !== -1; star = rest.indexOf('*')) {
-    const { from, element } = to.dialect.each(base, rest.slice(0, star), to.alias())
+    const options = { alias: to.alias(), isMixed: field.isMixed }
+    const { from, element } = to.dialect.each(base, rest.slice(0, star), options)
     tables.push(from)
     base = element
     rest = rest.slice(star + 1)

@@ -1,22 +1,26 @@
 /** PostgreSQL's way to read JSON. Numbers are `numeric`, which holds every digit; text is ordered by code point. */
 import { type Json, isNumber, numberText } from '../../base/json.ts'
 import type { Step } from '../../base/path.ts'
-import type { TypeName } from '../../schema/types.ts'
+import type { Kind } from '../../schema/kind.ts'
 import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, type SqlValue, join, literal, param, raw, sql } from './fragment.ts'
 import { foldFunctionName } from './postgres-fold.ts'
 import { postgresPattern } from './postgres-pattern.ts'
+import type { Reading } from './reading.ts'
 
 export const POSTGRES: Dialect = {
   placeholder: (n) => `$${n}`,
   read(base, steps, type) {
     const column = steps.length === 1 ? base.columns?.get(String(steps[0])) : undefined
     if (column !== undefined) return raw(column)
+    if (type === 'onlyBoolean') return asBoolean(textOf(base, steps, 'boolean'))
+    if (type === 'onlyNumber') return sql`(${textOf(base, steps, 'number')}::numeric)`
+    if (type === 'onlyText') return sql`(${textOf(base, steps, 'text')} collate "C")`
     const text = sql`(${base.json} #>> ${pathOf(steps)})`
     // A version with another type of the field may have stored something else there, which must not end the query.
     const isKind = (kind: string): Fragment =>
       sql`jsonb_typeof(${base.json} #> ${pathOf(steps)}) = ${literal(kind)}`
-    if (type === 'boolean') return sql`(case ${text} when 'true' then 1 when 'false' then 0 end)`
+    if (type === 'boolean') return asBoolean(text)
     if (isNumeric(type)) return sql`(case when ${isKind('number')} then ${text}::numeric end)`
     return sql`(${text} collate "C")`
   },
@@ -24,15 +28,23 @@ export const POSTGRES: Dialect = {
     if (steps.length === 0) return base.present
     return sql`(coalesce(jsonb_typeof(${base.json} #> ${pathOf(steps)}), 'null') <> 'null')`
   },
-  isObject: (base, steps) => sql`(jsonb_typeof(${base.json} #> ${pathOf(steps)}) = 'object')`,
-  each(base, steps, alias) {
-    const array = steps.length === 0 ? base.json : sql`(${base.json} #> ${pathOf(steps)})`
+  isKind(base, steps, kind) {
+    if (steps.length === 0) return base.isKind!(kind)
+    return sql`(${onlyOf(base, steps, kind)} is not null)`
+  },
+  each(base, steps, { alias, isMixed }) {
+    const plain = steps.length === 0 ? base.json : sql`(${base.json} #> ${pathOf(steps)})`
+    const array = isMixed
+      ? onlyOf(base, steps, 'array')
+      : sql`case when jsonb_typeof(${plain}) = 'array' then ${plain} end`
     const element = raw(`${alias}.value`)
-    const from = sql`jsonb_array_elements(case when jsonb_typeof(${array}) = 'array' then ${array} end)`
+    const from = sql`jsonb_array_elements(${array})`
     const self: Base = { json: element, present: sql`(jsonb_typeof(${element}) <> 'null')` }
+    const isKind = (kind: Kind): Fragment =>
+      kind === 'any' ? self.present : sql`(jsonb_typeof(${element}) = ${literal(JSON_TYPES[kind])})`
     return {
       from: sql`${from} with ordinality ${raw(alias)}(value, position)`,
-      element: { ...self, scalar: (type) => POSTGRES.read(self, [], type) },
+      element: { ...self, isKind, scalar: (type) => POSTGRES.read(self, [], type) },
       position: raw(`${alias}.position`),
     }
   },
@@ -72,8 +84,9 @@ export function arrayText(values: readonly string[]): string {
 }
 
 /** What is equal exactly where values are the same: equality of what is never null is all that the engine can hash. */
-function neverNull(value: Fragment, type: TypeName): readonly Fragment[] {
-  const instead = raw(isNumeric(type) || type === 'boolean' ? '0' : `''`)
+function neverNull(value: Fragment, type: Reading): readonly Fragment[] {
+  const isNumber = isNumeric(type) || type === 'boolean' || type === 'onlyNumber' || type === 'onlyBoolean'
+  const instead = raw(isNumber ? '0' : `''`)
   return [sql`coalesce(${value}, ${instead})`, sql`(${value} is null)`]
 }
 
@@ -82,13 +95,45 @@ function pathOf(steps: readonly Step[]): Fragment {
   return literal(arrayText(steps.map(String)))
 }
 
+/**
+ * What stands there, if it is of the kind, and null otherwise, also where something else than an object or an array
+ * stands on the way: that is what strict paths are for.
+ */
+function onlyOf(base: Base, steps: readonly Step[], kind: Kind): Fragment {
+  const path = steps.map((step) => (typeof step === 'string' ? `.${JSON.stringify(step)}` : subscript(step)))
+  const isFitting = kind === 'any' ? '!= "null"' : `== "${JSON_TYPES[kind]}"`
+  const filtered = `strict $${path.join('')} ? (@.type() ${isFitting})`
+  return sql`jsonb_path_query_first(${base.json}, ${literal(filtered)}, '{}', true)`
+}
+
+function subscript(index: number): string {
+  if (index >= 0) return `[${index}]`
+  return index === -1 ? '[last]' : `[last - ${-1 - index}]`
+}
+
+function textOf(base: Base, steps: readonly Step[], kind: Kind): Fragment {
+  return sql`(${onlyOf(base, steps, kind)} #>> '{}')`
+}
+
+function asBoolean(text: Fragment): Fragment {
+  return sql`(case ${text} when 'true' then 1 when 'false' then 0 end)`
+}
+
+const JSON_TYPES: Readonly<Record<Exclude<Kind, 'any'>, string>> = {
+  boolean: 'boolean',
+  number: 'number',
+  text: 'string',
+  object: 'object',
+  array: 'array',
+}
+
 /** A value in the form that `read` gives. */
-function bind(value: Json, _type: TypeName): SqlValue {
+function bind(value: Json, _type: Reading): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (isNumber(value)) return numberText(value)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function isNumeric(type: TypeName): boolean {
+function isNumeric(type: Reading): boolean {
   return type === 'integer' || type === 'double' || type === 'biginteger' || type === 'bigdecimal'
 }

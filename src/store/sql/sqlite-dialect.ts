@@ -3,9 +3,10 @@ import { orderKey } from '../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../base/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
 import type { Step } from '../../base/path.ts'
-import type { TypeName } from '../../schema/types.ts'
+import type { Kind } from '../../schema/kind.ts'
 import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, type SqlValue, literal, param, raw, sql } from './fragment.ts'
+import type { Reading } from './reading.ts'
 
 export const SQLITE: Dialect = {
   placeholder: () => '?',
@@ -15,24 +16,33 @@ export const SQLITE: Dialect = {
     if (column !== undefined) return raw(column)
     const path = literal(jsonPath(steps))
     if (isBig(type)) return sql`smalt_number(${base.json} -> ${path})`
-    return sql`json_extract(${base.json}, ${path})`
+    const value = sql`json_extract(${base.json}, ${path})`
+    return ofKind(type, value, sql`json_type(${base.json}, ${path})`)
   },
   exists(base, steps) {
     if (steps.length === 0) return base.present
     return sql`(coalesce(json_type(${base.json}, ${literal(jsonPath(steps))}), 'null') <> 'null')`
   },
-  isObject: (base, steps) => sql`(json_type(${base.json}, ${literal(jsonPath(steps))}) = 'object')`,
-  each(base, steps, alias) {
+  isKind(base, steps, kind) {
+    if (steps.length === 0) return base.isKind!(kind)
+    return isOneOf(sql`json_type(${base.json}, ${literal(jsonPath(steps))})`, kind)
+  },
+  each(base, steps, { alias, isMixed }) {
     const path = jsonPath(steps)
     const row = raw(alias)
+    // What is no array has members to give, or itself.
+    const holder = isMixed
+      ? sql`case json_type(${base.json}, ${literal(path)}) when 'array' then ${base.json} end`
+      : base.json
     // The element of an array of big numbers, as the text it was written in.
     const text = sql`(${base.json} -> (${literal(`${path}[`)} || ${row}.key || ']'))`
-    const scalar = (type: TypeName): Fragment =>
-      isBig(type) ? sql`smalt_number(${text})` : sql`${row}.value`
+    const scalar = (type: Reading): Fragment =>
+      isBig(type) ? sql`smalt_number(${text})` : ofKind(type, sql`${row}.value`, sql`${row}.type`)
+    const isKind = (kind: Kind): Fragment => isOneOf(sql`${row}.type`, kind)
     const json = sql`case when ${row}.type in ('object', 'array') then ${row}.value end`
     return {
-      from: sql`json_each(${base.json}, ${literal(path)}) ${row}`,
-      element: { json, scalar, present: sql`(${row}.type <> 'null')` },
+      from: sql`json_each(${holder}, ${literal(path)}) ${row}`,
+      element: { json, scalar, isKind, present: sql`(${row}.type <> 'null')` },
       position: sql`${row}.key`,
     }
   },
@@ -75,7 +85,7 @@ function jsonPath(steps: readonly Step[]): string {
 }
 
 /** A value as SQLite's own reading of the JSON would give it. */
-export function bind(value: Json, type: TypeName): SqlValue {
+export function bind(value: Json, type: Reading): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (isNumber(value)) {
     if (isBig(type)) return orderKey(numberText(value))
@@ -85,13 +95,33 @@ export function bind(value: Json, type: TypeName): SqlValue {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function listText(values: readonly Json[], type: TypeName): string {
+function listText(values: readonly Json[], type: Reading): string {
   return JSON.stringify(values.map((value) => (isBig(type) ? bind(value, type) : value)))
 }
 
-/** Types whose values SQLite's numbers cannot hold. */
-function isBig(type: TypeName): boolean {
-  return type === 'biginteger' || type === 'bigdecimal'
+/** Types whose values SQLite's numbers cannot hold; what is no number has no key. */
+function isBig(type: Reading): boolean {
+  return type === 'biginteger' || type === 'bigdecimal' || type === 'onlyNumber'
+}
+
+/** The value as it is, or only when it is of the kind that is read; `type` is what SQLite calls its kind. */
+function ofKind(reading: Reading, value: Fragment, type: Fragment): Fragment {
+  if (reading === 'onlyText') return sql`(case ${type} when 'text' then ${value} end)`
+  if (reading === 'onlyBoolean') return sql`(case ${type} when 'true' then 1 when 'false' then 0 end)`
+  return value
+}
+
+function isOneOf(type: Fragment, kind: Kind): Fragment {
+  return sql`(${type} in (${raw(SQLITE_TYPES[kind])}))`
+}
+
+const SQLITE_TYPES: Readonly<Record<Kind, string>> = {
+  boolean: `'true', 'false'`,
+  number: `'integer', 'real'`,
+  text: `'text'`,
+  object: `'object'`,
+  array: `'array'`,
+  any: `'true', 'false', 'integer', 'real', 'text', 'object', 'array'`,
 }
 
 function flagLetters(flags: PatternFlags): string {

@@ -6,15 +6,17 @@ import type { FieldRef } from '../../lang/scope.ts'
 import type { Field } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { TypeName } from '../../schema/types.ts'
+import { kindOf } from '../../schema/kind.ts'
 import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, raw, sql } from './fragment.ts'
+import { type Reading, readingOf } from './reading.ts'
 
 export interface Translation extends Rows {
   readonly dialect: Dialect
   /** Innermost first: what `$this` is, and what each `up` of a field reference climbs to. */
   readonly scopes: readonly Base[]
   /** Makes a table alias that no other part of the statement uses. */
-  readonly alias: (letter?: 'e' | 'r') => string
+  readonly alias: (letter?: 'e' | 'r' | 'l') => string
   /** The documents of another collection; undefined while there is no table of them. */
   readonly other: (collection: Collection, idType: TypeName) => OtherRows | undefined
   /**
@@ -56,7 +58,7 @@ export interface OtherRows {
   /** Whether an index leads to the documents that satisfy the query. */
   readonly isServed: (query: Query<FieldRef>) => boolean
   /** Whether an index finds documents by the value of a field, read as a type. */
-  readonly isIndexed: (field: FieldRef, type: TypeName) => boolean
+  readonly isIndexed: (field: FieldRef, type: Reading) => boolean
 }
 
 /** The first condition of a loop over elements: one document may hold so many that a loop in a loop takes for ever. */
@@ -71,7 +73,12 @@ export function alive(to: Translation, position: Fragment): Fragment {
 export function withoutColumns(to: Translation): Translation {
   return {
     ...to,
-    scopes: to.scopes.map(({ json, present, scalar }) => ({ json, present, ...(scalar && { scalar }) })),
+    scopes: to.scopes.map(({ json, present, scalar, isKind }) => ({
+      json,
+      present,
+      ...(scalar && { scalar }),
+      ...(isKind && { isKind }),
+    })),
   }
 }
 
@@ -93,7 +100,7 @@ export function some({ up, steps, field }: FieldRef, test: Test, to: Translation
   const indexed = indexedElements({ steps, field }, test, to)
   if (indexed) return indexed
   const read = (base: Base, rest: readonly Step[]): Fragment => readField(base, rest, field, to.dialect)
-  return someStep(to.scopes[up]!, steps, { read, test, to })
+  return someStep(to.scopes[up]!, steps, { read, test, to, isMixed: field.isMixed })
 }
 
 /** Whether the path leads to every element, as an index into an array does. */
@@ -116,17 +123,27 @@ interface Search {
   readonly read: (base: Base, steps: readonly Step[]) => Fragment
   readonly test: Test
   readonly to: Translation
+  readonly isMixed: boolean | undefined
 }
 
 function someStep(base: Base, steps: readonly Step[], search: Search): Fragment {
   const star = steps.indexOf('*')
   if (star === -1) return search.test(search.read(base, steps)) ?? raw('1=0')
-  const { dialect, alias } = search.to
+  const { isMixed, to } = search
   const head = steps.slice(0, star)
-  const { from, element } = dialect.each(base, head, alias())
+  const { from, element } = to.dialect.each(base, head, { alias: to.alias(), isMixed })
   const found = sql`exists (select 1 from ${from} where ${someStep(element, steps.slice(star + 1), search)})`
   const missing = search.test(undefined)
-  return missing ? sql`((${not(dialect.exists(base, head))} and ${missing}) or ${found})` : found
+  return missing ? sql`((${isAbsent(base, head, search)} and ${missing}) or ${found})` : found
+}
+
+/** Whether no array stands there; what stands there instead of one has no elements. */
+export function isAbsent(
+  base: Base,
+  steps: readonly Step[],
+  { to: { dialect }, isMixed }: Pick<Search, 'to' | 'isMixed'>,
+): Fragment {
+  return not(isMixed ? dialect.isKind(base, steps, 'array') : dialect.exists(base, steps))
 }
 
 export const OPERATORS: Readonly<Record<Exclude<CompareOp, '$neq'>, string>> = {
@@ -139,7 +156,7 @@ export const OPERATORS: Readonly<Record<Exclude<CompareOp, '$neq'>, string>> = {
 
 export const isNull: Test = (subject) => (subject ? sql`${subject} is null` : raw('1=1'))
 
-export function isIn(values: readonly Json[], { dialect }: Translation, type: TypeName): Test {
+export function isIn(values: readonly Json[], { dialect }: Translation, type: Reading): Test {
   const others = values.filter((value) => value !== null)
   const hasNull = others.length < values.length
   return (subject) => {
@@ -156,12 +173,14 @@ export function not(fragment: Fragment): Fragment {
 
 function readField(base: Base, steps: readonly Step[], field: Field, dialect: Dialect): Fragment {
   if (field.kind === 'simple' && field.type.family !== undefined)
-    return dialect.read(base, steps, field.type.name)
+    return dialect.read(base, steps, typeOf(field))
   // Containers and opaque values can only be asked whether they are there.
-  return sql`nullif(${dialect.exists(base, steps)}, ${raw('false')})`
+  const isThere = field.isMixed ? dialect.isKind(base, steps, kindOf(field)) : dialect.exists(base, steps)
+  return sql`nullif(${isThere}, ${raw('false')})`
 }
 
-export function typeOf(field: Field): TypeName {
+/** How values of the field are read, or the elements of an array. */
+export function typeOf(field: Field): Reading {
   const value = field.kind === 'array' ? field.element : field
-  return value.kind === 'simple' ? value.type.name : 'any'
+  return value.kind === 'simple' ? readingOf(value.type.name, value.isMixed) : 'any'
 }

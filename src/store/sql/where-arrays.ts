@@ -5,21 +5,33 @@ import { type Json, isNumber, numberText } from '../../base/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
-import { TYPES, type TypeName } from '../../schema/types.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
-import { OPERATORS, alive, type Translation, isIn, not, some, typeOf, withoutColumns } from './translation.ts'
+import { type Reading, commonReading } from './reading.ts'
+import {
+  OPERATORS,
+  type Translation,
+  alive,
+  isAbsent,
+  isIn,
+  not,
+  some,
+  typeOf,
+  withoutColumns,
+} from './translation.ts'
 
 /** Something found on a path: where it hangs, and the last steps to it; no base stands for a missing one. */
 interface Spot {
   readonly base: Base | undefined
   readonly steps: readonly Step[]
+  /** Whether something else than an array may stand where one should. */
+  readonly isMixed: boolean | undefined
 }
 
 export function compareFields(query: Query<FieldRef> & { kind: 'compareFields' }, to: Translation): Fragment {
   const { op } = query
   if (op === '$neq') return not(compareFields({ ...query, op: '$eq' }, to))
-  const type = commonType(typeOf(query.field.field), typeOf(query.rfield.field))
+  const type = commonReading(typeOf(query.field.field), typeOf(query.rfield.field))
   const holds = comparison(op, to)
   const [leftIsArray, rightIsArray] = [
     query.field.field.kind === 'array',
@@ -38,7 +50,7 @@ export function compareFields(query: Query<FieldRef> & { kind: 'compareFields' }
 }
 
 export function inField(query: Query<FieldRef> & { kind: 'inField' }, to: Translation): Fragment {
-  const type = commonType(typeOf(query.field.field), typeOf(query.rfield.field))
+  const type = commonReading(typeOf(query.field.field), typeOf(query.rfield.field))
   const inside = withoutColumns(to)
   const found = someSpot(query.field, inside, (left) =>
     someSpot(query.rfield, inside, (right) => {
@@ -78,13 +90,13 @@ function elementsOf(array: FieldRef): FieldRef {
 }
 
 /** As many different listed values are in the array as there are different values listed. */
-function holdsAll(spot: Spot, values: readonly Json[], type: TypeName, to: Translation): Fragment {
+function holdsAll(spot: Spot, values: readonly Json[], type: Reading, to: Translation): Fragment {
   if (values.length === 0) return raw('1=1')
   if (!spot.base) return raw('1=0')
   const others = values.filter((value) => value !== null)
   const distinct = new Set(others.map((value) => (isNumber(value) ? orderKey(numberText(value)) : value)))
     .size
-  const { from, element } = to.dialect.each(spot.base, spot.steps, to.alias())
+  const { from, element } = elementsAt(spot, spot.base, to)
   const each = element.scalar!(type)
   const listed = others.length > 0 ? to.dialect.isIn(each, others, type) : raw('1=0')
   const all = sql`(select count(distinct ${each}) from ${from} where ${listed}) = ${param(distinct)}`
@@ -92,27 +104,27 @@ function holdsAll(spot: Spot, values: readonly Json[], type: TypeName, to: Trans
   return sql`(${all} and ${anyElement(spot, to, type, (value) => sql`${value} is null`)})`
 }
 
-function someSpot({ up, steps }: FieldRef, to: Translation, test: (spot: Spot) => Fragment): Fragment {
-  return someSpotFrom(to.scopes[up]!, steps, to, test)
+function someSpot({ up, steps, field }: FieldRef, to: Translation, test: (spot: Spot) => Fragment): Fragment {
+  return someSpotFrom({ base: to.scopes[up]!, steps, isMixed: field.isMixed }, to, test)
 }
 
 function someSpotFrom(
-  base: Base,
-  steps: readonly Step[],
+  start: Spot & { readonly base: Base },
   to: Translation,
   test: (spot: Spot) => Fragment,
 ): Fragment {
+  const { base, steps, isMixed } = start
   const star = steps.indexOf('*')
-  if (star === -1) return test({ base, steps })
+  if (star === -1) return test(start)
   const head = steps.slice(0, star)
-  const { from, element, position } = to.dialect.each(base, head, to.alias())
-  const inside = someSpotFrom(element, steps.slice(star + 1), to, test)
+  const { from, element, position } = elementsAt({ ...start, steps: head }, base, to)
+  const inside = someSpotFrom({ base: element, steps: steps.slice(star + 1), isMixed }, to, test)
   const found = sql`exists (select 1 from ${from} where ${alive(to, position)}${inside})`
-  const absent = not(to.dialect.exists(base, head))
-  return sql`((${absent} and ${test({ base: undefined, steps: [] })}) or ${found})`
+  const missing = test({ base: undefined, steps: [], isMixed })
+  return sql`((${isAbsent(base, head, { to, isMixed })} and ${missing}) or ${found})`
 }
 
-function read({ base, steps }: Spot, type: TypeName, to: Translation): Fragment {
+function read({ base, steps }: Spot, type: Reading, to: Translation): Fragment {
   return base ? to.dialect.read(base, steps, type) : raw('null')
 }
 
@@ -125,10 +137,10 @@ function comparison(op: keyof typeof OPERATORS, to: Translation): (a: Fragment, 
 function anyElement(
   spot: Spot,
   to: Translation,
-  type: TypeName,
+  type: Reading,
   test: (each: Fragment) => Fragment,
 ): Fragment {
-  const { from, element, position } = to.dialect.each(spot.base!, spot.steps, to.alias())
+  const { from, element, position } = elementsAt(spot, spot.base!, to)
   return sql`exists (select 1 from ${from} where ${alive(to, position)}${test(element.scalar!(type))})`
 }
 
@@ -136,7 +148,7 @@ function anyElement(
 function everyElement(
   spot: Spot,
   to: Translation,
-  type: TypeName,
+  type: Reading,
   test: (each: Fragment) => Fragment,
 ): Fragment {
   if (!spot.base) return raw('1=0')
@@ -146,7 +158,7 @@ function everyElement(
 
 interface Pairing {
   readonly holds: (a: Fragment, b: Fragment) => Fragment
-  readonly type: TypeName
+  readonly type: Reading
   readonly op: keyof typeof OPERATORS
   readonly to: Translation
 }
@@ -156,19 +168,18 @@ function pairwise(left: Spot, right: Spot, { holds, type, op, to }: Pairing): Fr
   const bothEmpty = op === '$lt' || op === '$gt' ? raw('1=0') : raw('1=1')
   const sizes = sql`${size(left, to)} = ${size(right, to)}`
   if (!left.base || !right.base) return sql`(${sizes} and ${bothEmpty})`
-  const a = to.dialect.each(left.base, left.steps, to.alias())
-  const b = to.dialect.each(right.base, right.steps, to.alias())
+  const a = elementsAt(left, left.base, to)
+  const b = elementsAt(right, right.base, to)
   const fails = not(holds(a.element.scalar!(type), b.element.scalar!(type)))
   const noneFails = sql`not exists (select 1 from ${a.from}, ${b.from} where ${alive(to, b.position)}${a.position} = ${b.position} and ${fails})`
   return sql`(${sizes} and case when ${size(left, to)} = 0 then ${bothEmpty} else ${noneFails} end)`
 }
 
-function size({ base, steps }: Spot, to: Translation): Fragment {
-  if (!base) return raw('0')
-  return sql`(select count(*) from ${to.dialect.each(base, steps, to.alias()).from})`
+function size(spot: Spot, to: Translation): Fragment {
+  if (!spot.base) return raw('0')
+  return sql`(select count(*) from ${elementsAt(spot, spot.base, to).from})`
 }
 
-/** Numbers of different types meet in the type that holds both digit for digit. */
-export function commonType(a: TypeName, b: TypeName): TypeName {
-  return a !== b && TYPES[a].family === 'number' ? 'bigdecimal' : a
+function elementsAt({ steps, isMixed }: Spot, base: Base, to: Translation) {
+  return to.dialect.each(base, steps, { alias: to.alias(), isMixed })
 }

@@ -3,6 +3,7 @@ import type { Step } from '../../base/path.ts'
 import { isJoined } from '../../lang/joins.ts'
 import type { CompareOp, Related } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
+import { idTypeOf } from '../../plan/id-type.ts'
 import type { ArrayField } from '../../schema/field.ts'
 import type { Base, KeyedRows } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
@@ -46,30 +47,33 @@ function relatedBy(query: Related<FieldRef>, to: Translation, { filter, some }: 
     if (count) return sql`(${compareCount(count, joining && place && numberOf(joining, place), to)})`
     return joining && place ? some(joining, place) : raw('(1=0)')
   }
-  return someHolder(to.scopes[reference.up]!, reference.steps.slice(0, -1), { to, test })
+  const { isMixed } = reference.field
+  return someHolder(to.scopes[reference.up]!, reference.steps.slice(0, -1), { to, test, isMixed })
 }
 
 function otherOf({ field }: FieldRef, to: Translation): OtherRows | undefined {
   if (!isJoined(field)) throw new Error(`${field.path} is no reference`)
-  const { collection, root } = field.join.schema
-  return to.other(collection, typeOf(root.fields.get('_id')!))
+  const { schema } = field.join
+  return to.other(schema.collection, idTypeOf(schema))
 }
 
 interface Holding {
   readonly to: Translation
   readonly test: (around: Translation) => Fragment
+  readonly isMixed: boolean | undefined
 }
 
 /** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */
-function someHolder(base: Base, steps: readonly Step[], { to, test }: Holding): Fragment {
+function someHolder(base: Base, steps: readonly Step[], { to, test, isMixed }: Holding): Fragment {
   const star = steps.indexOf('*')
   if (star === -1) {
     if (steps.length === 0 && isDocument(base)) return test(to)
-    return sql`(${to.dialect.isObject(base, steps)} and ${test(to)})`
+    return sql`(${to.dialect.isKind(base, steps, 'object')} and ${test(to)})`
   }
-  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), to.alias())
+  const options = { alias: to.alias(), isMixed }
+  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), options)
   const inner = { ...to, scopes: [element, ...to.scopes] }
-  const holds = someHolder(element, steps.slice(star + 1), { to: inner, test })
+  const holds = someHolder(element, steps.slice(star + 1), { to: inner, test, isMixed })
   return sql`exists (select 1 from ${from} where ${alive(to, position)}${holds})`
 }
 

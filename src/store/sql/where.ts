@@ -5,7 +5,6 @@
  */
 import { unreachable } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
-import type { Step } from '../../base/path.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { Base } from './dialect.ts'
@@ -75,7 +74,7 @@ function translate(query: Query<FieldRef>, to: Translation): Fragment {
 /** What an index knows about single elements narrows the search; that one element has it all is looked at there. */
 function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to: Translation): Fragment {
   const scopes = aroundElements(to).slice(array.up)
-  const found = someElement(scopes[0]!, array.steps, { ...to, scopes }, (inner) => where(query, inner))
+  const found = someElement(array, scopes[0]!, { ...to, scopes }, (inner) => where(query, inner))
   const hints = conjunctsOf(query).flatMap((term) => {
     const seen = seenFromOutside(term, array)
     return seen && to.elementsOf(seen.field.field.path) !== undefined ? [compare(seen, to)] : []
@@ -95,16 +94,18 @@ type Comparison = Query<FieldRef> & { kind: 'compare' }
 
 /** Some element of some array at the path; every `*` passed opens a scope, as it does in `lang/match.ts`. */
 function someElement(
+  { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
   base: Base,
-  steps: readonly Step[],
   to: Translation,
   test: (inner: Translation) => Fragment,
 ): Fragment {
   const star = steps.indexOf('*')
   const head = star === -1 ? steps : steps.slice(0, star)
-  const { from, element, position } = to.dialect.each(base, head, to.alias())
+  const options = { alias: to.alias(), isMixed: field.isMixed }
+  const { from, element, position } = to.dialect.each(base, head, options)
   const inner = { ...to, scopes: [element, ...to.scopes] }
-  const holds = star === -1 ? test(inner) : someElement(element, steps.slice(star + 1), inner, test)
+  const rest = { steps: steps.slice(star + 1), field }
+  const holds = star === -1 ? test(inner) : someElement(rest, element, inner, test)
   return sql`exists (select 1 from ${from} where ${alive(to, position)}${holds})`
 }
 

@@ -6,6 +6,7 @@ import { type Step, parsePath } from '../../base/path.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 import type { Base } from '../sql/dialect.ts'
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
+import { readingOf } from '../sql/reading.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 
 export function goesIntoArray({ fields }: IndexDefinition): boolean {
@@ -68,14 +69,17 @@ function elementRows({ fields }: IndexDefinition): { from: Fragment; values: rea
   for (const [i, step] of deepest.entries()) {
     if (step !== '*') continue
     const outer = bases.at(-1)!
-    const { from, element } = SQLITE.each(outer.base, deepest.slice(outer.steps.length, i), `e${i}`)
+    const { from, element } = SQLITE.each(outer.base, deepest.slice(outer.steps.length, i), {
+      alias: `e${i}`,
+      isMixed: fields.some((field) => field.isMixed),
+    })
     tables.push(from)
     bases.push({ steps: deepest.slice(0, i + 1), base: element })
   }
-  const values = fields.map(({ type, caseInsensitive }, i) => {
+  const values = fields.map(({ type, isMixed, caseInsensitive }, i) => {
     const steps = paths[i]!
     const { base, steps: passed } = bases.findLast((each) => isPrefix(each.steps, steps))!
-    const value = SQLITE.read(base, steps.slice(passed.length), type)
+    const value = SQLITE.read(base, steps.slice(passed.length), readingOf(type, isMixed))
     return caseInsensitive ? SQLITE.fold(value) : value
   })
   // Outer joins: an element without the inner array still has its other fields.

@@ -8,6 +8,7 @@ import { parsePath } from '../../base/path.ts'
 import type { Collection, IndexDefinition, IndexField } from '../../schema/schema.ts'
 import { canonicalText } from '../sql/describe-index.ts'
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
+import { readingOf } from '../sql/reading.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../store.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './array-indexes.ts'
@@ -257,8 +258,8 @@ function indexStatements(
   return [text(main), text(partial)]
 }
 
-function indexed({ path, type, caseInsensitive }: IndexField): Fragment {
-  const value = SQLITE.read(DOCUMENT, parsePath(path, ''), type)
+function indexed({ path, type, isMixed, caseInsensitive }: IndexField): Fragment {
+  const value = SQLITE.read(DOCUMENT, parsePath(path, ''), readingOf(type, isMixed))
   return caseInsensitive ? SQLITE.fold(value) : value
 }
 

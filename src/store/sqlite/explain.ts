@@ -32,7 +32,8 @@ export function explainRead(plan: ReadPlan, table: Table | undefined, statements
   if (!table) return NOTHING_STORED
   const { count, finish } = explanation(plan, table, statements)
   const start = performance.now()
-  const [matchCount] = statements.prepare(count.text).get(...count.values) as unknown as [number]
+  const { text, values } = count()
+  const [matchCount] = statements.prepare(text).get(...values) as unknown as [number]
   return finish(matchCount, Math.round(performance.now() - start))
 }
 

@@ -47,7 +47,7 @@ export function storedFrom([id, version, text, ...joined]: StoredRow): StoredDoc
 
 export interface ReadStatements {
   readonly page: Statement
-  readonly count: Statement
+  readonly count: () => Statement
 }
 
 /** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
@@ -67,7 +67,7 @@ export function readStatements(plan: ReadPlan, present: Table, isWatched = false
     : [sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}${window(plan)}`]
   const finish = (...parts: readonly Fragment[]): Statement =>
     render(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
-  return { page: finish(...page), count: finish(sql`select count(*)${from}`) }
+  return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
 }
 
 /** The last of the parts is the statement; all others have names that it uses. */

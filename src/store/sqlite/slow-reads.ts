@@ -88,7 +88,7 @@ export async function readElsewhere(
   }
   if (!plan.counted) return { matchCount: 0 }
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
-  return { matchCount: await countElsewhere(count, readers, bounds) }
+  return { matchCount: await countElsewhere(count(), readers, bounds) }
 }
 
 export async function explainElsewhere(
@@ -97,7 +97,7 @@ export async function explainElsewhere(
   { table, readers, bounds }: Elsewhere,
 ): Promise<Explanation> {
   const start = performance.now()
-  const matchCount = await countElsewhere(readStatements(plan, table, true).count, readers, bounds)
+  const matchCount = await countElsewhere(readStatements(plan, table, true).count(), readers, bounds)
   return finish(matchCount, Math.round(performance.now() - start))
 }
 

@@ -215,7 +215,8 @@ function readPage(
   }
   if (!plan.counted) return { matchCount: 0 }
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
-  const [matchCount] = statements.prepare(count.text).get(...count.values) as unknown as [number]
+  const { text, values } = count()
+  const [matchCount] = statements.prepare(text).get(...values) as unknown as [number]
   return { matchCount }
 }
 

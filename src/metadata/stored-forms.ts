@@ -1,0 +1,95 @@
+/**
+ * In which forms versions ever stored values under a path. A store remembers them for a collection beside its paths, as
+ * `$form.path`, since documents outlive the versions that wrote them; no path begins with `$`.
+ */
+import type { Element, Field, Fields, ObjectField } from '../schema/field.ts'
+import { type Kind, kindOf } from '../schema/kind.ts'
+import { allFields } from '../schema/schema.ts'
+
+/** A kind of values; big numbers are a form of their own, which not every reading of numbers holds. */
+type Form = Kind | 'big'
+
+/** The forms of everything that documents of the schema hold. */
+export function formsOf(fields: Fields): readonly string[] {
+  return [...allFields(fields)].filter(isStored).flatMap((field) => {
+    const own = entryOf(field)
+    return field.kind === 'array' ? [own, entryOf(field.element)] : [own]
+  })
+}
+
+/** Whether it tells of a form, not of a path. */
+export function isForm(entry: string): boolean {
+  return entry.startsWith('$')
+}
+
+/** Whether it tells of values that have members or elements, or may have. */
+export function isOpenForm(entry: string): boolean {
+  return /^\$(?:object|array|any)\./.test(entry)
+}
+
+/** The fields, with a mark on each whose stored values may be of another form, by all that is remembered. */
+export function withMixed(root: ObjectField, remembered: readonly string[]): ObjectField {
+  const forms = byPath(remembered)
+  const isMixed = forms.values().some((each) => each.size > 1)
+  return isMixed ? markedObject(root, forms, false) : root
+}
+
+type StoredForms = ReadonlyMap<string, ReadonlySet<string>>
+
+function byPath(remembered: readonly string[]): StoredForms {
+  const forms = new Map<string, Set<string>>()
+  for (const entry of remembered.filter(isForm)) {
+    const end = entry.indexOf('.')
+    const path = entry.slice(end + 1)
+    const known = forms.get(path) ?? new Set()
+    forms.set(path, known.add(entry.slice(1, end)))
+  }
+  return forms
+}
+
+/** What is inside of something that may be anything may be anything, too. */
+function marked(field: Field, forms: StoredForms, isInside: boolean): Field {
+  const isElementMixed = field.kind === 'array' && isMixed(field.element, forms)
+  const isOwn = isInside || isMixed(field, forms) || isElementMixed
+  const whole = isOwn ? { ...field, isMixed: true as const } : field
+  if (whole.kind === 'object') return markedObject(whole, forms, isOwn)
+  if (whole.kind !== 'array') return whole
+  return { ...whole, element: marked(whole.element, forms, isOwn) as Element }
+}
+
+function markedObject(object: ObjectField, forms: StoredForms, isInside: boolean): ObjectField {
+  const fields = [...object.fields].map(([name, field]): [string, Field] => [
+    name,
+    marked(field, forms, isInside),
+  ])
+  return { ...object, fields: new Map(fields) }
+}
+
+function isMixed(field: Field, forms: StoredForms): boolean {
+  // Every document has an `_id`, and all of them are of one form.
+  if (field.path === '_id' || !isStored(field)) return false
+  const own = formOf(field)
+  if (own === 'any') return false
+  return (forms.get(field.path) ?? NONE).values().some((form) => form !== own && !isHeldBy(form, own))
+}
+
+function isHeldBy(form: string, own: Form): boolean {
+  return own === 'big' && form === 'number'
+}
+
+function entryOf(field: Field): string {
+  return `$${formOf(field)}.${field.path}`
+}
+
+function formOf(field: Field): Form {
+  const isBig =
+    field.kind === 'simple' && (field.type.name === 'biginteger' || field.type.name === 'bigdecimal')
+  return isBig ? 'big' : kindOf(field)
+}
+
+/** Nothing is stored under a reference, or where values are filled in when a document is read. */
+export function isStored(field: Field): boolean {
+  return field.kind !== 'reference' && !(field.kind === 'simple' && field.virtual)
+}
+
+const NONE: ReadonlySet<string> = new Set()
