@@ -113,8 +113,9 @@ const STORED_COLUMNS = 4
 function filterBy(query: Query<FieldRef> | undefined, documents: Documents, writing: Writing): Fragment {
   if (!query) return raw('')
   const name = mentionsOthers(query) ? documents.table.name : ''
-  const to = translation(documents, writing, name)
-  const terms = filterTerms(conjunctsOf(query), to)
+  const conjuncts = conjunctsOf(query)
+  const to = { ...translation(documents, writing, name), isAlone: conjuncts.length === 1 }
+  const terms = filterTerms(conjuncts, to)
   return sql` where ${terms.length === 0 ? where(query, to) : joinBalanced(terms, ' and ')}`
 }
 

@@ -102,6 +102,6 @@ function equalityOf(key: FieldRef, outer: FieldRef): Equality | undefined {
 }
 
 /** Every document has one. */
-function isId({ field }: FieldRef): boolean {
+export function isId({ field }: FieldRef): boolean {
   return field.path === '_id'
 }

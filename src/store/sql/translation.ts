@@ -28,6 +28,8 @@ export interface Translation extends Rows {
   readonly isWatched: boolean
   /** Whether it stands inside of an `or` or `not`, of which no engine makes a join. */
   readonly isOptional?: boolean
+  /** Whether nothing else is asked of the documents, so that they can only be found by what this asks. */
+  readonly isAlone?: boolean
 }
 
 /** The table whose documents a query is about. */

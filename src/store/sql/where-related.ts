@@ -8,7 +8,15 @@ import type { ArrayField } from '../../schema/field.ts'
 import type { Base, KeyedRows } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
 import { type Around, type Filter, allOf, elementsOf, joinedRows, localTerms } from './joined-rows.ts'
-import { type Equality, type Joining, indexedFormsOf, isByIndex, joiningOf, valueOf } from './joining.ts'
+import {
+  type Equality,
+  type Joining,
+  indexedFormsOf,
+  isByIndex,
+  isId,
+  joiningOf,
+  valueOf,
+} from './joining.ts'
 import {
   OPERATORS,
   type OtherRows,
@@ -127,9 +135,11 @@ function isKey(equality: Equality, local: Joining['local'], around: Around): Fra
   const { other, to } = around
   // In the scopes around.
   const outer = { ...equality.outer, up: equality.outer.up - 1 }
+  // Where few keys lead to documents by their `_id`, the other way would never be the shorter one.
+  const isOneWay = to.isAlone && isId(outer) && local.some(other.isServed)
   const indexedForms = new Set([
     ...(isElement ? [] : indexedFormsOf(outer, equality, to)),
-    ...indexedFormsOf(key, equality, other.translation('r')),
+    ...(isOneWay ? [] : indexedFormsOf(key, equality, other.translation('r'))),
   ])
   const select: KeyedRows['select'] = (make) => selectKeys({ equality, local, around }, make)
   const test = (value: Fragment): Fragment =>
