@@ -3,14 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import {
-  EVERYTHING,
-  type TestService,
-  dataErrorCodes,
-  documentsOf,
-  openTestService,
-} from '../support/service.ts'
-import { ALL, BOSS, answer, callerAs, equals, idsIn, plain, readBy, stored } from './ruled.ts'
+import { EVERYTHING, type TestService, dataErrorCodes, documentsOf } from '../support/service.ts'
+import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
 
 const OWN: JsonObject = { role: 'clerk', where: equals('owner', '$caller.principal') }
 const DRAFT: JsonObject = { role: 'clerk', where: equals('state', 'draft') }
@@ -61,12 +55,13 @@ const DOCUMENTS = [
 const ANN = callerAs(['clerk'], 'ann')
 const NAMELESS = callerAs(['clerk'])
 
-async function opened(access: JsonObject = {}, fields: JsonObject = {}): Promise<TestService> {
-  const on = await openTestService()
+function opened(access: JsonObject = {}, fields: JsonObject = {}): Promise<TestService> {
   const open = { insert: ['anyone'], find: ['anyone'], update: ['anyone'], delete: ['anyone'] }
-  await on.define('t', { ...FIELDS, ...fields }, { schema: { access: { ...open, ...access } } })
-  assert.equal((await on.insert('t', { data: DOCUMENTS }, BOSS)).modifiedCount, DOCUMENTS.length)
-  return on
+  return openRuled({
+    access: { ...open, ...access },
+    fields: { ...FIELDS, ...fields },
+    documents: DOCUMENTS,
+  })
 }
 
 const IN_ORDER: JsonObject = { sort: { _id: '$asc' } }

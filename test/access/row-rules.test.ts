@@ -4,15 +4,9 @@ import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import {
-  EVERYTHING,
-  type TestService,
-  dataErrorCodes,
-  documentsOf,
-  openTestService,
-} from '../support/service.ts'
+import { EVERYTHING, type TestService, dataErrorCodes, documentsOf } from '../support/service.ts'
 import { startTestServer } from '../support/server.ts'
-import { ALL, BOSS, answer, callerAs, equals, idsIn, plain, readBy, stored } from './ruled.ts'
+import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
 
 const OWN: JsonObject = { role: 'clerk', where: equals('owner', '$caller.principal') }
 const REGIONAL: JsonObject = {
@@ -40,13 +34,9 @@ const DOCUMENTS: readonly JsonObject[] = [
 
 const ANN = callerAs(['clerk'], 'ann')
 
-async function opened(access: JsonObject = RULED, fields: JsonObject = FIELDS): Promise<TestService> {
-  const on = await openTestService()
+function opened(access: JsonObject = RULED, fields: JsonObject = FIELDS): Promise<TestService> {
   const open = { insert: ['boss'], find: ['boss'], update: ['boss'], delete: ['boss'] }
-  await on.define('t', fields, { schema: { access: { ...open, ...access } } })
-  const { modifiedCount } = await on.insert('t', { data: DOCUMENTS }, BOSS)
-  assert.equal(modifiedCount, DOCUMENTS.length)
-  return on
+  return openRuled({ access: { ...open, ...access }, fields, documents: DOCUMENTS })
 }
 
 const regional = (regions: Json): Caller => callerAs(['regional'], 'x', { area: { regions } })

@@ -1,9 +1,10 @@
 /** What the tests of row rules share: callers with names and claims, and every way to read. */
 import assert from 'node:assert/strict'
+import { after } from 'node:test'
 import { type Caller, PERMISSIONS } from '../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { EVERYTHING, type TestService, documentsOf } from '../support/service.ts'
+import { EVERYTHING, type TestService, documentsOf, openTestService } from '../support/service.ts'
 
 export const ALL: JsonObject = { $and: [] }
 
@@ -14,6 +15,36 @@ export function callerAs(roles: readonly string[], principal = '', claims: JsonO
 export const BOSS = callerAs(['boss'], 'boss')
 
 export const equals = (field: string, rvalue: Json): JsonObject => ({ field, op: '=', rvalue })
+
+/** The entity `t` as a test has it. */
+export interface Ruled {
+  readonly access: JsonObject
+  readonly fields: JsonObject
+  readonly documents: readonly JsonObject[]
+}
+
+const opened = new Map<string, Promise<TestService>>()
+after(() => Promise.all([...opened.values()].map(async (on) => (await on)[Symbol.asyncDispose]())))
+
+/** Tests that have the same `t` share a service, which costs more to open than most of them; its documents are new. */
+export async function openRuled(ruled: Ruled): Promise<TestService> {
+  const key = JSON.stringify(ruled)
+  const known = opened.get(key)
+  const opening = known ?? define(ruled)
+  opened.set(key, opening)
+  const on = await opening
+  if (known)
+    assert.equal((await on.service.data.delete(BOSS, { entity: 't' }, { query: ALL })).status, 'COMPLETE')
+  const { modifiedCount } = await on.insert('t', { data: ruled.documents }, BOSS)
+  assert.equal(modifiedCount, ruled.documents.length)
+  return { ...on, [Symbol.asyncDispose]: async () => undefined }
+}
+
+async function define({ access, fields }: Ruled): Promise<TestService> {
+  const on = await openTestService()
+  await on.define('t', fields, { schema: { access } })
+  return on
+}
 
 /** What a reader was told: how many match, and the documents in their order. */
 export interface Answer {

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { type Chance, chanceFrom } from '../fuzz/mutate.ts'
+import { diskDirectory } from '../support/disk.ts'
 import { type Answer, askServer } from '../support/server.ts'
 import { SEED } from '../support/seed.ts'
 import { metadataDocument } from '../support/service.ts'
@@ -19,7 +19,7 @@ const CONNECTIONS = 4
 /** Far more than they take: what hangs must end all the same. */
 const BOUNDED = { timeout: 180_000 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'smalt-crash-'))
+const scratch = mkdtempSync(join(diskDirectory(), 'smalt-crash-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
 
 /** One insert: its documents stand together or not at all. */

@@ -1,7 +1,6 @@
 /** A process killed at any moment leaves exactly the events of the changes that survive it. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import type { Store } from '../../src/store/store.ts'
 import { type Chance, chanceFrom } from '../fuzz/mutate.ts'
 import { allEvents } from '../store/events.ts'
 import { ENTITY, changedCount, checkEvents, nextChange, thingMetadata } from '../store/events-world.ts'
+import { diskDirectory } from '../support/disk.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'
 import { type Answer, askServer } from '../support/server.ts'
@@ -26,7 +26,7 @@ const IDS = Array.from({ length: 60 }, (_, i) => `t${i}`)
 /** Far more than they take: what hangs must end all the same. */
 const BOUNDED = { timeout: 180_000 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'smalt-crash-'))
+const scratch = mkdtempSync(join(diskDirectory(), 'smalt-crash-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
 
 interface Victim {

@@ -19,8 +19,8 @@ export interface RoundsResult {
   readonly answered: number
 }
 
-/** How many worlds two databases hold before new ones are made. */
-const ROUNDS_PER_SIDES = 40
+/** How many worlds two databases hold before new ones are made: every change of metadata reads those of all of them. */
+const ROUNDS_PER_SIDES = 5
 
 export async function runRounds(options: Rounds): Promise<RoundsResult> {
   const { pairs, seed, perRound = 200, wrap, shrinkMs = 60_000, isLoud = false } = options

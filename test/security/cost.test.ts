@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { EVERYTHING } from '../support/service.ts'
 import { type Part, type Parts, throughEach } from './entry-points.ts'
-import { BOSS, CLERK, everybody, openOffice, put } from './office.ts'
+import { BOSS, CLERK, everybody, openOffice, put, removeNew } from './office.ts'
 
 const office = openOffice()
 
@@ -49,6 +49,7 @@ test('regex: a pattern built to explode is answered as others are, at every entr
     })) {
       assert.equal(code, undefined, `${name} ${regex}: ${text}`)
     }
+    await removeNew(office())
   }
 })
 

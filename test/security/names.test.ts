@@ -6,7 +6,7 @@ import type { Answer } from '../support/server.ts'
 import { metadataDocument } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'
 import { type Part, type Parts, throughEach } from './entry-points.ts'
-import { BOSS, everybody, openOffice } from './office.ts'
+import { BOSS, everybody, openOffice, removeNew } from './office.ts'
 
 const office = openOffice()
 
@@ -79,6 +79,7 @@ test('names: in a projection a hostile name is the name of nothing', async () =>
       if (isRefused) assert.match(outcome.code, REFUSED, `${outcome.name} ${field}: ${outcome.text}`)
       checkText(outcome.text, outcome.name)
     }
+    await removeNew(office())
   }
 })
 

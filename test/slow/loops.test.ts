@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'
-import { ADMIN, openTestService } from '../support/service.ts'
+import { ADMIN, type TestService, openTestService } from '../support/service.ts'
 
 const QUERY: JsonObject = { field: 'a.*', op: '=', rfield: 'b.*' }
 
@@ -12,6 +12,29 @@ test('find: arrays against arrays stall nobody, and end at their time limit', as
   await on.define('e', { a: numbers, b: numbers })
   const evens = Array.from({ length: 6_000 }, (_, i) => 2 * i)
   await on.store('e', [{ a: evens, b: evens.map((each) => each + 1) }])
+  await endsAside(on, 'e', QUERY)
+  const after = await on.find('e', {
+    query: { array: 'a', contains: '$any', values: [4] },
+    projection: { field: '_id' },
+  })
+  assert.equal(after.matchCount, 1)
+})
+
+test('find: references of references of references stall nobody, and end at their time limit', async () => {
+  await using on = await openTestService()
+  const numbers = { group: { type: 'integer' }, x: { type: 'integer' }, y: { type: 'integer' } }
+  const query = { field: 'group', op: '=', rfield: '$parent.group' }
+  const documents = Array.from({ length: 12 }, (_, x) => ({ group: 1, x, y: -1 }))
+  for (let i = 0; i <= 5; i++) {
+    const before = { type: 'reference', entity: `e${i - 1}`, query }
+    await on.define(`e${i}`, i === 0 ? numbers : { ...numbers, before })
+    await on.store(`e${i}`, documents)
+  }
+  await endsAside(on, 'e5', { field: `${'before.*.'.repeat(5)}x`, op: '=', rfield: 'y' })
+})
+
+/** The query is ended by its time limit, and others have had their turns meanwhile. */
+async function endsAside(on: TestService, entity: string, query: JsonObject): Promise<void> {
   let turns = 0
   let isDone = false
   const turn = (): void => {
@@ -19,17 +42,12 @@ test('find: arrays against arrays stall nobody, and end at their time limit', as
     if (!isDone) setImmediate(turn)
   }
   setImmediate(turn)
-  const body = { query: QUERY, projection: { field: '_id' }, execution: { maxTimeMs: 100 } }
-  const response = await on.find('e', body)
+  const body = { query, projection: { field: '_id' }, execution: { maxTimeMs: 100 } }
+  const response = await on.find(entity, body)
   isDone = true
   assert.equal(response.errors?.[0]?.errorCode, 'store-crud:Timeout')
   assert.ok(turns > 10, `the event loop turned ${turns} times`)
-  const after = await on.find('e', {
-    query: { array: 'a', contains: '$any', values: [4] },
-    projection: { field: '_id' },
-  })
-  assert.equal(after.matchCount, 1)
-})
+}
 
 test('bulk: a read inside of an atomic one is held to its time limit, too', async () => {
   await using on = await openTestService({ limits: { queryTimeMs: 100 } })

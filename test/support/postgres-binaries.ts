@@ -10,9 +10,9 @@ import {
   statSync,
 } from 'node:fs'
 import { symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { diskDirectory } from './disk.ts'
 
 export interface PostgresBinaries {
   readonly initdb: string
@@ -49,7 +49,7 @@ function isOpenToAll(directory: string): boolean {
 /** One copy for each version; made aside and renamed, because several test processes may need it at once. */
 function reachableCopy(home: string): string {
   const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { version: string }
-  const copy = join(tmpdir(), `smalt-postgres-${basename(home)}-${version}`)
+  const copy = join(diskDirectory(), `smalt-postgres-${basename(home)}-${version}`)
   if (existsSync(copy)) return copy
   const draft = mkdtempSync(`${copy}-`)
   try {

@@ -2,8 +2,9 @@
 import pg from 'pg'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
-import { LostError, StoppedError, UnreachableError, isLost, stateOf } from './failures.ts'
+import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
 import { PATIENCE_MS, bounded, patiently } from './bounded.ts'
+import { gather } from './gathering.ts'
 import type { Location } from './location.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
@@ -17,6 +18,11 @@ export interface Session {
 
 /** One connection, for as long as the work takes. */
 export interface Connection extends Session {
+  /**
+   * The same, but with no more than so many bytes: what has more is ended, and fails with TooMuchAtOnce when it has. Not
+   * for use inside a transaction, which would be lost with it.
+   */
+  askAtMost(mostBytes: number, statement: Statement): Promise<readonly Row[]>
   /** Text of our own without parameters, not waited for: what fails here fails the next statement too. */
   send(text: string): void
   /** Fails when the transaction was taken back instead, which is how the server answers where something failed. */
@@ -129,6 +135,10 @@ function transactionStatus(client: pg.PoolClient): string | null {
   return (client as unknown as { getTransactionStatus(): string | null }).getTransactionStatus()
 }
 
+function backendOf(client: pg.PoolClient): number {
+  return (client as unknown as { readonly processID: number }).processID
+}
+
 interface Means {
   readonly names: StatementNames
   readonly cancel: (backend: number) => Promise<void>
@@ -141,22 +151,36 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
   /** In a transaction that has failed already, what matters is why. */
   const reasonOf = (error: unknown): unknown =>
     lostIfSilent(stateOf(error) === FAILED_BEFORE ? (failure ?? error) : error)
+  /** A beginning must not be cancelled: what follows it would be committed piece by piece. */
+  const cancelOn = (backend: number): Promise<void> => begun.then(() => cancel(backend))
+  const configOf = ({ text, values }: Statement): pg.QueryArrayConfig => {
+    // What runs was cancelled; what would follow is not begun. Only taking back is always right.
+    if (isStopped && text !== 'rollback') throw new StoppedError('stopped')
+    const name = names.nameOf(text)
+    return { text, values: [...values], rowMode: 'array', ...(name !== undefined && { name }) }
+  }
   return {
-    async ask({ text, values }) {
-      // What runs was cancelled; what would follow is not begun. Only taking back is always right.
-      if (isStopped && text !== 'rollback') throw new StoppedError('stopped')
-      const name = names.nameOf(text)
-      const query = {
-        text,
-        values: [...values],
-        rowMode: 'array',
-        ...(name !== undefined && { name }),
-      } as const
+    async ask(statement) {
+      const config = configOf(statement)
       try {
-        return (await client.query<string[]>(query)).rows
+        return (await client.query<string[]>(config)).rows
       } catch (error) {
         throw reasonOf(error)
       }
+    },
+    async askAtMost(mostBytes, statement) {
+      const config = configOf(statement)
+      let cancelling: Promise<void> | undefined
+      const onTooMuch = (): void => void (cancelling = cancelOn(backendOf(client)).catch(ignore))
+      const gathering = gather(client, config, { mostBytes, onTooMuch })
+      await gathering.catch(ignore)
+      // What comes next on this connection must not be met by a cancellation that is still on its way.
+      await cancelling
+      const rows = await gathering.catch((error: unknown) => {
+        throw reasonOf(error)
+      })
+      if (rows) return rows
+      throw isStopped ? new StoppedError('stopped') : new TooMuchAtOnce('too much to be held at once')
     },
     send(text) {
       const sent = client.query(text).then(ignore, (error: unknown) => void (failure ??= error))
@@ -168,17 +192,8 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
       })
       if (command !== 'COMMIT') throw lostIfSilent(failure ?? new Error('the transaction was taken back'))
     },
-    // A beginning must not be cancelled: what follows it would be committed piece by piece.
     within: (bounds, work) =>
-      bounded(
-        client,
-        {
-          bounds,
-          cancel: (backend) => begun.then(() => cancel(backend)),
-          onStop: (stopped) => (isStopped = stopped),
-        },
-        work,
-      ),
+      bounded(client, { bounds, cancel: cancelOn, onStop: (stopped) => (isStopped = stopped) }, work),
   }
 }
 

@@ -34,6 +34,9 @@ export function isCancelled(error: unknown): boolean {
 /** Time was over before the statement was sent. */
 export class StoppedError extends Error {}
 
+/** More rows than are held at once; nothing of them was kept. */
+export class TooMuchAtOnce extends Error {}
+
 /** The driver failed without a word from the server: the way to it is gone. */
 export class LostError extends Error {}
 

@@ -3,9 +3,10 @@ import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { endsHere } from '../../plan/about.ts'
 import type { Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
-import type { Row, Session } from './connections.ts'
-import { mayBeStale } from './failures.ts'
-import { pieces } from './cursor.ts'
+import type { Connection, Row, Session } from './connections.ts'
+import { TooMuchAtOnce, mayBeStale } from './failures.ts'
+import { FIRST_PIECE, pieces } from './cursor.ts'
+import { MOST_AT_ONCE } from './gathering.ts'
 import { type ReadStatements, type Residual, pageDocument, readStatements } from './reads.ts'
 
 export type Take = (document: StoredDocument) => void
@@ -33,9 +34,49 @@ export async function repeatingUntaken<T>(take: Take, work: (take: Take) => Prom
 interface Finding {
   readonly read: ReadStatements
   readonly take: Take
+  /** At a time, where some of them are known to be large. */
+  readonly mostRows?: number
 }
 
-export async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
+/** The page at once, outside of any transaction; undefined when it is too much for that, and nothing was taken. */
+export async function findAtOnce(
+  connection: Connection,
+  plan: ReadPlan,
+  finding: Finding,
+): Promise<Found | undefined> {
+  const session: Session = { ask: (statement) => connection.askAtMost(MOST_AT_ONCE, statement) }
+  return await findPage(session, plan, finding).catch((error: unknown) => {
+    if (!(error instanceof TooMuchAtOnce)) throw error
+    return undefined
+  })
+}
+
+/** Inside a transaction, where nothing can be tried: what may be large is read piece by piece from the beginning. */
+export async function findWithin(session: Session, plan: ReadPlan, finding: Finding): Promise<Found> {
+  if (finding.read.residual) return await findByLooking(session, plan, finding)
+  const { from, to, joins = [] } = plan
+  const isFew = to !== undefined && to - from < FIRST_PIECE && joins.length === 0
+  return await (isFew ? findPage : findByPieces)(session, plan, finding)
+}
+
+/** Inside a transaction: the documents of the page one after the other, a few of them here at a time. */
+export async function findByPieces(
+  session: Session,
+  plan: ReadPlan,
+  { read, take, mostRows }: Finding,
+): Promise<Found> {
+  let taken = 0
+  for await (const rows of pieces(session, read.page, mostRows)) {
+    for (const row of rows) take(pageDocument(row))
+    taken += rows.length
+  }
+  if (!plan.counted) return { matchCount: 0 }
+  if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
+  const [counted] = await session.ask(read.count())
+  return { matchCount: Number(counted![0]) }
+}
+
+async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   const { rows, matchCount } = await pageAndCount(session, plan, read)
   // Nothing is handed over before all is known: what fails until then is asked once more.
   for (const row of rows) take(pageDocument(row))
@@ -70,11 +111,7 @@ const lastFull = new Set<string>()
 const MOST_TEXTS = 1_000
 
 /** Inside a transaction: every document that may match is looked at, and the page is cut out of those that do. */
-export async function findByLooking(
-  session: Session,
-  plan: ReadPlan,
-  { read, take }: Finding,
-): Promise<Found> {
+async function findByLooking(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   let matchCount = 0
   for await (const document of documentsOf(session, read)) {
     const isOnPage = matchCount >= plan.from && matchCount <= (plan.to ?? Infinity)

@@ -6,7 +6,7 @@ import type { Table } from './catalogue.ts'
 import type { Connections } from './connections.ts'
 import { type Drawing, createDrawing } from './drawing.ts'
 import { NOTHING_STORED, explainPage } from './explain.ts'
-import { type Take, findByLooking, findPage } from './find.ts'
+import { type Take, findWithin } from './find.ts'
 import { answers, readStatements } from './reads.ts'
 import type { Stamp } from './rows.ts'
 import { OutdatedError } from './failures.ts'
@@ -60,9 +60,7 @@ export async function findIn(
   { table, take }: { readonly table: Table | undefined; readonly take: Take },
 ): Promise<Found> {
   if (!table) return { matchCount: 0 }
-  const read = readStatements(plan, table)
-  if (read.residual) return await findByLooking(transaction, plan, { read, take })
-  return await findPage(transaction, plan, { read, take })
+  return await findWithin(transaction, plan, { read: readStatements(plan, table), take })
 }
 
 export async function explainIn(

@@ -8,7 +8,8 @@ import { writeAtOnce } from './at-once.ts'
 import { tidyUp } from './builds.ts'
 import { changesOf } from './changes.ts'
 import { openConnections } from './connections.ts'
-import { type Take, findPage, pageOf, repeatingUntaken } from './find.ts'
+import { FIRST_PIECE } from './cursor.ts'
+import { type Take, findAtOnce, findByPieces, findWithin, pageOf, repeatingUntaken } from './find.ts'
 import { createKnownTables } from './known-tables.ts'
 import { createListening } from './listening.ts'
 import { readLocation } from './location.ts'
@@ -23,7 +24,7 @@ import { answers, readStatements } from './reads.ts'
 import { createRunner } from './runner.ts'
 import { createSequencer } from './sequencer.ts'
 import { nextValues } from './sequences.ts'
-import { drawingOn, explainIn, findIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
+import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
 import { sinksOn } from './sinks.ts'
 import { streamOn } from './stream.ts'
 import { type Transaction, inTransaction } from './transaction.ts'
@@ -66,9 +67,14 @@ export function openPostgresStore(options: PostgresOptions): Store {
     const id = soughtId(plan)
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
     const read = readStatements(plan, table)
-    if (!read.residual) return await connections.with((each) => findPage(each, plan, { read, take }), bounds)
+    const finding = { read, take }
     const once = { bounds, isOneMoment: true, mayRepeat: false }
-    return await inTransaction(connections, (each) => findIn(each, plan, { table, take }), once)
+    if (read.residual)
+      return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
+    const found = await connections.with((each) => findAtOnce(each, plan, finding), bounds)
+    if (found) return found
+    const large = { ...finding, mostRows: FIRST_PIECE }
+    return await inTransaction(connections, (each) => findByPieces(each, plan, large), once)
   }
 
   function watching<T>(operation: string, work: () => Promise<T>): Promise<T> {

@@ -18,7 +18,7 @@ export type ReaderRequest =
       /** Becomes 1 when nobody waits for the answer any more. */
       readonly cancelled: Int32Array
     }
-  | { readonly kind: 'next'; readonly cursor: number; readonly count: number }
+  | { readonly kind: 'next'; readonly cursor: number; readonly count: number; readonly mostBytes?: number }
   | { readonly kind: 'close'; readonly cursor: number }
 
 export type ReaderAnswer =
@@ -73,7 +73,7 @@ function handle(request: ReaderRequest): void {
       open(request)
       break
     case 'next':
-      next(request.cursor, request.count)
+      next(request)
       break
     case 'close':
       close(request.cursor)
@@ -102,20 +102,31 @@ function close(id: number): void {
   release(cursor.database)
 }
 
-function next(id: number, count: number): void {
+function next({ cursor: id, count, mostBytes = Infinity }: ReaderRequest & { readonly kind: 'next' }): void {
   const cursor = cursors.get(id)
   if (!cursor) return
   running = cursor
   const rows: unknown[] = []
   let isLast = false
-  while (rows.length < count && !isLast) {
+  let bytes = 0
+  while (rows.length < count && bytes < mostBytes && !isLast) {
     const { value, done } = cursor.rows.next()
     if (done) isLast = true
-    else rows.push(value)
+    else {
+      rows.push(value)
+      bytes += sizeOf(value as readonly unknown[])
+    }
   }
   running = undefined
   if (isLast) close(id)
   answer({ kind: 'rows', cursor: id, rows, isLast })
+}
+
+/** About as many bytes: only texts can be large. */
+function sizeOf(row: readonly unknown[]): number {
+  let size = 0
+  for (const column of row) if (typeof column === 'string') size += column.length
+  return size
 }
 
 function answer(message: ReaderAnswer): void {

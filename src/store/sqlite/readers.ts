@@ -15,11 +15,21 @@ export interface Readers extends AsyncDisposable {
 interface Cursor<Row> extends Disposable {
   /** At most so many rows; fewer means there are no more. */
   next(count: number): Promise<readonly Row[]>
+  /** The same for rows that may be large: no more of them than fit into a few megabytes, but one. */
+  piece(count: number): Promise<Piece<Row>>
 }
+
+interface Piece<Row> {
+  readonly rows: readonly Row[]
+  readonly isLast: boolean
+}
+
+/** About as much is on its way between two threads at a time. */
+const PIECE_BYTES = 8 * 1024 * 1024
 
 interface Thread {
   readonly worker: Worker
-  readonly waiting: Map<number, PromiseWithResolvers<readonly unknown[]>>
+  readonly waiting: Map<number, PromiseWithResolvers<Piece<unknown>>>
 }
 
 export function createReaders(file: string, size: number): Readers {
@@ -55,7 +65,7 @@ function startThread(file: string, onEnd: () => void): Thread {
   worker.on('message', (answer: ReaderAnswer) => {
     const asked = waiting.get(answer.cursor)
     waiting.delete(answer.cursor)
-    if (answer.kind === 'rows') asked?.resolve(answer.rows)
+    if (answer.kind === 'rows') asked?.resolve(answer)
     else asked?.reject(answer.isTooBig ? tooBig() : answer.error)
   })
   const fail = (error: unknown): void => {
@@ -92,23 +102,26 @@ function openCursor<Row>(
   const signal = bounds.hangUp?.()
   signal?.addEventListener('abort', onAbort)
   send({ kind: 'open', cursor, text: statement.text, values: statement.values, cancelled })
+  async function ask(count: number, mostBytes?: number): Promise<Piece<Row>> {
+    if (signal?.aborted) end(hungUp())
+    if (ended) throw ended
+    const asked = Promise.withResolvers<Piece<unknown>>()
+    waiting.set(cursor, asked)
+    send({ kind: 'next', cursor, count, ...(mostBytes !== undefined && { mostBytes }) })
+    // Only the time of the search counts, not the time a slow reader takes between two batches.
+    const start = performance.now()
+    const timer = setTimeout(() => end(timedOut(bounds.timeLimitMs)), Math.max(0, remainingMs))
+    try {
+      return (await asked.promise) as Piece<Row>
+    } finally {
+      clearTimeout(timer)
+      remainingMs -= performance.now() - start
+    }
+  }
+
   return {
-    async next(count) {
-      if (signal?.aborted) end(hungUp())
-      if (ended) throw ended
-      const asked = Promise.withResolvers<readonly unknown[]>()
-      waiting.set(cursor, asked)
-      send({ kind: 'next', cursor, count })
-      // Only the time of the search counts, not the time a slow reader takes between two batches.
-      const start = performance.now()
-      const timer = setTimeout(() => end(timedOut(bounds.timeLimitMs)), remainingMs)
-      try {
-        return (await asked.promise) as readonly Row[]
-      } finally {
-        clearTimeout(timer)
-        remainingMs -= performance.now() - start
-      }
-    },
+    next: async (count) => (await ask(count)).rows,
+    piece: (count) => ask(count, PIECE_BYTES),
     [Symbol.dispose]() {
       signal?.removeEventListener('abort', onAbort)
       send({ kind: 'close', cursor })

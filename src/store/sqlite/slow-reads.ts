@@ -121,28 +121,34 @@ async function* documentsOf(
   bounds: Bounds,
 ): AsyncGenerator<StoredDocument> {
   using cursor = readers.open<StoredRow>(statement, bounds)
-  let rows: readonly StoredRow[]
-  do {
-    rows = await cursor.next(BATCH)
-    for (const row of rows) yield storedFrom(row)
-  } while (rows.length === BATCH)
+  for (let isLast = false; !isLast;) {
+    const piece = await cursor.piece(BATCH)
+    for (const row of piece.rows) yield storedFrom(row)
+    isLast = piece.isLast
+  }
 }
 
-/** Whether one document alone could keep the engine busy: arrays held against arrays, elements inside elements. */
-function loopsInLoops(query: Query<FieldRef>, isInside = false): boolean {
+/**
+ * Whether one document alone could keep the engine busy: arrays held against arrays, elements inside elements, or
+ * references of references of references, through which a few documents each make very many ways.
+ */
+function loopsInLoops(query: Query<FieldRef>, { isInside = false, crossed = 0 }: Nesting = {}): boolean {
   switch (query.kind) {
     case 'compareFields':
     case 'inField':
       return isInside || (isMany(query.field) && isMany(query.rfield))
     case 'elemMatch':
-      return isInside || loopsInLoops(query.query, true)
-    case 'related':
-      return isInside || loopsInLoops(query.join) || loopsInLoops(query.query)
+      return isInside || loopsInLoops(query.query, { isInside: true, crossed })
+    case 'related': {
+      const within = { crossed: crossed + 1 }
+      const isFar = within.crossed > MOST_CROSSED
+      return isInside || isFar || loopsInLoops(query.join, within) || loopsInLoops(query.query, within)
+    }
     case 'and':
     case 'or':
-      return query.terms.some((term) => loopsInLoops(term, isInside))
+      return query.terms.some((term) => loopsInLoops(term, { isInside, crossed }))
     case 'not':
-      return loopsInLoops(query.term, isInside)
+      return loopsInLoops(query.term, { isInside, crossed })
     case 'compare':
     case 'in':
     case 'regex':
@@ -152,6 +158,15 @@ function loopsInLoops(query: Query<FieldRef>, isInside = false): boolean {
       return unreachable(query)
   }
 }
+
+interface Nesting {
+  /** Whether it stands inside of an element. */
+  readonly isInside?: boolean
+  /** How many references lead to where it stands. */
+  readonly crossed?: number
+}
+
+const MOST_CROSSED = 2
 
 function isMany({ field, steps }: FieldRef): boolean {
   return field.kind === 'array' || steps.includes('*')

@@ -1,4 +1,5 @@
 /** The embedded store: one SQLite file, nothing to set up. */
+import type { StatementSync } from 'node:sqlite'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { endsHere, soughtId } from '../../plan/about.ts'
 import type { Sequence } from '../../schema/field.ts'
@@ -204,10 +205,14 @@ function readPage(
   const { page, count } = read
   let taken = 0
   try {
-    for (const row of rowsOf(statements.prepare(page.text), page.values, plan)) {
+    const statement = statements.prepare(page.text)
+    let largest = largestSeen.get(statement) ?? 0
+    for (const row of rowsOf(statement, page.values, plan)) {
       taken++
+      largest = Math.max(largest, row[2].length)
       take(storedFrom(row))
     }
+    largestSeen.set(statement, largest)
   } catch (error) {
     // The driver does not reset a statement whose rows were ended by an error.
     statements.forget(page.text)
@@ -220,15 +225,22 @@ function readPage(
   return { matchCount }
 }
 
-/** Pages are fetched whole, which is faster; what may be large is fetched row by row, so that it is never all here. */
+/** Pages are fetched whole, which is faster; what may be large comes row by row, so that it is never all here. */
 function rowsOf(
-  statement: ReturnType<Statements['prepare']>,
+  statement: StatementSync,
   values: readonly SqlValue[],
-  { from, to }: ReadPlan,
+  { from, to, joins = [] }: ReadPlan,
 ): Iterable<StoredRow> {
-  const isPage = to !== undefined && to - from < 1000
+  const most = to === undefined ? Infinity : to - from + 1
+  const isLittle = most <= FEW || most * (largestSeen.get(statement) ?? Infinity) <= MOST_AT_ONCE
+  const isPage = most <= 1000 && isLittle && joins.length === 0
   return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<StoredRow>
 }
+
+/** How large the documents are that a statement has given so far. */
+const largestSeen = new WeakMap<StatementSync, number>()
+const FEW = 4
+const MOST_AT_ONCE = 64 * 1024 * 1024
 
 /** Metadata creates a collection's table before any document of it can be written. */
 function requireTable(catalogue: Catalogue, collection: Collection): Table {

@@ -12,10 +12,10 @@ export function isSmall(table: Table, statements: Statements): boolean {
   return lastRowIn(table, statements) <= SMALL
 }
 
-/** The same for a table whose every row may be held against every row of the others. */
+/** The same for a table whose every row may be held against every row of the others, and theirs against each other. */
 export function areSmallTogether(table: Table, others: readonly Table[], statements: Statements): boolean {
-  const rows = Math.max(1, lastRowIn(table, statements))
-  return others.every((other) => rows * lastRowIn(other, statements) <= SMALL)
+  const sizes = [table, ...others].map((each) => Math.max(1, lastRowIn(each, statements)))
+  return sizes.reduce((product, size) => product * size, 1) <= SMALL
 }
 
 export function noteRow(table: Table, no: number): void {

@@ -1,0 +1,57 @@
+/** Pages far larger than the memory there is: what is shown of them decides, not what is read. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { ADMIN, metadataDocument, openServiceAt } from '../support/service.ts'
+import { chooseStore, freshPlace } from '../support/store-kind.ts'
+
+const COUNT = 200
+/** Longer texts would be kept outside of the heap by some drivers, where nothing limits them. */
+const TEXT = 'large '.repeat(133_500)
+
+const EXPECTED = {
+  ids: ['COMPLETE', COUNT, COUNT, null],
+  'sorted ids of a range': ['COMPLETE', COUNT, COUNT - 1, null],
+  everything: ['ERROR', 0, null, 'crud:ResultSizeTooLarge'],
+  'joined ids': ['COMPLETE', COUNT, COUNT, null],
+  'joined everything': ['ERROR', 0, null, 'crud:ResultSizeTooLarge'],
+  'ids in a bulk': COUNT,
+  'large streamed': COUNT,
+  'root streamed': COUNT,
+}
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  test(`find: 160 MB of documents, or of joined ones, go through a heap of 128 MB, on ${kind}`, async () => {
+    chooseStore(kind)
+    await using place = await freshPlace(kind)
+    await fill(place.location)
+    const child = fileURLToPath(new URL('./large-pages-child.ts', import.meta.url))
+    const args = ['--max-old-space-size=128', child, place.location]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    assert.deepEqual(JSON.parse(stdout), EXPECTED)
+  })
+}
+
+async function fill(location: string): Promise<void> {
+  await using service = await openServiceAt(location)
+  const query = { field: '_id', op: '=', rfield: '$parent._id' }
+  const definitions = {
+    large: { n: { type: 'integer' }, text: { type: 'string' } },
+    root: { parts: { type: 'reference', entity: 'large', query } },
+  }
+  for (const [entity, fields] of Object.entries(definitions)) {
+    await service.metadata.create(
+      ADMIN,
+      { entity, version: '1.0.0' },
+      metadataDocument(entity, { _id: { type: 'string' }, ...fields }),
+    )
+  }
+  for (let n = 0; n < COUNT; n++) {
+    const _id = String(n).padStart(3, '0')
+    const large = await service.data.insert(ADMIN, { entity: 'large' }, { data: [{ _id, n, text: TEXT }] })
+    const root = await service.data.insert(ADMIN, { entity: 'root' }, { data: [{ _id }] })
+    assert.deepEqual([large.status, root.status], ['COMPLETE', 'COMPLETE'])
+  }
+}
