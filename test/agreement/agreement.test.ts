@@ -1,6 +1,6 @@
 /**
  * The evaluator, the reference and every store agree; `npm run agreement` asks them for longer. With the other half,
- * the partitions and the updates it makes 30,000 cases.
+ * the partitions and the updates it makes 28,000 cases.
  */
 import { test } from 'node:test'
 import { SEED } from '../support/seed.ts'

@@ -5,7 +5,7 @@ import { PLACINGS, openReferencesService } from '../support/references-service.t
 import { SEED } from '../support/seed.ts'
 import { runPastRound } from './past-round.ts'
 
-const ROUNDS = 3
+const ROUNDS = 2
 const WRITES = 25
 
 for (const [i, placing] of PLACINGS.entries()) {

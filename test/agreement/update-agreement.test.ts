@@ -4,4 +4,4 @@ import { SEED } from '../support/seed.ts'
 import { agreeOnUpdates } from './agree-on-updates.ts'
 
 test('update: reference and service make the same of every document, with and without indexes', () =>
-  agreeOnUpdates({ cases: 5_000, seed: SEED }))
+  agreeOnUpdates({ cases: 3_000, seed: SEED }))

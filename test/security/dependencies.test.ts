@@ -20,8 +20,8 @@ function packages(): readonly [name: string, each: Package][] {
 /** Where a package comes from when the lock file does not say. */
 const REGISTRY = 'https://registry.npmjs.org/'
 
-/** Whoever adds one has to raise it, and to say why; it should rather sink. */
-const MOST = 38
+/** Whoever adds one has to raise it, and to say why; it should rather sink. The client of NATS brought six. */
+const MOST = 44
 
 test('dependencies: few packages are needed to run, and none has a script that installing runs', () => {
   const needed = packages().filter(([, { dev }]) => dev !== true)

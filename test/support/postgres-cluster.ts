@@ -84,7 +84,9 @@ function launch(cluster: Cluster): Running {
 }
 
 function settingsOf({ directory, durable, port, settings = [] }: Cluster): readonly string[] {
-  const fast = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'deadlock_timeout=100ms']
+  const unflushed = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+  const unlogged = ['wal_level=minimal', 'max_wal_senders=0', 'checkpoint_timeout=30min']
+  const fast = [...unflushed, ...unlogged, 'deadlock_timeout=100ms']
   const all = [
     'listen_addresses=127.0.0.1',
     `port=${port}`,
