@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Guarded, endServer, freePort, guarded, isOver } from './guarded.ts'
 
 export interface NatsServer extends AsyncDisposable {
   readonly port: number
@@ -34,13 +35,13 @@ export async function startNats(config = ''): Promise<NatsServer> {
       port: place.port,
       url: `nats://127.0.0.1:${place.port}`,
       signal: (signal) => void running.server.kill(signal),
-      kill: (signal) => end(running, signal),
+      kill: (signal) => endServer(running, signal),
       async restart() {
-        await end(running, 'SIGKILL')
+        await endServer(running, 'SIGKILL')
         running = await startServer(place)
       },
       async [Symbol.asyncDispose]() {
-        await end(running, 'SIGKILL')
+        await endServer(running, 'SIGKILL')
         rmSync(directory, { recursive: true, force: true })
       },
     }
@@ -64,18 +65,13 @@ interface Place {
   readonly port: number
 }
 
-interface Running {
-  readonly server: ChildProcess
-  readonly guard: ChildProcess
-}
-
 function settings({ directory, port }: Place, more: string): string {
   const store = JSON.stringify(join(directory, 'store'))
   return `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${store} }\n${more}\n`
 }
 
 /** Packages of Debian put the program where not everybody's PATH leads. */
-async function startServer(place: Place): Promise<Running> {
+async function startServer(place: Place): Promise<Guarded> {
   const log = openSync(logOf(place), 'a')
   const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin` }
   const server = spawn('nats-server', ['-c', configOf(place)], { env, stdio: ['ignore', log, log] })
@@ -83,22 +79,10 @@ async function startServer(place: Place): Promise<Running> {
   const failure = await Promise.race([once(server, 'spawn').then(() => undefined), once(server, 'error')])
   if (failure) throw new Error(ADVICE, { cause: failure[0] })
   server.unref()
-  const running = { server, guard: guard(server.pid!, place.directory) }
+  const running = guarded(server, { directory: place.directory, signal: 'KILL' })
   if (await isReady(server, place.port)) return running
-  await end(running, 'SIGKILL')
+  await endServer(running, 'SIGKILL')
   throw new Error(`nats-server does not start: ${readFileSync(logOf(place), 'utf8').slice(-2000)}`)
-}
-
-/** Its input ends when this process does, however that happens; then server and streams go. A line calls it off. */
-function guard(pid: number, directory: string): ChildProcess {
-  const script = 'trap "" INT TERM HUP; read -r line && exit; kill -KILL "$0"; sleep 0.2; rm -rf "$1"'
-  const child = spawn('/bin/sh', ['-c', script, String(pid), directory], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  child.on('error', () => undefined)
-  child.stdin.on('error', () => undefined)
-  child.unref()
-  return child
 }
 
 async function isReady(server: ChildProcess, port: number): Promise<boolean> {
@@ -123,33 +107,10 @@ async function greets(port: number): Promise<boolean> {
   }
 }
 
-async function end({ server, guard }: Running, signal: NodeJS.Signals): Promise<void> {
-  if (!isOver(server)) {
-    server.ref()
-    const over = once(server, 'exit')
-    server.kill(signal)
-    await over
-  }
-  guard.stdin?.end('done\n')
-}
-
-function isOver({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null
-}
-
 function configOf({ directory }: Place): string {
   return join(directory, 'server.conf')
 }
 
 function logOf({ directory }: Place): string {
   return join(directory, 'log')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -1,11 +1,10 @@
 /** The data and the processes of one PostgreSQL server, made for tests and gone with them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { chownSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { type Guarded, endServer, guarded, isOver } from './guarded.ts'
 import { UNPRIVILEGED, postgresBinaries } from './postgres-binaries.ts'
 
 export interface Cluster {
@@ -20,11 +19,6 @@ export interface Cluster {
   readonly settings?: readonly string[]
   /** Keys and certificates, by the names that the settings call them. */
   readonly files?: Readonly<Record<string, string>>
-}
-
-interface Running {
-  readonly server: ChildProcess
-  readonly guard: ChildProcess
 }
 
 export function createCluster(cluster: Cluster): void {
@@ -53,7 +47,7 @@ export function localWay({ directory, port, superuser }: Cluster): pg.ClientConf
   return { host: directory, port, user: superuser, database: 'postgres' }
 }
 
-export async function startServer(cluster: Cluster): Promise<Running> {
+export async function startServer(cluster: Cluster): Promise<Guarded> {
   const deadline = Date.now() + 30_000
   for (;;) {
     const running = launch(cluster)
@@ -69,7 +63,7 @@ export async function startServer(cluster: Cluster): Promise<Running> {
   }
 }
 
-function launch(cluster: Cluster): Running {
+function launch(cluster: Cluster): Guarded {
   const { directory } = cluster
   const log = openSync(logOf(directory), 'a')
   const server = spawn(postgresBinaries().postgres, ['-D', dataOf(directory), ...settingsOf(cluster)], {
@@ -80,7 +74,7 @@ function launch(cluster: Cluster): Running {
   closeSync(log)
   server.on('error', () => undefined)
   server.unref()
-  return { server, guard: guard(server.pid ?? 0, directory) }
+  return guarded(server, { directory, signal: 'QUIT' })
 }
 
 function settingsOf({ directory, durable, port, settings = [] }: Cluster): readonly string[] {
@@ -98,20 +92,6 @@ function settingsOf({ directory, durable, port, settings = [] }: Cluster): reado
   return all.flatMap((setting) => ['-c', setting])
 }
 
-/** Its input ends when this process does, however that happens; then server and data go. A line calls it off. */
-function guard(pid: number, directory: string): ChildProcess {
-  const script =
-    'trap "" INT TERM HUP; read -r line && exit; ' +
-    'kill -QUIT "$0"; while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"'
-  const child = spawn('/bin/sh', ['-c', script, String(pid), directory], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  child.on('error', () => undefined)
-  child.stdin.on('error', () => undefined)
-  child.unref()
-  return child
-}
-
 async function isReady(server: ChildProcess, cluster: Cluster, deadline: number): Promise<boolean> {
   while (server.pid !== undefined && !isOver(server) && Date.now() < deadline) {
     const client = new pg.Client(localWay(cluster))
@@ -127,33 +107,10 @@ async function isReady(server: ChildProcess, cluster: Cluster, deadline: number)
   return false
 }
 
-export async function endServer({ server, guard }: Running, signal: NodeJS.Signals): Promise<void> {
-  if (server.pid !== undefined && !isOver(server)) {
-    server.ref()
-    const over = once(server, 'exit')
-    server.kill(signal)
-    await over
-  }
-  guard.stdin?.end('done\n')
-}
-
-function isOver({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null
-}
-
 function dataOf(directory: string): string {
   return join(directory, 'data')
 }
 
 export function logOf(directory: string): string {
   return join(directory, 'log')
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -5,15 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { diskDirectory } from './disk.ts'
-import {
-  type Cluster,
-  createCluster,
-  endServer,
-  freePort,
-  localWay,
-  logOf,
-  startServer,
-} from './postgres-cluster.ts'
+import { type Cluster, createCluster, localWay, logOf, startServer } from './postgres-cluster.ts'
+import { endServer, freePort } from './guarded.ts'
 
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string
