@@ -25,10 +25,11 @@ export function guarded(
   return { server, guard }
 }
 
+/** Comes back when the server is gone, with all the processes that hold a pipe of it. */
 export async function endServer({ server, guard }: Guarded, signal: NodeJS.Signals): Promise<void> {
   if (server.pid !== undefined && !isOver(server)) {
     server.ref()
-    const over = once(server, 'exit')
+    const over = once(server, 'close')
     server.kill(signal)
     await over
   }

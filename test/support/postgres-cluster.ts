@@ -1,6 +1,7 @@
 /** The data and the processes of one PostgreSQL server, made for tests and gone with them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chownSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -69,10 +70,14 @@ function launch(cluster: Cluster): Guarded {
   const server = spawn(postgresBinaries().postgres, ['-D', dataOf(directory), ...settingsOf(cluster)], {
     ...UNPRIVILEGED,
     cwd: directory,
-    stdio: ['ignore', log, log],
+    // the pipe stays open as long as any process of the server lives: those that serve outlive a killed first one
+    stdio: ['ignore', log, log, 'pipe'],
   })
   closeSync(log)
   server.on('error', () => undefined)
+  const alive = server.stdio[3] as Socket
+  alive.on('error', () => undefined).resume()
+  alive.unref()
   server.unref()
   return guarded(server, { directory, signal: 'QUIT' })
 }
