@@ -40,6 +40,8 @@ interface StatusRequest {
 export interface Registry {
   /** Of the metadata in use; -1 while none has been read. */
   epoch(): number
+  /** What all answers come from; another object whenever it was read anew. */
+  current(): object
   /** Whether it is to be read again although its epoch did not change. */
   isPartial(): boolean
   /** The one of the store. */
@@ -122,6 +124,7 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
   }
   return {
     epoch: () => catalogue.epoch,
+    current: loaded,
     isPartial: () => catalogue.isPartial,
     secret: () => loaded().secret,
     reload,

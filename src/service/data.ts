@@ -6,7 +6,7 @@ import { type Operations, bulk, elsewhere } from './bulk.ts'
 import { remove } from './delete.ts'
 import type { Deps } from './deps.ts'
 import { explain } from './explain.ts'
-import { find } from './find.ts'
+import { findAsked } from './find.ts'
 import { generate, readCount, readGenerate } from './generate.ts'
 import { history, readHistory } from './history.ts'
 import { insert } from './insert.ts'
@@ -52,7 +52,7 @@ export function dataService(deps: Deps): DataService {
     delete: (caller, target, body = {}) => operations.delete(caller, target, body),
     simpleFind: (caller, target, parameters) =>
       answered('find', target, () =>
-        find(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
+        findAsked(deps, caller, { target, body: readSimpleRequest(parameters) }),
       ),
     simpleExplain: (caller, target, parameters) =>
       answered('explain', target, () =>
@@ -79,8 +79,7 @@ export function dataService(deps: Deps): DataService {
 function operationsOn(deps: Deps): Operations {
   const { limits } = deps
   return {
-    find: (caller, target, body) =>
-      answered('find', target, () => find(deps, caller, readFind(body, target, limits))),
+    find: (caller, target, body) => answered('find', target, () => findAsked(deps, caller, { target, body })),
     explain: (caller, target, body) =>
       answered('explain', target, () => explain(deps, caller, readFind(body, target, limits))),
     insert: (caller, target, body) =>

@@ -10,6 +10,8 @@ export interface Deps {
   readonly hooksOf: (entity: string) => readonly Hook[]
   /** Of the metadata in use: another number once something in it changed. */
   readonly epoch: () => number
+  /** The metadata in use: another object whenever they were read anew. */
+  readonly metadata: () => object
   /** Where the documents of the schema are; inside a transaction, the session of that transaction. */
   readonly storeOf: (schema: Schema) => StoreSession
   readonly storeIn: (datasource: string) => Store
@@ -28,7 +30,10 @@ export type HangUp = () => AbortSignal
 /** How long a request may take: its own wish, but never more than the limit; and not at all once nobody waits. */
 export function boundsOf(
   { limits }: Deps,
-  { maxTimeMs = Infinity, hangUp }: { readonly maxTimeMs?: number; readonly hangUp?: HangUp },
+  {
+    maxTimeMs = Infinity,
+    hangUp,
+  }: { readonly maxTimeMs?: number | undefined; readonly hangUp?: HangUp | undefined },
 ): Bounds {
   return { timeLimitMs: Math.min(maxTimeMs, limits.queryTimeMs), ...(hangUp && { hangUp }) }
 }

@@ -2,26 +2,49 @@
 import { type Authorized, authorizeFind } from '../access/authorize.ts'
 import type { AllowedFind } from '../access/requests.ts'
 import type { Caller } from '../access/caller.ts'
+import type { Json } from '../base/json.ts'
 import { resolveSort } from '../lang/resolve.ts'
 import { rootScope } from '../lang/scope.ts'
 import { planFind } from '../plan/read.ts'
 import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { type PreparedFind, preparedOnce } from './find-templates.ts'
 import { resolveReading } from './following.ts'
 import { createPage } from './page.ts'
 import { goesAlong, readPage } from './read-page.ts'
-import type { FindRequest } from './request.ts'
+import { type FindRequest, readFind } from './request.ts'
 import { type DataResponse, complete } from './response.ts'
+import type { Target } from './service.ts'
 
 export async function find(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
+  return await answer(deps, prepareFind(deps, caller, request), request)
+}
+
+/** The same for a request that was not read yet: what is like others before is not worked out again. */
+export async function findAsked(
+  deps: Deps,
+  caller: Caller,
+  { target, body }: { readonly target: Target; readonly body: Json },
+): Promise<DataResponse> {
+  const prepare = (asked: Json): PreparedFind =>
+    prepareFind(deps, caller, readFind(asked, target, deps.limits))
+  return await answer(deps, preparedOnce({ target, body }, { deps, caller, prepare }), target)
+}
+
+function prepareFind(deps: Deps, caller: Caller, request: FindRequest): PreparedFind {
   const allowed = allowedFind(deps, caller, request)
-  const plan = planFind(allowed, goesAlong(deps))
+  return { allowed, plan: planFind(allowed, goesAlong(deps)), maxTimeMs: request.maxTimeMs }
+}
+
+async function answer(
+  deps: Deps,
+  { allowed, plan, maxTimeMs }: PreparedFind,
+  { hangUp }: Pick<Target, 'hangUp'>,
+): Promise<DataResponse> {
+  const { schema, asOf } = allowed
   const page = createPage(allowed, plan, pageBounds(deps))
-  const { matchCount } = await readPage(
-    plan,
-    { deps, schema: allowed.schema, bounds: boundsOf(deps, request), asOf: request.asOf },
-    page.take,
-  )
-  return complete(allowed.schema, { matchCount, ...page.shown })
+  const bounds = boundsOf(deps, { maxTimeMs, hangUp })
+  const { matchCount } = await readPage(plan, { deps, schema, bounds, asOf }, page.take)
+  return complete(schema, { matchCount, ...page.shown })
 }
 
 /** The request in terms of the schema, rewritten to what this caller may see; explain asks the same. */

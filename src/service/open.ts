@@ -83,6 +83,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       schemaOf,
       hooksOf: (entity) => registry.infoOf(entity).hooks,
       epoch: () => registry.epoch(),
+      metadata: () => registry.current(),
       storeOf: (schema) => storeIn(schema.collection.datasource),
       storeIn,
       store,

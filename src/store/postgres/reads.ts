@@ -17,6 +17,7 @@ import {
   render,
   sql,
 } from '../sql/fragment.ts'
+import { filledIn } from '../sql/filled-in.ts'
 import { joinedColumns, joinedFrom } from '../sql/joined.ts'
 import { mentionsOthers } from '../sql/joining.ts'
 import { orderBy } from '../sql/order-by.ts'
@@ -59,6 +60,9 @@ export function readStatements(plan: ReadPlan, present: Table): ReadStatements {
     ...(residual && { residual: residualTest(residual) }),
   }
 }
+
+/** The same for plans of a template without writing the statements again. */
+export const statementsOf = filledIn(readStatements)
 
 /** The documents a query matches, as keys and versions; with a residual the documents come along. */
 export function matchStatement(

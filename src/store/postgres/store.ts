@@ -20,7 +20,7 @@ import { migrate } from './migrations.ts'
 import { EVENT_CHANNEL } from './numbering.ts'
 import { eventBounds, noted, noticing, readEvents, trimEvents } from './outbox.ts'
 import { readPast } from './past.ts'
-import { answers, readStatements } from './reads.ts'
+import { answers, statementsOf } from './reads.ts'
 import { createRunner } from './runner.ts'
 import { createSequencer } from './sequencer.ts'
 import { nextValues } from './sequences.ts'
@@ -66,7 +66,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
     if (!table) return { matchCount: 0 }
     const id = soughtId(plan)
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
-    const read = readStatements(plan, table)
+    const read = statementsOf(plan, table)
     const finding = { read, take }
     const once = { bounds, isOneMoment: true, mayRepeat: false }
     if (read.residual)

@@ -5,6 +5,7 @@ import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
 import { type Fragment, type Statement, join, param, raw, render, sql } from '../sql/fragment.ts'
+import { filledIn } from '../sql/filled-in.ts'
 import { joinedColumns, joinedFrom } from '../sql/joined.ts'
 import { mentionsOthers } from '../sql/joining.ts'
 import { orderBy } from '../sql/order-by.ts'
@@ -69,6 +70,9 @@ export function readStatements(plan: ReadPlan, present: Table, isWatched = false
     render(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
   return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
 }
+
+/** The same for plans of a template without writing the statements again. */
+export const statementsOf = filledIn((plan: ReadPlan, table: Table) => readStatements(plan, table))
 
 /** The last of the parts is the statement; all others have names that it uses. */
 function behind(parts: readonly Fragment[]): Fragment {

@@ -23,6 +23,7 @@ import {
   type StoredRow,
   createStatements,
   readStatements,
+  statementsOf,
   storedFrom,
 } from './reads.ts'
 import { createReaders } from './readers.ts'
@@ -76,7 +77,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
         if (!table) return { matchCount: 0 }
         const found = lookedUp(plan, take, { table, lookups })
         if (found) return found
-        const read = readStatements(plan, table)
+        const read = statementsOf(plan, table)
         if (isSlow(plan, read.page.text, { table, statements })) {
           return readElsewhere(plan, take, { table, readers, bounds })
         }
