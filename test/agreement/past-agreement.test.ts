@@ -11,7 +11,7 @@ const WRITES = 25
 for (const [i, placing] of PLACINGS.entries()) {
   test(`asOf: every answer is the one of then, on ${placing.name}`, async () => {
     await using tester = await openReferencesService(placing)
-    const total = { asked: 0, filled: 0, changed: 0 }
+    const total = { asked: 0, filled: 0, compared: 0, changed: 0 }
     for (let round = 0; round < ROUNDS; round++) {
       const seed = SEED + 10_000 * (ROUNDS * i + round)
       try {
@@ -24,6 +24,6 @@ for (const [i, placing] of PLACINGS.entries()) {
     console.log(`looking back on ${placing.name}, seeds from ${SEED + 10_000 * ROUNDS * i}:`, total)
     assert.equal(total.asked, ROUNDS * WRITES * 6)
     assert.ok(total.filled * 3 > total.asked, `a good part of the answers hold documents`)
-    assert.ok(total.changed * 4 > total.asked, `a good part of the answers are others by now`)
+    assert.ok(total.changed * 4 > total.compared, `a good part of the answers are others by now`)
   })
 }

@@ -5,7 +5,14 @@
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
 import { type Position, compareDocuments, matches, valueAt } from './reference-query.ts'
 import { project } from './reference-projection.ts'
-import { type Entities, type Entity, type Followed, type Reference, unfolded } from './references-model.ts'
+import {
+  type Entities,
+  type Entity,
+  type Followed,
+  type Reference,
+  keyOf,
+  unfolded,
+} from './references-model.ts'
 
 export interface Holdings {
   readonly entities: Entities
@@ -19,15 +26,21 @@ interface Assembling {
   readonly purpose: 'ask' | 'show'
 }
 
-/** The document with the documents of other entities in it. */
-export function assembled(
-  entity: string,
-  document: JsonObject,
-  assembling: Assembling,
-  path: readonly string[] = [],
-): JsonObject {
+const wholes = new WeakMap<JsonObject, Map<string, JsonObject>>()
+
+/** The document with the documents of other entities in it: the same in every request that follows the same. */
+export function assembled(entity: string, document: JsonObject, assembling: Assembling): JsonObject {
+  const known = wholes.get(document) ?? new Map<string, JsonObject>()
+  wholes.set(document, known)
+  const key = `${assembling.purpose} ${keyOf(assembling.followed)}`
+  const whole = known.get(key) ?? assembledAt(entity, document, { ...assembling, path: [] })
+  known.set(key, whole)
+  return whole
+}
+
+function assembledAt(entity: string, document: JsonObject, placed: Placed): JsonObject {
   let result = document
-  for (const { holder, members } of additionsTo(entity, document, { ...assembling, path })) {
+  for (const { holder, members } of additionsTo(entity, document, placed)) {
     result = withMembers(result, holder, members)
   }
   return result
@@ -61,7 +74,7 @@ function additionsTo(entity: string, document: JsonObject, placed: Placed): read
 function within(reference: Reference, document: JsonObject, placed: Placed): JsonObject {
   const { entity, projection } = reference
   if (placed.purpose === 'ask' || projection === undefined) {
-    return assembled(entity, document, placed, placed.path)
+    return assembledAt(entity, document, placed)
   }
   const additions = additionsTo(entity, document, placed)
   const { entities } = placed.holdings
@@ -74,7 +87,8 @@ function within(reference: Reference, document: JsonObject, placed: Placed): Jso
 
 /** How many documents a reference joins to one document of its entity, on average. */
 export function fanOutOf(holdings: Holdings) {
-  return (entity: string, reference: Reference): number => {
+  const fanOuts = new Map<Reference, number>()
+  const counted = (entity: string, reference: Reference): number => {
     const documents = holdings.documents.get(entity)!
     const counts = documents.flatMap((document) =>
       holdersOf(reference, document).map(
@@ -82,6 +96,11 @@ export function fanOutOf(holdings: Holdings) {
       ),
     )
     return counts.reduce((sum, each) => sum + each, 0) / documents.length
+  }
+  return (entity: string, reference: Reference): number => {
+    const fanOut = fanOuts.get(reference) ?? counted(entity, reference)
+    fanOuts.set(reference, fanOut)
+    return fanOut
   }
 }
 

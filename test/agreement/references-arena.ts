@@ -5,6 +5,7 @@ import { compileSort } from '../../src/lang/order.ts'
 import { resolveSort } from '../../src/lang/resolve.ts'
 import { rootScope } from '../../src/lang/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
+import type { Schema } from '../../src/schema/schema.ts'
 import { compareValues } from '../../src/schema/types.ts'
 import { createEvaluator } from '../support/references-evaluator.ts'
 import type { ReferencesService } from '../support/references-service.ts'
@@ -18,7 +19,7 @@ import { compareDocuments, matches } from './reference-query.ts'
 import { followedBy } from './reference-follow.ts'
 import { type Holdings, assembled } from './reference-join.ts'
 import { project } from './reference-projection.ts'
-import { printEntity, unfolded } from './references-model.ts'
+import { type Entity, printEntity, unfolded } from './references-model.ts'
 
 export interface Answer {
   readonly code?: string
@@ -77,10 +78,17 @@ export function arenaOf(holdings: Holdings, indexes: Arena['indexes']): Arena {
   }
 }
 
+const knownSchemas = new WeakMap<Entity, Schema>()
+
+/** Entities stay the same while their documents change. */
+function schemaOf(entity: Entity): Schema {
+  const schema = knownSchemas.get(entity) ?? compiledSchema(entity.name, printEntity(entity))
+  knownSchemas.set(entity, schema)
+  return schema
+}
+
 function evaluatorOf({ entities, documents }: Holdings): Arena['byEvaluator'] {
-  const schemas = new Map(
-    [...entities.values()].map((entity) => [entity.name, compiledSchema(entity.name, printEntity(entity))]),
-  )
+  const schemas = new Map([...entities].map(([name, entity]) => [name, schemaOf(entity)]))
   const { matching } = createEvaluator({
     schemaOf: (entity) => schemas.get(entity)!,
     documentsOf: (entity) => documents.get(entity)!,

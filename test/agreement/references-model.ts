@@ -60,8 +60,26 @@ interface Unfolding {
   readonly isCounted: boolean
 }
 
+const knownUnfoldings = new WeakMap<Entities, Map<string, ObjectNode>>()
+
 /** The fields of an entity with an array of documents in place of each reference that is followed. */
-export function unfolded(entity: string, unfolding: Unfolding, path: readonly string[] = []): ObjectNode {
+export function unfolded(entity: string, unfolding: Unfolding): ObjectNode {
+  const { entities, followed, isCounted } = unfolding
+  const known = knownUnfoldings.get(entities) ?? new Map<string, ObjectNode>()
+  knownUnfoldings.set(entities, known)
+  // Requests of a round follow the same references again and again.
+  const key = `${entity} ${isCounted} ${keyOf(followed)}`
+  const node = known.get(key) ?? unfoldedAt(entity, unfolding, [])
+  known.set(key, node)
+  return node
+}
+
+/** The same for the same references, whatever their order. */
+export function keyOf(followed: Followed): string {
+  return [...followed].sort().join('\n')
+}
+
+function unfoldedAt(entity: string, unfolding: Unfolding, path: readonly string[]): ObjectNode {
   const { root, references } = unfolding.entities.get(entity)!
   const unfold = (node: Node, at: readonly string[]): Node => {
     if (node.kind === 'simple') return node
@@ -70,7 +88,7 @@ export function unfolded(entity: string, unfolding: Unfolding, path: readonly st
     for (const { holder, name, entity: target } of references) {
       const full = [...path, ...holder, name]
       if (holder.join('.') !== at.join('.') || !unfolding.followed.has(full.join('.'))) continue
-      const element = unfolded(target, unfolding, [...full, '*'])
+      const element = unfoldedAt(target, unfolding, [...full, '*'])
       fields.set(name, { kind: 'array', element, isJoined: true })
       if (unfolding.isCounted) fields.set(`${name}#`, COUNT)
     }

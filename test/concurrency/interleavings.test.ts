@@ -16,7 +16,10 @@ type Program = readonly Step[]
 
 const STEPS: readonly Step[] = ['add', 'both', 'read', 'write']
 
-/** All programs of up to three steps; nobody can write what they have not read. */
+/**
+ * All programs of three steps; nobody can write what they have not read. Shorter ones are the beginnings of these, in
+ * every order, and what is lost in the beginning is missing in the end.
+ */
 const PROGRAMS: readonly Program[] = programs(3).filter(
   (program) =>
     !program.includes('write') ||
@@ -24,10 +27,8 @@ const PROGRAMS: readonly Program[] = programs(3).filter(
 )
 
 function programs(length: number): readonly Program[] {
-  if (length === 0) return []
-  const shorter = programs(length - 1)
-  const longest = [[], ...shorter].filter((program) => program.length === length - 1)
-  return [...shorter, ...longest.flatMap((program) => STEPS.map((step) => [...program, step]))]
+  if (length === 0) return [[]]
+  return programs(length - 1).flatMap((program) => STEPS.map((step) => [...program, step]))
 }
 
 interface Client {
@@ -157,9 +158,9 @@ test('concurrency: in every order of two clients’ steps no acknowledged change
 })
 
 /** Schedules have documents of their own, so many can share the flushes of one store. */
-const BATCH = 200
-/** SQLite reads small tables on the main thread, and large ones on others: half of the schedules see either. */
-const PER_SERVICE = 2_000
+const BATCH = 100
+/** SQLite reads small tables on the main thread, and large ones on others: a quarter of the schedules see the latter. */
+const PER_SERVICE = 1_300
 
 /** Where each step costs a journey to a server, one in so many orders is tried in a run; the seed says which. */
 const SHARE = 11
@@ -173,9 +174,23 @@ interface Schedule {
 function* allSchedules(): Generator<Schedule> {
   for (const [i, left] of PROGRAMS.entries()) {
     for (const right of PROGRAMS.slice(i)) {
-      for (const order of interleavings(left, right)) yield { left, right, order }
+      for (const order of interleavings(left, right)) {
+        const schedule = { left, right, order }
+        if (!isRepeated(schedule)) yield schedule
+      }
     }
   }
+}
+
+/** Who of two that do the same comes first makes no difference, nor which of two reads in a row. */
+function isRepeated({ left, right, order }: Schedule): boolean {
+  if (left === right && order[0] === 1) return true
+  const steps = [left.values(), right.values()] as const
+  const done = order.map((who) => ({ who, step: steps[who].next().value! }))
+  return done.some(
+    ({ who, step }, i) =>
+      who === 0 && step === 'read' && done[i - 1]?.who === 1 && done[i - 1]!.step === step,
+  )
 }
 
 async function runBatch(on: TestService, name: string, schedules: readonly Schedule[]): Promise<void> {

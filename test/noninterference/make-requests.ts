@@ -1,27 +1,29 @@
 /** Random requests over every route: which one, in which form, by whom. */
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { memoized } from '../../src/base/memo.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { pickField } from '../agreement/make-requests.ts'
 import { type Subject, makeExplained, makeFind, makeSimpleParameters, viewOf } from './make-reads.ts'
 import { makeChange, makeInsert, makeRemoval, makeSave } from './make-writes.ts'
 import { type Request, eventMark, versionMark } from './request.ts'
+import { storeKind } from '../support/store-kind.ts'
 import { ENTITY, printWorld } from './world.ts'
 
 type Asked = Omit<Request, 'roles'>
 type Make = (chance: Chance, subject: Subject) => Asked
 
-/** The `turn`-th request of all. */
+/** The `turn`-th request of all; of some kinds only where these are given. */
 export function makeRequestFor(
   chance: Chance,
   scene: Pick<Subject, 'world' | 'pairs'> & { readonly others: readonly Pick<Subject, 'world' | 'pairs'>[] },
-  turn: number,
+  { turn, kinds }: { readonly turn: number; readonly kinds?: readonly Kind[] },
 ): Request {
-  const isRare = turn % RARE_EVERY === 0
+  const isRare = kinds === undefined && turn % RARE_EVERY === 0
   const all = [scene, ...scene.others]
   const { world, pairs } = isRare || chance.happens(75) ? scene : chance.pick(all)
   const worlds = all.map((each) => each.world)
   const subject = { world, worlds, pairs, version: chance.pick(world.versions) }
-  const make = isRare ? RARE[(turn / RARE_EVERY) % RARE.length]! : chance.pick(CHOICES)
+  const make = isRare ? RARE[(turn / RARE_EVERY) % RARE.length]! : chance.pick(choicesOf(kinds ?? ALL_KINDS))
   const asked = of(world.entity, make(chance, subject))
   // whoever has fewer roles may read no more
   const roles = chance.happens(88) ? world.roles : world.roles.filter(() => chance.happens(50))
@@ -124,15 +126,24 @@ const insertAlias: Make = (chance, subject) => {
   return { route, method: 'PUT', path, body: { ...makeInsert(chance, subject), ...inBody } }
 }
 
+function isWrite(op: Op | 'generate'): boolean {
+  return op !== 'find' && op !== 'explain' && op !== 'generate'
+}
+
 const bulk: Make = (chance, subject) => {
+  const isWatched = storeKind() === 'postgres' && subject.world.hooks.length > 0
   const kind = chance.pick(['ordered', 'unordered', 'atomic'] as const)
   // side by side, writes would come in an order of their own on each side
   const ops: readonly (Op | 'generate')[] =
     kind === 'unordered'
       ? ['find', 'explain']
       : ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate']
+  let writes = 0
   const requests = Array.from({ length: 1 + chance.int(4) }, (_, seq): JsonObject => {
-    const op = chance.pick(ops)
+    const drawn = chance.pick(ops)
+    // PostgreSQL may number events of one moment at once or one by one, and orders them only where it is at once
+    const isLate = kind === 'ordered' && isWatched && isWrite(drawn) && writes++ > 0
+    const op = isLate ? 'find' : drawn
     const entity = { entity: ENTITY, ...(chance.happens(70) && { entityVersion: subject.version.name }) }
     const body = op === 'generate' ? { field: pickGenerated(chance, subject) } : BODIES[op](chance, subject)
     return { seq, op: chance.happens(50) ? op : op.toUpperCase(), request: { ...body, ...entity } }
@@ -290,26 +301,35 @@ function get({ path, route }: { readonly path: string; readonly route: string })
   return { route, method: 'GET', path }
 }
 
-const WEIGHTS: readonly (readonly [weight: number, make: Make])[] = [
-  [40, data('find', 'POST')],
-  [10, streamed],
-  [12, simple('find', 'simpleFind')],
-  [24, data('explain', 'POST')],
-  [6, simple('explain', 'simpleExplain')],
-  [20, data('insert', 'PUT')],
-  [4, insertAlias],
-  [36, data('save', 'POST')],
-  [60, data('update', 'POST')],
-  [5, data('delete', 'POST')],
-  [8, generate],
-  [16, bulk],
-  [12, search],
-  [2, searches],
-  [24, events],
-  [16, lookingBack],
-  [12, history],
-]
+/** How often each kind of request comes. */
+const KINDS = {
+  find: [40, data('find', 'POST')],
+  stream: [10, streamed],
+  simpleFind: [12, simple('find', 'simpleFind')],
+  explain: [24, data('explain', 'POST')],
+  simpleExplain: [6, simple('explain', 'simpleExplain')],
+  insert: [20, data('insert', 'PUT')],
+  insertAlias: [4, insertAlias],
+  save: [36, data('save', 'POST')],
+  update: [60, data('update', 'POST')],
+  delete: [5, data('delete', 'POST')],
+  generate: [8, generate],
+  bulk: [16, bulk],
+  search: [12, search],
+  searches: [2, searches],
+  events: [24, events],
+  lookingBack: [16, lookingBack],
+  history: [12, history],
+} as const satisfies Readonly<Record<string, readonly [weight: number, make: Make]>>
 
-const CHOICES: readonly Make[] = WEIGHTS.flatMap(([weight, make]) =>
-  Array.from({ length: weight }, () => make),
+/** Kinds of requests about documents. */
+export type Kind = keyof typeof KINDS
+
+const ALL_KINDS = Object.keys(KINDS) as readonly Kind[]
+
+const choicesOf = memoized((kinds: readonly Kind[]): readonly Make[] =>
+  kinds.flatMap((kind) => {
+    const [weight, make] = KINDS[kind]
+    return Array.from({ length: weight }, () => make)
+  }),
 )

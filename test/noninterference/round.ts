@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/base/json.ts'
 import { type Chance, sampleEvenly } from '../agreement/chance.ts'
 import { makePairs, makeUnknown } from './make-documents.ts'
 import { makeSearches } from './make-reads.ts'
-import { makeRequestFor } from './make-requests.ts'
+import { type Kind, makeRequestFor } from './make-requests.ts'
 import { makeWorlds } from './make-world.ts'
 import type { Request } from './request.ts'
 import { type Failure, differenceOf, shrink } from './shrink.ts'
@@ -24,23 +24,26 @@ export interface Round {
   readonly seed: number
   readonly pairs: number
   readonly shrinkMs: number
+  /** Of which kinds requests are; of all of them when absent. */
+  readonly kinds?: readonly Kind[]
 }
 
 const DOCUMENTS = 9
 
-export async function runRound(sides: Sides, { seed, pairs, shrinkMs }: Round): Promise<RoundResult> {
+export async function runRound(sides: Sides, { seed, pairs, shrinkMs, kinds }: Round): Promise<RoundResult> {
   const scene = sceneOf(seed)
   const stage = await openStage(sides, scene)
   const asked = new Map<string, number>()
   const requests: Request[] = []
   let answered = 0
   for (let i = 0; i < pairs; i++) {
-    const request = requestOf(scene, seed + i + 1)
+    const request = requestOf(scene, seed + i + 1, kinds)
     requests.push(request)
     const { a, b, status } = await stage.ask(request)
     if (a !== b) {
-      const smallest = await shrink(sides, { scene, requests }, shrinkMs)
-      return { asked, answered, difference: await report(sides, smallest, { a, b }) }
+      const seen = { scene, requests, a, b }
+      const smallest = shrinkMs > 0 ? await shrunk(sides, seen, shrinkMs) : seen
+      return { asked, answered, difference: report(smallest) }
     }
     asked.set(request.route, (asked.get(request.route) ?? 0) + 1)
     if (status === 200) answered++
@@ -62,16 +65,23 @@ function populated(chance: Chance, world: World, count: number): Population {
   return { world, pairs, unknown: { a: makeUnknown(chance, world), b: makeUnknown(chance, world) } }
 }
 
-export function requestOf(scene: Scene, seed: number): Request {
-  return sampleEvenly(seed, (chance) => makeRequestFor(chance, scene, Math.abs(seed)))
+export function requestOf(scene: Scene, seed: number, kinds?: readonly Kind[]): Request {
+  const asked = { turn: Math.abs(seed), ...(kinds && { kinds }) }
+  return sampleEvenly(seed, (chance) => makeRequestFor(chance, scene, asked))
 }
 
-async function report(
-  sides: Sides,
-  { scene, requests }: Failure,
-  seen: { readonly a: string; readonly b: string },
-): Promise<string> {
-  const { a, b } = (await differenceOf(sides, { scene, requests })) ?? seen
+interface Difference extends Failure {
+  readonly a: string
+  readonly b: string
+}
+
+async function shrunk(sides: Sides, seen: Difference, limitMs: number): Promise<Difference> {
+  const smallest = await shrink(sides, seen, limitMs)
+  const { a, b } = (await differenceOf(sides, smallest)) ?? seen
+  return { ...smallest, a, b }
+}
+
+function report({ scene, requests, a, b }: Difference): string {
   const lines = [
     `roles ${JSON.stringify(scene.world.roles)}`,
     ...[scene, ...scene.others].flatMap(printPopulation),

@@ -1,5 +1,6 @@
 /** Many rounds from one seed, which is told first so that a failure can be repeated. */
 import { storeKind } from '../support/store-kind.ts'
+import type { Kind } from './make-requests.ts'
 import { type Round, runRound } from './round.ts'
 import { type Sides, type Wrap, openSides } from './sides.ts'
 
@@ -11,6 +12,8 @@ export interface Rounds {
   readonly wrap?: Wrap
   /** How long to look for the smallest request that still tells the sides apart. */
   readonly shrinkMs?: number
+  /** Of which kinds requests are; of all of them when absent. */
+  readonly kinds?: readonly Kind[]
   readonly isLoud?: boolean
 }
 
@@ -23,7 +26,7 @@ export interface RoundsResult {
 const ROUNDS_PER_SIDES = 5
 
 export async function runRounds(options: Rounds): Promise<RoundsResult> {
-  const { pairs, seed, perRound = 200, wrap, shrinkMs = 60_000, isLoud = false } = options
+  const { pairs, seed, perRound = 200, wrap, shrinkMs = 60_000, kinds, isLoud = false } = options
   console.log(`noninterference: ${pairs} pairs, --seed ${seed} --store ${storeKind()}`)
   const asked = new Map<string, number>()
   let answered = 0
@@ -33,7 +36,7 @@ export async function runRounds(options: Rounds): Promise<RoundsResult> {
     const end = Math.min(done + stretch, pairs)
     for (let start = done; start < end; start += perRound) {
       const round = { seed: (seed + start) | 0, pairs: Math.min(perRound, end - start), shrinkMs }
-      const result = await runOne(sides, round)
+      const result = await runOne(sides, { ...round, ...(kinds && { kinds }) })
       for (const [route, count] of result.asked) asked.set(route, (asked.get(route) ?? 0) + count)
       answered += result.answered
     }

@@ -22,7 +22,7 @@ export async function differenceOf(
   return undefined
 }
 
-/** Takes away requests, then documents, then parts of requests, as long as something differs and time is left. */
+/** Takes away requests, then documents and what is around them, then parts of requests, as long as something differs. */
 export async function shrink(sides: Sides, failure: Failure, limitMs: number): Promise<Failure> {
   const deadline = performance.now() + limitMs
   const differs = async (smaller: Failure): Promise<boolean> =>
@@ -60,6 +60,9 @@ function* fewerDocuments({ scene, requests }: Failure): Generator<Failure> {
     const world = { ...scene.world, references: [] }
     yield { scene: { ...scene, world, others: [] }, requests }
   }
+  const { world } = scene
+  for (const version of world.versions.length > 1 ? world.versions : [])
+    yield { scene: { ...scene, world: { ...world, versions: [version] } }, requests }
   for (const smaller of fewerOf(scene)) yield { scene: { ...scene, ...smaller }, requests }
   for (const [i, each] of scene.others.entries()) {
     for (const smaller of fewerOf(each))

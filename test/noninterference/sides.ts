@@ -17,6 +17,8 @@ import { APART } from './world.ts'
 export type Wrap = (service: Service) => Service
 
 export interface Side {
+  /** Where its documents are, but for those that are apart. */
+  readonly location: string
   readonly ask: (method: string, path: string, ask?: Ask) => Promise<Answer>
 }
 
@@ -78,5 +80,8 @@ async function openSide(now: () => Date, wrap: Wrap, stack: AsyncDisposableStack
   const agent = new Agent({ keepAlive: true, maxSockets: 4 })
   stack.defer(() => server.close())
   stack.defer(() => agent.destroy())
-  return { ask: (method, path, ask = {}) => askServer({ port: server.port, agent }, method, path, ask) }
+  return {
+    location,
+    ask: (method, path, ask = {}) => askServer({ port: server.port, agent }, method, path, ask),
+  }
 }
