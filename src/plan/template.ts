@@ -63,3 +63,8 @@ const origins = new WeakMap<ReadPlan, Origin>()
 export function originOf(plan: ReadPlan): Origin | undefined {
   return origins.get(plan)
 }
+
+/** The same plan for all that differ only in texts: what does not depend on these can be remembered of it. */
+export function shapeOf(plan: ReadPlan): ReadPlan {
+  return origins.get(plan)?.template ?? plan
+}

@@ -3,8 +3,10 @@ import type { Turns } from '../lang/turns.ts'
 import type { GoesAlong } from '../plan/joins.ts'
 import type { FindPlan } from '../plan/read.ts'
 import type { ReadPlan, StoredDocument } from '../plan/plan.ts'
+import { shapeOf } from '../plan/template.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Found } from '../store/store.ts'
+import { isAnswered } from './answered.ts'
 import type { Deps } from './deps.ts'
 import { type Slot, hasApart } from './joined-tree.ts'
 import { holdersOf, readApart } from './read-joined.ts'
@@ -63,6 +65,8 @@ async function readMatches(
   take: (document: StoredDocument) => void,
 ): Promise<Found> {
   const { deps, schema, bounds } = reading
+  const { query } = shapeOf(read)
+  if (!query || isAnswered(query, schema, deps)) return await deps.storeOf(schema).find(read, take, bounds)
   const together = sharing(reading)
   const { isMatch, ...settled } = await settle(read, schema, together)
   if (!isMatch) return await deps.storeOf(schema).find(settled.read, take, bounds)

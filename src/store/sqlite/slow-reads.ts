@@ -5,6 +5,7 @@ import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan, StoredDocument, WritePlan } from '../../plan/plan.ts'
 import { endsHere } from '../../plan/about.ts'
+import { shapeOf } from '../../plan/template.ts'
 import type { Statement } from '../sql/fragment.ts'
 import { collectionsBeside } from '../sql/joining.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
@@ -34,13 +35,16 @@ const NUMBERS = 50_000
 /** What loops in loops, what is large, and what the engine would walk through; its text tells the last. */
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   // What is past may be far more than what is there.
-  if (plan.asOf !== undefined || (plan.query && loopsInLoops(plan.query))) return true
+  if (plan.asOf !== undefined || loops(shapeOf(plan))) return true
   const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
   if (!isSmall(table, statements) && (isLarge || scansOf(pageText, table, statements).ofTable)) return true
-  const others = collectionsBeside(plan).flatMap((collection) => table.beside(collection) ?? [])
+  const others = beside(shapeOf(plan)).flatMap((collection) => table.beside(collection) ?? [])
   if (others.length === 0 || areSmallTogether(table, others, statements)) return false
   return scansOf(pageText, table, statements).ofOthers
 }
+
+const loops = memoized(({ query }: ReadPlan) => query !== undefined && loopsInLoops(query))
+const beside = memoized(collectionsBeside)
 
 interface Near {
   readonly table: Table
