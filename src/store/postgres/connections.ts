@@ -96,6 +96,9 @@ function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: 
     keepAlive: true,
     types: { getTypeParser: () => asText },
   })
+  // One that breaks while it is in use fails what runs on it; beyond that there is nothing to do. It may break before
+  // whoever waits for it hears that it is there.
+  pool.on('connect', (client) => void client.on('error', ignore))
   // An idle connection that breaks is dropped; whoever asks next gets a new one.
   pool.on('error', (error) => onError(new LostError('an idle connection was lost', { cause: error })))
   return pool
@@ -119,10 +122,7 @@ async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pro
 
 async function clientOf(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
-    const client = await pool.connect()
-    // One that breaks while it is in use fails what runs on it; beyond that there is nothing to do.
-    if (client.listenerCount('error', ignore) === 0) client.on('error', ignore)
-    return client
+    return await pool.connect()
   } catch (error) {
     throw stateOf(error) === undefined ? new UnreachableError('no connection', { cause: error }) : error
   }

@@ -20,15 +20,13 @@ export function gather(
   config: pg.QueryArrayConfig,
   { mostBytes, onTooMuch }: Gathering,
 ): Promise<readonly Row[] | undefined> {
-  const query = new pg.Query<string[]>(config)
   let rows: Row[] | undefined = []
   let bytes = 0
-  query.on('row', (row) => {
+  const query = new RowsAsSent(config, (row) => {
     if (!rows) return
-    const arrived = row as unknown as Row
-    bytes += sizeOf(arrived)
+    bytes += sizeOf(row)
     if (bytes <= mostBytes) {
-      rows.push(arrived)
+      rows.push(row)
       return
     }
     rows = undefined
@@ -39,6 +37,24 @@ export function gather(
     query.on('error', (error) => (!rows && isCancelled(error) ? resolve(undefined) : reject(error)))
     client.query(query)
   })
+}
+
+/** The driver hears with every answer what its columns are called and how to convert them; nobody here asks for that. */
+class RowsAsSent extends pg.Query<string[]> {
+  readonly #onRow: (row: Row) => void
+
+  constructor(config: pg.QueryArrayConfig, onRow: (row: Row) => void) {
+    super(config)
+    this.#onRow = onRow
+  }
+
+  handleRowDescription(): void {
+    // columns are known by their places
+  }
+
+  handleDataRow({ fields }: { readonly fields: Row }): void {
+    this.#onRow(fields)
+  }
 }
 
 /** About as many bytes; what is exact costs more than it tells. */

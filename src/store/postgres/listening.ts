@@ -30,6 +30,8 @@ export function createListening({ config, schema }: Location): Listening {
     })
     await listening.connect()
     const ended = once(listening, 'end')
+    // what breaks before it is waited for is told by whatever is asked meanwhile
+    ended.catch(() => undefined)
     // those that are added meanwhile come along
     for (const channel of listeners.keys()) await listening.query(`listen ${channel}`)
     isListening = true
