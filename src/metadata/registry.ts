@@ -124,7 +124,7 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
   }
   return {
     epoch: () => catalogue.epoch,
-    current: loaded,
+    current: () => catalogue,
     isPartial: () => catalogue.isPartial,
     secret: () => loaded().secret,
     reload,

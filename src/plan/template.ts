@@ -27,10 +27,9 @@ export function isPlainText(text: string): boolean {
   return text.length > 0 && text.length <= MOST_CHARACTERS && /^[ -~]+$/.test(text)
 }
 
-/** Texts for the blanks of a plan that share no character with them, to see what becomes of texts. */
-export function opposites(blanks: readonly string[]): Texts {
-  const opposite = (digit: string): string => (15 - Number.parseInt(digit, 16)).toString(16)
-  return new Map(blanks.map((blank) => [blank, blank.replaceAll(/./g, opposite)]))
+/** Other texts for the blanks, as unlike them as can be, and with no character in common: they show what becomes of texts. */
+export function probesFor(blanks: readonly string[]): Texts {
+  return new Map(blanks.map((blank, i) => [blank, `${String.fromCharCode(71 + i)}z "'%_*?$\\`]))
 }
 
 /** The blanks that came through as they are, as something that a field of text is compared with. */
@@ -48,7 +47,7 @@ export function blanksIn({ query }: ReadPlan): readonly string[] {
 
 const TEXTS: ReadonlySet<string> = new Set(['string', 'uid'])
 
-export function fillIn(template: ReadPlan, texts: Texts): ReadPlan {
+export function fillBlanks(template: ReadPlan, texts: Texts): ReadPlan {
   const query = mapCompared(template.query!, (comparison) => {
     const value = texts.get(comparison.value)
     return value === undefined ? comparison : { ...comparison, value }

@@ -9,7 +9,7 @@ import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { memoized } from '../base/memo.ts'
 import type { FindPlan } from '../plan/read.ts'
-import { blanksIn, fillIn } from '../plan/template.ts'
+import { blanksIn, fillBlanks } from '../plan/template.ts'
 import type { Deps } from './deps.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { Target } from './service.ts'
@@ -33,22 +33,23 @@ export function preparedOnce(
 ): PreparedFind {
   const outline = outlineOf(body)
   if (!outline) return prepare(body)
+  const templates = templatesIn(deps.metadata())
   const key = `${JSON.stringify([target.entity, target.version])}${outline.key}`
-  const known = templatesIn(deps.metadata()).of(caller)
-  const found = known.get(key)
-  if (!found) known.set(key, 'seen')
-  if (!found || found === 'unfit') return prepare(body)
-  const template = found === 'seen' ? templateOf(outline, prepare) : found
-  known.set(key, template)
-  if (template === 'unfit') return prepare(body)
-  const { plan } = template
-  return { ...template, plan: { ...plan, read: fillIn(plan.read, outline.texts) } }
+  const known = templates.find(caller, key)
+  const template = known === 'seen' ? templateOf(outline, prepare) : known
+  if (typeof template === 'object') {
+    if (template !== known) templates.keep(caller, key, template)
+    const { plan } = template
+    return { ...template, plan: { ...plan, read: fillBlanks(plan.read, outline.texts) } }
+  }
+  const prepared = prepare(body)
+  // Of what is refused nothing is kept.
+  if (template !== known || !known) templates.keep(caller, key, template ?? 'seen')
+  return prepared
 }
 
-type Template = PreparedFind | 'unfit'
-
 /** What is wrong with a find is told in its own words, and not in those of a template. */
-function templateOf({ body, texts }: Outline, prepare: Preparing['prepare']): Template {
+function templateOf({ body, texts }: Outline, prepare: Preparing['prepare']): PreparedFind | 'unfit' {
   try {
     const template = prepare(body)
     return blanksIn(template.plan.read).length === texts.size ? template : 'unfit'
@@ -58,29 +59,31 @@ function templateOf({ body, texts }: Outline, prepare: Preparing['prepare']): Te
   }
 }
 
+/** What was asked once, what no template can be made of, and templates. */
+type Kept = 'seen' | 'unfit' | PreparedFind
+
 interface Templates {
-  /** By what the finds have in common; `seen` is what was asked once. */
-  of(caller: Caller): Map<string, Template | 'seen'>
+  find(caller: Caller, key: string): Kept | undefined
+  keep(caller: Caller, key: string, kept: Kept): void
 }
 
 /** Of metadata that are not in use any more nothing is kept, nor of callers who are gone. */
 const templatesIn = memoized((_metadata: object): Templates => {
-  let callers = 0
-  let byCaller = new WeakMap<Caller, Map<string, Template | 'seen'>>()
+  let byCaller = new WeakMap<Caller, Map<string, Kept>>()
+  let characters = 0
   return {
-    of(caller) {
-      const known = byCaller.get(caller)
-      if (known && known.size < MOST_OF_ONE) return known
-      if (++callers > MOST_CALLERS) {
+    find: (caller, key) => byCaller.get(caller)?.get(key),
+    keep(caller, key, kept) {
+      characters += key.length
+      if (characters > MOST_CHARACTERS) {
         byCaller = new WeakMap()
-        callers = 1
+        characters = key.length
       }
-      const fresh = new Map<string, Template | 'seen'>()
-      byCaller.set(caller, fresh)
-      return fresh
+      const own = byCaller.get(caller) ?? new Map<string, Kept>()
+      byCaller.set(caller, own.set(key, kept))
     },
   }
 })
 
-const MOST_OF_ONE = 100
-const MOST_CALLERS = 50
+/** Of the keys of all callers: the longer one is, the more there is to keep. What is asked often is soon there again. */
+const MOST_CHARACTERS = 500_000

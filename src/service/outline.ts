@@ -1,5 +1,5 @@
 /** What is left of a find when the texts are taken out that its query compares with. */
-import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../base/json.ts'
 import { BLANKS, isPlainText } from '../plan/template.ts'
 
 export interface Outline {
@@ -20,12 +20,14 @@ export function outlineOf(body: Json): Outline | undefined {
   return texts.size === 0 ? undefined : { key: JSON.stringify(outline), body: outline, texts }
 }
 
-/** Characters of texts and names, and a few for all else. */
+/** Characters of texts, names and numbers, and a few for each of them. */
 const MOST_WEIGHT = 2_000
 
 function weightOf(json: Json, before: number): number {
   let weight = before + 8
   if (typeof json === 'string') return weight + json.length
+  // Numbers may have any number of digits.
+  if (isNumber(json)) return weight + numberText(json).length
   if (isArray(json)) {
     for (const item of json) if (weight <= MOST_WEIGHT) weight = weightOf(item, weight)
   } else if (isObject(json)) {

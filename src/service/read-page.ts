@@ -18,10 +18,10 @@ import { visit } from './visit.ts'
 export type Take = (document: StoredDocument, slots?: readonly Slot[]) => void
 export type PageReading = Reading & { readonly schema: Schema }
 
-/** Whether one statement of a store can read documents of both. */
-export function goesAlong({ storeOf }: Pick<Deps, 'storeOf'>): GoesAlong {
-  return ({ schema, query }, holder) =>
-    schema.collection.datasource === holder.datasource && storeOf(schema).answers(query)
+/** Whether one statement of a store can read documents of both; inside a transaction that is no other question. */
+export function goesAlong({ storeIn }: Pick<Deps, 'storeIn'>): GoesAlong {
+  return ({ schema, query }, { datasource }) =>
+    schema.collection.datasource === datasource && storeIn(datasource).answers(query)
 }
 
 export async function readPage(plan: FindPlan, reading: PageReading, take: Take): Promise<Found> {

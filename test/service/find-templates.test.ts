@@ -182,6 +182,7 @@ test('outline: only texts that a query compares with are taken out, where they a
   assert.deepEqual(textsOf({ field: 'a', op: '$in', values: ['x'] }), [])
   assert.deepEqual(textsOf(comparison('x'), { asOf: '2020-01-01T00:00:00.000Z' }), [])
   assert.deepEqual(textsOf(comparison('x'), { sort: { ['b'.repeat(3_000)]: '$asc' } }), [])
+  assert.deepEqual(textsOf({ $and: [comparison('x'), comparison(JSON.rawJSON('1'.repeat(3_000)))] }), [])
 })
 
 test('outline: finds that differ in anything else have nothing in common', () => {
