@@ -1,7 +1,6 @@
 /** The attacks that reach the store, on PostgreSQL. */
 /* eslint-disable import/no-unassigned-import -- the tests of other files are run by importing them */
 import '../support/on-postgres.ts'
-import '../security/cost.test.ts'
 import '../security/explain.test.ts'
 import '../security/hidden-queries.test.ts'
 import '../security/hidden-values.test.ts'
