@@ -13,7 +13,7 @@ import { SQLITE } from '../sql/sqlite-dialect.ts'
 import { where } from '../sql/where.ts'
 import type { Table } from './catalogue.ts'
 import { momentOf } from './moments.ts'
-import { sortsAfterwards } from './steering.ts'
+import { comesInOrder, sortsAfterwards } from './steering.ts'
 import { type Writing, beginStatement, translation } from './translate.ts'
 
 export interface Statements {
@@ -80,7 +80,10 @@ function behind(parts: readonly Fragment[]): Fragment {
   return named.length === 0 ? parts[0]! : sql`with ${join(named, ', ')} ${parts.at(-1)!}`
 }
 
-/** The engine works out columns before it sorts, so that a page is chosen first, and then given what comes along. */
+/**
+ * The engine works out columns before it sorts, so that a page is chosen first, and then given what comes along; unless
+ * there is nothing to sort, where that would only be a detour.
+ */
 function pageWithJoins(
   plan: ReadPlan,
   table: Table,
@@ -91,7 +94,7 @@ function pageWithJoins(
     const joined = joinedColumns(plan.joins ?? [], translation(table, writing, name))
     return join([raw(storedColumns(plan.idType)), ...joined], ', ')
   }
-  if (plan.to === undefined)
+  if (plan.to === undefined || comesInOrder(plan, table))
     return [sql`select ${columns(table.name)}${from}${sorted(table.name)}${window(plan)}`]
   const page = sql`select id, version, doc${from}${sorted('')}${window(plan)}`
   return [sql`page as materialized (${page})`, sql`select ${columns('page')} from page${sorted('page')}`]

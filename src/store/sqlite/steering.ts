@@ -7,6 +7,7 @@ import { unreachable } from '../../base/errors.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
+import type { IndexDefinition } from '../../schema/schema.ts'
 import { literalPrefix } from '../sql/prefix.ts'
 import type { Table } from './catalogue.ts'
 
@@ -21,6 +22,16 @@ export function sortsAfterwards({ query, sort }: ReadPlan, table: Table): boolea
     ways.some((way) => way?.kind === 'range') &&
     !isSortedByRange
   )
+}
+
+/** Whether an index gives what the query finds in the order of `_id`, and no other order is asked for. */
+export function comesInOrder({ query, sort, asOf }: ReadPlan, { indexes }: Table): boolean {
+  if (asOf !== undefined || sort.length > 0 || query?.kind !== 'compare') return false
+  const { field, op, value } = query
+  const { path } = field.field
+  const isOfIt = ({ fields: [first, ...others] }: IndexDefinition): boolean =>
+    first?.path === path && !first.caseInsensitive && others.length === 0
+  return op === '$eq' && value !== null && !field.steps.includes('*') && [...indexes.values()].some(isOfIt)
 }
 
 /** Whether an index leads to what satisfies the term. */
