@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
+import { planFind } from '../../src/plan/read.ts'
+import { originOf } from '../../src/plan/template.ts'
+import { allowedFind } from '../../src/service/find.ts'
+import { type PreparedFind, preparedOnce } from '../../src/service/find-templates.ts'
 import { outlineOf } from '../../src/service/outline.ts'
+import { readFind } from '../../src/service/request.ts'
 import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
 import { type Chance, sample, sampleEvenly } from '../agreement/chance.ts'
@@ -15,6 +21,7 @@ import { POOLS } from '../agreement/pools.ts'
 import { fanOutOf } from '../agreement/reference-join.ts'
 import { openArena } from '../agreement/references-arena.ts'
 import { PLACINGS, openReferencesService } from '../support/references-service.ts'
+import { compiledSchema } from '../support/schema.ts'
 import { SEED } from '../support/seed.ts'
 import { ADMIN, EVERYTHING, callerWith, documentsOf, openTestService } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'
@@ -164,6 +171,35 @@ test('find: what one caller asks often tells another nothing', async () => {
     assert.match(found!, new RegExp(`"owner":"${principal}"`))
     assert.deepEqual(more, [])
   }
+})
+
+test('find: what is asked the third time is made of the second, but for texts that a number is compared with', () => {
+  const schema = compiledSchema('thing', { code: { type: 'string' }, n: { type: 'integer' } })
+  const deps = { schemaOf: () => schema, limits: DEFAULT_LIMITS, metadata: () => schema }
+  const target = { entity: 'thing' }
+  let prepared = 0
+  const prepare = (body: Json): PreparedFind => {
+    prepared++
+    const allowed = allowedFind(deps, ADMIN, readFind(body, target, DEFAULT_LIMITS))
+    return { allowed, plan: planFind(allowed, () => true), maxTimeMs: undefined }
+  }
+  const ask = (field: string, rvalue: string) => {
+    const body = { query: { field, op: '=', rvalue }, projection: EVERYTHING }
+    const { read } = preparedOnce({ target, body }, { deps, caller: ADMIN, prepare }).plan
+    return { value: read.query?.kind === 'compare' && read.query.value, isMade: originOf(read) !== undefined }
+  }
+  const made = ['a', 'b', 'c', 'd'].map((text) => ask('code', text))
+  assert.deepEqual(
+    made.map(({ value, isMade }) => [value, isMade]),
+    [
+      ['a', false],
+      ['b', true],
+      ['c', true],
+      ['d', true],
+    ],
+  )
+  assert.equal(prepared, 2)
+  for (const text of ['1', '2', '3']) assert.equal(ask('n', text).isMade, false)
 })
 
 test('outline: only texts that a query compares with are taken out, where they are short and plain', () => {
