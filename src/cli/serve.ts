@@ -161,15 +161,17 @@ export function endOnSignal(log: Log, end: () => Promise<void>, abandon: () => v
     log.logger.info({ signal }, 'ending')
     log.flush()
     void end().then(
-      () => {
-        log.logger.info('ended')
-        log.close()
-        process.exit(EXIT.ok)
-      },
+      () => leave(log),
       (error: unknown) => die(log, error),
     )
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+}
+
+async function leave(log: Log): Promise<void> {
+  log.logger.info('ended')
+  await log.close()
+  process.exit(EXIT.ok)
 }
 
 export function dieOnUncaught(log: Log): void {
@@ -177,9 +179,8 @@ export function dieOnUncaught(log: Log): void {
   process.on('unhandledRejection', (error) => die(log, error))
 }
 
-/** After an error nobody foresaw nothing can be trusted any more. */
+/** After an error nobody foresaw nothing can be trusted any more: the log is written as the process exits. */
 export function die(log: Log, error: unknown): void {
   log.logger.fatal({ err: error }, 'fatal error')
-  log.close()
   process.exit(EXIT.failed)
 }

@@ -27,13 +27,13 @@ export async function work(config: Config): Promise<void> {
   try {
     const { end, port, store } = await listen(config, log, metrics)
     tell({ kind: 'listening', port, store })
-    void told.promise.then(end).then(
-      () => {
-        log.close()
-        process.exit(EXIT.ok)
-      },
-      (error: unknown) => die(log, error),
-    )
+    void told.promise
+      .then(end)
+      .then(log.close)
+      .then(
+        () => process.exit(EXIT.ok),
+        (error: unknown) => die(log, error),
+      )
   } catch (error) {
     // nothing else keeps the process from ending once its error has been told
     process.channel?.unref()

@@ -3,7 +3,9 @@ import { write, writeSync } from 'node:fs'
 
 export interface LogOutput {
   readonly write: (text: string) => void
-  /** Writes at once what is left, as far as somebody takes it. */
+  /** Resolves when all is written, or after a while in which nobody took it. */
+  readonly drained: () => Promise<void>
+  /** Writes at once what is left, as far as somebody takes it. It may overtake what is under way: see `drained`. */
   readonly flushSync: () => void
 }
 
@@ -12,10 +14,14 @@ export function outputTo(fd: number): LogOutput {
   let waiting = ''
   let left: Buffer | undefined
   let isUnderWay = false
+  let onDrained = (): void => undefined
   const next = (): void => {
     if (isUnderWay) return
     if (left === undefined) {
-      if (waiting === '') return
+      if (waiting === '') {
+        onDrained()
+        return
+      }
       left = Buffer.from(waiting)
       waiting = ''
     }
@@ -35,6 +41,16 @@ export function outputTo(fd: number): LogOutput {
     write(text) {
       waiting += text
       next()
+    },
+    drained() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const patience = setTimeout(resolve, PATIENCE_MS)
+      onDrained = () => {
+        clearTimeout(patience)
+        resolve()
+      }
+      next()
+      return promise
     },
     flushSync() {
       // what is under way is on its way, and would else come twice

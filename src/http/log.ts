@@ -12,8 +12,8 @@ export interface Log {
   readonly request: (line: RequestLine) => void
   /** Writes out what is held back. */
   readonly flush: () => void
-  /** Writes out what is held back, and stops doing so by itself. */
-  readonly close: () => void
+  /** Resolves when all is written out, as far as somebody reads it. */
+  readonly close: () => Promise<void>
 }
 
 interface RequestLine {
@@ -51,9 +51,12 @@ export function createLog(level: LogLevel, isTerminal: boolean = process.stdout.
   const close = () => {
     clearInterval(timer)
     flush()
-    out.flushSync()
+    return out.drained()
   }
-  process.once('exit', close)
+  process.once('exit', () => {
+    flush()
+    out.flushSync()
+  })
   return { ...logTo(batched, level), flush, close }
 }
 
@@ -66,7 +69,7 @@ export function logTo(stream: DestinationStream, level: LogLevel): Log {
       if (logger.isLevelEnabled('info')) stream.write(printLine(line))
     },
     flush: () => undefined,
-    close: () => undefined,
+    close: () => Promise.resolve(),
   }
 }
 

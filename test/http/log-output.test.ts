@@ -54,3 +54,29 @@ test('log: lines come whole and in order, also those that are left at the end', 
   closeSync(fd)
   assert.equal(readFileSync(file, 'utf8'), lines.join(''))
 })
+
+test('log: when all has been written, it is there whole and in order', async () => {
+  using place = scratch()
+  const file = join(place.directory, 'log')
+  const fd = openSync(file, 'w')
+  const out = outputTo(fd)
+  // the first is under way, the others wait for it
+  const lines = Array.from({ length: 1_000 }, (_, i) => `${i}\n`.repeat(i === 0 ? 100_000 : 1))
+  for (const line of lines) out.write(line)
+  await out.drained()
+  out.flushSync()
+  closeSync(fd)
+  assert.equal(readFileSync(file, 'utf8'), lines.join(''))
+})
+
+test('log: it ends, also when nobody takes what is written', async () => {
+  const reader = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] })
+  try {
+    const { fd } = (reader.stdin as unknown as { _handle: { fd: number } })._handle
+    const out = outputTo(fd)
+    out.write('x'.repeat(1_000_000))
+    await out.drained()
+  } finally {
+    reader.kill('SIGKILL')
+  }
+})
