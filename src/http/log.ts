@@ -88,15 +88,16 @@ function printLine(line: RequestLine): string {
   )
 }
 
-let clockMs = 0
+let clockSecond = 0
 let clockText = ''
 
-/** The time of day as text, made once a millisecond. */
+/** The time of day as text, of which all but the milliseconds is made once a second. */
 function clock(): string {
   const now = Date.now()
-  if (now !== clockMs) {
-    clockMs = now
-    clockText = new Date(now).toISOString()
+  const ms = now % 1_000
+  if (now - ms !== clockSecond) {
+    clockSecond = now - ms
+    clockText = new Date(now).toISOString().slice(0, -4)
   }
-  return clockText
+  return `${clockText}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`
 }

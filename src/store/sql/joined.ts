@@ -71,23 +71,25 @@ function joinedLists(listing: Listing): Fragment {
   const rows = joinedRows(joiningOf([plan.query], other), around, ['version', 'doc', 'paths'])
   const texts = items.map((item) => item(rows))
   const listed = listsOf(texts, orderOf(plan, rows), listing)
-  const told = plan.isShownWhole ? sql`${listed} || ${mostPaths(rows, listing)}` : listed
-  return withinBounds(sql`select ${told} as lists from ${rows.from} where ${rows.where}`, listing)
+  const source = sql`from ${rows.from} where ${rows.where}`
+  if (plan.isShownWhole) {
+    // Engines see that the list stands there twice, and make it once.
+    const told = sql`${listed} || ${mostPaths(rows, listing)}`
+    return sql`(select ${withinBounds(told, listing)} ${source})`
+  }
+  const alias = raw(to.alias('l'))
+  return sql`(select ${withinBounds(sql`${alias}.lists`, listing)} from (select ${listed} as lists ${source}) ${alias})`
 }
 
-function mostPaths({ inner }: JoinedRows, { separator }: Listing): Fragment {
-  const [, paths] = inner.facts
-  return sql`${literal(separator)} || max(${paths!})`
+function mostPaths({ inner: { paths } }: JoinedRows, { separator }: Listing): Fragment {
+  return paths ? sql`${literal(separator)} || max(${paths})` : literal(`${separator}null`)
 }
 
 /** What would be too much to hold is not sent; what holds such a list may be no more than it can be. */
-function withinBounds(lists: Fragment, { plan, to, items, separator }: Listing): Fragment {
-  const alias = to.alias('l')
+function withinBounds(lists: Fragment, { plan, items, separator }: Listing): Fragment {
   const hasFacts = plan.isShownWhole || items.length > 1
   const instead = literal([JSON.stringify(TOO_LARGE), ...(hasFacts ? ['null'] : [])].join(separator))
-  const all = raw(`${alias}.lists`)
-  const bounded = sql`case when octet_length(${all}) > ${raw(String(MOST_BYTES))} then ${instead} else ${all} end`
-  return sql`(select ${bounded} from (${lists}) ${raw(alias)})`
+  return sql`case when octet_length(${lists}) > ${raw(String(MOST_BYTES))} then ${instead} else ${lists} end`
 }
 
 /** Of all that one reference shows in one document. */
@@ -107,7 +109,8 @@ function factsIn(inner: Translation, { joins }: JoinPlan): Fragment {
   // What comes along with a document of this join knows of nothing around that document.
   const within = { ...inner, scopes: inner.scopes.slice(0, 1) }
   const nested = joins.map((plan) => orElse('null,null', columnOf(plan, within, ',')))
-  return sql`'[' || ${join([...inner.facts, ...nested], ` || ',' || `)} || ']'`
+  const facts = [inner.version, inner.paths ?? raw(`'null'`), ...nested]
+  return sql`'[' || ${join(facts, ` || ',' || `)} || ']'`
 }
 
 function orderOf({ sort }: JoinPlan, { inner }: JoinedRows): Fragment {

@@ -38,8 +38,10 @@ export interface Rows {
   readonly again?: OtherRows
   /** Stands before the names of its columns, where a statement reads several tables. */
   readonly qualifier: string
-  /** What is known of a document beside what it holds: its version, and how many paths its writers knew. */
-  readonly facts: readonly Fragment[]
+  /** The column that holds the version of a document. */
+  readonly version: Fragment
+  /** The one that holds how many paths its writers knew, where there may be others who know more. */
+  readonly paths?: Fragment
   /** Whether an index holds the folded text of the field, so that ignoring case can use it. */
   readonly hasFoldedIndex: (path: string) => boolean
   /** The table that holds the elements at a path into an array, with the number of their document. */

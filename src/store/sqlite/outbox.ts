@@ -76,7 +76,7 @@ export function readEvents(request: EventsRequest, statements: Statements): Kept
 }
 
 /** Null where there is none after it. */
-const SCANNED = 'select max(seq) from (select seq from smalt_event where seq > ? order by seq limit ?)'
+const SCANNED = 'select max(seq) from (select seq from smalt_event where seq > ? order by seq limit ? + 0)'
 
 const READ = `select seq, id, entity, hook, operation, document, at, details, before, after from smalt_event
   where seq > ?1 and seq <= ?2 and (?3 is null or entity = ?3) and (?4 is null or hook = ?4)
@@ -125,8 +125,8 @@ const SLICE = 500
 function trimSome({ keptSince, keepCount, notAfter }: EventLimits, statements: Statements): number {
   const mostKept = lastNumber(statements) - keepCount
   const oldest = statements
-    .prepare('select seq, at from smalt_event where seq <= ? order by seq limit ?')
-    .all(notAfter, SLICE) as unknown as (readonly [seq: number, at: number])[]
+    .prepare(`select seq, at from smalt_event where seq <= ? order by seq limit ${SLICE}`)
+    .all(notAfter) as unknown as (readonly [seq: number, at: number])[]
   const stays = oldest.findIndex(([seq, at]) => at >= keptSince && seq > mostKept)
   const going = stays < 0 ? oldest : oldest.slice(0, stays)
   if (going.length > 0) statements.prepare('delete from smalt_event where seq <= ?').run(going.at(-1)![0])

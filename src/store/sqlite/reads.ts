@@ -146,7 +146,8 @@ function order(plan: ReadPlan, table: Table, name = ''): Fragment {
   )
 }
 
+/** A value that stands alone behind `limit` is part of the engine's plan, which it would make anew every time. */
 function window({ from, to }: ReadPlan): Fragment {
   if (to === undefined) return from === 0 ? raw('') : sql` limit -1 offset ${param(from)}`
-  return sql` limit ${param(Math.max(to - from + 1, 0))} offset ${param(from)}`
+  return sql` limit ${param(Math.max(to - from + 1, 0))} + 0 offset ${param(from)}`
 }

@@ -36,11 +36,14 @@ const NUMBERS = 50_000
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   // What is past may be far more than what is there.
   if (plan.asOf !== undefined || loops(shapeOf(plan))) return true
-  const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
-  if (!isSmall(table, statements) && (isLarge || scansOf(pageText, table, statements).ofTable)) return true
+  const scans = (): Scans => scansOf(pageText, table, statements)
+  if (!isSmall(table, statements)) {
+    const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
+    if (isLarge || scans().ofTable) return true
+    if (!scans().ofOthers) return false
+  }
   const others = beside(shapeOf(plan)).flatMap((collection) => table.beside(collection) ?? [])
-  if (others.length === 0 || areSmallTogether(table, others, statements)) return false
-  return scansOf(pageText, table, statements).ofOthers
+  return others.length > 0 && !areSmallTogether(table, others, statements) && scans().ofOthers
 }
 
 const loops = memoized(({ query }: ReadPlan) => query !== undefined && loopsInLoops(query))

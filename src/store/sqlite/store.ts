@@ -210,7 +210,7 @@ function readPage(
     let largest = largestSeen.get(statement) ?? 0
     for (const row of rowsOf(statement, page.values, plan)) {
       taken++
-      largest = Math.max(largest, row[2].length)
+      largest = Math.max(largest, lengthOf(row))
       take(storedFrom(row))
     }
     largestSeen.set(statement, largest)
@@ -230,15 +230,23 @@ function readPage(
 function rowsOf(
   statement: StatementSync,
   values: readonly SqlValue[],
-  { from, to, joins = [] }: ReadPlan,
+  { from, to, joins }: ReadPlan,
 ): Iterable<StoredRow> {
   const most = to === undefined ? Infinity : to - from + 1
-  const isLittle = most <= FEW || most * (largestSeen.get(statement) ?? Infinity) <= MOST_AT_ONCE
-  const isPage = most <= 1000 && isLittle && joins.length === 0
+  const isJoined = joins !== undefined && joins.length > 0
+  const isLittle =
+    (most <= FEW && !isJoined) || most * (largestSeen.get(statement) ?? Infinity) <= MOST_AT_ONCE
+  // What is joined to a document may become many times as large as any that was seen.
+  const isPage = isLittle && most <= (isJoined ? 100 : 1000)
   return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<StoredRow>
 }
 
-/** How large the documents are that a statement has given so far. */
+/** Of the document and of what is joined to it. */
+function lengthOf([, , text, ...joined]: StoredRow): number {
+  return joined.reduce((length, each) => length + (each?.length ?? 0), text.length)
+}
+
+/** How large the rows are that a statement has given so far. */
 const largestSeen = new WeakMap<StatementSync, number>()
 const FEW = 4
 const MOST_AT_ONCE = 64 * 1024 * 1024

@@ -29,7 +29,7 @@ export function translation(table: Table, { alias, isWatched }: Writing, name = 
       return other && otherRows(other, { alias, isWatched })
     },
     qualifier,
-    facts: [raw(`${qualifier}version`), raw(`'null'`)],
+    version: raw(`${qualifier}version`),
     hasFoldedIndex: (path) => table.folded.has(path),
     elementsOf: (path) => table.elements.get(path),
     foldedElementsOf: (path) => table.foldedElements.get(path),
