@@ -1,0 +1,58 @@
+/** What the engine has planned once it does not plan again: it asks whether a statement is allowed whenever it plans one. */
+import assert from 'node:assert/strict'
+import { DatabaseSync, constants } from 'node:sqlite'
+import { test } from 'node:test'
+import type { JsonObject } from '../../src/base/json.ts'
+import { ADMIN, EVERYTHING, openTestService } from '../support/service.ts'
+
+const INDEXES = { info: { indexes: [{ name: 'kind', fields: [{ field: 'kind', dir: '$asc' }] }] } }
+const BY_KIND = { field: 'kind', op: '=' }
+
+test('find: of pages that differ in values and range, the second is not planned again', async () => {
+  const planned = watchPlanning()
+  await using tester = await openTestService()
+  await tester.define('item', { kind: { type: 'string' }, size: { type: 'integer' } }, INDEXES)
+  const kinds = ['a', 'b', 'c']
+  await tester.store(
+    'item',
+    Array.from({ length: 60 }, (_, i) => ({ _id: `i${i}`, kind: kinds[i % 3]!, size: i })),
+  )
+  const page = (rvalue: string, range: readonly [number, number], sort: JsonObject): JsonObject => ({
+    query: { ...BY_KIND, rvalue },
+    projection: EVERYTHING,
+    sort,
+    range: [...range],
+  })
+  for (const sort of [{ _id: '$asc' }, { size: '$desc' }] as const) {
+    await tester.find('item', page('a', [0, 3], sort), ADMIN)
+    const before = planned()
+    assert.ok(before > 0)
+    for (const [rvalue, range] of [
+      ['b', [0, 3]],
+      ['c', [4, 9]],
+    ] as const) {
+      const { processed } = await tester.find('item', page(rvalue, range, sort), ADMIN)
+      assert.equal(processed?.length, range[1] - range[0] + 1)
+    }
+    assert.equal(planned(), before)
+  }
+})
+
+/** Tells how often a database has planned a `select`, of all that prepare a statement from now on. */
+function watchPlanning(): () => number {
+  let planned = 0
+  const watched = new Set<DatabaseSync>()
+  // eslint-disable-next-line typescript/unbound-method -- it is called on the database
+  const { prepare } = DatabaseSync.prototype
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...given) {
+    if (!watched.has(this)) {
+      watched.add(this)
+      this.setAuthorizer((action) => {
+        if (action === constants.SQLITE_SELECT) planned++
+        return constants.SQLITE_OK
+      })
+    }
+    return prepare.apply(this, given)
+  }
+  return () => planned
+}
