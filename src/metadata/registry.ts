@@ -23,7 +23,7 @@ import {
 import type { SchemaDocument } from './schema-document.ts'
 import type { Proposal } from './settle.ts'
 
-export type MetadataStore = Pick<Store, 'readMetadata' | 'changeMetadata' | 'readHistory'>
+export type MetadataStore = Pick<Store, 'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readHistory'>
 
 interface RegistryOptions extends Datasources {
   readonly now: () => Date
@@ -86,6 +86,11 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
     if (isNewer || isFuller) catalogue = readCatalogue(records, catalogue, options)
   }
 
+  /** Mostly nobody else changed anything, and then there is nothing to read. */
+  async function catchUp(): Promise<void> {
+    if (catalogue.isPartial || (await store.readEpoch()) !== catalogue.epoch) await reload()
+  }
+
   /** Changes wait for each other, and each starts from what the store holds now. */
   async function change(name: string, decide: Decide): Promise<void> {
     const previous = lastChange
@@ -93,7 +98,7 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
     lastChange = promise
     try {
       await previous
-      await reload()
+      await catchUp()
       const decision = decide(catalogue.entities.get(name), catalogue)
       if (decision) await carryOut(name, decision)
     } finally {

@@ -6,6 +6,7 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json.ts'
 import { type Check, compileShape } from '../base/shape.ts'
 import { compileSchema } from '../metadata/compile.ts'
+import type { EntityInfo } from '../metadata/entity-info.ts'
 import { lint } from '../metadata/lint/lint.ts'
 import type { Finding, Others } from '../metadata/lint/subject.ts'
 import type { Registry } from '../metadata/registry.ts'
@@ -32,12 +33,38 @@ export function accessOf(registry: Registry, entity: string, version: string | u
   return accessTable(schemaFor(registry, entity, version))
 }
 
-/** Of the versions that are served. */
+/** Of the versions that are served; worked out again when they change, or one that they were compared with. */
 export function findingsIn(registry: Registry, entity: string): readonly Finding[] {
   const info = registry.infoOf(entity)
+  const others = othersIn(registry)
+  const known = knownFindings.get(info)
+  if (known?.seen.every(({ name, version, other }) => others(name, version)?.schema === other)) {
+    return known.findings
+  }
+  const seen: Seen[] = []
+  const watched: Others = (name, version) => {
+    const other = others(name, version)
+    seen.push({ name, version, other: other?.schema })
+    return other
+  }
   const schemas = registry.versionsOf(entity).map((each) => compileSchema(info, each, []))
-  return lint(info, schemas, { reachOf, others: othersIn(registry) })
+  const findings = lint(info, schemas, { reachOf, others: watched })
+  knownFindings.set(info, { findings, seen })
+  return findings
 }
+
+/** A schema of an entity that another one refers to; undefined where there is none. */
+interface Seen {
+  readonly name: string
+  readonly version: string | undefined
+  readonly other: Schema | undefined
+}
+
+/** By an object that is made anew with every change of its entity. */
+const knownFindings = new WeakMap<
+  EntityInfo,
+  { readonly findings: readonly Finding[]; readonly seen: readonly Seen[] }
+>()
 
 /** References of metadata from before they were checked may lead to nothing. */
 function othersIn(registry: Registry): Others {

@@ -7,15 +7,14 @@ import { printResponse } from '../../src/service/response.ts'
 import {
   ANYONE,
   EVERYTHING,
-  type TestService,
   callerWith,
   codeOf,
   dataErrorCodes,
   documentsOf,
   json,
-  openTestService,
   textOf,
 } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { storeKind } from '../support/store-kind.ts'
 
 const LISTS: readonly (readonly [list: readonly string[], roles: readonly string[], admitted: boolean])[] = [
@@ -85,20 +84,20 @@ const BOSS = callerWith('boss')
 const CLERK = callerWith('clerk')
 const STRANGER = callerWith()
 
-async function openOffice(): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('t', FIELDS)
-  const response = await tester.insert('t', { data: DOCUMENT }, BOSS)
+async function openOffice(): Promise<Tenant> {
+  const tester = await openTenant()
+  await tester.define(tester.entity, FIELDS)
+  const response = await tester.insert(tester.entity, { data: DOCUMENT }, BOSS)
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   return tester
 }
 
 async function seenBy(
-  tester: TestService,
+  tester: Tenant,
   caller: Caller,
   projection: JsonObject | readonly JsonObject[],
 ): Promise<JsonObject> {
-  const response = await tester.find('t', { projection }, caller)
+  const response = await tester.find(tester.entity, { projection }, caller)
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   return documentsOf(response)[0]!
 }
@@ -116,7 +115,7 @@ test('find: an unreadable field is left out of projections silently, at every de
       { n: 2, deep: [], 'deep#': 0 },
     ],
     'list#': 2,
-    objectType: 't',
+    objectType: tester.entity,
   })
 })
 
@@ -142,7 +141,10 @@ test('find: the size of an array is as secret as the array', async () => {
   assert.deepEqual(await seenBy(tester, STRANGER, { field: 'hiddenList#' }), {})
   assert.deepEqual(await seenBy(tester, BOSS, { field: 'hiddenList#' }), { 'hiddenList#': 2 })
   const query = { field: 'hiddenList#', op: '=', rvalue: 2 }
-  assert.equal(codeOf(await tester.find('t', { query, projection: EVERYTHING }, STRANGER)), 'crud:NoAccess')
+  assert.equal(
+    codeOf(await tester.find(tester.entity, { query, projection: EVERYTHING }, STRANGER)),
+    'crud:NoAccess',
+  )
 })
 
 test('find: nothing unreadable comes out of array projections, whatever their nested projection says', async () => {
@@ -209,13 +211,17 @@ for (const [rule, body] of HIDDEN_QUESTIONS) {
     await using tester = await openOffice()
     const request = { projection: EVERYTHING, ...(json(body) as JsonObject) }
     for (const caller of [STRANGER, callerWith('anyone', 'noone')]) {
-      const response = await tester.find('t', request, caller)
+      const response = await tester.find(tester.entity, request, caller)
       assert.equal(codeOf(response), 'crud:NoAccess')
       assert.deepEqual([response.matchCount, response.processed], [0, undefined])
-      const explained = await tester.service.data.explain(caller, { entity: 't' }, request)
+      const explained = await tester.service.data.explain(caller, { entity: tester.entity }, request)
       assert.equal(codeOf(explained), 'crud:NoAccess')
     }
-    assert.equal((await tester.find('t', request, BOSS)).status, 'COMPLETE', 'who may read it may ask')
+    assert.equal(
+      (await tester.find(tester.entity, request, BOSS)).status,
+      'COMPLETE',
+      'who may read it may ask',
+    )
   })
 }
 
@@ -225,52 +231,71 @@ test('find: an array projection of a hidden array tells nothing, not even whethe
 })
 
 test('entity access: a missing or empty list admits nobody', async () => {
-  await using tester = await openTestService()
-  await tester.define('t', { a: { type: 'string' } }, { schema: { access: { ...ANYONE, find: [] } } })
-  await tester.define('u', { a: { type: 'string' } }, { schema: { access: { ...ANYONE, insert: ['boss'] } } })
-  assert.equal(codeOf(await tester.find('t', { projection: EVERYTHING }, BOSS)), 'crud:NoAccess')
-  assert.equal(codeOf(await tester.insert('u', { data: {} }, CLERK)), 'crud:NoAccess')
-  assert.equal((await tester.insert('u', { data: {} }, BOSS)).status, 'COMPLETE')
+  await using tester = await openTenant()
+  await tester.define(
+    tester.entity,
+    { a: { type: 'string' } },
+    { schema: { access: { ...ANYONE, find: [] } } },
+  )
+  const other = `${tester.entity}other`
+  await tester.define(
+    other,
+    { a: { type: 'string' } },
+    { schema: { access: { ...ANYONE, insert: ['boss'] } } },
+  )
+  assert.equal(codeOf(await tester.find(tester.entity, { projection: EVERYTHING }, BOSS)), 'crud:NoAccess')
+  assert.equal(codeOf(await tester.insert(other, { data: {} }, CLERK)), 'crud:NoAccess')
+  assert.equal((await tester.insert(other, { data: {} }, BOSS)).status, 'COMPLETE')
 })
 
 test('insert: denies fields that are given, once for a container, not what the service makes', async () => {
   await using tester = await openOffice()
   const denied = await tester.insert(
-    't',
+    tester.entity,
     { data: json('{"secret":"x","box":{"plain":"p","wide":"w"},"open":"o"}') },
     STRANGER,
   )
   assert.deepEqual(dataErrorCodes(denied), [['crud:insert:NoFieldAccess', 'crud:insert:NoFieldAccess']])
   const paths = denied.dataErrors![0]!.errors.map(({ context }) => context)
-  assert.deepEqual(paths, ['insert(t:1.0.0)/secret', 'insert(t:1.0.0)/box'])
-  assert.equal((await tester.insert('t', { data: { open: 'o' } }, STRANGER)).status, 'COMPLETE')
+  assert.deepEqual(
+    paths,
+    ['secret', 'box'].map((path) => `insert(${tester.entity}:1.0.0)/${path}`),
+  )
+  assert.equal((await tester.insert(tester.entity, { data: { open: 'o' } }, STRANGER)).status, 'COMPLETE')
 })
 
 test('insert: what comes back holds only what the caller may read', async () => {
   await using tester = await openOffice()
-  const response = await tester.insert('t', { data: { open: 'o', never: 'n' }, projection: EVERYTHING }, BOSS)
+  const response = await tester.insert(
+    tester.entity,
+    { data: { open: 'o', never: 'n' }, projection: EVERYTHING },
+    BOSS,
+  )
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   assert.equal(documentsOf(response)[0]!['never'], undefined)
 })
 
 test('documentVersion: does not tell an _id that the caller may not read', async () => {
-  await using tester = await openTestService()
-  await tester.define('t', {
+  await using tester = await openTenant()
+  await tester.define(tester.entity, {
     _id: { type: 'string', access: { find: ['boss'] } },
     a: { type: 'string' },
     version: { type: 'string', documentVersion: true },
     meta: { type: 'any', resultMetadata: true },
   })
-  await tester.store('t', { _id: 'classified', a: 'x' })
-  const response = await tester.find('t', { projection: EVERYTHING }, STRANGER)
+  await tester.store(tester.entity, { _id: 'classified', a: 'x' })
+  const response = await tester.find(tester.entity, { projection: EVERYTHING }, STRANGER)
   assert.doesNotMatch(printResponse(response), /classified/)
-  assert.match(printResponse(await tester.find('t', { projection: EVERYTHING }, BOSS)), /classified/)
+  assert.match(
+    printResponse(await tester.find(tester.entity, { projection: EVERYTHING }, BOSS)),
+    /classified/,
+  )
 })
 
 test('explain: counts as find does and shows the same to the same caller', async () => {
   await using tester = await openOffice()
   const body = { query: { field: 'open', op: '=', rvalue: 'o' }, projection: EVERYTHING }
-  const response = await tester.service.data.explain(STRANGER, { entity: 't' }, body)
+  const response = await tester.service.data.explain(STRANGER, { entity: tester.entity }, body)
   assert.deepEqual([response.status, response.matchCount, response.modifiedCount], ['COMPLETE', 1, 0])
   const [explanation] = documentsOf(response)
   const { projection } = explanation![storeKind()] as { projection: JsonObject }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { EVERYTHING, type TestService, dataErrorCodes, documentsOf } from '../support/service.ts'
+import { EVERYTHING, dataErrorCodes, documentsOf } from '../support/service.ts'
+import type { Tenant } from '../support/shared-service.ts'
 import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
 
 const OWN: JsonObject = { role: 'clerk', where: equals('owner', '$caller.principal') }
@@ -55,7 +56,7 @@ const DOCUMENTS = [
 const ANN = callerAs(['clerk'], 'ann')
 const NAMELESS = callerAs(['clerk'])
 
-function opened(access: JsonObject = {}, fields: JsonObject = {}): Promise<TestService> {
+function opened(access: JsonObject = {}, fields: JsonObject = {}): Promise<Tenant> {
   const open = { insert: ['anyone'], find: ['anyone'], update: ['anyone'], delete: ['anyone'] }
   return openRuled({
     access: { ...open, ...access },
@@ -99,7 +100,7 @@ test('find: a field with a rule is left out document by document, at every depth
 test('find: what is projected away does not matter to a rule, which looks at what is stored', async () => {
   await using on = await opened()
   const response = await on.find(
-    't',
+    on.entity,
     { projection: [{ field: 'pay' }, { field: 'list', range: [0, 0] }], ...IN_ORDER },
     ANN,
   )
@@ -145,10 +146,10 @@ test('find: the match and the sort of an array projection narrow, too', async ()
     { range: [0, 0], sort: { cost: '$desc' } },
   ]) {
     const projection = [{ field: '_id' }, { field: 'list', projection: { field: '*' }, ...selector }]
-    const found = answer(await on.find('t', { projection, ...IN_ORDER }, ANN))
+    const found = answer(await on.find(on.entity, { projection, ...IN_ORDER }, ANN))
     assert.deepEqual([idsIn(found), found.matchCount], [['1', '3'], 2])
     const inserted = await on.insert(
-      't',
+      on.entity,
       { data: [{ owner: 'ann', list: [{ n: 1 }] }, { list: [{ n: 1 }] }], projection },
       ANN,
     )
@@ -156,7 +157,7 @@ test('find: the match and the sort of an array projection narrow, too', async ()
       documentsOf(inserted).map((each) => Object.keys(each).length > 0),
       [true, false],
     )
-    await on.service.data.delete(BOSS, { entity: 't' }, { query: equals('level', null) })
+    await on.service.data.delete(BOSS, { entity: on.entity }, { query: equals('level', null) })
   }
 })
 
@@ -189,7 +190,7 @@ test('find: noone on a field beats its rules', async () => {
 test('documentVersion: names a document by its _id only where that may be read', async () => {
   const _id = { type: 'string', access: { find: ['boss', OWN] } }
   await using on = await opened({}, { _id, version: { type: 'string', documentVersion: true } })
-  const response = await on.find('t', { projection: { field: '*' }, sort: { level: '$asc' } }, ANN)
+  const response = await on.find(on.entity, { projection: { field: '*' }, sort: { level: '$asc' } }, ANN)
   const versions = response.resultMetadata!.map(
     (each) => (JSON.parse(each) as { documentVersion: string }).documentVersion,
   )
@@ -207,17 +208,18 @@ test('documentVersion: names a document by its _id only where that may be read',
     onlyIfCurrent: true,
     documentVersions: versions,
   }
-  const updated = await on.service.data.update(ANN, { entity: 't' }, body)
+  const updated = await on.service.data.update(ANN, { entity: on.entity }, body)
   assert.deepEqual([updated.status, updated.modifiedCount], ['COMPLETE', 4])
-  const stale = await on.service.data.update(ANN, { entity: 't' }, body)
+  const stale = await on.service.data.update(ANN, { entity: on.entity }, body)
   assert.deepEqual(new Set(dataErrorCodes(stale).flat()), new Set(['store-crud:ConcurrentUpdate']))
   assert.deepEqual(
     stale.dataErrors!.map(({ data }) => Object.keys(data as JsonObject)),
     [['_id'], [], ['_id'], []],
   )
-  assert.deepEqual(dataErrorCodes(await on.service.data.save(ANN, { entity: 't' }, { data: { _id: '2' } })), [
-    ['store-crud:SaveError'],
-  ])
+  assert.deepEqual(
+    dataErrorCodes(await on.service.data.save(ANN, { entity: on.entity }, { data: { _id: '2' } })),
+    [['store-crud:SaveError']],
+  )
 })
 
 test('insert: a field with a rule may be given only to documents that match', async () => {
@@ -228,18 +230,18 @@ test('insert: a field with a rule may be given only to documents that match', as
     { owner: 'bob', list: [{ cost: 1 }] },
     { owner: 'bob' },
   ]
-  const response = await on.insert('t', { data, projection: EVERYTHING }, ANN)
+  const response = await on.insert(on.entity, { data, projection: EVERYTHING }, ANN)
   assert.deepEqual(dataErrorCodes(response), [['crud:insert:NoFieldAccess'], ['crud:insert:NoFieldAccess']])
   assert.deepEqual(
     response.dataErrors!.map(({ errors }) => errors[0]!.context),
-    ['insert(t:1.0.0)/pay', 'insert(t:1.0.0)/list.0.cost'],
+    ['pay', 'list.0.cost'].map((path) => `insert(${on.entity}:1.0.0)/${path}`),
   )
 })
 
-const update = (on: TestService, change: Json, more: JsonObject = {}): Promise<DataResponse> =>
+const update = (on: Tenant, change: Json, more: JsonObject = {}): Promise<DataResponse> =>
   on.service.data.update(
     ANN,
-    { entity: 't' },
+    { entity: on.entity },
     { query: ALL, update: change, projection: { field: 'pay' }, ...more },
   )
 
@@ -294,7 +296,11 @@ for (const [rule, change] of LOOKS) {
     await using on = await opened()
     const response = await update(on, change)
     assert.deepEqual([response.status, response.matchCount, response.modifiedCount], ['COMPLETE', 2, 2])
-    const nobody = await on.service.data.update(NAMELESS, { entity: 't' }, { query: ALL, update: change })
+    const nobody = await on.service.data.update(
+      NAMELESS,
+      { entity: on.entity },
+      { query: ALL, update: change },
+    )
     assert.equal(answer(nobody).code, 'crud:NoAccess')
   })
 }
@@ -323,14 +329,14 @@ test('update: members out of sight in a document stay when the object around the
 test('delete: asking about a field narrows', async () => {
   await using on = await opened()
   const query = { field: 'pay', op: '>=', rvalue: 0 }
-  const response = await on.service.data.delete(ANN, { entity: 't' }, { query })
+  const response = await on.service.data.delete(ANN, { entity: on.entity }, { query })
   assert.deepEqual([response.matchCount, Object.keys(await stored(on))], [2, ['2', '4']])
 })
 
 test('save: what is out of sight in a document is carried over, and denied where it is named', async () => {
   await using on = await opened()
   const save = (data: Json): Promise<DataResponse> =>
-    on.service.data.save(ANN, { entity: 't' }, { data, projection: EVERYTHING })
+    on.service.data.save(ANN, { entity: on.entity }, { data, projection: EVERYTHING })
   const response = await save([
     { _id: '1', owner: 'ann', state: 'draft' },
     { _id: '2', owner: 'bob', state: 'draft' },

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { ADMIN, type TestService, callerWith, documentsOf, openTestService } from '../support/service.ts'
+import { ADMIN, callerWith, documentsOf } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 
 const HIDDEN = { find: ['admin'] }
 const CLERK = callerWith()
@@ -11,15 +12,19 @@ const BOSS = callerWith('admin')
 const ALL: Json = { $and: [] }
 const EVERYTHING: Json = { field: '*', recursive: true }
 
-async function opened(fields: JsonObject, access?: JsonObject): Promise<TestService> {
-  const on = await openTestService()
+async function opened(fields: JsonObject, access?: JsonObject): Promise<Tenant> {
+  const on = await openTenant()
   const open = { insert: ['anyone'], find: ['anyone'], update: ['anyone'], delete: ['anyone'] }
-  await on.define('e', { _id: { type: 'string' }, ...fields }, { schema: { access: { ...open, ...access } } })
+  await on.define(
+    on.entity,
+    { _id: { type: 'string' }, ...fields },
+    { schema: { access: { ...open, ...access } } },
+  )
   return on
 }
 
-function update(on: TestService, change: Json, more: JsonObject = {}): Promise<DataResponse> {
-  return on.service.data.update(CLERK, { entity: 'e' }, { query: ALL, update: change, ...more })
+function update(on: Tenant, change: Json, more: JsonObject = {}): Promise<DataResponse> {
+  return on.service.data.update(CLERK, { entity: on.entity }, { query: ALL, update: change, ...more })
 }
 
 function codeOf({ errors, dataErrors }: DataResponse): string | undefined {
@@ -28,13 +33,13 @@ function codeOf({ errors, dataErrors }: DataResponse): string | undefined {
 
 test('update: shows nothing to a writer who may not find', async () => {
   await using on = await opened({ a: { type: 'string' } }, { find: ['reader'] })
-  await on.service.data.insert(ADMIN, { entity: 'e' }, { data: { _id: '1', a: 'secret' } })
+  await on.service.data.insert(ADMIN, { entity: on.entity }, { data: { _id: '1', a: 'secret' } })
   const written = await update(on, { $set: { a: 'new' } }, { projection: EVERYTHING })
   assert.equal(written.modifiedCount, 1)
   assert.deepEqual(documentsOf(written), [{}])
   const asked = await on.service.data.update(
     CLERK,
-    { entity: 'e' },
+    { entity: on.entity },
     { query: { field: 'a', op: '=', rvalue: 'new' }, update: { $set: { a: 'x' } } },
   )
   assert.equal(codeOf(asked), 'crud:NoAccess')
@@ -44,14 +49,14 @@ test('update: shows nothing to a writer who may not find', async () => {
 test('delete: a writer who may not find may not choose by a field', async () => {
   await using on = await opened({ a: { type: 'string' } }, { find: ['reader'] })
   const query = { field: 'a', op: '=', rvalue: 'x' }
-  assert.equal(codeOf(await on.service.data.delete(CLERK, { entity: 'e' }, { query })), 'crud:NoAccess')
+  assert.equal(codeOf(await on.service.data.delete(CLERK, { entity: on.entity }, { query })), 'crud:NoAccess')
 })
 
 test('insert: shows nothing to a writer who may not find', async () => {
   await using on = await opened({ a: { type: 'string' } }, { find: [] })
   const response = await on.service.data.insert(
     CLERK,
-    { entity: 'e' },
+    { entity: on.entity },
     { data: { a: 'x' }, projection: EVERYTHING },
   )
   assert.deepEqual(documentsOf(response), [{}])
@@ -76,14 +81,14 @@ for (const [rule, change] of SECRETS) {
       sal: { type: 'integer', access: HIDDEN },
       sec: { type: 'array', items: { type: 'string' }, access: HIDDEN },
     })
-    await on.store('e', [{ _id: '1', n: 0, sal: 5000, sec: ['a', 'b', 'c'] }])
+    await on.store(on.entity, [{ _id: '1', n: 0, sal: 5000, sec: ['a', 'b', 'c'] }])
     assert.equal(codeOf(await update(on, change)), 'crud:NoAccess')
   })
 }
 
 test('update: a plain $set of a hidden field is allowed, and counts whatever was there', async () => {
   await using on = await opened({ sal: { type: 'integer', access: HIDDEN } })
-  await on.store('e', [{ _id: '1', sal: 5 }])
+  await on.store(on.entity, [{ _id: '1', sal: 5 }])
   assert.equal((await update(on, { $set: { sal: 5 } })).modifiedCount, 1)
   assert.equal((await update(on, { $set: { sal: 6 } })).modifiedCount, 1)
 })
@@ -93,14 +98,14 @@ test('documentVersions: the mark of a hidden _id is no use for guessing, and sti
     _id: { type: 'string', access: { find: ['admin'] } },
     n: { type: 'integer' },
   })
-  await on.store('e', [
+  await on.store(on.entity, [
     { _id: 'topsecret', n: 1 },
     { _id: 'other', n: 2 },
   ])
   const current = { onlyIfCurrent: true }
   const guess = await update(on, { $set: { n: 9 } }, { ...current, documentVersions: ['topsecret:0'] })
   assert.deepEqual([guess.status, guess.matchCount], ['COMPLETE', 0])
-  const found = await on.find('e', { projection: EVERYTHING, sort: { n: '$asc' } }, CLERK)
+  const found = await on.find(on.entity, { projection: EVERYTHING, sort: { n: '$asc' } }, CLERK)
   const versions = found.resultMetadata!.map(
     (text) => (JSON.parse(text) as { documentVersion: string }).documentVersion,
   )
@@ -116,19 +121,20 @@ test('save: members out of sight are carried over before anything is made or mis
     token: { type: 'uid', constraints: { required: true }, access: HIDDEN },
     pin: { type: 'string', constraints: { required: true }, access: HIDDEN },
   })
-  await on.store('e', [{ _id: '1', name: 'n', token: 'KEEP-ME', pin: '1234' }])
-  const save = (data: Json): Promise<DataResponse> => on.service.data.save(CLERK, { entity: 'e' }, { data })
+  await on.store(on.entity, [{ _id: '1', name: 'n', token: 'KEEP-ME', pin: '1234' }])
+  const save = (data: Json): Promise<DataResponse> =>
+    on.service.data.save(CLERK, { entity: on.entity }, { data })
   assert.equal((await save({ _id: '1', name: 'n' })).modifiedCount, 0)
   assert.equal((await save({ _id: '1', name: 'm' })).modifiedCount, 1)
-  const [document] = documentsOf(await on.find('e', { projection: EVERYTHING }, BOSS))
+  const [document] = documentsOf(await on.find(on.entity, { projection: EVERYTHING }, BOSS))
   assert.deepEqual([document!['name'], document!['token'], document!['pin']], ['m', 'KEEP-ME', '1234'])
 })
 
 test('save: a hidden identity is no key to look with', async () => {
   await using on = await opened({ _id: { type: 'string', access: { find: ['admin'], update: ['admin'] } } })
-  await on.store('e', [{ _id: 'real' }])
+  await on.store(on.entity, [{ _id: 'real' }])
   const answers = await Promise.all(
-    ['real', 'fake'].map((_id) => on.service.data.save(CLERK, { entity: 'e' }, { data: { _id } })),
+    ['real', 'fake'].map((_id) => on.service.data.save(CLERK, { entity: on.entity }, { data: { _id } })),
   )
   const told = answers.map(({ status, dataErrors }) => [status, dataErrors?.[0]?.errors])
   assert.deepEqual(told[0], told[1])
@@ -140,10 +146,11 @@ test('save: values the server makes are not held against the caller', async () =
     name: { type: 'string' },
     made: { ...made, valueGenerator: { type: 'CurrentTime', overwrite: true } },
   })
-  await on.store('e', [{ _id: '1', name: 'n' }])
-  const save = (data: Json): Promise<DataResponse> => on.service.data.save(CLERK, { entity: 'e' }, { data })
+  await on.store(on.entity, [{ _id: '1', name: 'n' }])
+  const save = (data: Json): Promise<DataResponse> =>
+    on.service.data.save(CLERK, { entity: on.entity }, { data })
   assert.equal((await save({ _id: '1', name: 'm' })).modifiedCount, 1)
-  const [document] = documentsOf(await on.find('e', { projection: EVERYTHING }))
+  const [document] = documentsOf(await on.find(on.entity, { projection: EVERYTHING }))
   assert.equal((await save(document!)).modifiedCount, 0)
 })
 
@@ -161,7 +168,7 @@ test('update: whether a change is allowed does not depend on hidden members of e
     },
   })
   const element = (pub: number, sec: string): JsonObject => ({ pub, sec })
-  await on.store('e', [
+  await on.store(on.entity, [
     { _id: '1', arr: [element(1, 'a'), element(2, 'guess')] },
     { _id: '2', arr: [element(1, 'a'), element(2, 'other')] },
   ])

@@ -3,18 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import {
-  ADMIN,
-  EVERYTHING,
-  type TestService,
-  documentsOf,
-  metadataDocument,
-  openTestService,
-} from '../support/service.ts'
+import { ADMIN, EVERYTHING, documentsOf, metadataDocument, openTestService } from '../support/service.ts'
+import type { Tenant } from '../support/shared-service.ts'
 import { type Answer, BOSS, READERS, answer, callerAs, equals, idsIn, plain } from './ruled.ts'
 
 /** Every way to ask with a projection of one's own gives the same answer. */
-async function readBy(on: TestService, caller: Caller, body: JsonObject): Promise<Answer> {
+async function readBy(on: Tenant, caller: Caller, body: JsonObject): Promise<Answer> {
   const expected = await READERS['find']!(on, caller, body)
   for (const name of ['explain', 'stream', 'bulk', 'atomic bulk']) {
     const told = await READERS[name]!(on, caller, body)
@@ -48,7 +42,7 @@ const CHILD: JsonObject = {
   rank: { type: 'integer' },
 }
 
-async function opened(variant: Variant = {}, now = () => new Date()): Promise<TestService> {
+async function opened(variant: Variant = {}, now = () => new Date()): Promise<Tenant> {
   const on = await openTestService({ now })
   await on.define(
     'child',
@@ -76,10 +70,10 @@ async function opened(variant: Variant = {}, now = () => new Date()): Promise<Te
   ]
   assert.equal((await on.insert('child', { data: children }, BOSS)).modifiedCount, 3)
   assert.equal((await on.insert('t', { data: roots }, BOSS)).modifiedCount, 3)
-  return on
+  return { ...on, entity: 't' }
 }
 
-async function kidsSeen(on: TestService, projection: Json = SHOWN): Promise<Readonly<Record<string, Json>>> {
+async function kidsSeen(on: Tenant, projection: Json = SHOWN): Promise<Readonly<Record<string, Json>>> {
   const told = await readBy(on, ANN, { projection })
   return Object.fromEntries(
     (told.documents ?? []).map((each) => [
@@ -260,6 +254,6 @@ test('references: more than can be held of one document is refused', async () =>
     Array.from({ length: 20 }, (_, i) => ({ _id: `${i}`, text })),
   )
   const body = { query: equals('_id', '1'), projection: { field: 'every.*.every.*.every.*._id' } }
-  const told = await READERS['find']!({ ...on, find: (_, more) => on.find('wide', more) }, ADMIN, body)
+  const told = await READERS['find']!({ ...on, entity: 'wide' }, ADMIN, body)
   assert.equal(told.code, 'crud:ResultSizeTooLarge')
 })

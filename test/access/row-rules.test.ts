@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { EVERYTHING, type TestService, dataErrorCodes, documentsOf } from '../support/service.ts'
+import { EVERYTHING, dataErrorCodes, documentsOf } from '../support/service.ts'
+import type { Tenant } from '../support/shared-service.ts'
 import { startTestServer } from '../support/server.ts'
 import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
 
@@ -34,7 +35,7 @@ const DOCUMENTS: readonly JsonObject[] = [
 
 const ANN = callerAs(['clerk'], 'ann')
 
-function opened(access: JsonObject = RULED, fields: JsonObject = FIELDS): Promise<TestService> {
+function opened(access: JsonObject = RULED, fields: JsonObject = FIELDS): Promise<Tenant> {
   const open = { insert: ['boss'], find: ['boss'], update: ['boss'], delete: ['boss'] }
   return openRuled({ access: { ...open, ...access }, fields, documents: DOCUMENTS })
 }
@@ -79,7 +80,7 @@ for (const [rule, caller, ids] of CALLERS) {
   test(`update: changes and counts only those: ${rule}`, async () => {
     await using on = await opened()
     const body = { query: ALL, update: { $set: { text: 'new' } }, projection: EVERYTHING }
-    const response = await on.service.data.update(caller, { entity: 't' }, body)
+    const response = await on.service.data.update(caller, { entity: on.entity }, body)
     assert.deepEqual([response.matchCount, response.modifiedCount], [ids.length, ids.length])
     assert.deepEqual(
       documentsOf(response).map(({ _id }) => _id),
@@ -90,7 +91,7 @@ for (const [rule, caller, ids] of CALLERS) {
 
   test(`delete: removes and counts only those: ${rule}`, async () => {
     await using on = await opened()
-    const response = await on.service.data.delete(caller, { entity: 't' }, { query: ALL })
+    const response = await on.service.data.delete(caller, { entity: on.entity }, { query: ALL })
     assert.deepEqual([response.matchCount, response.modifiedCount], [ids.length, ids.length])
     const left = DOCUMENTS.map(({ _id }) => _id as string).filter((id) => !ids.includes(id))
     assert.deepEqual(Object.keys(await stored(on)), left)
@@ -99,7 +100,11 @@ for (const [rule, caller, ids] of CALLERS) {
   test(`save: knows only those: ${rule}`, async () => {
     await using on = await opened()
     const data = DOCUMENTS.map((each) => ({ ...each, text: 'saved' }))
-    const response = await on.service.data.save(caller, { entity: 't' }, { data, projection: EVERYTHING })
+    const response = await on.service.data.save(
+      caller,
+      { entity: on.entity },
+      { data, projection: EVERYTHING },
+    )
     assert.deepEqual(
       dataErrorCodes(response),
       DOCUMENTS.filter(({ _id }) => !ids.includes(_id as string)).map(() => ['store-crud:SaveError']),
@@ -108,7 +113,7 @@ for (const [rule, caller, ids] of CALLERS) {
   })
 }
 
-async function idsWith(on: TestService, text: string): Promise<readonly string[]> {
+async function idsWith(on: Tenant, text: string): Promise<readonly string[]> {
   return Object.values(await stored(on)).flatMap((each) =>
     each['text'] === text ? [each['_id'] as string] : [],
   )
@@ -152,10 +157,10 @@ for (const [where, claims, ids] of NEGATED) {
 
 test('explain: tells nothing of the rules, nor of how they are looked for', async () => {
   await using on = await opened({ find: ['boss', { role: 'clerk', where: equals('owner', 'confidential') }] })
-  const response = await on.service.data.explain(ANN, { entity: 't' }, { projection: EVERYTHING })
+  const response = await on.service.data.explain(ANN, { entity: on.entity }, { projection: EVERYTHING })
   assert.equal(response.status, 'COMPLETE')
   assert.doesNotMatch(response.processed![0]!, /confidential|select/i)
-  const whole = await on.service.data.explain(BOSS, { entity: 't' }, { projection: EVERYTHING })
+  const whole = await on.service.data.explain(BOSS, { entity: on.entity }, { projection: EVERYTHING })
   assert.match(whole.processed![0]!, /select/i)
 })
 
@@ -167,7 +172,7 @@ test('insert: a document must match an admitted entry', async () => {
     { _id: 'c' },
     { _id: 'd', owner: 'ann', region: 'x' },
   ]
-  const response = await on.insert('t', { data, projection: EVERYTHING }, ANN)
+  const response = await on.insert(on.entity, { data, projection: EVERYTHING }, ANN)
   assert.deepEqual(dataErrorCodes(response), [['crud:NoAccess'], ['crud:NoAccess']])
   assert.deepEqual(
     response.dataErrors!.map((each) => (each.data as JsonObject)['_id']),
@@ -178,7 +183,11 @@ test('insert: a document must match an admitted entry', async () => {
     ['a', 'd'],
   )
   assert.doesNotMatch(JSON.stringify(response.dataErrors!.map(({ errors }) => errors)), /bob|ann/)
-  const atomic = await on.insert('t', { data: [{ owner: 'ann' }, {}], execution: { atomic: true } }, ANN)
+  const atomic = await on.insert(
+    on.entity,
+    { data: [{ owner: 'ann' }, {}], execution: { atomic: true } },
+    ANN,
+  )
   assert.deepEqual(dataErrorCodes(atomic), [['crud:Rolledback'], ['crud:NoAccess']])
 })
 
@@ -187,7 +196,7 @@ test('update: a document must still match, or it stays as it is', async () => {
   const give = (execution: JsonObject): Promise<DataResponse> => {
     const query = { field: 'level', op: '>', rvalue: 0 }
     const body = { query, update: { $set: { owner: 'bob' } }, projection: EVERYTHING, execution }
-    return on.service.data.update(ANN, { entity: 't' }, body)
+    return on.service.data.update(ANN, { entity: on.entity }, body)
   }
   for (const execution of [{}, { atomic: true }]) {
     const response = await give(execution)
@@ -200,10 +209,10 @@ test('update: a document must still match, or it stays as it is', async () => {
 test('update: what the caller can no longer find is shown as {}, under a version that names nothing', async () => {
   await using on = await opened({ find: MINE, update: ['clerk'] })
   const body = { query: equals('_id', '1'), update: { $set: { owner: 'bob' } }, projection: EVERYTHING }
-  const response = await on.service.data.update(ANN, { entity: 't' }, body)
+  const response = await on.service.data.update(ANN, { entity: on.entity }, body)
   assert.deepEqual([response.modifiedCount, documentsOf(response)], [1, [{}]])
   assert.doesNotMatch(response.resultMetadata![0]!, /"1:/)
-  const again = await on.service.data.update(ANN, { entity: 't' }, body)
+  const again = await on.service.data.update(ANN, { entity: on.entity }, body)
   assert.deepEqual([again.matchCount, again.status], [0, 'COMPLETE'], 'and no longer there for them')
 })
 
@@ -213,7 +222,7 @@ test('insert: what the caller cannot find is shown as {}', async () => {
     { _id: 'a', owner: 'ann' },
     { _id: 'b', owner: 'bob' },
   ]
-  const response = await on.insert('t', { data, projection: EVERYTHING }, ANN)
+  const response = await on.insert(on.entity, { data, projection: EVERYTHING }, ANN)
   assert.deepEqual(documentsOf(response).map(plain), [{ _id: 'a', owner: 'ann' }, {}])
   assert.match(response.resultMetadata![0]!, /"a:/)
   assert.doesNotMatch(response.resultMetadata![1]!, /"b:/)
@@ -223,32 +232,32 @@ test('update: reaches documents that may be updated and may be found, not those 
   const where = { field: 'level', op: '>=', rvalue: 3 }
   await using on = await opened({ find: MINE, update: [{ role: 'clerk', where }] })
   const body = { query: ALL, update: { $set: { text: 'x' } } }
-  assert.equal((await on.service.data.update(ANN, { entity: 't' }, body)).matchCount, 1)
+  assert.equal((await on.service.data.update(ANN, { entity: on.entity }, body)).matchCount, 1)
   assert.deepEqual(await idsWith(on, 'x'), ['1'])
 })
 
 test('update: who may not find at all reaches what the update rule matches, and sees nothing', async () => {
   await using on = await opened({ update: [OWN] })
   const body = { query: ALL, update: { $set: { text: 'x' } }, projection: EVERYTHING }
-  const response = await on.service.data.update(ANN, { entity: 't' }, body)
+  const response = await on.service.data.update(ANN, { entity: on.entity }, body)
   assert.deepEqual([response.matchCount, documentsOf(response)], [2, [{}, {}]])
   const query = equals('owner', 'ann')
   assert.equal(
-    answer(await on.service.data.update(ANN, { entity: 't' }, { ...body, query })).code,
+    answer(await on.service.data.update(ANN, { entity: on.entity }, { ...body, query })).code,
     'crud:NoAccess',
   )
 })
 
 test('delete: reaches documents that may be deleted and may be found', async () => {
   await using on = await opened({ find: MINE, delete: [{ role: 'clerk', where: equals('region', 'n') }] })
-  assert.equal((await on.service.data.delete(ANN, { entity: 't' }, { query: ALL })).modifiedCount, 1)
+  assert.equal((await on.service.data.delete(ANN, { entity: on.entity }, { query: ALL })).modifiedCount, 1)
   assert.deepEqual(Object.keys(await stored(on)), ['2', '3', '4', '5'])
 })
 
 test("save: with upsert, another's document is in the way as any unique value is", async () => {
   await using on = await opened()
   const save = (data: Json, upsert = true): Promise<DataResponse> =>
-    on.service.data.save(ANN, { entity: 't' }, { data, upsert, projection: EVERYTHING })
+    on.service.data.save(ANN, { entity: on.entity }, { data, upsert, projection: EVERYTHING })
   assert.deepEqual(dataErrorCodes(await save({ _id: '3', owner: 'ann' })), [['store-crud:Duplicate']])
   assert.deepEqual(dataErrorCodes(await save({ _id: '3', owner: 'bob' })), [['crud:NoAccess']])
   assert.deepEqual(dataErrorCodes(await save({ _id: '9', owner: 'bob' })), [['crud:NoAccess']])
@@ -261,24 +270,28 @@ test("save: with upsert, another's document is in the way as any unique value is
 
 test('onlyIfCurrent: the version of a document that is not theirs is the version of nothing', async () => {
   await using on = await opened()
-  const { resultMetadata } = await on.find('t', { projection: EVERYTHING, sort: { _id: '$asc' } }, BOSS)
+  const { resultMetadata } = await on.find(on.entity, { projection: EVERYTHING, sort: { _id: '$asc' } }, BOSS)
   const documentVersions = resultMetadata!.map(
     (each) => (JSON.parse(each) as { documentVersion: string }).documentVersion,
   )
   const body = { query: ALL, update: { $set: { text: 'x' } }, onlyIfCurrent: true, documentVersions }
-  const response = await on.service.data.update(ANN, { entity: 't' }, body)
+  const response = await on.service.data.update(ANN, { entity: on.entity }, body)
   assert.deepEqual([response.status, response.matchCount, response.modifiedCount], ['COMPLETE', 2, 2])
-  const stale = await on.service.data.update(ANN, { entity: 't' }, { ...body, query: equals('_id', '3') })
+  const stale = await on.service.data.update(
+    ANN,
+    { entity: on.entity },
+    { ...body, query: equals('_id', '3') },
+  )
   assert.deepEqual([stale.status, stale.matchCount], ['COMPLETE', 0])
 })
 
 test('bulk: writes of each kind keep to the rules, also all or nothing', async () => {
   await using on = await opened()
   const requests = [
-    { seq: 0, op: 'update', request: { entity: 't', query: ALL, update: { $set: { text: 'x' } } } },
-    { seq: 1, op: 'save', request: { entity: 't', data: { _id: '3', owner: 'ann' } } },
-    { seq: 2, op: 'insert', request: { entity: 't', data: { owner: 'bob' } } },
-    { seq: 3, op: 'delete', request: { entity: 't', query: ALL } },
+    { seq: 0, op: 'update', request: { entity: on.entity, query: ALL, update: { $set: { text: 'x' } } } },
+    { seq: 1, op: 'save', request: { entity: on.entity, data: { _id: '3', owner: 'ann' } } },
+    { seq: 2, op: 'insert', request: { entity: on.entity, data: { owner: 'bob' } } },
+    { seq: 3, op: 'delete', request: { entity: on.entity, query: ALL } },
   ]
   const run = async (more: JsonObject) => {
     const text = await on.service.data.bulk(ANN, { requests, ...more })
@@ -301,7 +314,7 @@ test('generate: needs an entry that names a role of the caller, whatever its rul
   const n = { type: 'string', valueGenerator: { type: 'UUID' } }
   await using on = await opened(RULED, { ...FIELDS, n })
   const generate = (caller: Caller): Promise<DataResponse> =>
-    on.service.data.generate(caller, { entity: 't' }, 'n', undefined)
+    on.service.data.generate(caller, { entity: on.entity }, 'n', undefined)
   assert.equal((await generate(callerAs(['clerk']))).status, 'COMPLETE')
   assert.equal(answer(await generate(callerAs(['other']))).code, 'crud:NoAccess')
 })

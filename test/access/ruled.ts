@@ -1,10 +1,10 @@
 /** What the tests of row rules share: callers with names and claims, and every way to read. */
 import assert from 'node:assert/strict'
-import { after } from 'node:test'
 import { type Caller, PERMISSIONS } from '../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { EVERYTHING, type TestService, documentsOf, openTestService } from '../support/service.ts'
+import { EVERYTHING, documentsOf } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 
 export const ALL: JsonObject = { $and: [] }
 
@@ -16,33 +16,32 @@ export const BOSS = callerAs(['boss'], 'boss')
 
 export const equals = (field: string, rvalue: Json): JsonObject => ({ field, op: '=', rvalue })
 
-/** The entity `t` as a test has it. */
+/** The entity as a test has it. */
 export interface Ruled {
   readonly access: JsonObject
   readonly fields: JsonObject
   readonly documents: readonly JsonObject[]
 }
 
-const opened = new Map<string, Promise<TestService>>()
-after(() => Promise.all([...opened.values()].map(async (on) => (await on)[Symbol.asyncDispose]())))
+const opened = new Map<string, Promise<Tenant>>()
 
-/** Tests that have the same `t` share a service, which costs more to open than most of them; its documents are new. */
-export async function openRuled(ruled: Ruled): Promise<TestService> {
+/** Tests that have the same entity share it; its documents are new. */
+export async function openRuled(ruled: Ruled): Promise<Tenant> {
   const key = JSON.stringify(ruled)
   const known = opened.get(key)
   const opening = known ?? define(ruled)
   opened.set(key, opening)
   const on = await opening
-  if (known)
-    assert.equal((await on.service.data.delete(BOSS, { entity: 't' }, { query: ALL })).status, 'COMPLETE')
-  const { modifiedCount } = await on.insert('t', { data: ruled.documents }, BOSS)
+  const { entity } = on
+  if (known) assert.equal((await on.service.data.delete(BOSS, { entity }, { query: ALL })).status, 'COMPLETE')
+  const { modifiedCount } = await on.insert(entity, { data: ruled.documents }, BOSS)
   assert.equal(modifiedCount, ruled.documents.length)
-  return { ...on, [Symbol.asyncDispose]: async () => undefined }
+  return on
 }
 
-async function define({ access, fields }: Ruled): Promise<TestService> {
-  const on = await openTestService()
-  await on.define('t', fields, { schema: { access } })
+async function define({ access, fields }: Ruled): Promise<Tenant> {
+  const on = await openTenant()
+  await on.define(on.entity, fields, { schema: { access } })
   return on
 }
 
@@ -53,14 +52,14 @@ export interface Answer {
   readonly documents?: readonly JsonObject[]
 }
 
-type Reader = (on: TestService, caller: Caller, body: JsonObject) => Promise<Answer>
+type Reader = (on: Tenant, caller: Caller, body: JsonObject) => Promise<Answer>
 
-/** Every way to ask for documents of `t`; each asks for all that it may be told. */
+/** Every way to ask for documents; each asks for all that it may be told. */
 export const READERS: Readonly<Record<string, Reader>> = {
-  find: async (on, caller, body) => answer(await on.find('t', asked(body), caller)),
+  find: async (on, caller, body) => answer(await on.find(on.entity, asked(body), caller)),
   async explain(on, caller, body) {
     const { documents: _, ...told } = answer(
-      await on.service.data.explain(caller, { entity: 't' }, asked(body)),
+      await on.service.data.explain(caller, { entity: on.entity }, asked(body)),
     )
     return told
   },
@@ -68,17 +67,17 @@ export const READERS: Readonly<Record<string, Reader>> = {
     assert.deepEqual(rest, {})
     if (query !== null || sort !== null) return await READERS['find']!(on, caller, { query, sort })
     const parameters = new URLSearchParams({ P: '*:1r' })
-    return answer(await on.service.data.simpleFind(caller, { entity: 't' }, parameters))
+    return answer(await on.service.data.simpleFind(caller, { entity: on.entity }, parameters))
   },
   async 'GET explain'(on, caller, { query = null, sort = null }) {
     if (query !== null || sort !== null) return await READERS['explain']!(on, caller, { query, sort })
     const parameters = new URLSearchParams({ P: '*:1r' })
-    const response = await on.service.data.simpleExplain(caller, { entity: 't' }, parameters)
+    const response = await on.service.data.simpleExplain(caller, { entity: on.entity }, parameters)
     const { documents: _, ...told } = answer(response)
     return told
   },
   async stream(on, caller, body) {
-    const opened = await on.service.data.stream(caller, { entity: 't' }, asked(body))
+    const opened = await on.service.data.stream(caller, { entity: on.entity }, asked(body))
     if ('status' in opened) return answer(opened)
     const lines: JsonObject[] = []
     for await (const line of opened) lines.push(JSON.parse(line) as JsonObject)
@@ -89,21 +88,24 @@ export const READERS: Readonly<Record<string, Reader>> = {
   bulk: (on, caller, body) => inBulk(on, caller, body, {}),
   'atomic bulk': (on, caller, body) => inBulk(on, caller, body, { execution: { atomic: true } }),
   async 'saved search'(on, caller, { query = ALL, sort = null }) {
-    const saved = { _id: 'all', name: 'all', entity: 't', query, sort }
+    const { entity } = on
+    const saved = { _id: `all ${entity}`, name: 'all', entity, query, sort }
     const admin = callerAs(['admin'])
     await on.service.data.save(admin, { entity: 'savedSearch' }, { data: saved, upsert: true })
-    const target = { entity: 't', name: 'all' }
+    const target = { entity, name: 'all' }
     return answer(await on.service.data.search(caller, target, {}, new URLSearchParams()))
   },
   async count(on, caller, body) {
-    const { documents, ...told } = answer(await on.find('t', { ...asked(body), range: [0, -1] }, caller))
+    const { documents, ...told } = answer(
+      await on.find(on.entity, { ...asked(body), range: [0, -1] }, caller),
+    )
     assert.deepEqual(documents ?? [], [])
     return told
   },
 }
 
 /** All readers give the same answer, as far as they give one. */
-export async function readBy(on: TestService, caller: Caller, body: JsonObject = {}): Promise<Answer> {
+export async function readBy(on: Tenant, caller: Caller, body: JsonObject = {}): Promise<Answer> {
   const expected = await READERS['find']!(on, caller, body)
   for (const [name, read] of Object.entries(READERS)) {
     const told = await read(on, caller, body)
@@ -127,8 +129,8 @@ export function answer(response: DataResponse): Answer {
   }
 }
 
-/** Each document of `t`, as the boss reads it, without what the service adds. */
-export async function stored(on: TestService): Promise<Readonly<Record<string, JsonObject>>> {
+/** Each document, as the boss reads it, without what the service adds. */
+export async function stored(on: Tenant): Promise<Readonly<Record<string, JsonObject>>> {
   const { documents = [] } = await READERS['find']!(on, BOSS, {})
   return Object.fromEntries(documents.map((each) => [each['_id'] as string, plain(each)]))
 }
@@ -142,8 +144,8 @@ function asked(body: JsonObject): JsonObject {
   return { projection: EVERYTHING, ...body }
 }
 
-async function inBulk(on: TestService, caller: Caller, body: JsonObject, more: JsonObject): Promise<Answer> {
-  const requests = [{ seq: 0, op: 'find', request: { entity: 't', ...asked(body) } }]
+async function inBulk(on: Tenant, caller: Caller, body: JsonObject, more: JsonObject): Promise<Answer> {
+  const requests = [{ seq: 0, op: 'find', request: { entity: on.entity, ...asked(body) } }]
   const text = await on.service.data.bulk(caller, { requests, ...more })
   const { responses } = JSON.parse(text) as { responses: { response: BulkAnswer }[] }
   const { matchCount, processed, errors } = responses[0]!.response

@@ -1,5 +1,5 @@
-/** Random choices in direct style on top of fast-check: the same seed always makes the same choices. */
-import fc from 'fast-check'
+/** Random choices in direct style: the same seed always makes the same choices. */
+import { type Chance as Draw, chanceFrom as drawsFrom } from '../fuzz/mutate.ts'
 
 export interface Chance {
   /** A whole number from 0 up to, not including, `end`. */
@@ -13,55 +13,28 @@ export interface Chance {
 
 /** Small numbers, and those near the end, come more often than others. */
 export function sample<T>(seed: number, make: (chance: Chance) => T): T {
-  return sampled(seed, make, true)
+  return make(chanceOf(unevenly(drawsFrom(seed))))
 }
 
 /** All numbers come equally often. */
 export function sampleEvenly<T>(seed: number, make: (chance: Chance) => T): T {
-  return sampled(seed, make, false)
+  return make(chanceOf(drawsFrom(seed)))
 }
 
-function sampled<T>(seed: number, make: (chance: Chance) => T, isBiased: boolean): T {
-  const [value] = fc.sample(new Direct(make, isBiased), { seed, numRuns: 1 })
-  return value as T
-}
-
-/** Draws as `fc.gen` does, and keeps no record of what was drawn, which would cost more than drawing. */
-class Direct<T> extends fc.Arbitrary<T> {
-  readonly #make: (chance: Chance) => T
-  readonly #isBiased: boolean
-
-  constructor(make: (chance: Chance) => T, isBiased: boolean) {
-    super()
-    this.#make = make
-    this.#isBiased = isBiased
-  }
-
-  generate(random: fc.Random, biasFactor: number | undefined): fc.Value<T> {
-    const bias = this.#isBiased ? biasFactor : undefined
-    const int = (end: number): number => below(end).generate(random, bias).value
-    const value = this.#make({
-      int,
-      pick: (list) => list[int(list.length)]!,
-      happens: (percent) => int(100) < percent,
-      list: (end, each) => Array.from({ length: int(end) }, each),
-    })
-    return new fc.Value(value, undefined)
-  }
-
-  canShrinkWithoutContext(_value: unknown): _value is T {
-    return false
-  }
-
-  shrink(): fc.Stream<fc.Value<T>> {
-    return fc.Stream.nil()
+function chanceOf(int: Draw): Chance {
+  return {
+    int,
+    pick: (list) => list[int(list.length)]!,
+    happens: (percent) => int(100) < percent,
+    list: (end, make) => Array.from({ length: int(end) }, make),
   }
 }
 
-const known = new Map<number, fc.Arbitrary<number>>()
-
-function below(end: number): fc.Arbitrary<number> {
-  let numbers = known.get(end)
-  if (!numbers) known.set(end, (numbers = fc.nat(end - 1)))
-  return numbers
+/** Every other number is one of a few: of the smallest, or half as often of the largest. */
+function unevenly(draw: Draw): Draw {
+  return (end) => {
+    if (end < 2 || draw(2) === 0) return draw(end)
+    const few = Math.floor(Math.log2(end - 1)) + 1
+    return draw(3) < 2 ? draw(few) : end - few + draw(few)
+  }
 }

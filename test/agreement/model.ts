@@ -1,5 +1,6 @@
 /** Schemas as the agreement test sees them: its own small model, so that nothing of the subject explains the subject. */
 import type { Json } from '../../src/base/json.ts'
+import { memoized } from '../../src/base/memo.ts'
 
 export type Type =
   | 'boolean'
@@ -52,12 +53,12 @@ export function familyOf(node: Node): Family | undefined {
   return node.kind === 'simple' ? FAMILIES[node.type] : undefined
 }
 
-/** The node with the fields that every schema has, at the root and beside each array. */
-export function withPredefined(root: ObjectNode): ObjectNode {
+/** The node with the fields that every schema has, at the root and beside each array; the same one each time. */
+export const withPredefined = memoized((root: ObjectNode): ObjectNode => {
   const fields = new Map(counted(root).fields)
   fields.set('objectType', { kind: 'simple', type: 'string' })
   return { kind: 'object', fields }
-}
+})
 
 function counted(node: ObjectNode): ObjectNode {
   const fields = new Map<string, Node>()

@@ -6,7 +6,7 @@ import { SEED } from '../support/seed.ts'
 import { runPastRound } from './past-round.ts'
 
 const ROUNDS = 2
-const WRITES = 25
+const WRITES = 17
 
 for (const [i, placing] of PLACINGS.entries()) {
   test(`asOf: every answer is the one of then, on ${placing.name}`, async () => {
@@ -23,7 +23,7 @@ for (const [i, placing] of PLACINGS.entries()) {
     }
     console.log(`looking back on ${placing.name}, seeds from ${SEED + 10_000 * ROUNDS * i}:`, total)
     assert.equal(total.asked, ROUNDS * WRITES * 6)
-    assert.ok(total.filled * 3 > total.asked, `a good part of the answers hold documents`)
+    assert.ok(total.filled * 4 > total.asked, `a good part of the answers hold documents`)
     assert.ok(total.changed * 4 > total.compared, `a good part of the answers are others by now`)
   })
 }

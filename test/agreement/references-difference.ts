@@ -75,7 +75,7 @@ export async function compared(
   return { found, ...(difference && { difference }) }
 }
 
-const TOO_DEEP = 'crud:LimitExceeded'
+export const TOO_DEEP = 'crud:LimitExceeded'
 
 interface Served {
   readonly way: string

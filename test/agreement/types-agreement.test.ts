@@ -5,7 +5,7 @@ import { SEED } from '../support/seed.ts'
 import { runTypesRound } from './types-round.ts'
 import { openTypesServices } from './types-services.ts'
 
-const ROUNDS = 6
+const ROUNDS = 4
 const REQUESTS = 150
 
 test('find, update: where versions disagree about types, all stores answer as the evaluator does', async () => {

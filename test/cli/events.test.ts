@@ -1,38 +1,22 @@
 /** `smalt events dead`, from outside: what it prints, what it does, and the number it ends with. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { createAuthentication } from '../../src/auth/create.ts'
 import { addToken } from '../../src/auth/token-file.ts'
 import { SECRET, deadLetters, eventually, taker } from '../http/sinks-kitchen.ts'
+import { type Ended, runCommand } from '../support/command.ts'
 import { startTestServer } from '../support/server.ts'
 import { failLoudly, metadataDocument } from '../support/service.ts'
 import { startSmalt } from '../support/smalt-process.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'smalt-events-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
 
-interface Ended {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-async function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const env = { ...Object.fromEntries(inherited), ...environment }
-  const child = spawn(process.execPath, [MAIN, ...args], { env, cwd: scratch })
-  const told = { out: '', err: '' }
-  child.stdout.on('data', (chunk) => (told.out += String(chunk)))
-  child.stderr.on('data', (chunk) => (told.err += String(chunk)))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, ...told }
+function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  return runCommand(args, { environment, cwd: scratch })
 }
 
 test('events dead: dead letters are listed, shown, tried again and given up', async () => {

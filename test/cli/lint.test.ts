@@ -1,17 +1,15 @@
 /** `smalt lint`, from outside: what it prints, and the number it ends with. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { Service } from '../../src/service/service.ts'
+import { type Ended, runCommand } from '../support/command.ts'
 import { freshDatabase, rowsOf } from '../support/postgres.ts'
 import { ADMIN, metadataDocument, openServiceAt } from '../support/service.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'smalt-lint-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
 
@@ -33,15 +31,8 @@ const create = (service: Service, entity: string, access?: JsonObject) =>
     metadataDocument(entity, { name: string }, access ? { schema: { access } } : {}),
   )
 
-async function run(...args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const child = spawn(process.execPath, [MAIN, 'lint', ...args], { env: Object.fromEntries(inherited) })
-  const told = { out: '', err: '' }
-  child.stdout.on('data', (chunk) => (told.out += String(chunk)))
-  child.stderr.on('data', (chunk) => (told.err += String(chunk)))
-  const { promise, resolve } = Promise.withResolvers<number | null>()
-  child.on('close', resolve)
-  return { code: await promise, ...told }
+function run(...args: readonly string[]): Promise<Ended> {
+  return runCommand(['lint', ...args])
 }
 
 test('smalt lint: warnings are printed and end it with 7', async () => {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type Ended, runCommand } from '../support/command.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'smalt-cli-'))
@@ -90,7 +91,7 @@ const ENDS: readonly [rule: string, args: string[], code: number, out: RegExp, e
 ]
 for (const [rule, args, code, out, err] of ENDS) {
   test(`smalt: ${rule}`, async () => {
-    const ended = await run(args)
+    const ended = await runCommand(args, { cwd: scratch })
     assert.match(ended.err, err)
     assert.match(ended.out, out)
     assert.equal(ended.code, code)
@@ -98,15 +99,16 @@ for (const [rule, args, code, out, err] of ENDS) {
 }
 
 test('config: prints what is in effect as JSON', async () => {
-  const ended = await run(['config', '--port', '9'], { SMALT_PORT: '8', SMALT_HOST: 'localhost' })
-  const { port, host, limits, limitVariables } = JSON.parse(ended.out)
+  const environment = { SMALT_PORT: '8', SMALT_HOST: 'localhost' }
+  const { out } = await runCommand(['config', '--port', '9'], { environment })
+  const { port, host, limits, limitVariables } = JSON.parse(out)
   assert.deepEqual([port, host, limits.nesting], [9, 'localhost', 64])
   assert.equal(limitVariables.nesting, 'SMALT_LIMITS_NESTING')
 })
 
 test('config: shows no password', async () => {
   const args = ['config', '--store', 'postgres://u:hush@h/d', '--datasource', 'a=postgres://v:hush@h/d']
-  const { out } = await run([...args, '--datasource', 'b=sqlite:/b'])
+  const { out } = await runCommand([...args, '--datasource', 'b=sqlite:/b'])
   assert.doesNotMatch(out, /hush/)
   assert.deepEqual(JSON.parse(out).datasources, [
     { name: 'default', location: 'postgres://u:***@h/d' },
@@ -169,7 +171,7 @@ test('serve: data in use by another process is a conflict', async () => {
   const data = join(scratch, 'locked')
   const first = start(['--port', '0', '--data', data])
   await listening(first)
-  const second = await run(['--port', '0', '--data', data])
+  const second = await ended(start(['--port', '0', '--data', data]))
   assert.equal(second.code, 6)
   assert.match(second.err, /in use/)
   first.kill('SIGTERM')
@@ -197,7 +199,7 @@ test('serve: a port in use is a conflict and names the way out', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo
-  const { code, err } = await run(['--port', String(port), '--data', join(scratch, 'port')])
+  const { code, err } = await ended(start(['--port', String(port), '--data', join(scratch, 'port')]))
   other.close()
   assert.equal(code, 6)
   assert.match(err, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use; choose another with --port`))
@@ -206,7 +208,7 @@ test('serve: a port in use is a conflict and names the way out', async () => {
 test('serve: data that cannot be opened is out of reach', async () => {
   const file = join(scratch, 'file')
   writeFileSync(file, '')
-  const { code, err } = await run(['--port', '0', '--data', join(file, 'below')])
+  const { code, err } = await ended(start(['--port', '0', '--data', join(file, 'below')]))
   assert.equal(code, 4)
   assert.match(err, /cannot be opened/)
 })
@@ -219,19 +221,16 @@ interface Facts {
   readonly datasources?: readonly string[]
 }
 
-interface Ended {
+interface EndedProcess extends Omit<Ended, 'code'> {
   readonly code: number | null
-  readonly out: string
-  readonly err: string
 }
 
 const outputs = new WeakMap<ChildProcess, { out: string; err: string }>()
 
-function start(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
+function start(args: readonly string[]): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const env = { ...Object.fromEntries(inherited), ...environment }
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env,
+    env: Object.fromEntries(inherited),
     cwd: scratch,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -244,11 +243,7 @@ function start(args: readonly string[], environment: Record<string, string> = {}
   return child
 }
 
-function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
-  return ended(start(args, environment))
-}
-
-async function ended(child: ChildProcess): Promise<Ended> {
+async function ended(child: ChildProcess): Promise<EndedProcess> {
   const code = await new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
   return { code, ...outputs.get(child)! }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, after, test } from 'node:test'
@@ -16,6 +16,7 @@ import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { StoreKind } from '../../src/store/store.ts'
+import { type Ended, runCommand } from '../support/command.ts'
 import { rowsOf, startPostgres } from '../support/postgres.ts'
 import {
   ADMIN,
@@ -28,7 +29,7 @@ import {
   metadataDocument,
   openServiceAt,
 } from '../support/service.ts'
-import { directoryOf, freshPlace } from '../support/store-kind.ts'
+import { type Place, directoryOf, freshPlace } from '../support/store-kind.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const children = new Set<ChildProcess>()
@@ -36,13 +37,13 @@ after(() => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-interface Ended {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
+interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Omit<Ended, 'code'> & { readonly code: number | null }>
 }
 
-function start(...args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+/** A process of its own, which can be killed. */
+function start(...args: readonly string[]): Started {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
   const env = Object.fromEntries(inherited)
   const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -58,7 +59,7 @@ function start(...args: readonly string[]): { readonly child: ChildProcess; read
 }
 
 function move(from: string, to: string, ...more: readonly string[]): Promise<Ended> {
-  return start('move', '--from', from, '--to', to, ...more).ended
+  return runCommand(['move', '--from', from, '--to', to, ...more])
 }
 
 async function moved(from: string, to: string): Promise<JsonObject> {
@@ -282,7 +283,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 test('move: a source in use is a conflict', async (t) => {
   const [from, to] = [await place(t, 'sqlite'), await place(t, 'postgres')]
   await using(from, async () => {
-    const { code, err } = await move(from, to)
+    const { code, err } = await start('move', '--from', from, '--to', to).ended
     assert.equal(code, 6)
     assert.match(err, /in use by another Smalt process/)
   })
@@ -342,7 +343,7 @@ const REFUSED: readonly [rule: string, args: string[], code: number, err: RegExp
 ]
 for (const [rule, args, code, err] of REFUSED) {
   test(`move: ${rule}`, async () => {
-    const ended = await start('move', ...args).ended
+    const ended = await runCommand(['move', ...args])
     assert.match(ended.err, err)
     assert.deepEqual([ended.code, ended.out, existsSync('./none')], [code, '', false])
   })
@@ -358,7 +359,7 @@ test('move: a source database without a store stays as it is', async (t) => {
 })
 
 test('serve: options of move are refused', async () => {
-  const { code, err } = await start('--from', 'sqlite:./x').ended
+  const { code, err } = await runCommand(['--from', 'sqlite:./x'])
   assert.equal(code, 2)
   assert.match(err, /serve takes no --from/)
 })
@@ -402,6 +403,20 @@ async function fillMuch(service: Service): Promise<void> {
   }
 }
 
+let much: Promise<Place> | undefined
+after(async () => (await much)?.[Symbol.asyncDispose]())
+
+/** A store of its own for a test: a copy of one that was filled once. */
+async function placeOfMuch(t: TestContext): Promise<string> {
+  much ??= freshPlace('sqlite').then(async (made) => {
+    await using(made.location, fillMuch)
+    return made
+  })
+  const copy = await place(t, 'sqlite')
+  cpSync(directoryOf((await much).location), directoryOf(copy), { recursive: true })
+  return copy
+}
+
 /** Waits until the first documents are in the target, or the move is over. */
 async function untilBegun(to: string, child: ChildProcess): Promise<void> {
   while (child.exitCode === null && !(await isBegun(to))) await sleep(2)
@@ -417,7 +432,7 @@ async function isBegun(to: string): Promise<boolean> {
   }
   const file = join(directoryOf(to), 'smalt.db')
   if (!existsSync(file)) return false
-  using database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  using database = new DatabaseSync(file, { readOnly: true, timeout: 60_000 })
   return database.prepare(`select 1 from sqlite_master where name = 'smalt_moving'`).get() !== undefined
 }
 
@@ -441,8 +456,7 @@ async function checkRefused(from: string, to: string): Promise<void> {
 
 for (const kind of ['postgres', 'sqlite'] as const) {
   test(`move: killed on its way into ${kind}, the target says that it is incomplete`, async (t) => {
-    const from = await place(t, 'sqlite')
-    await using(from, fillMuch)
+    const from = await placeOfMuch(t)
     let incomplete = 0
     for (const delayMs of [0, 60, 250]) {
       const to = await place(t, kind)
@@ -467,8 +481,7 @@ for (const kind of ['postgres', 'sqlite'] as const) {
   })
 
   test(`move: interrupted on its way into ${kind}, it leaves the target empty`, async (t) => {
-    const [from, to] = [await place(t, 'sqlite'), await place(t, kind)]
-    await using(from, fillMuch)
+    const [from, to] = [await placeOfMuch(t), await place(t, kind)]
     const { child, ended } = start('move', '--from', from, '--to', to)
     await untilBegun(to, child)
     child.kill('SIGINT')
@@ -480,9 +493,8 @@ for (const kind of ['postgres', 'sqlite'] as const) {
 }
 
 test('move: a source that changes meanwhile is a conflict, and the target stays empty', async (t) => {
-  const [made, from, to] = [await place(t, 'sqlite'), await place(t, 'postgres'), await place(t, 'sqlite')]
-  await using(made, fillMuch)
-  await moved(made, from)
+  const [from, to] = [await place(t, 'postgres'), await place(t, 'sqlite')]
+  await moved(await placeOfMuch(t), from)
   await using(from, async (service) => {
     const { child, ended } = start('move', '--from', from, '--to', to)
     await untilBegun(to, child)
@@ -501,8 +513,7 @@ test('move: a source that changes meanwhile is a conflict, and the target stays 
 
 test('move: a database that goes away meanwhile is out of reach, and says that it is incomplete when it is back', async (t) => {
   await using server = await startPostgres()
-  const from = await place(t, 'sqlite')
-  await using(from, fillMuch)
+  const from = await placeOfMuch(t)
   let killed: Promise<void> | undefined
   const onProgress = ({ done }: Progress): void => {
     if (done > 1_000) killed ??= server.kill('SIGINT')
@@ -536,7 +547,7 @@ for (const [what, sql, message] of TAMPERINGS) {
     const onProgress = ({ phase, done }: Progress): void => {
       if (isDone || phase !== 'indexing' || done < 9) return
       isDone = true
-      using target = new DatabaseSync(join(directoryOf(to), 'smalt.db'), { timeout: 5_000 })
+      using target = new DatabaseSync(join(directoryOf(to), 'smalt.db'), { timeout: 60_000 })
       target.exec(sql)
     }
     await assert.rejects(runMove({ from, to, onProgress }), (error: MoveError) => {

@@ -10,7 +10,7 @@ import { chooseStore } from '../support/store-kind.ts'
 
 chooseStore('postgres')
 
-const BOUNDED = { timeout: 120_000 }
+const BOUNDED = { timeout: 400_000 }
 const FIELDS = { _id: { type: 'string' }, n: { type: 'integer' }, side: { type: 'string' } }
 
 const byId = (_id: string): JsonObject => ({ field: '_id', op: '=', rvalue: _id })

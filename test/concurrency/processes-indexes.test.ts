@@ -13,7 +13,7 @@ import { chooseStore } from '../support/store-kind.ts'
 
 chooseStore('postgres')
 
-const BOUNDED = { timeout: 120_000 }
+const BOUNDED = { timeout: 400_000 }
 const COUNT = 4_000
 const UNIQUE = { name: 'codes', unique: true, fields: [{ field: 'code', dir: '$asc' }] }
 
@@ -175,7 +175,7 @@ test('index: a reader who takes their time does not make writers wait', BOUNDED,
       await sleep(25)
     }
     t.diagnostic(`the longest insert took ${Math.round(longestMs)} ms`)
-    assert.ok(longestMs < 3_000, `${longestMs} ms`)
+    assert.ok(longestMs < 8_000, `${longestMs} ms`)
     assert.ok([200, 503].includes((await changing).status), (await changing).text)
   } finally {
     await reader.end()

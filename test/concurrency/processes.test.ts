@@ -11,7 +11,7 @@ import { chooseStore } from '../support/store-kind.ts'
 
 chooseStore('postgres')
 
-const BOUNDED = { timeout: 120_000 }
+const BOUNDED = { timeout: 400_000 }
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let both: readonly [SmaltProcess, SmaltProcess]
 
@@ -43,7 +43,7 @@ function ok(answer: Answer): Answer {
   return answer
 }
 
-async function until(isTrue: () => Promise<boolean>, limitMs = 20_000): Promise<void> {
+async function until(isTrue: () => Promise<boolean>, limitMs = 60_000): Promise<void> {
   for (const deadline = Date.now() + limitMs; !(await isTrue()); await sleep(10))
     assert.ok(Date.now() < deadline, `still not so after ${limitMs} ms`)
 }

@@ -25,7 +25,9 @@ export async function start(data: string): Promise<Running> {
   const { child, ended } = launch(data)
   const port = await Promise.race([
     listening(child),
-    ended.then(({ err }) => Promise.reject(new Error(`it ended at once: ${err}`))),
+    ended.then(({ code, signal, err }) =>
+      Promise.reject(new Error(`it ended at once, with ${code ?? signal}: ${err}`)),
+    ),
   ])
   return { port, child, ended }
 }

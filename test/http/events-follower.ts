@@ -52,7 +52,7 @@ function listenTo(response: IncomingMessage): Follower {
     messages,
     events: () => messages.filter(({ data }) => data !== undefined),
     isEnded: () => isEnded,
-    async until(isEnough, withinMs = 10_000) {
+    async until(isEnough, withinMs = 60_000) {
       for (const deadline = Date.now() + withinMs; !isEnough(follower);) {
         assert.ok(Date.now() < deadline, `never came; so far ${JSON.stringify(messages)} ${text}`)
         await new Promise((resolve) => setTimeout(resolve, 5))

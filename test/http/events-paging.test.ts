@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import { type TestServer, startTestServer } from '../support/server.ts'
 import { type Seen, change, defineSandwich, eventsOf, insert, remove } from './events-kitchen.ts'
+import { eventually } from './sinks-kitchen.ts'
 
 let server: TestServer
 before(async () => {
@@ -203,16 +204,12 @@ test('events: those that are not kept any more are told of, with the oldest that
     const page = (await trimmed.ask('GET', `/events?since=${since}&wait=5`)).json
     numbers.push(page.next)
   }
-  let answer = await trimmed.ask('GET', '/events?since=0')
-  for (let tries = 0; answer.status === 200 && tries < 100; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    answer = await trimmed.ask('GET', '/events?since=0')
-  }
-  assert.deepEqual([answer.status, answer.json.errorCode], [410, 'crud:EventsGone'])
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
-    if ((await trimmed.ask('GET', '/events')).json.events.length === 2) break
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  const isGone = async () => (await trimmed.ask('GET', '/events?since=0')).status === 410
+  await eventually(isGone, 'the first are gone')
+  const answer = await trimmed.ask('GET', '/events?since=0')
+  assert.equal(answer.json.errorCode, 'crud:EventsGone')
+  const isTwo = async () => (await trimmed.ask('GET', '/events')).json.events.length === 2
+  await eventually(isTwo, 'two are left')
   const told = (await trimmed.ask('GET', '/events?since=0')).json.msg
   const since = Number(/since=(\d+)/.exec(told)?.[1])
   assert.equal(since, numbers[3]! - 1)

@@ -60,7 +60,7 @@ export async function sinkOf(server: TestServer, name = 'kitchen'): Promise<Seen
 }
 
 export async function eventually(claim: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 40_000
+  const deadline = performance.now() + 120_000
   while (!(await claim())) {
     assert.ok(performance.now() < deadline, `in vain: ${what}`)
     await sleep(20)

@@ -69,6 +69,7 @@ export function memoryMetadata(): MemoryMetadata {
     failWith(error) {
       failure = error
     },
+    readEpoch: () => Promise.resolve(epoch),
     readMetadata: () => Promise.resolve(read()),
     readHistory: (entity) => Promise.resolve(history.get(entity) ?? []),
     async changeMetadata(change) {

@@ -4,4 +4,4 @@ import { SEED } from '../support/seed.ts'
 import { tellNothingApart } from './tell-nothing-apart.ts'
 
 test('access: two databases that differ in what a caller may not read answer them alike, on every route', () =>
-  tellNothingApart({ pairs: 5_000, seed: SEED, perRound: 200 }))
+  tellNothingApart({ pairs: 5_000, seed: SEED, perRound: 250 }))

@@ -23,7 +23,7 @@ export interface RoundsResult {
 }
 
 /** How many worlds two databases hold before new ones are made: every change of metadata reads those of all of them. */
-const ROUNDS_PER_SIDES = 5
+const ROUNDS_PER_SIDES = 10
 
 export async function runRounds(options: Rounds): Promise<RoundsResult> {
   const { pairs, seed, perRound = 200, wrap, shrinkMs = 60_000, kinds, isLoud = false } = options

@@ -1,5 +1,6 @@
 /** A schema with lists of roles on it, and one caller: the harness's own idea of what that caller may read. */
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { memoized } from '../../src/base/memo.ts'
 import type { Node, ObjectNode } from '../agreement/model.ts'
 import type { Reference } from '../agreement/references-model.ts'
 import { storeKind } from '../support/store-kind.ts'
@@ -145,13 +146,20 @@ function prunedNode(node: Node, isKept: (path: string) => boolean, path: string)
 }
 
 /** What a version shows to the caller; everything where it shows nothing, since requests have to name something. */
-export function sightOf({ root, roles }: World, version: Version): ObjectNode {
-  const seen = pruned(root, (path) => mayRead(version, path, { roles }))
-  return seen.fields.size > 0 ? seen : root
+export function sightOf(world: World, version: Version): ObjectNode {
+  return sightsOf(world)(version)
 }
 
+/** Requests are drawn from the same few views again and again. */
+const sightsOf = memoized(({ root, roles }: World) =>
+  memoized((version: Version): ObjectNode => {
+    const seen = pruned(root, (path) => mayRead(version, path, { roles }))
+    return seen.fields.size > 0 ? seen : root
+  }),
+)
+
 /** The part of the schema that the caller never sees, with the containers around it; all of it where there is none. */
-export function secretsOf(world: World): ObjectNode {
+export const secretsOf = memoized((world: World): ObjectNode => {
   const paths = new Set<string>()
   const collect = (node: Node, path: string): boolean => {
     const inside = node.kind === 'array' ? node.element : node
@@ -165,7 +173,7 @@ export function secretsOf(world: World): ObjectNode {
   }
   for (const [name, node] of world.root.fields) collect(node, name)
   return paths.size > 0 ? pruned(world.root, (path) => paths.has(path)) : world.root
-}
+})
 
 export function printWorld(world: World, version: Version | undefined): JsonObject {
   const name = version?.name ?? FILLING

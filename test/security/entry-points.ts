@@ -1,4 +1,5 @@
 /** Every way in which a query, an order, a projection, a change or a document can reach the service, as one list. */
+import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { Answer, TestServer } from '../support/server.ts'
 import { EVERYTHING } from '../support/service.ts'
@@ -169,7 +170,19 @@ const bulk = OPERATIONS.flatMap((operation) =>
   }),
 )
 
-let searches = 0
+const searches = new WeakMap<TestServer, Map<string, Promise<Answer>>>()
+
+/** Saved under its own words, so that the next who wants the same need not save it again. */
+function saveSearch(server: TestServer, data: JsonObject): { name: string; kept: Promise<Answer> } {
+  const known = searches.get(server) ?? new Map<string, Promise<Answer>>()
+  searches.set(server, known)
+  const words = JSON.stringify(data)
+  const name = `search-${createHash('sha256').update(words).digest('hex')}`
+  const body = { data: { name, ...data } }
+  const kept = known.get(words) ?? server.ask('PUT', '/data/insert/savedSearch', { body, roles: ['admin'] })
+  known.set(words, kept)
+  return { name, kept }
+}
 
 /** What is attacked with is what somebody saved; or what the caller puts in its place. */
 const saved = (['GET', 'POST'] as const).flatMap((method) =>
@@ -180,18 +193,17 @@ const saved = (['GET', 'POST'] as const).flatMap((method) =>
         name,
         route: `${method === 'GET' ? 'simpleSearch' : 'search'}${suffix}`,
         carries: isOverride ? ['sort', 'projection'] : READ,
-        async send({ ask }, parts, roles) {
+        async send(server, parts, roles) {
           const parameters = isOverride ? simpleParameters(parts) : ''
           if (parameters === undefined) return undefined
-          const search = `search${++searches}`
           const { entity = 'person', query = ALL, projection = null, sort = null } = parts
           const stored = isOverride ? { query } : { query, projection, sort }
-          const data = { name: search, entity, ...stored }
-          const kept = await ask('PUT', '/data/insert/savedSearch', { body: { data }, roles: ['admin'] })
+          const search = saveSearch(server, { entity, ...stored })
+          const kept = await search.kept
           // what cannot even be saved is refused there
           if (kept.json.modifiedCount !== 1) return outcome(name, kept)
-          const path = `/data/search/${entity}${version}/${search}?${parameters}`
-          return outcome(name, await ask(method, path, { roles }))
+          const path = `/data/search/${entity}${version}/${search.name}?${parameters}`
+          return outcome(name, await server.ask(method, path, { roles }))
         },
       }
     }),

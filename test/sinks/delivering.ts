@@ -100,7 +100,7 @@ export function checkReceived(got: readonly number[], log: readonly KeptEvent[])
   }
 }
 
-export async function until(isSo: () => boolean | Promise<boolean>, limitMs = 20_000): Promise<void> {
+export async function until(isSo: () => boolean | Promise<boolean>, limitMs = 60_000): Promise<void> {
   const end = performance.now() + limitMs
   while (!(await isSo())) {
     assert.ok(performance.now() < end, 'it takes too long')

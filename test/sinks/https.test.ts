@@ -9,7 +9,7 @@ import { openWebhook } from '../../src/sinks/webhook.ts'
 import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../auth/certificates.ts'
 import { SECRET, listening } from './servers.ts'
 
-const BOUNDED = { timeout: 30_000 }
+const BOUNDED = { timeout: 200_000 }
 
 async function sendTo(url: string): Promise<Answer> {
   const definition: WebhookDefinition = {

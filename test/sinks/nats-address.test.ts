@@ -13,7 +13,7 @@ import { type NatsServer, startNats, testNatsUrl } from '../support/nats.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
 import { listening } from './servers.ts'
 
-const BOUNDED = { timeout: 30_000 }
+const BOUNDED = { timeout: 200_000 }
 
 async function sendTo(url: string, subject: string, options: Partial<NatsOptions> = {}): Promise<Answer> {
   await using nats = openNats(natsTo(url, subject), { allowPrivateAddresses: true, ...options })

@@ -9,7 +9,7 @@ import type { Answer } from '../../src/sinks/transport.ts'
 import { startNats } from '../support/nats.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
 
-const BOUNDED = { timeout: 30_000 }
+const BOUNDED = { timeout: 200_000 }
 const PASSWORD = 'p4ss w0rd "quoted"'
 
 async function sendAs(

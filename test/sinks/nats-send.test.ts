@@ -11,7 +11,7 @@ import { until } from './delivering.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
 import { listening } from './servers.ts'
 
-const BOUNDED = { timeout: 30_000 }
+const BOUNDED = { timeout: 200_000 }
 const { signal } = new AbortController()
 
 function message(id: string, more = ''): Message {

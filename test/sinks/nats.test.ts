@@ -7,7 +7,7 @@ import { addSink, checkReceived, deliver, manyEvents, receiver, until, webhookTo
 import { type Published, makeStream, natsTo, nearby, ownSubject } from './nats-streams.ts'
 import { type OpenSinks, sinkPlace } from './stores.ts'
 
-const BOUNDED = { timeout: 180_000 }
+const BOUNDED = { timeout: 400_000 }
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   const check = (name: string, work: (store: OpenSinks) => Promise<void>): void => {

@@ -22,7 +22,7 @@ const PATHS = [
 for (const [from, to] of PATHS) {
   test(
     `move: events and sinks go from ${from} to ${to} with their numbers`,
-    { timeout: 60_000 },
+    { timeout: 200_000 },
     async () => {
       chooseStore(from)
       await using source = await freshPlace(from)

@@ -57,7 +57,7 @@ async function define(one: SmaltProcess, other: SmaltProcess): Promise<void> {
   const path = `/metadata/${ENTITY}/1.0.0`
   const answer = await one.ask('PUT', path, thingMetadata())
   assert.equal(answer.status, 200, answer.text)
-  for (const deadline = Date.now() + 20_000; (await other.ask('GET', path)).status !== 200; await pause(20)) {
+  for (const deadline = Date.now() + 60_000; (await other.ask('GET', path)).status !== 200; await pause(20)) {
     assert.ok(Date.now() < deadline)
   }
 }

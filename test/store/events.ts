@@ -99,7 +99,7 @@ export async function allEvents(
 async function settledEvents(store: Store, done: Store = store): Promise<readonly KeptEvent[]> {
   const _id = `last-${randomUUID()}`
   await write(done, insertion([{ _id }], { tell: () => [{ ...notice('last', 'insert'), entity: 'last' }] }))
-  for (const deadline = Date.now() + 10_000; ; await pause(5)) {
+  for (const deadline = Date.now() + 60_000; ; await pause(5)) {
     const events = await allEvents(store)
     if (events.some(({ document }) => document === _id)) return events.filter(({ hook }) => hook !== 'last')
     assert.ok(Date.now() < deadline, 'an event does not come to light')
@@ -475,7 +475,7 @@ function readingContract(kind: string, open: OpenStore): void {
     })
     await write(store, insertion([{ _id: 'a' }]))
     await called.promise
-    for (const deadline = Date.now() + 10_000; (await allEvents(store)).length === 0;) {
+    for (const deadline = Date.now() + 60_000; (await allEvents(store)).length === 0;) {
       await isReadable.promise
       isReadable = Promise.withResolvers()
       assert.ok(Date.now() < deadline)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { ADMIN, metadataDocument, openServiceAt } from '../support/service.ts'
 import { chooseStore, freshPlace } from '../support/store-kind.ts'
 
-const COUNT = 200
+const COUNT = 150
 /** Longer texts would be kept outside of the heap by some drivers, where nothing limits them. */
 const TEXT = 'large '.repeat(133_500)
 
@@ -23,12 +23,12 @@ const EXPECTED = {
 }
 
 for (const kind of ['sqlite', 'postgres'] as const) {
-  test(`find: 160 MB of documents, or of joined ones, go through a heap of 128 MB, on ${kind}`, async () => {
+  test(`find: 120 MB of documents, or of joined ones, go through a heap of 96 MB, on ${kind}`, async () => {
     chooseStore(kind)
     await using place = await freshPlace(kind)
     await fill(place.location)
     const child = fileURLToPath(new URL('./large-pages-child.ts', import.meta.url))
-    const args = ['--max-old-space-size=128', child, place.location]
+    const args = ['--max-old-space-size=96', child, place.location]
     const { stdout } = await promisify(execFile)(process.execPath, args)
     assert.deepEqual(JSON.parse(stdout), EXPECTED)
   })

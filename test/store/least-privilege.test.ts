@@ -13,7 +13,7 @@ import { ADMIN, EVERYTHING, codeOf, metadataDocument, openServiceAt } from '../s
 import { chooseStore, freshPlace } from '../support/store-kind.ts'
 
 chooseStore('postgres')
-const BOUNDED = { timeout: 120_000 }
+const BOUNDED = { timeout: 400_000 }
 
 const [OWN_DATABASE, OWN_SCHEMA, ...FURTHER] = blocksOf('docs/how-to/run-on-postgresql.md')
   .filter(({ tag }) => tag === 'sql')

@@ -30,7 +30,7 @@ const IDS: Readonly<Record<string, readonly [string, string, string]>> = {
 }
 
 for (const [from, to] of PATHS) {
-  test(`move: past versions go from ${from} to ${to}`, { timeout: 60_000 }, async () => {
+  test(`move: past versions go from ${from} to ${to}`, { timeout: 200_000 }, async () => {
     chooseStore(from)
     await using source = await freshPlace(from)
     await using target = await freshPlace(to)

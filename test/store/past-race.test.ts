@@ -19,7 +19,7 @@ for (const [name, indexes] of [
   ['without indexes', []],
   ['with a unique index', [index(['i'], true)]],
 ] as const) {
-  test(`past: two processes race and leave one chain of changes, ${name}`, { timeout: 120_000 }, async () => {
+  test(`past: two processes race and leave one chain of changes, ${name}`, { timeout: 400_000 }, async () => {
     await using place = await freshPlace('postgres')
     await using early = openPostgresStore({ url: place.location })
     // the clock of one process is late; it is the one by which history begins

@@ -15,10 +15,10 @@ import { textOf } from '../support/service.ts'
 import type { Place } from '../support/store-kind.ts'
 import { SCHEMA, index, write } from './contract.ts'
 
-/** A kind of store whose clock the test sets, in microseconds. */
+/** A kind of store whose clock the test may set, in microseconds. */
 export interface OpenWithClock {
   readonly freshPlace: () => Promise<Place>
-  readonly openAt: (location: string, now: () => number) => Promise<Store>
+  readonly openAt: (location: string, now?: () => number) => Promise<Store>
 }
 
 const BOUNDS = { timeLimitMs: 30_000 }

@@ -17,7 +17,7 @@ import { openRelay } from '../support/relay.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { SCHEMA, type Stage, change, find, index, insert, openStage } from './contract.ts'
 
-const BOUNDED = { timeout: 60_000 }
+const BOUNDED = { timeout: 200_000 }
 const PATIENT: Bounds = { timeLimitMs: 30_000 }
 const { collection } = SCHEMA
 const UNAVAILABLE = { code: 'crud:Unavailable' }
@@ -95,7 +95,7 @@ async function waiting(location: string): Promise<number> {
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !(await isTrue()); await sleep(5))
+  for (const deadline = Date.now() + 60_000; !(await isTrue()); await sleep(5))
     assert.ok(Date.now() < deadline)
 }
 

@@ -70,7 +70,8 @@ test('fold: an index may be built on it, and the collation of a column does not 
 })
 
 test('fold: foldCase changes one character into one, and folding twice changes nothing more', () => {
-  const wrong = FOLDED.filter((folded) => Array.from(folded).length !== 1 || foldCase(folded) !== folded)
+  const changed = FOLDED.filter((folded, i) => folded !== CHARACTERS[i])
+  const wrong = changed.filter((folded) => Array.from(folded).length !== 1 || foldCase(folded) !== folded)
   assert.deepEqual(wrong.map(name), [])
 })
 

@@ -6,7 +6,7 @@ import type { LockOperation, Store } from '../../src/store/store.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { type OpenStore, SCHEMA, change, find, index, insert, openStage } from './contract.ts'
 
-const BOUNDED = { timeout: 120_000 }
+const BOUNDED = { timeout: 400_000 }
 const { collection } = SCHEMA
 const open: OpenStore = {
   freshPlace: () => freshPlace('postgres'),

@@ -12,7 +12,7 @@ import { freshPlace } from '../support/store-kind.ts'
 import { find, openStage, write } from './contract.ts'
 import { allEvents, checkChains, counting, deletion, insertion } from './events.ts'
 
-const BOUNDED = { timeout: 60_000 }
+const BOUNDED = { timeout: 200_000 }
 
 const open = {
   freshPlace: () => freshPlace('postgres'),
@@ -21,7 +21,7 @@ const open = {
 
 /** So many events, as soon as they can be read. */
 async function eventsOf(store: Store, count: number): Promise<readonly KeptEvent[]> {
-  for (const deadline = Date.now() + 15_000; ; await pause(10)) {
+  for (const deadline = Date.now() + 60_000; ; await pause(10)) {
     const events = await allEvents(store)
     if (events.length >= count) return events
     assert.ok(Date.now() < deadline, `only ${events.length} of ${count} events come to light`)
@@ -172,7 +172,7 @@ test('events: a database that was away is followed again', BOUNDED, async () => 
   await assert.rejects(write(store, counting('a')))
   await assert.rejects(store.eventBounds())
   await server.restart()
-  for (const deadline = Date.now() + 15_000; ; await pause(50)) {
+  for (const deadline = Date.now() + 60_000; ; await pause(50)) {
     if (
       await write(store, counting('a')).then(
         () => true,

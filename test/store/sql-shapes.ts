@@ -158,9 +158,9 @@ export const RULES: readonly Rule[] = [
 ]
 
 export function findingsIn(recorded: readonly Recorded[]): readonly Finding[] {
-  const texts = [...new Set(recorded.map(({ text }) => text))]
-  const broken = texts.flatMap((text) => {
-    const bare = bareOf(text)
+  // many texts differ in nothing that rules look at
+  const texts = new Map(recorded.map(({ text }) => [bareOf(text), text]))
+  const broken = [...texts].flatMap(([bare, text]) => {
     return RULES.filter(({ breaks }) => breaks(bare)).map(({ name }) => ({ rule: name, text }))
   })
   return [...broken, ...undistributed(recorded)]
@@ -174,8 +174,16 @@ export function functionsIn(recorded: readonly Recorded[]): ReadonlySet<string> 
   return new Set([...texts].flatMap(functionsOf))
 }
 
+const known = new Map<string, string>()
+
 /** A text in lower case with even white space, without what stands in literals. */
 export function bareOf(text: string): string {
+  const bare = known.get(text) ?? madeBare(text)
+  known.set(text, bare)
+  return bare
+}
+
+function madeBare(text: string): string {
   const isBlock = /^\s*(?:do|create or replace function)\b/i.test(text)
   const bare = isBlock ? text : text.replaceAll(/'(?:[^']|'')*'/g, `''`)
   return bare.toLowerCase().replaceAll(/\s+/g, ' ').trim()

@@ -1,4 +1,4 @@
-/** The embedded store: the contract, and what only a file on this machine can get wrong. */
+/** The embedded store: the contract, references, watched changes, past versions, and what only a file can get wrong. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,18 +7,22 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { directoryOf, freshPlace } from '../support/store-kind.ts'
-import { type OpenStore, SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
+import { SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
+import { eventContract } from './events.ts'
+import { type OpenWithClock, pastContract } from './past.ts'
 import { referenceContract } from './references.ts'
 
-const open = (directory: string) => openSqliteStore({ directory })
-const sqlite: OpenStore = {
+const open = (directory: string, now?: () => number) => openSqliteStore({ directory, ...(now && { now }) })
+const sqlite: OpenWithClock = {
   freshPlace: () => freshPlace('sqlite'),
-  openAt: async (location) => open(directoryOf(location)),
+  openAt: async (location, now) => open(directoryOf(location), now),
 }
 const { collection } = SCHEMA
 
 storeContract('sqlite', sqlite)
 referenceContract('sqlite', sqlite)
+eventContract('sqlite', sqlite)
+pastContract('sqlite', sqlite)
 
 test('sqlite: a second process on the same directory is refused, and may come when the first is gone', async () => {
   await using stage = await openStage(sqlite)

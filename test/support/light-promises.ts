@@ -10,3 +10,9 @@ const { createHook } = asyncHooks
 asyncHooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false })
 
 process.on('uncaughtExceptionMonitor', (error) => console.error(error))
+
+/** To import anything of `node:http` is to load these, and a whole client with them that no test needs. */
+const UNUSED = ['WebSocket', 'CloseEvent', 'MessageEvent']
+
+const http = process.getBuiltinModule('node:http')
+for (const name of UNUSED) Reflect.deleteProperty(http, name)

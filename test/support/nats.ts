@@ -86,7 +86,7 @@ async function startServer(place: Place): Promise<Guarded> {
 }
 
 async function isReady(server: ChildProcess, port: number): Promise<boolean> {
-  const deadline = performance.now() + 30_000
+  const deadline = performance.now() + 120_000
   while (!isOver(server) && performance.now() < deadline) {
     if (await greets(port)) return true
     await sleep(20)

@@ -49,7 +49,7 @@ export function localWay({ directory, port, superuser }: Cluster): pg.ClientConf
 }
 
 export async function startServer(cluster: Cluster): Promise<Guarded> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 120_000
   for (;;) {
     const running = launch(cluster)
     if (await isReady(running.server, cluster, deadline)) return running

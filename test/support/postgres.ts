@@ -91,7 +91,7 @@ async function administration(): Promise<pg.Pool> {
     max: 1,
     allowExitOnIdle: true,
     // somebody who still holds a lock is a fault to report, not to wait for
-    options: '-c lock_timeout=20s -c client_min_messages=warning',
+    options: '-c lock_timeout=60s -c client_min_messages=warning',
   })
   return pool
 }

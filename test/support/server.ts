@@ -111,7 +111,7 @@ export function askServer(
   { port, agent }: Peer,
   method: string,
   path: string,
-  { body, roles, headers = {}, patienceMs = 30_000 }: Ask,
+  { body, roles, headers = {}, patienceMs = 60_000 }: Ask,
 ): Promise<Answer> {
   const bytes = bytesOf(body)
   const named = { ...(roles && { 'Smalt-Roles': roles.join(', ') }), ...lengthOf(bytes), ...headers }
@@ -159,7 +159,7 @@ function raw(port: number, parts: readonly (string | Buffer)[]): Promise<string>
     const socket = connect(port, '127.0.0.1', () => {
       for (const part of parts) socket.write(part)
     })
-    socket.setTimeout(30_000, () => socket.destroy(new Error('no answer')))
+    socket.setTimeout(60_000, () => socket.destroy(new Error('no answer')))
     socket.on('data', (chunk) => (received += chunk.toString()))
     socket.on('error', reject)
     socket.on('close', () => resolve(received))

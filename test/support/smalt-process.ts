@@ -34,7 +34,9 @@ export async function startSmalt(url: string, ...more: readonly string[]): Promi
   const lines: LogLine[] = []
   const port = await Promise.race([
     listening(child, lines),
-    ended.then(() => Promise.reject(new Error(`it ended at once: ${err}`))),
+    ended.then(() =>
+      Promise.reject(new Error(`it ended at once, with ${child.exitCode ?? child.signalCode}: ${err}`)),
+    ),
   ])
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const kill = async (signal: NodeJS.Signals): Promise<void> => {

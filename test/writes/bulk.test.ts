@@ -2,14 +2,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import { ADMIN, EVERYTHING, type TestService, openTestService } from '../support/service.ts'
+import { ADMIN, EVERYTHING } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { byId, held } from './writing.ts'
 
-async function open(): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('t', { i: { type: 'integer' }, s: { type: 'string' } })
-  await tester.store('t', [{ _id: '1', i: 1 }])
+async function open(): Promise<Tenant> {
+  const tester = await openTenant()
+  await tester.define(tester.entity, { i: { type: 'integer' }, s: { type: 'string' } })
+  await tester.store(tester.entity, [{ _id: '1', i: 1 }])
   return tester
+}
+
+interface BulkEntry {
+  readonly seq: number
+  readonly op: string
+  readonly request: JsonObject
 }
 
 interface Entry {
@@ -20,21 +27,22 @@ interface Entry {
   readonly errors?: readonly { readonly errorCode: string }[]
 }
 
-async function bulk(tester: TestService, requests: Json, more: JsonObject = {}): Promise<readonly Entry[]> {
-  const text = await tester.service.data.bulk(ADMIN, { requests, ...more })
+/** Entries are about the entity of the test, unless they name another. */
+async function bulk(
+  { service, entity }: Tenant,
+  entries: readonly BulkEntry[],
+  more: JsonObject = {},
+): Promise<readonly Entry[]> {
+  const requests = entries.map(({ request, ...rest }) => ({ ...rest, request: { entity, ...request } }))
+  const text = await service.data.bulk(ADMIN, { requests, ...more })
   const { responses } = JSON.parse(text) as { responses: { response: Entry }[] }
   return responses.map(({ response }) => response)
 }
 
-const entry = (seq: number, op: string, request: JsonObject): JsonObject => ({
-  seq,
-  op,
-  request: { entity: 't', ...request },
-})
-const insert = (seq: number, data: Json): JsonObject => entry(seq, 'insert', { data })
-const find = (seq: number): JsonObject => entry(seq, 'find', { projection: EVERYTHING })
-const add = (seq: number): JsonObject =>
-  entry(seq, 'update', { query: byId('1'), update: { $add: { i: 1 } } })
+const entry = (seq: number, op: string, request: JsonObject): BulkEntry => ({ seq, op, request })
+const insert = (seq: number, data: Json): BulkEntry => entry(seq, 'insert', { data })
+const find = (seq: number): BulkEntry => entry(seq, 'find', { projection: EVERYTHING })
+const add = (seq: number): BulkEntry => entry(seq, 'update', { query: byId('1'), update: { $add: { i: 1 } } })
 
 test('bulk: ordered writes see each other, and finds between them see what came before', async () => {
   await using tester = await open()
@@ -88,18 +96,15 @@ test('bulk: unordered runs all of them', async () => {
   assert.equal((await held(tester))['1']!['i'], 41)
 })
 
-const FAILING: readonly (readonly [rule: string, entry: JsonObject])[] = [
+const FAILING: readonly (readonly [rule: string, entry: BulkEntry])[] = [
   ['an entry that fails', insert(9, { _id: '1' })],
   ['an entry that half fails', insert(9, [{ _id: '8' }, { _id: '1' }])],
   [
     'an entry that is refused',
     entry(9, 'find', { projection: EVERYTHING, query: { field: 'zz', op: '=', rvalue: 1 } }),
   ],
-  ['an entry that cannot be parsed', { seq: 9, op: 'nope', request: { entity: 't' } }],
-  [
-    'an entry of an unknown entity',
-    { seq: 9, op: 'find', request: { entity: 'zz', projection: EVERYTHING } },
-  ],
+  ['an entry that cannot be parsed', entry(9, 'nope', {})],
+  ['an entry of an unknown entity', entry(9, 'find', { entity: 'zz', projection: EVERYTHING })],
 ]
 
 for (const [rule, failing] of FAILING) {
@@ -162,10 +167,11 @@ test('bulk: nobody sees an atomic bulk before it is done', async () => {
   const running = bulk(tester, inserts, { atomic: true })
   const seen = new Set<number>()
   const watch = async (): Promise<void> => {
-    for (let i = 0; i < 100; i++) seen.add((await tester.find('t', { projection: EVERYTHING })).matchCount)
+    for (let i = 0; i < 100; i++)
+      seen.add((await tester.find(tester.entity, { projection: EVERYTHING })).matchCount)
   }
   await Promise.all([running, watch()])
-  seen.add((await tester.find('t', { projection: EVERYTHING })).matchCount)
+  seen.add((await tester.find(tester.entity, { projection: EVERYTHING })).matchCount)
   assert.deepEqual(
     [...seen].filter((count) => count !== 1 && count !== 51),
     [],

@@ -1,13 +1,14 @@
 /** Optimistic concurrency, sequences, and updates that meet. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type TestService, codeOf, dataErrorCodes, documentsOf, openTestService } from '../support/service.ts'
+import { codeOf, dataErrorCodes, documentsOf } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { counts, held, save, update, versionsOf } from './writing.ts'
 
-async function open(): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('t', { i: { type: 'integer' } })
-  await tester.store('t', [
+async function open(): Promise<Tenant> {
+  const tester = await openTenant()
+  await tester.define(tester.entity, { i: { type: 'integer' } })
+  await tester.store(tester.entity, [
     { _id: '1', i: 1 },
     { _id: '2', i: 2 },
     { _id: 'a:b', i: 3 },
@@ -112,16 +113,16 @@ test('update: many at once lose nothing', async () => {
 })
 
 test('sequences: values handed out side by side are all different', async () => {
-  await using tester = await openTestService()
+  await using tester = await openTenant()
   const configuration = { name: 'numbers', initialValue: 100, increment: 3 }
-  await tester.define('t', {
+  await tester.define(tester.entity, {
     n: {
       type: 'integer',
       constraints: { required: true },
       valueGenerator: { type: 'IntSequence', configuration },
     },
   })
-  await Promise.all(Array.from({ length: 50 }, () => tester.insert('t', { data: [{}, {}] })))
+  await Promise.all(Array.from({ length: 50 }, () => tester.insert(tester.entity, { data: [{}, {}] })))
   const numbers = Object.values(await held(tester)).map(({ n }) => n as number)
   assert.equal(new Set(numbers).size, 100)
   assert.ok(numbers.every((n) => n >= 100 && (n - 100) % 3 === 0))

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'
 import { printResponse } from '../../src/service/response.ts'
-import { type TestService, dataErrorCodes, openTestService } from '../support/service.ts'
+import { dataErrorCodes } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { BOSS, CLERK, forBoss, held, save, update } from './writing.ts'
 
 const required = { constraints: { required: true } }
@@ -51,15 +52,15 @@ const STORED: JsonObject = {
 const OWN: JsonObject = { _id: '1', s: 'a', opt: 'OPT', o: { x: 'a' }, oa: [{ p: 'a' }, { p: 'b' }] }
 const KEPT = { pub: 'PUB', opt: 'OPT', num: 7, key: 'KEY', blind: 'BLIND' }
 
-async function open(): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('t', FIELDS)
-  const response = await tester.insert('t', { data: STORED }, BOSS)
+async function open(): Promise<Tenant> {
+  const tester = await openTenant()
+  await tester.define(tester.entity, FIELDS)
+  const response = await tester.insert(tester.entity, { data: STORED }, BOSS)
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   return tester
 }
 
-async function stored(tester: TestService): Promise<JsonObject> {
+async function stored(tester: Tenant): Promise<JsonObject> {
   const { touched: _, ...rest } = (await held(tester))['1']!
   return rest
 }
@@ -107,21 +108,25 @@ for (const [rule, sent] of DENIED_SAVES) {
 }
 
 test('save: a null for a hidden field is denied also where there is no value', async () => {
-  await using tester = await openTestService()
+  await using tester = await openTenant()
   const old = { s: { type: 'string' } }
-  await tester.define('t', old)
-  await tester.store('t', [{ _id: '1', s: 'a' }])
+  await tester.define(tester.entity, old)
+  await tester.store(tester.entity, [{ _id: '1', s: 'a' }])
   const key = { type: 'uid', ...forBoss('find', 'update') }
   const version = { value: '2.0.0', changelog: 'second' }
   const { metadata } = tester.service
-  const { entityInfo, schema } = metadata.get(BOSS, 't', '1.0.0') as {
+  const { entityInfo, schema } = metadata.get(BOSS, tester.entity, '1.0.0') as {
     entityInfo: JsonObject
     schema: JsonObject
   }
   const body = { entityInfo, schema: { ...schema, version, fields: { ...old, key } } }
-  await metadata.create(BOSS, { entity: 't', version: '2.0.0' }, body)
+  await metadata.create(BOSS, { entity: tester.entity, version: '2.0.0' }, body)
   const data = { _id: '1', s: 'b', key: null }
-  const response = await tester.service.data.save(CLERK, { entity: 't', version: '2.0.0' }, { data })
+  const response = await tester.service.data.save(
+    CLERK,
+    { entity: tester.entity, version: '2.0.0' },
+    { data },
+  )
   assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
 })
 

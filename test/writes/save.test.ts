@@ -2,14 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/base/json.ts'
-import {
-  type TestService,
-  codeOf,
-  dataErrorCodes,
-  documentsOf,
-  json,
-  openTestService,
-} from '../support/service.ts'
+import { codeOf, dataErrorCodes, documentsOf, json } from '../support/service.ts'
+import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { CLERK, bare, byId, counts, forBoss, held, save, update, versionsOf } from './writing.ts'
 
 const COMPOSITE: JsonObject = {
@@ -18,10 +12,10 @@ const COMPOSITE: JsonObject = {
   text: { type: 'string' },
 }
 
-async function open(fields: JsonObject, documents: readonly JsonObject[] = []): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('t', fields)
-  if (documents.length > 0) await tester.store('t', documents)
+async function open(fields: JsonObject, documents: readonly JsonObject[] = []): Promise<Tenant> {
+  const tester = await openTenant()
+  await tester.define(tester.entity, fields)
+  if (documents.length > 0) await tester.store(tester.entity, documents)
   return tester
 }
 
@@ -108,7 +102,7 @@ test('save: an identical document counts nothing and keeps its version', async (
     ia: { type: 'array', items: { type: 'integer' } },
   }
   await using tester = await open(fields)
-  const [document] = await tester.store('t', json('[{"_id":"1","bd":1.10,"ia":[1]}]'))
+  const [document] = await tester.store(tester.entity, json('[{"_id":"1","bd":1.10,"ia":[1]}]'))
   const versions = await versionsOf(tester)
   for (const data of [document!, json('{"ia":["1"],"bd":"1.10","_id":"1","s":null}')]) {
     const response = await save(tester, { data })
@@ -180,11 +174,11 @@ const HIDING: JsonObject = {
   },
 }
 
-async function openHiding(document: JsonObject): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('t', HIDING)
+async function openHiding(document: JsonObject): Promise<Tenant> {
+  const tester = await openTenant()
+  await tester.define(tester.entity, HIDING)
   const response = await tester.insert(
-    't',
+    tester.entity,
     { data: { _id: '1', ...document } },
     {
       ...CLERK,

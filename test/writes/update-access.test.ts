@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { printResponse } from '../../src/service/response.ts'
-import { type TestService, codeOf, dataErrorCodes, documentsOf, openTestService } from '../support/service.ts'
+import { codeOf, dataErrorCodes, documentsOf } from '../support/service.ts'
+import { type Tenant, shareService } from '../support/shared-service.ts'
 import { BOSS, CLERK, bare, counts, forBoss, held, remove, update } from './writing.ts'
 
 const FIELDS: JsonObject = {
@@ -57,16 +58,18 @@ const STORED: JsonObject = {
   ],
 }
 
-async function open(): Promise<TestService> {
-  let day = 0
-  const tester = await openTestService({ now: () => new Date(Date.UTC(2024, 0, ++day)) })
-  await tester.define('t', FIELDS)
-  const response = await tester.insert('t', { data: STORED }, BOSS)
+let day = 0
+const openDayByDay = shareService({ now: () => new Date(Date.UTC(2024, 0, ++day)) })
+
+async function open(): Promise<Tenant> {
+  const tester = await openDayByDay()
+  await tester.define(tester.entity, FIELDS)
+  const response = await tester.insert(tester.entity, { data: STORED }, BOSS)
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   return tester
 }
 
-async function stored(tester: TestService): Promise<JsonObject> {
+async function stored(tester: Tenant): Promise<JsonObject> {
   const { made: _, ...rest } = (await held(tester))['1']!
   return rest
 }
@@ -223,7 +226,7 @@ test('save: server-made values are not held against the caller', async () => {
       { p: 'b', f: 'FB' },
     ],
   }
-  const response = await tester.service.data.save(CLERK, { entity: 't' }, { data })
+  const response = await tester.service.data.save(CLERK, { entity: tester.entity }, { data })
   assert.deepEqual(counts(response), ['COMPLETE', 0, 1], printResponse(response))
   assert.deepEqual(await stored(tester), { ...STORED, s: 'b' })
 })

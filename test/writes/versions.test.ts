@@ -3,15 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
-import {
-  ADMIN,
-  EVERYTHING,
-  type TestService,
-  dataErrorCodes,
-  documentsOf,
-  metadataDocument,
-  openTestService,
-} from '../support/service.ts'
+import { ADMIN, EVERYTHING, dataErrorCodes, documentsOf, metadataDocument } from '../support/service.ts'
+import { type Tenant, openTenant, shareService } from '../support/shared-service.ts'
 import { bare, byId, counts, held, save, update } from './writing.ts'
 
 const elements = (fields: JsonObject): JsonObject => ({ type: 'array', items: { type: 'object', fields } })
@@ -20,9 +13,9 @@ const NUMBERS = { type: 'array', items: { type: 'integer' } }
 const IDENTITY = { type: 'integer', constraints: { 'element-identity': true } }
 
 /** Version 2 knows neither `old` nor anything of that name inside. */
-async function open(document: JsonObject): Promise<TestService> {
-  const tester = await openTestService()
-  await tester.define('t', {
+async function open(document: JsonObject): Promise<Tenant> {
+  const tester = await openTenant()
+  await tester.define(tester.entity, {
     a: TEXT,
     old: TEXT,
     o: { type: 'object', fields: { x: TEXT, old: TEXT } },
@@ -36,21 +29,21 @@ async function open(document: JsonObject): Promise<TestService> {
     ids: elements({ id: IDENTITY, p: TEXT }),
   }
   const version = { value: '2.0.0', changelog: 'second' }
-  const body = metadataDocument('t', fields, { schema: { version } })
-  await tester.service.metadata.create(ADMIN, { entity: 't', version: '2.0.0' }, body)
-  await tester.store('t', [{ _id: '1', ...document }])
+  const body = metadataDocument(tester.entity, fields, { schema: { version } })
+  await tester.service.metadata.create(ADMIN, { entity: tester.entity, version: '2.0.0' }, body)
+  await tester.store(tester.entity, [{ _id: '1', ...document }])
   return tester
 }
 
-const SECOND = { entity: 't', version: '2.0.0' }
+const second = ({ entity }: Tenant) => ({ entity, version: '2.0.0' })
 
 async function through2(
-  tester: TestService,
+  tester: Tenant,
   operation: 'update' | 'save',
   body: JsonObject,
 ): Promise<DataResponse> {
   const all = { query: { $and: [] }, projection: EVERYTHING }
-  const response = await tester.service.data[operation](ADMIN, SECOND, { ...all, ...body })
+  const response = await tester.service.data[operation](ADMIN, second(tester), { ...all, ...body })
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   return response
 }
@@ -205,22 +198,27 @@ test('versions: save keeps unknown members, also inside elements that move', asy
 
 test('versions: a save of what was read changes nothing', async () => {
   await using tester = await open(DOCUMENT)
-  const [read] = documentsOf(await tester.service.data.find(ADMIN, SECOND, { projection: EVERYTHING }))
+  const [read] = documentsOf(
+    await tester.service.data.find(ADMIN, second(tester), { projection: EVERYTHING }),
+  )
   assert.equal((await through2(tester, 'save', { data: read! })).modifiedCount, 0)
 })
 
 const DATE = '20240102T03:04:05.678+0000'
 
+let now = new Date()
+const openAtSomeTime = shareService({ now: () => now })
+
 test('generators: an update that changes something overwrites and fills, one that does not leaves all alone', async () => {
-  let now = new Date('2020-01-01T00:00:00Z')
-  await using tester = await openTestService({ now: () => now })
-  await tester.define('t', {
+  await using tester = await openAtSomeTime()
+  now = new Date('2020-01-01T00:00:00Z')
+  await tester.define(tester.entity, {
     s: TEXT,
     changed: { type: 'date', valueGenerator: { type: 'CurrentTime', overwrite: true } },
     key: { type: 'string', constraints: { required: true }, valueGenerator: { type: 'UUID' } },
     ids: elements({ id: { type: 'uid', constraints: { required: true } }, p: TEXT }),
   })
-  await tester.store('t', [{ _id: '1', s: 'a', changed: null }])
+  await tester.store(tester.entity, [{ _id: '1', s: 'a', changed: null }])
   const before = (await held(tester))['1']!
   now = new Date('2024-01-02T03:04:05.678Z')
   assert.equal((await update(tester, { update: { $set: { s: 'a' } } })).modifiedCount, 0)
@@ -235,10 +233,10 @@ test('generators: an update that changes something overwrites and fills, one tha
   assert.match((filled['ids'] as readonly JsonObject[])[0]!['id'] as string, /^[0-9a-f-]{36}$/)
 })
 
-async function openUnique(fields: readonly JsonObject[]): Promise<TestService> {
-  const tester = await openTestService()
+async function openUnique(fields: readonly JsonObject[]): Promise<Tenant> {
+  const tester = await openTenant()
   await tester.define(
-    't',
+    tester.entity,
     { a: TEXT, b: TEXT, tags: { type: 'array', items: TEXT }, list: elements({ p: TEXT }) },
     { info: { indexes: [{ unique: true, fields }] } },
   )
@@ -247,7 +245,7 @@ async function openUnique(fields: readonly JsonObject[]): Promise<TestService> {
 
 test('unique: an update that would repeat a value is store-crud:Duplicate, and the document stays', async () => {
   await using tester = await openUnique([{ field: 'a' }, { field: 'b' }])
-  await tester.store('t', [
+  await tester.store(tester.entity, [
     { _id: '1', a: 'x', b: '1' },
     { _id: '2', a: 'x', b: '2' },
     { _id: '3', a: 'y', b: '1' },
@@ -272,7 +270,7 @@ for (const [path, make] of [
 ] as const) {
   test(`unique: into an array, ${path}: no two documents share an element`, async () => {
     await using tester = await openUnique([{ field: path }])
-    await tester.store('t', [
+    await tester.store(tester.entity, [
       { _id: '1', ...make('a', 'b', 'a') },
       { _id: '2', ...make('c') },
       { _id: '3' },
@@ -287,14 +285,14 @@ for (const [path, make] of [
         ? { contains: '$any', values: ['c', 'd'] }
         : { elemMatch: { field: 'p', op: '$in', values: ['c', 'd'] } }),
     }
-    const found = await tester.find('t', { query, projection: { field: '_id' } })
+    const found = await tester.find(tester.entity, { query, projection: { field: '_id' } })
     assert.deepEqual(found.processed, ['{"_id":"2"}'], 'the index still tells what is stored')
     assert.equal((await update(tester, { query: byId('1'), update: { $set: make('a') } })).modifiedCount, 1)
     assert.equal(
       (await update(tester, { query: byId('2'), update: { $set: make('d', 'b') } })).modifiedCount,
       1,
     )
-    await tester.service.data.delete(ADMIN, { entity: 't' }, { query: byId('2') })
+    await tester.service.data.delete(ADMIN, { entity: tester.entity }, { query: byId('2') })
     assert.equal(
       (await update(tester, { query: byId('3'), update: { $set: make('b', 'c', 'd') } })).modifiedCount,
       1,

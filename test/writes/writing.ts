@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import type { Caller } from '../../src/access/caller.ts'
 import { type Json, type JsonObject, parseTrusted } from '../../src/base/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
-import { ADMIN, EVERYTHING, type TestService, callerWith, documentsOf, textOf } from '../support/service.ts'
+import { ADMIN, EVERYTHING, callerWith, documentsOf, textOf } from '../support/service.ts'
+import type { Tenant } from '../support/shared-service.ts'
 
 export const BOSS = callerWith('boss')
 export const CLERK = callerWith('clerk')
@@ -15,23 +16,23 @@ export const forBoss = (...operations: readonly string[]): JsonObject => ({
 
 export const byId = (id: Json): JsonObject => ({ field: '_id', op: '=', rvalue: id })
 
-export function save(tester: TestService, body: JsonObject, caller: Caller = ADMIN): Promise<DataResponse> {
-  return tester.service.data.save(caller, { entity: 't' }, { projection: EVERYTHING, ...body })
+export function save(tester: Tenant, body: JsonObject, caller: Caller = ADMIN): Promise<DataResponse> {
+  return tester.service.data.save(caller, { entity: tester.entity }, { projection: EVERYTHING, ...body })
 }
 
-export function update(tester: TestService, body: JsonObject, caller: Caller = ADMIN): Promise<DataResponse> {
+export function update(tester: Tenant, body: JsonObject, caller: Caller = ADMIN): Promise<DataResponse> {
   const all = { query: { $and: [] }, projection: EVERYTHING }
-  return tester.service.data.update(caller, { entity: 't' }, { ...all, ...body })
+  return tester.service.data.update(caller, { entity: tester.entity }, { ...all, ...body })
 }
 
-export function remove(tester: TestService, query: Json, caller: Caller = ADMIN): Promise<DataResponse> {
-  return tester.service.data.delete(caller, { entity: 't' }, { query })
+export function remove(tester: Tenant, query: Json, caller: Caller = ADMIN): Promise<DataResponse> {
+  return tester.service.data.delete(caller, { entity: tester.entity }, { query })
 }
 
 /** Every document by its `_id`, as the boss sees them through a version. */
-export async function held(tester: TestService, version = '1.0.0'): Promise<Record<string, JsonObject>> {
+export async function held(tester: Tenant, version = '1.0.0'): Promise<Record<string, JsonObject>> {
   const body = { projection: EVERYTHING, sort: { _id: '$asc' } }
-  const response = await tester.service.data.find(BOSS, { entity: 't', version }, body)
+  const response = await tester.service.data.find(BOSS, { entity: tester.entity, version }, body)
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   return Object.fromEntries(documentsOf(response).map((each) => [keyOf(each), bare(each)]))
 }
@@ -51,7 +52,7 @@ export function counts({ status, matchCount, modifiedCount }: DataResponse): rea
   return [status, matchCount, modifiedCount]
 }
 
-export async function versionsOf(tester: TestService): Promise<readonly string[]> {
-  const response = await tester.find('t', { projection: EVERYTHING, sort: { _id: '$asc' } })
+export async function versionsOf(tester: Tenant): Promise<readonly string[]> {
+  const response = await tester.find(tester.entity, { projection: EVERYTHING, sort: { _id: '$asc' } })
   return response.resultMetadata!.map((each) => textOf((parseTrusted(each) as JsonObject)['documentVersion']))
 }

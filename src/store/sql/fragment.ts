@@ -15,7 +15,7 @@ export function sql(strings: TemplateStringsArray, ...holes: readonly Fragment[]
   const parts: (string | Parameter)[] = []
   // Every request passes here many times, and loops are what is fast.
   for (let i = 0; i < strings.length; i++) {
-    if (strings[i] !== '') parts.push(strings[i]!)
+    if (strings[i] !== '') add(parts, strings[i]!)
     if (i < holes.length) append(parts, holes[i]!)
   }
   return { parts }
@@ -38,14 +38,21 @@ export function literal(text: string): Fragment {
 export function join(fragments: readonly Fragment[], separator: string): Fragment {
   const parts: (string | Parameter)[] = []
   fragments.forEach((fragment, i) => {
-    if (i > 0) parts.push(separator)
+    if (i > 0) add(parts, separator)
     append(parts, fragment)
   })
   return { parts }
 }
 
 function append(parts: (string | Parameter)[], fragment: Fragment): void {
-  for (const part of fragment.parts) parts.push(part)
+  for (const part of fragment.parts) add(parts, part)
+}
+
+/** Texts beside each other become one: whatever a fragment goes into copies its parts once more. */
+function add(parts: (string | Parameter)[], part: string | Parameter): void {
+  const last = parts.at(-1)
+  if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part
+  else parts.push(part)
 }
 
 /** Joins by halves: engines limit how deep an expression may nest, and a chain of a thousand nests a thousand deep. */

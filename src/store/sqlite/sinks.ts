@@ -50,7 +50,7 @@ export function sinksIn({ statements, writer, now = Date.now }: SinksOptions): S
       return new Map(found)
     },
     listDead: async (name, { since, limit }) =>
-      rows(`${DEAD} and seq > ? order by seq limit ?`, name, since, limit).map(deadFrom),
+      rows(`${DEAD} and seq > ? order by seq limit ? + 0`, name, since, limit).map(deadFrom),
     readDead: async (name, eventId) => rows(`${DEAD} and id = ?`, name, eventId).map(deadFrom)[0],
     redrive: (name, eventId) => writer.run(() => tend(engine, name, [REDRIVE, eventId])),
     discard: (name, eventId) => writer.run(() => tend(engine, name, [DISCARD, eventId]) === 1),

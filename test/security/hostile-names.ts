@@ -1,0 +1,22 @@
+/** Names and values that would be more than that, if any of them ever became part of a statement. */
+export const HOSTILE = [
+  "'",
+  '"',
+  '\\',
+  "name' or '1'='1",
+  'name"); drop table doc_1; --',
+  "name'); delete from doc_2; --",
+  'name->>x',
+  "doc->>'name'",
+  '$1',
+  '?',
+  ':name',
+  '@name',
+  '%',
+  '/* name */',
+  'name--',
+  'name[0]',
+  'näme',
+  'na\u202eme',
+  'n'.repeat(64),
+]
