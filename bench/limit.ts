@@ -44,7 +44,7 @@ serveBare({
   },
 })
 
-/** As one would write them by hand for these tables and their indexes. */
+/** As one would write them by hand for these tables and their indexes; docs/explanation/performance.md tells more. */
 function prepareJoins({ root, child }: NonNullable<Statements['references']>) {
   const customer = `json_extract(r.doc, '$."customer"') = ?`
   const children = `select group_concat(c.doc, ',' order by json_extract(c.doc, '$.rank'), c.id)

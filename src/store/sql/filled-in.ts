@@ -4,7 +4,7 @@ import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { type Texts, blanksIn, fillBlanks, originOf, probesFor } from '../../plan/template.ts'
 import type { Statement } from './fragment.ts'
 
-interface Written {
+export interface Written {
   readonly page: Statement
   readonly count: () => Statement
   /** What is asked of documents besides. */
