@@ -20,7 +20,7 @@ import {
 import { type List, type Where, at, matches } from './rule-model.ts'
 import { ALL, callerAs } from './ruled.ts'
 
-const ROUNDS = 25
+const ROUNDS = 15
 const CALLERS = 4
 /** Rules ask about these two, which nothing guards and no request changes. */
 const ASKED = ['k', 'm']

@@ -26,7 +26,7 @@ import { SEED } from '../support/seed.ts'
 import { ADMIN, EVERYTHING, callerWith, documentsOf, openTestService } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'
 
-const ROUNDS = 8
+const ROUNDS = 6
 const REQUESTS = 400
 
 test(`find: texts that are filled in mean what they mean at first sight (SMALT_SEED=${SEED})`, async () => {

@@ -31,7 +31,7 @@ before(async () => {
     await using tester = await openReferencesService(PLACINGS[1]!)
     await runPastRound(tester, { seed: SEED, writes: 8, requests: 10 })
   }
-  await runRound(SEED, 200)
+  await runRound(SEED, 100)
   await runUpdateRound(SEED, 40)
   findings = findingsIn(recorded)
   bare = new Set(recorded.map(({ text }) => bareOf(text)))
