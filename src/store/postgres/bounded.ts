@@ -28,7 +28,7 @@ export async function bounded<T>(
   if (hangUp?.aborted) throw hungUp()
   let cancelling: Promise<void> | undefined
   const backend = (client as unknown as { readonly processID: number }).processID
-  const given = Promise.withResolvers<void>()
+  let onGivenUp = (): void => undefined
   let deadline: NodeJS.Timeout | undefined
   let isGivenUp = false
   let isOver = false
@@ -36,7 +36,7 @@ export async function bounded<T>(
   const giveUp = (): void => {
     isGivenUp = true
     breakOff(client)
-    given.resolve()
+    onGivenUp()
   }
   /** Several statements may be on their way, and each cancellation ends only the one that runs. */
   const cancelAll = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export async function bounded<T>(
     // The backend may be idle just now, between two statements, and then there is nothing to cancel.
     onStop(true)
     deadline ??= setTimeout(giveUp, PATIENCE_MS)
-    cancelling ??= Promise.race([cancelAll(), given.promise])
+    cancelling ??= Promise.race([cancelAll(), new Promise<void>((resolve) => (onGivenUp = resolve))])
   }
   const timer = setTimeout(stop, bounds.timeLimitMs)
   hangUp?.addEventListener('abort', stop)
@@ -65,7 +65,7 @@ export async function bounded<T>(
     clearTimeout(timer)
     hangUp?.removeEventListener('abort', stop)
     // The connection must not be handed on while a cancellation is on its way to it.
-    await cancelling
+    if (cancelling) await cancelling
     clearTimeout(deadline)
     onStop(false)
   }

@@ -172,14 +172,15 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
       const config = configOf(statement)
       let cancelling: Promise<void> | undefined
       const onTooMuch = (): void => void (cancelling = cancelOn(backendOf(client)).catch(ignore))
-      const gathering = gather(client, config, { mostBytes, onTooMuch })
-      await gathering.catch(ignore)
-      // What comes next on this connection must not be met by a cancellation that is still on its way.
-      await cancelling
-      const rows = await gathering.catch((error: unknown) => {
+      try {
+        const rows = await gather(client, config, { mostBytes, onTooMuch })
+        if (rows) return rows
+      } catch (error) {
         throw reasonOf(error)
-      })
-      if (rows) return rows
+      } finally {
+        // What comes next on this connection must not be met by a cancellation that is still on its way.
+        if (cancelling) await cancelling
+      }
       throw isStopped ? new StoppedError('stopped') : new TooMuchAtOnce('too much to be held at once')
     },
     send(text) {

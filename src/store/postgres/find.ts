@@ -25,10 +25,12 @@ export async function repeatingUntaken<T>(take: Take, work: (take: Take) => Prom
     hasTaken = true
     take(document)
   }
-  return await work(noting).catch((error: unknown) => {
+  try {
+    return await work(noting)
+  } catch (error) {
     if (hasTaken || !mayBeStale(error)) throw error
-    return work(noting)
-  })
+    return await work(noting)
+  }
 }
 
 interface Finding {
@@ -45,10 +47,12 @@ export async function findAtOnce(
   finding: Finding,
 ): Promise<Found | undefined> {
   const session: Session = { ask: (statement) => connection.askAtMost(MOST_AT_ONCE, statement) }
-  return await findPage(session, plan, finding).catch((error: unknown) => {
+  try {
+    return await findPage(session, plan, finding)
+  } catch (error) {
     if (!(error instanceof TooMuchAtOnce)) throw error
     return undefined
-  })
+  }
 }
 
 /** Inside a transaction, where nothing can be tried: what may be large is read piece by piece from the beginning. */
@@ -94,7 +98,7 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
   const asking = session.ask(read.page)
   const counting = lastFull.has(text) ? session.ask(read.count()) : undefined
   // The connection is not free before both are answered.
-  await Promise.allSettled([asking, counting])
+  if (counting) await Promise.allSettled([asking, counting])
   const rows = await asking
   if (endsHere(plan, rows.length)) {
     lastFull.delete(text)
