@@ -20,14 +20,14 @@ const BATCH = 200
 /** The store tells of events only to hasten. */
 const PERIOD_MS = 1_000
 
-export class EventHub implements Disposable {
+export class EventHub implements AsyncDisposable {
   readonly #store: Read
   readonly #options: HubOptions
   readonly #recent = new RecentEvents()
   readonly #waiting = new Set<() => void>()
   readonly #timer: NodeJS.Timeout
   #followers = 0
-  #isReading = false
+  #reading: Promise<void> | undefined
   #isHastened = false
   #isClosed = false
   #told = ''
@@ -47,7 +47,7 @@ export class EventHub implements Disposable {
       [Symbol.dispose]: () => {
         if (isIn) this.#followers--
         isIn = false
-        if (this.#followers === 0 && !this.#isReading) this.#recent.forget()
+        if (this.#followers === 0 && !this.#reading) this.#recent.forget()
       },
     }
   }
@@ -65,21 +65,22 @@ export class EventHub implements Disposable {
     return !this.#isClosed
   }
 
-  [Symbol.dispose](): void {
+  /** What it reads from must stay open until then. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
     this.#wake()
+    await this.#reading
   }
 
   #hasten(): void {
     this.#isHastened = true
-    if (this.#followers > 0 && !this.#isReading && !this.#isClosed) void this.#readOn()
+    if (this.#followers > 0 && !this.#isClosed) this.#reading ??= this.#readOn()
   }
 
   async #readOn(): Promise<void> {
-    this.#isReading = true
     try {
-      while (this.#isHastened && this.#followers > 0) {
+      while (this.#isHastened && this.#followers > 0 && !this.#isClosed) {
         this.#isHastened = false
         if (!(await this.#readSome())) continue
         this.#isHastened = true
@@ -91,7 +92,7 @@ export class EventHub implements Disposable {
     } catch (error) {
       this.#tell(error)
     } finally {
-      this.#isReading = false
+      this.#reading = undefined
       if (this.#followers === 0) this.#recent.forget()
     }
   }

@@ -18,7 +18,7 @@ export interface EventSource {
   readonly hub: EventHub
 }
 
-export interface EventSources extends Disposable {
+export interface EventSources extends AsyncDisposable {
   for(selection: EventSelection): EventSource
 }
 
@@ -46,8 +46,8 @@ export function createEventSources({
         throw invalid(`"datasource" must be that of the entity, or be left out`)
       return sourceIn(named, store)
     },
-    [Symbol.dispose]() {
-      for (const { hub } of opened.values()) hub[Symbol.dispose]()
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.values().map(({ hub }) => hub[Symbol.asyncDispose]()))
     },
   }
 }

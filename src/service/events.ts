@@ -14,14 +14,14 @@ import { followEvents } from './follow-events.ts'
 import type { JsonText } from './response.ts'
 import type { EventPage, EventService, Waiting } from './service.ts'
 
-export function eventService(deps: EventDeps): EventService & Disposable {
+export function eventService(deps: EventDeps): EventService & AsyncDisposable {
   const sources = createEventSources(deps)
   return {
     read: (caller, parameters, waiting = {}) =>
       readEvents({ deps, sources }, caller, { ...readEventsPage(parameters), ...waiting }),
     follow: (caller, { parameters, lastEventId, ending }) =>
       followEvents({ deps, sources }, caller, { ...readFollowing(parameters, lastEventId), ending }),
-    [Symbol.dispose]: () => sources[Symbol.dispose](),
+    [Symbol.asyncDispose]: () => sources[Symbol.asyncDispose](),
   }
 }
 

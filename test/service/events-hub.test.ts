@@ -54,7 +54,7 @@ function counted(store: EventStore): { readonly store: EventStore; readonly read
 test('event hub: 1,000 followers cost as many reads as one', async () => {
   await using stage = await openStage()
   const { store, reads } = counted(stage.store)
-  using hub = new EventHub(store, OPTIONS)
+  await using hub = new EventHub(store, OPTIONS)
   using followers = new DisposableStack()
   const seen = Array.from({ length: 1_000 }, () => 0)
   const ending = new AbortController()
@@ -82,7 +82,7 @@ test('event hub: 1,000 followers cost as many reads as one', async () => {
 test('event hub: nothing is read when nobody follows, and whoever joins later begins anew', async () => {
   await using stage = await openStage()
   const { store, reads } = counted(stage.store)
-  using hub = new EventHub(store, OPTIONS)
+  await using hub = new EventHub(store, OPTIONS)
   await make(stage.store, 3)
   assert.equal(reads(), 0)
   const begun = (await store.eventBounds()).last
@@ -114,9 +114,37 @@ test('event hub: a wait ends when it is closed, when its time is over, and when 
   enough.abort()
   assert.deepEqual(await Promise.all(waits), [true, true])
   const waiting = hub.newsAfter(100, { signals: [] })
-  hub[Symbol.dispose]()
+  await hub[Symbol.asyncDispose]()
   assert.equal(await waiting, false)
   assert.equal(await hub.newsAfter(100, { signals: [] }), false)
+})
+
+test('event hub: what it reads while it is closed is awaited, and nothing is read after that', async () => {
+  await using stage = await openStage()
+  const begun = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  let asked = 0
+  const store: EventStore = {
+    ...stage.store,
+    eventBounds: async () => {
+      asked++
+      begun.resolve()
+      await held.promise
+      return await stage.store.eventBounds()
+    },
+  }
+  const hub = new EventHub(store, OPTIONS)
+  using _joined = hub.join()
+  await begun.promise
+  let isClosed = false
+  const closing = hub[Symbol.asyncDispose]().then(() => (isClosed = true))
+  await new Promise(setImmediate)
+  assert.equal(isClosed, false)
+  held.resolve()
+  await closing
+  const before = asked
+  await make(stage.store, 1)
+  assert.equal(asked, before)
 })
 
 function kept(seq: number, after = '{}'): KeptEvent {
