@@ -1,5 +1,5 @@
 /** Random choices in direct style: the same seed always makes the same choices. */
-import { type Chance as Draw, chanceFrom as drawsFrom } from '../fuzz/mutate.ts'
+import { type Chance as Draw, chanceFrom as drawsFrom } from '../support/seeded.ts'
 
 export interface Chance {
   /** A whole number from 0 up to, not including, `end`. */

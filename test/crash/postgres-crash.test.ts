@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chanceFrom } from '../fuzz/mutate.ts'
+import { chanceFrom } from '../support/seeded.ts'
 import { checkClaims } from '../support/postgres-claims.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'

@@ -5,7 +5,8 @@ import { CODES } from '../../src/base/errors.ts'
 import { SEED } from '../support/seed.ts'
 import { type Answer, type TestServer, startTestServer } from '../support/server.ts'
 import { COUNTRY, COUNTRY_INFO, country, defineSeed, sound, store } from '../seed/fixture.ts'
-import { type Sent, chanceFrom, mutated } from './mutate.ts'
+import { chanceFrom } from '../support/seeded.ts'
+import { type Sent, mutated } from './mutate.ts'
 import { REQUESTS, spare } from './requests.ts'
 
 const COUNT = Number(process.env['SMALT_FUZZ'] ?? 20_000)

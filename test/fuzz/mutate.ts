@@ -1,6 +1,7 @@
 /** Spoils sound requests: their structure, values, keys, bytes, paths and headers. */
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { isArray, isObject } from '../../src/base/json.ts'
+import type { Chance } from '../support/seeded.ts'
 import type { Request } from './requests.ts'
 
 export interface Sent {
@@ -8,20 +9,6 @@ export interface Sent {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
-}
-
-/** A number below `n`. */
-export type Chance = (n: number) => number
-
-/** A small generator that a printed seed repeats (mulberry32). */
-export function chanceFrom(seed: number): Chance {
-  let state = seed >>> 0
-  return (n) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * n)
-  }
 }
 
 export function mutated(request: Request, chance: Chance): Sent {

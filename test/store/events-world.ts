@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import type { Store } from '../../src/store/store.ts'
-import type { Chance } from '../fuzz/mutate.ts'
+import type { Chance } from '../support/seeded.ts'
 import { metadataDocument } from '../support/service.ts'
 import { checkChains } from './events.ts'
 

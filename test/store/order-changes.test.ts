@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ChangeRow, orderChanges } from '../../src/store/postgres/order-changes.ts'
-import { chanceFrom } from '../fuzz/mutate.ts'
+import { chanceFrom } from '../support/seeded.ts'
 import { SEED } from '../support/seed.ts'
 
 /** `1>2` changes version 1 into 2, `>1` inserts, `1>` deletes; `/` begins another document, `@` tells the time. */
