@@ -12,7 +12,7 @@ import { sinkPlace } from './stores.ts'
 
 const BOUNDED = { timeout: 400_000 }
 const EVENTS = 3_000
-const ROUNDS = 5
+const ROUNDS = 20
 
 interface Child extends AsyncDisposable {
   kill(): Promise<void>
