@@ -71,7 +71,8 @@ export async function bounded<T>(
   }
 }
 
-function breakOff(client: pg.PoolClient): void {
+/** Whatever runs there fails, and the server hears nothing of it. */
+export function breakOff(client: pg.PoolClient): void {
   ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
 }
 

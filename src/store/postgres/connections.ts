@@ -3,13 +3,14 @@ import pg from 'pg'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
 import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
-import { PATIENCE_MS, bounded, patiently } from './bounded.ts'
-import { gather } from './gathering.ts'
+import { PATIENCE_MS, bounded, breakOff, patiently } from './bounded.ts'
+import { createLane } from './lane.ts'
+import { type LeasedLane, MOST_LANES } from './lane-keeper.ts'
+import { type Prepared, type Row, gather, gatherAll } from './gathering.ts'
 import type { Location } from './location.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
-/** Columns as the server prints them. */
-export type Row = readonly (string | null)[]
+export type { Row }
 
 /** Something statements can be put to: a connection of the pool for each, or the one of a transaction. */
 export interface Session {
@@ -42,6 +43,8 @@ export interface Connections extends AsyncDisposable {
   lease(): Promise<Lease>
   /** One statement, on its own. */
   ask(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
+  /** A connection that statements share which only read, and are quick. */
+  readonly lane: () => Promise<LeasedLane>
   /** The same on connections that long statements never have. */
   readonly quick: Session
 }
@@ -52,6 +55,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     main: createPool(location, { max: location.poolSize }, onError),
     quick: createPool(location, { max: 2, query_timeout: PATIENCE_MS }, onError),
     long: createPool(location, { max: 8 }, onError),
+    shared: createPool(location, { max: MOST_LANES }, onError),
     // Cancelling must not wait for what is to be cancelled.
     control: createPool(location, { max: 1, query_timeout: PATIENCE_MS }, onError),
   }
@@ -71,6 +75,19 @@ export function openConnections(location: Location, onError: (error: unknown) =>
         connection: connectionOn(client, { names, cancel }),
         [Symbol.dispose]: () => client.release(transactionStatus(client) !== 'I'),
       }
+    },
+    lane: async () => {
+      const client = await clientOf(pools.shared)
+      const lane = createLane(client, names)
+      const release = (): void => {
+        const isUnfinished = lane.isBroken || lane.underWay > 0
+        if (isUnfinished) {
+          void cancel(backendOf(client)).catch(ignore)
+          breakOff(client)
+        }
+        client.release(isUnfinished)
+      }
+      return { lane, release }
     },
     ask: (statement, bounds = ORDINARY) => run(pools.main, (connection) => connection.ask(statement), bounds),
     quick: { ask: (statement) => run(pools.quick, (connection) => connection.ask(statement)) },
@@ -153,27 +170,27 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
     lostIfSilent(stateOf(error) === FAILED_BEFORE ? (failure ?? error) : error)
   /** A beginning must not be cancelled: what follows it would be committed piece by piece. */
   const cancelOn = (backend: number): Promise<void> => begun.then(() => cancel(backend))
-  const configOf = ({ text, values }: Statement): pg.QueryArrayConfig => {
+  const preparedOf = ({ text, values }: Statement): Prepared => {
     // What runs was cancelled; what would follow is not begun. Only taking back is always right.
     if (isStopped && text !== 'rollback') throw new StoppedError('stopped')
     const name = names.nameOf(text)
-    return { text, values: [...values], rowMode: 'array', ...(name !== undefined && { name }) }
+    return { text, values, name }
   }
   return {
     async ask(statement) {
-      const config = configOf(statement)
+      const prepared = preparedOf(statement)
       try {
-        return (await client.query<string[]>(config)).rows
+        return await gatherAll(client, prepared)
       } catch (error) {
         throw reasonOf(error)
       }
     },
     async askAtMost(mostBytes, statement) {
-      const config = configOf(statement)
+      const prepared = preparedOf(statement)
       let cancelling: Promise<void> | undefined
       const onTooMuch = (): void => void (cancelling = cancelOn(backendOf(client)).catch(ignore))
       try {
-        const rows = await gather(client, config, { mostBytes, onTooMuch })
+        const rows = await gather(client, prepared, { mostBytes, onTooMuch })
         if (rows) return rows
       } catch (error) {
         throw reasonOf(error)

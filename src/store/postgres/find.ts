@@ -80,7 +80,8 @@ export async function findByPieces(
   return { matchCount: Number(counted![0]) }
 }
 
-async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
+/** Page and count in a statement each. */
+export async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   const { rows, matchCount } = await pageAndCount(session, plan, read)
   // Nothing is handed over before all is known: what fails until then is asked once more.
   for (const row of rows) take(pageDocument(row))

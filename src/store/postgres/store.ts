@@ -9,8 +9,17 @@ import { tidyUp } from './builds.ts'
 import { changesOf } from './changes.ts'
 import { openConnections } from './connections.ts'
 import { FIRST_PIECE } from './cursor.ts'
-import { type Take, findAtOnce, findByPieces, findWithin, pageOf, repeatingUntaken } from './find.ts'
+import {
+  type Take,
+  findAtOnce,
+  findByPieces,
+  findPage,
+  findWithin,
+  pageOf,
+  repeatingUntaken,
+} from './find.ts'
 import { createKnownTables } from './known-tables.ts'
+import { createLanes } from './lanes.ts'
 import { createListening } from './listening.ts'
 import { readLocation } from './location.ts'
 import { changeLock } from './locks.ts'
@@ -46,6 +55,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)
+  const lanes = createLanes(connections.lane)
   const { tableOf, reload } = createKnownTables(connections)
   const version = risingFrom(now)
   const builder = { connections, schema: location.schema, reload, now: version }
@@ -71,7 +81,12 @@ export function openPostgresStore(options: PostgresOptions): Store {
     const once = { bounds, isOneMoment: true, mayRepeat: false }
     if (read.residual)
       return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
-    const found = await connections.with((each) => findAtOnce(each, plan, finding), bounds)
+    const found = await lanes.share({
+      text: read.page.text,
+      bounds,
+      shared: (session): Promise<Found | undefined> => findPage(session, plan, finding),
+      alone: () => connections.with((each) => findAtOnce(each, plan, finding), bounds),
+    })
     if (found) return found
     const large = { ...finding, mostRows: FIRST_PIECE }
     return await inTransaction(connections, (each) => findByPieces(each, plan, large), once)
@@ -154,6 +169,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       await runner[Symbol.asyncDispose]()
       await sequencer[Symbol.asyncDispose]()
       await listening[Symbol.asyncDispose]()
+      lanes[Symbol.dispose]()
       await connections[Symbol.asyncDispose]()
     },
   }

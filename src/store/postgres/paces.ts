@@ -1,0 +1,88 @@
+/** Which finds are quick enough to share a connection: those that were, the last times they ran. */
+
+/** Of one kind of find. */
+export interface Pace {
+  /** What a statement of it took on a shared connection. */
+  readonly note: (ms: number) => void
+  /** Not to be shared for a while. */
+  readonly exclude: () => void
+}
+
+export interface Paces {
+  /** By the text of its first statement; undefined for what is not known to be quick. */
+  quick(text: string): Pace | undefined
+  /** What all of it took on a connection of its own. */
+  noteAlone(text: string, ms: number): void
+  /** Excludes whatever takes longer than that on the average. */
+  excludeSlower(ms: number): void
+}
+
+/** Nothing is shared that takes longer even once, however much of that may be the way to the server. */
+export const NEVER_QUICK_MS = 50
+
+/** Others wait behind it. */
+const MOST_ON_AVERAGE_MS = 5
+const SMOOTHING = 16
+
+/** At first, for it may not have been its fault; twice as long each time that it comes again soon. */
+const EXCLUDED_MS = 1_000
+const LONGEST_EXCLUDED_MS = 60_000
+const SOON = 10
+const MOST_TEXTS = 500
+
+interface Known extends Pace {
+  readonly average: () => number
+  readonly isExcluded: () => boolean
+  /** Shares again, if its time has come. */
+  readonly readmit: () => void
+}
+
+export function createPaces(now: () => number = () => performance.now()): Paces {
+  const known = new Map<string, Known>()
+  return {
+    quick(text) {
+      const found = known.get(text)
+      return found?.isExcluded() === false ? found : undefined
+    },
+    noteAlone(text, ms) {
+      const found = known.get(text)
+      if (ms > NEVER_QUICK_MS) found?.exclude()
+      else if (found) found.readmit()
+      else {
+        if (known.size >= MOST_TEXTS) known.clear()
+        known.set(text, createKnown(now))
+      }
+    },
+    excludeSlower(ms) {
+      for (const each of known.values()) if (each.average() > ms) each.exclude()
+    },
+  }
+}
+
+function createKnown(now: () => number): Known {
+  let average = 0
+  let isExcluded = false
+  let excludedMs = 0
+  let until = -Infinity
+  const exclude = (): void => {
+    if (isExcluded) return
+    isExcluded = true
+    const isSoon = now() < until + SOON * excludedMs
+    excludedMs = isSoon ? Math.min(2 * excludedMs, LONGEST_EXCLUDED_MS) : EXCLUDED_MS
+    until = now() + excludedMs
+  }
+  return {
+    exclude,
+    note(ms) {
+      average += (ms - average) / SMOOTHING
+      if (ms > NEVER_QUICK_MS || average > MOST_ON_AVERAGE_MS) exclude()
+    },
+    readmit() {
+      if (!isExcluded || now() < until) return
+      isExcluded = false
+      average = 0
+    },
+    average: () => average,
+    isExcluded: () => isExcluded,
+  }
+}
