@@ -3,72 +3,30 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connections, type Row, openConnections } from '../../src/store/postgres/connections.ts'
-import { Unshared } from '../../src/store/postgres/lane.ts'
+import { type Lane, MOST_LANES, Unshared } from '../../src/store/postgres/lane.ts'
 import { type Lanes, createLanes } from '../../src/store/postgres/lanes.ts'
 import { readLocation } from '../../src/store/postgres/location.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { type Pace, createPaces } from '../../src/store/postgres/paces.ts'
+import type { Pace } from '../../src/store/postgres/paces.ts'
 import type { Statement } from '../../src/store/sql/fragment.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase, rowsOf } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'
 import { chanceFrom } from '../support/seeded.ts'
 import { failLoudly } from '../support/service.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { find, index, insert, openStage } from './contract.ts'
 
-test('paces: only what was quick alone is shared', () => {
-  const paces = createPaces(() => 0)
-  assert.equal(paces.quick('a'), undefined)
-  paces.noteAlone('a', 49)
-  paces.noteAlone('b', 51)
-  assert.ok(paces.quick('a'))
-  assert.equal(paces.quick('b'), undefined)
-  paces.noteAlone('a', 51)
-  assert.equal(paces.quick('a'), undefined)
-})
-
-test('paces: what is slow while it is shared is excluded, once or on the average', () => {
-  const paces = createPaces(() => 0)
-  for (const text of ['once', 'average', 'quick']) paces.noteAlone(text, 1)
-  paces.quick('once')!.note(51)
-  for (let i = 0; i < 10; i++) paces.quick('average')?.note(20)
-  for (let i = 0; i < 1_000; i++) paces.quick('quick')!.note(i % 6)
-  assert.deepEqual(
-    ['once', 'average', 'quick'].map((text) => paces.quick(text) !== undefined),
-    [false, false, true],
-  )
-  paces.excludeSlower(1)
-  assert.equal(paces.quick('quick'), undefined)
-})
-
-test('paces: the exclusion ends after a run alone, and is longer each time that it comes again soon', () => {
-  let now = 0
-  const paces = createPaces(() => now)
-  paces.noteAlone('a', 1)
-  const excludedFor = (): number => {
-    const since = now
-    paces.quick('a')!.exclude()
-    for (; !paces.quick('a'); now += 100) paces.noteAlone('a', 1)
-    return now - since - 100
-  }
-  assert.deepEqual([excludedFor(), excludedFor(), excludedFor()], [1_000, 2_000, 4_000])
-  now += 100_000
-  assert.equal(excludedFor(), 1_000)
-  for (let i = 0; i < 10; i++) excludedFor()
-  assert.equal(excludedFor(), 60_000)
-})
-
-test('paces: not more kinds are remembered than were said', () => {
-  const paces = createPaces(() => 0)
-  for (let i = 0; i < 10_000; i++) paces.noteAlone(`select ${i}`, 1)
-  const remembered = Array.from({ length: 10_000 }, (_, i) => paces.quick(`select ${i}`)).filter(Boolean)
-  assert.ok(remembered.length > 0 && remembered.length <= 500, `${remembered.length}`)
-})
-
 async function connected(work: (connections: Connections) => Promise<void>): Promise<void> {
   await using database = await freshDatabase()
-  await using connections = openConnections(readLocation(database.url), failLoudly)
+  const location = readLocation(database.url)
+  await using connections = openConnections(location, failLoudly)
+  await connections.ask(plain(`create schema ${location.schema}`))
   await work(connections)
+}
+
+async function leasedLane(connections: Connections): Promise<{ readonly lane: Lane } & Disposable> {
+  const { lane, release } = await connections.lane()
+  return { lane, [Symbol.dispose]: release }
 }
 
 const plain = (text: string): Statement => ({ text, values: [] })
@@ -86,7 +44,8 @@ function watchedPace(): Pace & { readonly noted: number[]; excluded: number } {
 
 test('lane: statements at once have their own answers, and one that fails fails alone', async () => {
   await connected(async (connections) => {
-    const { lane, release } = await connections.lane()
+    using leased = await leasedLane(connections)
+    const { lane } = leased
     const pace = watchedPace()
     for (let round = 0; round < 3; round++) {
       const asked = Array.from({ length: 50 }, (_, i) =>
@@ -99,47 +58,50 @@ test('lane: statements at once have their own answers, and one that fails fails 
       }
     }
     assert.deepEqual([lane.underWay, lane.answered, lane.isBroken, pace.noted.length], [0, 150, false, 150])
-    release()
+    assert.equal(pace.excluded, 3 * 7)
+    await sleep(1_000)
+    await lane.ask(doubled(1), pace)
+    assert.ok(pace.noted.at(-1)! < 1_000, 'the time before it was asked counts, too')
   })
 })
 
 test('lane: a statement of which all that wait share the name may fail to be prepared, and works for the next', async () => {
   await connected(async (connections) => {
-    const { lane, release } = await connections.lane()
+    using leased = await leasedLane(connections)
+    const { lane } = leased
     const pace = watchedPace()
     const absent = plain('select n from comes_later')
     for (let round = 0; round < 3; round++) {
       const settled = await Promise.allSettled([1, 2, 3].map(() => lane.ask(absent, pace)))
       assert.ok(settled.every(({ status }) => status === 'rejected'))
     }
-    await connections.ask(plain('create table public.comes_later as select 7 as n'))
-    const qualified = plain('select n from public.comes_later')
+    await connections.ask(plain('create table comes_later as select 7 as n'))
     for (let round = 0; round < 3; round++)
-      assert.deepEqual(await Promise.all([1, 2, 3].map(() => lane.ask(qualified, pace))), [
+      assert.deepEqual(await Promise.all([1, 2, 3].map(() => lane.ask(absent, pace))), [
         [['7']],
         [['7']],
         [['7']],
       ])
-    release()
   })
 })
 
 test('lane: an answer that is too large is refused, and those behind it come', async () => {
   await connected(async (connections) => {
-    const { lane, release } = await connections.lane()
+    using leased = await leasedLane(connections)
+    const { lane } = leased
     const pace = watchedPace()
     const large = plain(`select repeat('x', 1000), generate_series(1, 2000)`)
     const [first, second] = await Promise.allSettled([lane.ask(large, pace), lane.ask(doubled(2), pace)])
     assert.ok(first.status === 'rejected' && first.reason instanceof Unshared)
     assert.equal(second.status === 'fulfilled' && second.value[0]![0], '4')
     assert.equal(pace.excluded, 1)
-    release()
   })
 })
 
 test('lane: what is under way when the connection ends fails so that it can be asked elsewhere', async () => {
   await connected(async (connections) => {
-    const { lane, release } = await connections.lane()
+    using leased = await leasedLane(connections)
+    const { lane } = leased
     const pace = watchedPace()
     const [[, backend]] = (await lane.ask(doubled(1), pace)) as [Row]
     const asked = [plain('select pg_sleep(20)'), doubled(1), doubled(2)].map((each) => lane.ask(each, pace))
@@ -148,30 +110,32 @@ test('lane: what is under way when the connection ends fails so that it can be a
     for (const settled of await settling)
       assert.ok(settled.status === 'rejected' && settled.reason instanceof Unshared)
     assert.ok(lane.isBroken)
-    release()
   })
 })
 
 test('lane: one that is released with work under way ends it on the server', async () => {
   await connected(async (connections) => {
     const { lane, release } = await connections.lane()
-    const asked = lane.ask(plain('select pg_sleep(200)'), watchedPace())
-    await untilSleeping(connections, 1)
+    const [[backend]] = (await lane.ask(plain('select pg_backend_pid()'), watchedPace())) as [Row]
+    const asked = assert.rejects(lane.ask(plain('select pg_sleep(200)'), watchedPace()), Unshared)
+    await until(connections, { backend: backend!, isActive: true })
     release()
-    await assert.rejects(asked, Unshared)
-    await untilSleeping(connections, 0)
+    await asked
+    await until(connections, { backend: backend!, isActive: false })
   })
 })
 
-async function untilSleeping(connections: Connections, count: number): Promise<void> {
-  const text = `select count(*) from pg_stat_activity
-    where query like 'select pg_sleep%' and state = 'active' and datname = current_database()`
+async function until(
+  connections: Connections,
+  { backend, isActive }: { readonly backend: string; readonly isActive: boolean },
+): Promise<void> {
+  const text = `select count(*) > 0 from pg_stat_activity where pid = $1::int and state = 'active'`
   for (let i = 0; i < 1_000; i++) {
-    const [row] = await connections.ask(plain(text))
-    if (row![0] === String(count)) return
+    const [row] = await connections.ask({ text, values: [backend] })
+    if (row![0] === (isActive ? 't' : 'f')) return
     await sleep(20)
   }
-  assert.fail(`never ${count} asleep`)
+  assert.fail(`never ${isActive ? 'active' : 'done'}`)
 }
 
 /** Counts how finds were done. */
@@ -189,15 +153,15 @@ interface Sharing {
 
 function shareOn({ lanes, connections, tally, timeLimitMs = 20_000 }: Sharing, statement: Statement) {
   return lanes.share<readonly Row[]>({
-    text: statement.text,
+    kind: statement.text,
     bounds: { timeLimitMs },
     shared: (session) => {
       tally.shared++
       return session.ask(statement)
     },
-    alone: () => {
+    alone: (timed) => {
       tally.alone++
-      return connections.ask(statement)
+      return connections.with((each) => timed(() => each.ask(statement)))
     },
   })
 }
@@ -209,36 +173,38 @@ async function sharing(work: (sharing: Sharing) => Promise<void>): Promise<void>
   })
 }
 
-/** Several at once, again and again, until they are shared. */
-async function untilShared(sharing: Sharing, statement: Statement): Promise<void> {
+/** All at once, again and again, until all of them are shared. */
+async function untilShared(sharing: Sharing, statements: readonly Statement[]) {
   const { tally } = sharing
-  for (let i = 0; i < 3_000; i++) {
-    const before = tally.shared
-    await Promise.all(Array.from({ length: 4 }, () => shareOn(sharing, statement)))
-    if (tally.shared >= before + 4) return
+  for (let i = 0; i < 6_000; i++) {
+    const { alone } = tally
+    const answers = await Promise.all(statements.map((each) => shareOn(sharing, each)))
+    if (tally.alone === alone) return answers
     await sleep(10)
   }
   assert.fail('never shared')
 }
+
+const EIGHT = Array.from({ length: 8 }, (_, i) => doubled(i))
 
 test('lanes: one find at a time has a connection of its own, many at once share few', async () => {
   await sharing(async (context) => {
     const { tally } = context
     for (let i = 0; i < 10; i++) await shareOn(context, doubled(i))
     assert.deepEqual(tally, { shared: 0, alone: 10 })
-    await untilShared(context, doubled(0))
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => shareOn(context, doubled(i))))
+    const numbers = Array.from({ length: 60 }, (_, i) => i)
+    const answers = await untilShared(context, numbers.map(doubled))
     assert.deepEqual(
       answers.map(([row]) => row![0]),
-      Array.from({ length: 60 }, (_, i) => String(2 * i)),
+      numbers.map((n) => String(2 * n)),
     )
-    assert.ok(new Set(answers.map(([row]) => row![1])).size < 30)
+    assert.ok(new Set(answers.map(([row]) => row![1])).size <= MOST_LANES)
   })
 })
 
 test('lanes: what is allowed little time is not shared', async () => {
   await sharing(async (context) => {
-    await untilShared(context, doubled(0))
+    await untilShared(context, EIGHT)
     const tally = { shared: 0, alone: 0 }
     await Promise.all([1, 2, 3, 4].map((n) => shareOn({ ...context, tally, timeLimitMs: 1_999 }, doubled(n))))
     assert.deepEqual(tally, { shared: 0, alone: 4 })
@@ -251,7 +217,7 @@ test('lanes: a find that turns out slow is done alone, and so are those that wai
       text: 'select $1::text from pg_sleep($1::float8)',
       values: [String(seconds)],
     })
-    await untilShared(context, slept(0))
+    await untilShared(context, [0, 0, 0, 0].map(slept))
     const tally = { shared: 0, alone: 0 }
     const counted = { ...context, tally }
     const answers = await Promise.all([
@@ -283,7 +249,7 @@ test('lanes: finds are answered while their connections are cut again and again'
     using lanes = createLanes(lease)
     const context = { lanes, connections, tally: { shared: 0, alone: 0 } }
     for (let round = 0; round < 10; round++) {
-      await untilShared(context, doubled(0))
+      await untilShared(context, EIGHT)
       const asked = Promise.all(Array.from({ length: 40 }, (_, i) => shareOn(context, doubled(i))))
       const text = 'select pg_terminate_backend(pid::int) from unnest($1::text[]) as pid'
       await connections.quick.ask({ text, values: [`{${backends.splice(0).join(',')}}`] })
@@ -299,17 +265,18 @@ test('lanes: finds are answered while their connections are cut again and again'
 
 test('lanes: where no connection can be had, finds are done alone', async () => {
   await connected(async (connections) => {
-    let leases = 0
+    const refused: Error[] = []
     const lease = async (): Promise<never> => {
-      leases++
-      throw new Error('none left')
+      refused.push(new Error('none left'))
+      throw refused.at(-1)!
     }
     using lanes = createLanes(lease)
     const tally = { shared: 0, alone: 0 }
-    for (let round = 0; round < 5; round++)
+    for (let i = 0; refused.length === 0; i++) {
+      assert.ok(i < 1_000, 'none was asked for')
       await Promise.all([1, 2, 3, 4].map((n) => shareOn({ lanes, connections, tally }, doubled(n))))
-    assert.deepEqual(tally, { shared: 0, alone: 20 })
-    assert.ok(leases > 0)
+    }
+    assert.equal(tally.shared, 0)
   })
 })
 
@@ -327,22 +294,26 @@ test('lanes: connections that nobody uses any more are given back, and those in 
     }
     const lanes = createLanes(lease)
     const context = { lanes, connections, tally: { shared: 0, alone: 0 } }
-    await untilShared(context, doubled(0))
+    await untilShared(context, EIGHT)
     for (let i = 0; held.size > 0; i++) {
       assert.ok(i < 1_000, 'never given back')
       await sleep(20)
     }
-    await untilShared(context, doubled(0))
-    assert.ok(held.size > 0)
+    for (let i = 0; held.size === 0; i++) {
+      assert.ok(i < 1_000, 'none was taken')
+      await Promise.all(EIGHT.map((each) => shareOn(context, each)))
+    }
     lanes[Symbol.dispose]()
     assert.equal(held.size, 0)
   })
 })
 
 test(`postgres: finds at once answer what each would alone, and see what was just written (seed ${SEED})`, async () => {
+  const name = `sharing_${process.pid}`
   const open = {
     freshPlace: () => freshPlace('postgres'),
-    openAt: async (url: string) => openPostgresStore({ url }),
+    // with one connection for those that do not share
+    openAt: async (url: string) => openPostgresStore({ url: `${url}&pool=1&application_name=${name}` }),
   }
   await using stage = await openStage(open, [index(['s'])])
   const { store } = stage
@@ -368,7 +339,9 @@ test(`postgres: finds at once answer what each would alone, and see what was jus
   const asked = Array.from({ length: 60 }, makeAsked)
   const expected = []
   for (const each of asked) expected.push(await find(store, each))
-  for (let round = 0; round < 25; round++) {
+  let isShared = false
+  for (let round = 0; round < 25 || !isShared; round++) {
+    assert.ok(round < 1_000, 'never shared')
     const found = asked.map((each) => find(store, each))
     const written = Array.from({ length: 4 }, async (_, i) => {
       const s = `w${round}-${i}`
@@ -380,5 +353,11 @@ test(`postgres: finds at once answer what each would alone, and see what was jus
       await Promise.all(written),
       Array.from({ length: 4 }, (_, i) => [`w${round}-${i}`]),
     )
+    const [backends] = await rowsOf(
+      stage.location,
+      () => `select count(*)::int as count from pg_stat_activity
+       where application_name = '${name}' and query ~ 'from doc_.* order by'`,
+    )
+    isShared ||= Number(backends!['count']) > 1
   }
 })

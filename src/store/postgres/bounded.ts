@@ -1,10 +1,10 @@
 /** Work on a connection that is given up when its time is over, or when nobody waits for it any more. */
-import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { hungUp, timedOut } from '../giving-up.ts'
 import type { Bounds } from '../store.ts'
 import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts'
+import { streamOf } from './rows-as-sent.ts'
 
 /** A server that says nothing for so long, where it should answer at once, counts as gone. */
 export const PATIENCE_MS = 5_000
@@ -73,7 +73,7 @@ export async function bounded<T>(
 
 /** Whatever runs there fails, and the server hears nothing of it. */
 export function breakOff(client: pg.PoolClient): void {
-  ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+  streamOf(client).destroy()
 }
 
 /** Waits for a good-bye, but not for ever: a server that is silent does not say it. */

@@ -4,10 +4,10 @@ import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
 import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
 import { PATIENCE_MS, bounded, breakOff, patiently } from './bounded.ts'
-import { createLane } from './lane.ts'
-import { type LeasedLane, MOST_LANES } from './lane-keeper.ts'
-import { type Prepared, type Row, gather, gatherAll } from './gathering.ts'
+import { type LeasedLane, MOST_LANES, createLane } from './lane.ts'
+import { gather, gatherAll } from './gathering.ts'
 import type { Location } from './location.ts'
+import type { NamedStatement, Row } from './rows-as-sent.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
 export type { Row }
@@ -80,12 +80,10 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       const client = await clientOf(pools.shared)
       const lane = createLane(client, names)
       const release = (): void => {
-        const isUnfinished = lane.isBroken || lane.underWay > 0
-        if (isUnfinished) {
-          void cancel(backendOf(client)).catch(ignore)
-          breakOff(client)
-        }
-        client.release(isUnfinished)
+        const isUnfinished = lane.underWay > 0
+        if (isUnfinished && !lane.isBroken) void cancel(backendOf(client)).catch(ignore)
+        if (isUnfinished) breakOff(client)
+        client.release(isUnfinished || lane.isBroken)
       }
       return { lane, release }
     },
@@ -165,32 +163,33 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
   let failure: unknown
   let isStopped = false
   let begun: Promise<void> = Promise.resolve()
-  /** In a transaction that has failed already, what matters is why. */
-  const reasonOf = (error: unknown): unknown =>
-    lostIfSilent(stateOf(error) === FAILED_BEFORE ? (failure ?? error) : error)
+  /** In a transaction that has failed already, what matters is why; and who asked, rather than who read the answer. */
+  const reasonOf = (error: unknown): unknown => {
+    if (error instanceof Error) Error.captureStackTrace(error)
+    return lostIfSilent(stateOf(error) === FAILED_BEFORE ? (failure ?? error) : error)
+  }
   /** A beginning must not be cancelled: what follows it would be committed piece by piece. */
   const cancelOn = (backend: number): Promise<void> => begun.then(() => cancel(backend))
-  const preparedOf = ({ text, values }: Statement): Prepared => {
+  const named = ({ text, values }: Statement): NamedStatement => {
     // What runs was cancelled; what would follow is not begun. Only taking back is always right.
     if (isStopped && text !== 'rollback') throw new StoppedError('stopped')
-    const name = names.nameOf(text)
-    return { text, values, name }
+    return { text, values, name: names.nameOf(text) }
   }
   return {
     async ask(statement) {
-      const prepared = preparedOf(statement)
+      const sent = named(statement)
       try {
-        return await gatherAll(client, prepared)
+        return await gatherAll(client, sent)
       } catch (error) {
         throw reasonOf(error)
       }
     },
     async askAtMost(mostBytes, statement) {
-      const prepared = preparedOf(statement)
+      const sent = named(statement)
       let cancelling: Promise<void> | undefined
       const onTooMuch = (): void => void (cancelling = cancelOn(backendOf(client)).catch(ignore))
       try {
-        const rows = await gather(client, prepared, { mostBytes, onTooMuch })
+        const rows = await gather(client, sent, { mostBytes, onTooMuch })
         if (rows) return rows
       } catch (error) {
         throw reasonOf(error)

@@ -1,11 +1,14 @@
 /** A connection that many statements share: each is sent behind the others, without waiting for their answers. */
-import type { Writable } from 'node:stream'
 import type pg from 'pg'
 import type { Statement } from '../sql/fragment.ts'
 import { isLost, stateOf } from './failures.ts'
-import { type Row, gather } from './gathering.ts'
+import { gather } from './gathering.ts'
 import type { Pace } from './paces.ts'
+import { type Row, streamOf } from './rows-as-sent.ts'
 import type { StatementNames } from './statement-names.ts'
+
+/** Of each process. */
+export const MOST_LANES = 4
 
 /** For statements that only read: whatever happens to one of them here, it can be asked again elsewhere. */
 export interface Lane {
@@ -17,8 +20,16 @@ export interface Lane {
   readonly answered: number
   /** Since when the first of those that wait is the first, by the clock of `performance`. */
   readonly headSince: number
+  /** Since when it waits altogether. */
+  readonly headAskedAt: number
   /** Whether the connection is gone. */
   readonly isBroken: boolean
+}
+
+export interface LeasedLane {
+  readonly lane: Lane
+  /** With what is still under way on it, which fails. */
+  readonly release: () => void
 }
 
 /** The statement is to be asked on a connection of its own. */
@@ -29,45 +40,51 @@ const MOST_BYTES = 1024 * 1024
 
 export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
   const sendTogether = corking(client)
-  let underWay = 0
+  /** Answers come in the order of the questions. */
+  const askedAt: number[] = []
   let answered = 0
   let headSince = 0
   let isBroken = false
 
-  /** Answers come in the order of the questions. */
   function noteAnswer(pace: Pace): void {
     const now = performance.now()
     pace.note(now - headSince)
     headSince = now
-    underWay--
+    askedAt.shift()
     answered++
   }
 
   return {
     async ask({ text, values }, pace) {
-      if (underWay === 0) headSince = performance.now()
-      underWay++
+      const now = performance.now()
+      if (askedAt.length === 0) headSince = now
+      askedAt.push(now)
       sendTogether()
       try {
-        const prepared = { text, values, name: names.nameOf(text) }
-        const rows = await gather(client, prepared, { mostBytes: MOST_BYTES, onTooMuch: pace.exclude })
+        const statement = { text, values, name: names.nameOf(text) }
+        const rows = await gather(client, statement, { mostBytes: MOST_BYTES, onTooMuch: pace.exclude })
         if (rows) return rows
       } catch (error) {
         // Why it failed is told by the next attempt.
-        isBroken ||= stateOf(error) === undefined || isLost(error)
+        const isGone = stateOf(error) === undefined || isLost(error)
+        if (!isGone) pace.exclude()
+        isBroken ||= isGone
       } finally {
         noteAnswer(pace)
       }
       throw new Unshared()
     },
     get underWay() {
-      return underWay
+      return askedAt.length
     },
     get answered() {
       return answered
     },
     get headSince() {
       return headSince
+    },
+    get headAskedAt() {
+      return askedAt[0] ?? Infinity
     },
     get isBroken() {
       return isBroken
@@ -77,7 +94,7 @@ export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
 
 /** What is asked in one turn of the event loop goes to the server in one piece. */
 function corking(client: pg.PoolClient): () => void {
-  const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection
+  const stream = streamOf(client)
   let isCorked = false
   return () => {
     if (isCorked) return

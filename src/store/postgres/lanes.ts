@@ -1,11 +1,11 @@
 /**
- * Quick finds share few connections. Where many wait at once, the server finds several before it looks up, instead of
- * being woken on another connection for each, and this process sends and reads several at a time.
+ * Quick finds share few connections: what is asked at once is sent at once, and the server answers one after the other
+ * without being woken for each. That takes less of both processors than a connection for every find.
  */
 import type { Bounds } from '../store.ts'
 import type { Session } from './connections.ts'
-import { Unshared } from './lane.ts'
-import { type LeasedLane, keepLanes } from './lane-keeper.ts'
+import { type LeasedLane, Unshared } from './lane.ts'
+import { keepLanes } from './lane-keeper.ts'
 import { createPaces } from './paces.ts'
 
 export interface Lanes extends Disposable {
@@ -13,38 +13,44 @@ export interface Lanes extends Disposable {
 }
 
 interface Shareable<T> {
-  /** Of its first statement, which stands for all of them. */
-  readonly text: string
+  /** Finds of one kind are about as quick as each other. */
+  readonly kind: string
   readonly bounds: Bounds
   /** What it did counts only once it is done. */
   readonly shared: (session: Session) => Promise<T>
   /** The same on a connection of its own: for what is not quick, and for whatever could not be done otherwise. */
-  readonly alone: () => Promise<T>
+  readonly alone: (timed: Timed) => Promise<T>
 }
+
+/** To be put around what is done once there is a connection: waiting for one says nothing about the find. */
+type Timed = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Time is kept exactly only alone; what is allowed less has to be. */
 const LEAST_TIME_LIMIT_MS = 2_000
 
 export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
   const paces = createPaces()
-  const keeper = keepLanes(lease, paces)
+  const keeper = keepLanes({ lease, paces })
   let aloneUnderWay = 0
 
-  async function findAlone<T>({ text, alone }: Shareable<T>): Promise<T> {
-    const began = performance.now()
+  async function findAlone<T>({ kind, alone }: Shareable<T>): Promise<T> {
     aloneUnderWay++
     try {
-      return await alone()
+      return await alone(async (work) => {
+        const began = performance.now()
+        const done = await work()
+        paces.noteAlone(kind, performance.now() - began)
+        return done
+      })
     } finally {
       aloneUnderWay--
-      paces.noteAlone(text, performance.now() - began)
     }
   }
 
   return {
     async share(find) {
-      const { text, bounds, shared } = find
-      const pace = bounds.timeLimitMs < LEAST_TIME_LIMIT_MS ? undefined : paces.quick(text)
+      const { kind, bounds, shared } = find
+      const pace = bounds.timeLimitMs < LEAST_TIME_LIMIT_MS ? undefined : paces.quick(kind)
       const lane = pace && keeper.laneFor(aloneUnderWay)
       if (!lane) return await findAlone(find)
       try {

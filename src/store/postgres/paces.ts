@@ -9,26 +9,29 @@ export interface Pace {
 }
 
 export interface Paces {
-  /** By the text of its first statement; undefined for what is not known to be quick. */
-  quick(text: string): Pace | undefined
-  /** What all of it took on a connection of its own. */
-  noteAlone(text: string, ms: number): void
+  /** Undefined for what is not known to be quick. */
+  quick(kind: string): Pace | undefined
+  /** What all of it took on a connection of its own, once it had that. */
+  noteAlone(kind: string, ms: number): void
   /** Excludes whatever takes longer than that on the average. */
   excludeSlower(ms: number): void
 }
 
-/** Nothing is shared that takes longer even once, however much of that may be the way to the server. */
+/** Nothing is shared that takes longer, however much of that may be the way to the server. */
 export const NEVER_QUICK_MS = 50
 
 /** Others wait behind it. */
 const MOST_ON_AVERAGE_MS = 5
 const SMOOTHING = 16
 
+/** One long wait says little: this process may have been busy meanwhile. */
+const MOST_COUNTED_MS = 20
+
 /** At first, for it may not have been its fault; twice as long each time that it comes again soon. */
 const EXCLUDED_MS = 1_000
 const LONGEST_EXCLUDED_MS = 60_000
 const SOON = 10
-const MOST_TEXTS = 500
+const MOST_KINDS = 500
 
 interface Known extends Pace {
   readonly average: () => number
@@ -40,17 +43,17 @@ interface Known extends Pace {
 export function createPaces(now: () => number = () => performance.now()): Paces {
   const known = new Map<string, Known>()
   return {
-    quick(text) {
-      const found = known.get(text)
+    quick(kind) {
+      const found = known.get(kind)
       return found?.isExcluded() === false ? found : undefined
     },
-    noteAlone(text, ms) {
-      const found = known.get(text)
+    noteAlone(kind, ms) {
+      const found = known.get(kind)
       if (ms > NEVER_QUICK_MS) found?.exclude()
       else if (found) found.readmit()
       else {
-        if (known.size >= MOST_TEXTS) known.clear()
-        known.set(text, createKnown(now))
+        known.set(kind, createKnown(now))
+        if (known.size > MOST_KINDS) known.delete(known.keys().next().value!)
       }
     },
     excludeSlower(ms) {
@@ -74,8 +77,8 @@ function createKnown(now: () => number): Known {
   return {
     exclude,
     note(ms) {
-      average += (ms - average) / SMOOTHING
-      if (ms > NEVER_QUICK_MS || average > MOST_ON_AVERAGE_MS) exclude()
+      average += (Math.min(ms, MOST_COUNTED_MS) - average) / SMOOTHING
+      if (average > MOST_ON_AVERAGE_MS) exclude()
     },
     readmit() {
       if (!isExcluded || now() < until) return

@@ -82,10 +82,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
     if (read.residual)
       return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
     const found = await lanes.share({
-      text: read.page.text,
+      kind: plan.counted ? read.page.text : `${read.page.text} uncounted`,
       bounds,
       shared: (session): Promise<Found | undefined> => findPage(session, plan, finding),
-      alone: () => connections.with((each) => findAtOnce(each, plan, finding), bounds),
+      alone: (timed) => connections.with((each) => timed(() => findAtOnce(each, plan, finding)), bounds),
     })
     if (found) return found
     const large = { ...finding, mostRows: FIRST_PIECE }
