@@ -10,12 +10,13 @@ import { promisify } from 'node:util'
 import type { ReadPlan } from '../../src/plan/plan.ts'
 import { move } from '../../src/service/move.ts'
 import type { MoveError } from '../../src/service/move-error.ts'
-import { LocationError } from '../../src/store/postgres/location.ts'
+import { openConnections } from '../../src/store/postgres/connections.ts'
+import { LocationError, readLocation } from '../../src/store/postgres/location.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Bounds, Store } from '../../src/store/store.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startTestServer } from '../support/server.ts'
-import { ADMIN, EVERYTHING, metadataDocument, openServiceAt } from '../support/service.ts'
+import { ADMIN, EVERYTHING, failLoudly, metadataDocument, openServiceAt } from '../support/service.ts'
 import { type SmaltProcess, startSmalt } from '../support/smalt-process.ts'
 import { chooseStore, freshPlace } from '../support/store-kind.ts'
 import { SCHEMA, type Stage, change, find, insert, openStage } from './contract.ts'
@@ -359,3 +360,24 @@ for (const [rule, parameters, message] of MISTAKES) {
     )
   })
 }
+
+test(
+  'tls: statements that share a connection are encrypted, and have their own answers',
+  BOUNDED,
+  async () => {
+    await using connections = openConnections(readLocation(locationWith(VERIFIED)), failLoudly)
+    const { lane, release } = await connections.lane()
+    try {
+      const text = 'select $1::bigint * 2, (select ssl from pg_stat_ssl where pid = pg_backend_pid())'
+      const pace = { note: () => undefined, exclude: () => undefined }
+      const numbers = Array.from({ length: 50 }, (_, i) => i)
+      const answers = await Promise.all(numbers.map((n) => lane.ask({ text, values: [n] }, pace)))
+      assert.deepEqual(
+        answers,
+        numbers.map((n) => [[String(2 * n), 't']]),
+      )
+    } finally {
+      release()
+    }
+  },
+)
