@@ -503,7 +503,7 @@ test('move: a source that changes meanwhile is a conflict, and the target stays 
       await service.data.insert(ADMIN, { entity: 'many' }, { data: { n: n++ } })
     }
     const { code, err } = await ended
-    assert.equal(code, 6)
+    assert.equal(code, 6, err)
     assert.match(err, /the collection many of many changed in the source while it was moved/)
   })
   const store = await openStore(to)

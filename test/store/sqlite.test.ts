@@ -1,10 +1,12 @@
 /** The embedded store: the contract, references, watched changes, past versions, and what only a file can get wrong. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { directoryOf, freshPlace } from '../support/store-kind.ts'
 import { SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
@@ -48,6 +50,29 @@ test('sqlite: data of a newer release is refused, and left as it is', async () =
     rmSync(directory, { recursive: true, force: true })
   }
 })
+
+test('sqlite: somebody who looks into the file for a moment does not keep it from being opened', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'smalt-store-'))
+  try {
+    const looking = new Worker(LOOKING, { eval: true, workerData: join(directory, 'smalt.db') })
+    await once(looking, 'message')
+    await open(directory)[Symbol.asyncDispose]()
+    await looking.terminate()
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+})
+
+/** Holds the lock of a reader for a while, on a file in which nothing is yet. */
+const LOOKING = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const { DatabaseSync } = require('node:sqlite')
+  const database = new DatabaseSync(workerData)
+  database.exec('create table other(x); begin')
+  database.prepare('select * from other').all()
+  parentPort.postMessage('looking')
+  setTimeout(() => database.close(), 500)
+`
 
 test('sqlite: changing indexes never rebuilds what did not change', async () => {
   await using stage = await openStage(sqlite, [index(['s']), index(['s', 'i'], true)])

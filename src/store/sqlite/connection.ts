@@ -19,13 +19,16 @@ class LockedError extends Error {
   readonly code = 'SMALT_LOCKED'
 }
 
+/** Somebody may just be looking into the file, such as a backup. Later nobody who only reads is in the way. */
+const PATIENCE_MS = 5_000
+
 export function openConnection(directory: string): Connection {
   // the data are for whoever runs the service, and for nobody else on the machine
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = join(directory, 'smalt.db')
   using opened = new DisposableStack()
   const lock = opened.adopt(takeLock(directory), (each) => each.close())
-  const database = opened.adopt(new DatabaseSync(file), (each) => each.close())
+  const database = opened.adopt(new DatabaseSync(file, { timeout: PATIENCE_MS }), (each) => each.close())
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
   database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
   const watch = { until: Infinity, limitMs: 0 }
@@ -33,6 +36,7 @@ export function openConnection(directory: string): Connection {
     if (performance.now() > watch.until) throw timedOut(watch.limitMs)
   })
   migrate(database)
+  database.exec('pragma busy_timeout = 0')
   // From here on whoever asked for the connection closes it.
   opened.move()
   return {
