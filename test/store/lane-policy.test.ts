@@ -8,11 +8,11 @@ import { createPaces } from '../../src/store/postgres/paces.ts'
 test('paces: only what was quick alone is shared', () => {
   const paces = createPaces(() => 0)
   assert.equal(paces.quick('a'), undefined)
-  paces.noteAlone('a', 49)
-  paces.noteAlone('b', 51)
+  paces.noteAlone('a', 24)
+  paces.noteAlone('b', 26)
   assert.ok(paces.quick('a'))
   assert.equal(paces.quick('b'), undefined)
-  paces.noteAlone('a', 51)
+  paces.noteAlone('a', 26)
   assert.equal(paces.quick('a'), undefined)
 })
 
@@ -166,8 +166,8 @@ test('keeper: where more would help and there are no more, what is not quick is 
   using all = await withAll()
   for (const kind of ['quick', 'slower']) all.paces.noteAlone(kind, 1)
   for (let i = 0; i < 100; i++) {
-    all.paces.quick('quick')!.note(0.5)
-    all.paces.quick('slower')!.note(2)
+    all.paces.quick('quick')!.note(1.5)
+    all.paces.quick('slower')!.note(3)
   }
   await all.pass(10)
   assert.ok(all.paces.quick('quick'))
@@ -200,9 +200,9 @@ test('keeper: the least busy is taken, and none that has too much, is broken, or
   assert.equal(all.keeper.laneFor(0), second)
   second.isBroken = true
   assert.notEqual(all.keeper.laneFor(0), second)
-  for (const state of all.states) state.underWay = 128
+  for (const state of all.states) state.underWay = 512
   assert.equal(all.keeper.laneFor(0), undefined)
-  third.underWay = 127
+  third.underWay = 511
   assert.equal(all.keeper.laneFor(0), third)
   await all.pass(1)
   assert.deepEqual([first.isReleased, second.isReleased, third.isReleased], [false, true, false])
@@ -225,7 +225,7 @@ test('keeper: one whose statements wait too long is let go, though each of them 
   using all = await withOne()
   const { state } = all
   Object.assign(state, { underWay: 100, headAskedAt: 0 })
-  for (; all.world.now <= 480;) {
+  for (; all.world.now <= 1_000;) {
     Object.assign(state, { answered: state.answered + 1, headSince: all.world.now })
     assert.ok(!state.isReleased)
     await all.pass(40)

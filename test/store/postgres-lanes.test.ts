@@ -113,14 +113,20 @@ test('lane: what is under way when the connection ends fails so that it can be a
   })
 })
 
-test('lane: one that is released with work under way ends it on the server', async () => {
+test('lane: one that is released with work under way ends it on the server, and excludes what was slow', async () => {
   await connected(async (connections) => {
     const { lane, release } = await connections.lane()
     const [[backend]] = (await lane.ask(plain('select pg_backend_pid()'), watchedPace())) as [Row]
-    const asked = assert.rejects(lane.ask(plain('select pg_sleep(200)'), watchedPace()), Unshared)
+    const [slow, behind] = [watchedPace(), watchedPace()]
+    const asked = Promise.all([
+      assert.rejects(lane.ask(plain('select pg_sleep(200)'), slow), Unshared),
+      assert.rejects(lane.ask(doubled(1), behind), Unshared),
+    ])
     await until(connections, { backend: backend!, isActive: true })
+    await sleep(100)
     release()
     await asked
+    assert.deepEqual([slow.excluded, behind.excluded], [1, 0])
     await until(connections, { backend: backend!, isActive: false })
   })
 })

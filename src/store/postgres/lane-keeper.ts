@@ -26,7 +26,7 @@ interface Held extends LeasedLane {
   lateAfter: number
 }
 
-const MOST_UNDER_WAY = 128
+const MOST_UNDER_WAY = 512
 
 /** With fewer finds at once there is nothing to share. */
 const WORTH_SHARING = 2
@@ -36,9 +36,9 @@ const WAITING_SHARE = 0.3
 const BUSY_SHARE = 0.1
 
 /** While this process waits for the server, what takes longer had better run on as many connections as there are. */
-const MOST_WHILE_WAITING_MS = 1
+const MOST_WHILE_WAITING_MS = 2
 
-const MOST_WAIT_MS = 500
+const MOST_WAIT_MS = 1_000
 const IDLE_MS = 1_000
 const LIFETIME_MS = 60_000
 const AFTER_FAILURE_MS = 1_000

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Statement } from '../sql/fragment.ts'
 import { isLost, stateOf } from './failures.ts'
 import { gather } from './gathering.ts'
-import type { Pace } from './paces.ts'
+import { NEVER_QUICK_MS, type Pace } from './paces.ts'
 import { type Row, streamOf } from './rows-as-sent.ts'
 import type { StatementNames } from './statement-names.ts'
 
@@ -48,6 +48,8 @@ export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
 
   function noteAnswer(pace: Pace): void {
     const now = performance.now()
+    // It was most likely let go because of this one.
+    if (isBroken && now - headSince > NEVER_QUICK_MS) pace.exclude()
     pace.note(now - headSince)
     headSince = now
     askedAt.shift()

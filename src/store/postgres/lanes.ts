@@ -22,7 +22,7 @@ interface Shareable<T> {
   readonly alone: (timed: Timed) => Promise<T>
 }
 
-/** To be put around what is done once there is a connection: waiting for one says nothing about the find. */
+/** To be put around what is done once there is a connection: to wait for one says nothing about the find. */
 type Timed = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Time is kept exactly only alone; what is allowed less has to be. */
@@ -37,9 +37,10 @@ export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
     aloneUnderWay++
     try {
       return await alone(async (work) => {
-        const began = performance.now()
+        const before = performance.eventLoopUtilization()
         const done = await work()
-        paces.noteAlone(kind, performance.now() - began)
+        // Nor does the time in which this process did something else, and may have been late to read the answer.
+        paces.noteAlone(kind, performance.eventLoopUtilization(before).idle)
         return done
       })
     } finally {

@@ -11,7 +11,7 @@ export interface Pace {
 export interface Paces {
   /** Undefined for what is not known to be quick. */
   quick(kind: string): Pace | undefined
-  /** What all of it took on a connection of its own, once it had that. */
+  /** How long it was waited for on a connection of its own. */
   noteAlone(kind: string, ms: number): void
   /** Excludes whatever takes longer than that on the average. */
   excludeSlower(ms: number): void
@@ -19,6 +19,9 @@ export interface Paces {
 
 /** Nothing is shared that takes longer, however much of that may be the way to the server. */
 export const NEVER_QUICK_MS = 50
+
+/** Less, because only a part of what it takes may be waited for. */
+const MOST_ALONE_MS = 25
 
 /** Others wait behind it. */
 const MOST_ON_AVERAGE_MS = 5
@@ -49,7 +52,7 @@ export function createPaces(now: () => number = () => performance.now()): Paces 
     },
     noteAlone(kind, ms) {
       const found = known.get(kind)
-      if (ms > NEVER_QUICK_MS) found?.exclude()
+      if (ms > MOST_ALONE_MS) found?.exclude()
       else if (found) found.readmit()
       else {
         known.set(kind, createKnown(now))
