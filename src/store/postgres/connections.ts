@@ -4,8 +4,8 @@ import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
 import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
 import { PATIENCE_MS, bounded, breakOff, patiently } from './bounded.ts'
-import { type LeasedLane, MOST_LANES, createLane } from './lane.ts'
 import { gather, gatherAll } from './gathering.ts'
+import { type LeasedLane, MOST_LANES, createLane } from './lane.ts'
 import type { Location } from './location.ts'
 import type { NamedStatement, Row } from './rows-as-sent.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
@@ -43,10 +43,10 @@ export interface Connections extends AsyncDisposable {
   lease(): Promise<Lease>
   /** One statement, on its own. */
   ask(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
-  /** A connection that statements share which only read, and are quick. */
-  readonly lane: () => Promise<LeasedLane>
   /** The same on connections that long statements never have. */
   readonly quick: Session
+  /** A connection for many statements at once, which only read and are quick. */
+  readonly lane: () => Promise<LeasedLane>
 }
 
 export function openConnections(location: Location, onError: (error: unknown) => void): Connections {

@@ -38,7 +38,9 @@ const BUSY_SHARE = 0.1
 /** While this process waits for the server, what takes longer had better run on as many connections as there are. */
 const MOST_WHILE_WAITING_MS = 2
 
+/** For a statement, however soon each of those before it is answered. */
 const MOST_WAIT_MS = 1_000
+
 const IDLE_MS = 1_000
 const LIFETIME_MS = 60_000
 const AFTER_FAILURE_MS = 1_000
