@@ -1,0 +1,190 @@
+/** The fair queue: random histories against a model that searches, and the limits of waiting. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type FairQueueOptions, type Release, createFairQueue } from '../../src/base/fair-queue.ts'
+import { SEED } from '../support/seed.ts'
+
+const ROOMY = { maxWaitMs: 60_000, maxWaiting: 1_000, maxWaitingPerCaller: 1_000 }
+const UNAVAILABLE = { code: 'crud:Unavailable' }
+
+type Step =
+  | { readonly kind: 'acquire'; readonly caller: string }
+  | { readonly kind: 'release' | 'abort'; readonly which: number }
+
+interface Request {
+  readonly no: number
+  readonly caller: string
+}
+
+/** What the queue should do, by searching through lists. */
+class Model {
+  readonly held: Request[] = []
+  readonly waiting: Request[] = []
+  /** When each caller last got a slot, gave one back, or began to wait with nothing waiting before. */
+  readonly lineUpAt = new Map<string, number>()
+  time = 0
+  readonly options: FairQueueOptions
+
+  constructor(options: FairQueueOptions) {
+    this.options = options
+  }
+
+  acquire(request: Request): 'held' | 'waiting' | 'refused' {
+    const { maxWaiting, maxWaitingPerCaller } = this.options
+    if (this.hasRoomFor(request.caller)) {
+      this.held.push(request)
+      this.lineUpAt.set(request.caller, ++this.time)
+      return 'held'
+    }
+    const own = this.waiting.filter(({ caller }) => caller === request.caller).length
+    if (this.waiting.length >= maxWaiting || own >= maxWaitingPerCaller) return 'refused'
+    if (own === 0) this.lineUpAt.set(request.caller, ++this.time)
+    this.waiting.push(request)
+    return 'waiting'
+  }
+
+  release(which: number): Request | undefined {
+    const [request] = this.held.splice(which, 1)
+    this.lineUpAt.set(request!.caller, ++this.time)
+    return this.serve()
+  }
+
+  abort(which: number): void {
+    this.waiting.splice(which, 1)
+  }
+
+  serve(): Request | undefined {
+    const eligible = [...new Set(this.waiting.map(({ caller }) => caller))].filter((each) =>
+      this.hasRoomFor(each),
+    )
+    eligible.sort((a, b) => this.inUse(a) - this.inUse(b) || this.lineUpAt.get(a)! - this.lineUpAt.get(b)!)
+    const next = this.waiting.find(({ caller }) => caller === eligible[0])
+    if (!next) return undefined
+    this.waiting.splice(this.waiting.indexOf(next), 1)
+    this.held.push(next)
+    this.lineUpAt.set(next.caller, ++this.time)
+    return next
+  }
+
+  inUse(name: string): number {
+    return this.held.filter(({ caller }) => caller === name).length
+  }
+
+  hasRoomFor(name: string): boolean {
+    const { slots, slotsPerCaller = Math.max(1, slots - 1) } = this.options
+    return this.held.length < slots && this.inUse(name) < slotsPerCaller
+  }
+}
+
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant('acquire'), caller: fc.constantFrom('a', 'b', 'c', 'd') }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('release'), which: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort'), which: fc.nat() }) },
+  ),
+  { maxLength: 80 },
+) as fc.Arbitrary<Step[]>
+const sizes = fc.record({
+  slots: fc.integer({ min: 1, max: 4 }),
+  maxWaiting: fc.integer({ min: 2, max: 12 }),
+})
+
+test('acquire: any history is served as by the model', async () => {
+  const property = fc.asyncProperty(sizes, steps, async ({ slots, maxWaiting }, history) => {
+    const options = { slots, maxWaiting, maxWaitingPerCaller: 4, maxWaitMs: 60_000 }
+    const queue = createFairQueue(options)
+    const model = new Model(options)
+    const releases = new Map<number, Release>()
+    const aborts = new Map<number, AbortController>()
+    const failed = new Set<number>()
+    for (const [no, step] of history.entries()) {
+      if (step.kind === 'acquire') {
+        const request = { no, caller: step.caller }
+        const outcome = model.acquire(request)
+        const controller = new AbortController()
+        aborts.set(no, controller)
+        queue.acquire(step.caller, controller.signal).then(
+          (release) => releases.set(no, release),
+          () => failed.add(no),
+        )
+        await settled()
+        assert.deepEqual([releases.has(no), failed.has(no)], [outcome === 'held', outcome === 'refused'])
+      } else if (step.kind === 'release' && model.held.length > 0) {
+        const which = step.which % model.held.length
+        const { no: released } = model.held[which]!
+        model.release(which)
+        releases.get(released)!()
+        releases.get(released)!()
+        releases.delete(released)
+      } else if (step.kind === 'abort' && model.waiting.length > 0) {
+        const which = step.which % model.waiting.length
+        aborts.get(model.waiting[which]!.no)!.abort()
+        model.abort(which)
+      }
+      await settled()
+      const held = model.held.map((each) => each.no).sort((a, b) => a - b)
+      assert.deepEqual(
+        [...releases.keys()].sort((a, b) => a - b),
+        held,
+      )
+      assert.deepEqual([queue.inUse, queue.waiting], [model.held.length, model.waiting.length])
+    }
+    for (const controller of aborts.values()) controller.abort()
+  })
+  await fc.assert(property, { seed: SEED, numRuns: 300 })
+})
+
+/** Enough for promises that are settled already. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 5; i++) await Promise.resolve()
+}
+
+test('acquire: a caller leaves one slot to others, who are not behind all it asks for', async () => {
+  const queue = createFairQueue({ slots: 3, ...ROOMY })
+  const controller = new AbortController()
+  const order: string[] = []
+  const line = (caller: string): void =>
+    void queue.acquire(caller, controller.signal).then(
+      () => order.push(caller),
+      () => undefined,
+    )
+  const held = [await queue.acquire('greedy'), await queue.acquire('greedy')]
+  for (let i = 0; i < 50; i++) line('greedy')
+  held.push(await queue.acquire('other'))
+  line('other')
+  for (const release of held) {
+    release()
+    await settled()
+  }
+  assert.deepEqual(order, ['other', 'greedy', 'greedy'])
+  controller.abort()
+})
+
+test('acquire: waiting ends after its time, and with too many it does not begin', async () => {
+  const queue = createFairQueue({ slots: 1, maxWaitMs: 20, maxWaiting: 2, maxWaitingPerCaller: 1 })
+  const release = await queue.acquire('a')
+  const waits = [queue.acquire('a'), queue.acquire('b')]
+  await assert.rejects(queue.acquire('a'), UNAVAILABLE)
+  await assert.rejects(queue.acquire('c'), UNAVAILABLE)
+  for (const each of waits) await assert.rejects(each, UNAVAILABLE)
+  assert.equal(queue.waiting, 0)
+  release()
+  ;(await queue.acquire('c'))()
+  assert.equal(queue.inUse, 0)
+})
+
+test('acquire: a signal ends the waiting, and one that is aborted already never begins', async () => {
+  const queue = createFairQueue({ slots: 1, ...ROOMY })
+  const release = await queue.acquire()
+  const controller = new AbortController()
+  const waiting = queue.acquire(undefined, controller.signal)
+  controller.abort(new Error('gone'))
+  await assert.rejects(waiting, /gone/)
+  await assert.rejects(queue.acquire(undefined, controller.signal), /gone/)
+  release()
+  assert.deepEqual([queue.inUse, queue.waiting], [0, 0])
+})
