@@ -10,6 +10,8 @@ export interface Limits {
   readonly resultBytes: number
   readonly queryTimeMs: number
   readonly patternLength: number
+  /** Of a regular expression once its repetitions are written out. */
+  readonly patternInstructions: number
   /** How many references a request may follow one from the other. */
   readonly referenceDepth: number
 }
@@ -24,5 +26,6 @@ export const DEFAULT_LIMITS: Limits = {
   resultBytes: 50 * 1024 * 1024,
   queryTimeMs: 30_000,
   patternLength: 1_000,
+  patternInstructions: 2_000,
   referenceDepth: 5,
 }

@@ -1,5 +1,6 @@
 /** Regular expressions in linear time: RE2's syntax and promise, by re2js. */
 import { RE2JS } from 're2js'
+import { requireAnotherThread, spend, spendTime } from './work.ts'
 
 export interface PatternFlags {
   readonly caseInsensitive: boolean
@@ -26,21 +27,55 @@ export const NO_FLAGS: PatternFlags = {
 
 /** The compiled pattern, or undefined when it is no RE2 pattern. */
 export function compilePattern(source: string, flags: PatternFlags): Pattern | undefined {
+  const key = `${flags.caseInsensitive}${flags.multiline}${flags.extended}${flags.dotall}${source}`
+  const known = compiled.get(key)
+  if (known) return known
+  const started = performance.now()
+  const pattern = compile(source, flags)
+  spendTime(performance.now() - started)
+  if (compiled.size >= MAX_COMPILED) compiled.clear()
+  if (pattern) compiled.set(key, pattern)
+  return pattern
+}
+
+/** A request compiles its patterns when it is parsed and again when it is planned. */
+const compiled = new Map<string, Pattern>()
+const MAX_COMPILED = 200
+
+function compile(source: string, flags: PatternFlags): Pattern | undefined {
   const bits =
     (flags.caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0) |
     (flags.multiline ? RE2JS.MULTILINE : 0) |
     (flags.dotall ? RE2JS.DOTALL : 0)
   try {
-    const compiled = RE2JS.compile(flags.extended ? withoutComments(source) : source, bits)
+    const program = RE2JS.compile(flags.extended ? withoutComments(source) : source, bits)
+    const size = program.programSize()
     return {
       source,
       flags,
-      occursIn: (text) => compiled.test(text),
-      matchesAll: (text) => compiled.testExact(text),
+      occursIn: (text) => bounded(size * text.length, () => program.test(text)),
+      matchesAll: (text) => bounded(size * text.length, () => program.testExact(text)),
     }
   } catch {
     return undefined
   }
+}
+
+/** Up to this many instructions × characters no test takes as much as a millisecond, and the clock is not worth reading. */
+const SMALL_TEST = 4_096
+/** Beyond this the worst case is tens of milliseconds, and nothing can interrupt the test once it has begun. */
+const MAX_INLINE_TEST = 200_000
+
+function bounded(worst: number, test: () => boolean): boolean {
+  if (worst <= SMALL_TEST) {
+    spend(worst >> 4)
+    return test()
+  }
+  if (worst > MAX_INLINE_TEST) requireAnotherThread()
+  const started = performance.now()
+  const isMatch = test()
+  spendTime(performance.now() - started)
+  return isMatch
 }
 
 /** RE2 has no `x` flag: white space and `#` comments outside classes and escapes are taken out beforehand. */

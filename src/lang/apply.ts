@@ -11,10 +11,12 @@ import {
   numberFrom,
   numberText,
 } from '../base/json.ts'
+import { spend } from '../base/work.ts'
 import { carryOver } from '../schema/carry.ts'
 import type { Field, SimpleField } from '../schema/field.ts'
 import { knownPart } from '../schema/known.ts'
 import { castLiteral } from '../schema/literal.ts'
+import { looksOut } from './looks-out.ts'
 import { candidates, compileQuery } from './match.ts'
 import { type Place, elementPlace, elementsAt, insertAt, removeAt, rootPlace, writeAt } from './place.ts'
 import type { FieldRef } from './scope.ts'
@@ -89,22 +91,41 @@ function compileAdd(step: UpdateStep<FieldRef> & { kind: 'add' }): Action {
 function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidden: IsHidden): Action {
   const selects = step.selector ? compileQuery(step.selector) : () => true
   const action = step.action === 'remove' ? undefined : compileSteps(step.action, isHidden)
+  const canRemoveAtOnce = !action && !(step.selector && looksOut(step.selector))
   return (place) => {
     for (const { array, outer } of elementsAt(climb(place, step.array.up), step.array.steps)) {
+      if (canRemoveAtOnce) {
+        removeSelected(array, (index) => {
+          place.spend(1)
+          return selects(elementPlace(array, index, outer))
+        })
+        continue
+      }
       let index = 0
       // As many elements as there are now: those that the action adds to the array are not walked through.
       for (let left = array.length; left > 0 && index < array.length; left--) {
         place.spend(1)
         const element = elementPlace(array, index, outer)
         const isSelected = selects(element)
-        if (isSelected && !action) array.splice(index, 1)
-        else {
+        if (isSelected && !action) {
+          spend(array.length)
+          array.splice(index, 1)
+        } else {
           if (isSelected) action!(element)
           index++
         }
       }
     }
   }
+}
+
+/** In one pass, since taking elements out one by one moves all that follow each time. */
+function removeSelected(array: Json[], isSelected: (index: number) => boolean): void {
+  let left = 0
+  for (let index = 0; index < array.length; index++) {
+    if (!isSelected(index)) array[left++] = array[index]!
+  }
+  array.length = left
 }
 
 /** The value to write, of its own: later steps may change it. Undefined when the source of a copy is missing. */

@@ -3,6 +3,7 @@ import { unreachable } from '../base/errors.ts'
 import { type Json, isArray, isObject, member } from '../base/json.ts'
 import type { Step } from '../base/path.ts'
 import { compilePattern } from '../base/pattern.ts'
+import { spend } from '../base/work.ts'
 import { asCompared } from '../schema/kind.ts'
 import { compareValues } from '../schema/types.ts'
 import type { CompareOp, Query, Related } from './query.ts'
@@ -44,11 +45,17 @@ export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Pr
       return compileRelated(query, world)
     case 'and': {
       const terms = query.terms.map((term) => compileQuery(term, world))
-      return (seen) => terms.every((term) => term(seen))
+      return (seen) => {
+        spend(terms.length)
+        return terms.every((term) => term(seen))
+      }
     }
     case 'or': {
       const terms = query.terms.map((term) => compileQuery(term, world))
-      return (seen) => terms.some((term) => term(seen))
+      return (seen) => {
+        spend(terms.length)
+        return terms.some((term) => term(seen))
+      }
     }
     case 'not': {
       const term = compileQuery(query.term, world)
@@ -64,7 +71,10 @@ function compileRelated(related: Related<FieldRef>, world: World): Predicate {
   const join = compileQuery(related.join, world)
   const query = compileQuery(related.query, world)
   const documents = world(related)
-  const matches = (outer: Seen) => (value: Json) => join({ value, outer }) && query({ value, outer })
+  const matches = (outer: Seen) => {
+    spend(documents.length)
+    return (value: Json) => join({ value, outer }) && query({ value, outer })
+  }
   const test: Predicate = count
     ? (outer) => HOLDS[count.op](compareValues(documents.filter(matches(outer)).length, count.value))
     : (outer) => documents.some(matches(outer))
@@ -79,7 +89,7 @@ function someHolder(
 ): boolean {
   if (rest.length === 0) return isObject(value) && test(seen)
   if (step === '*') {
-    return elements(value).some((each) =>
+    return someOf(elements(value), (each) =>
       someHolder(each, rest, { seen: { value: each, outer: seen }, test }),
     )
   }
@@ -136,7 +146,9 @@ function isIn(values: readonly Json[]): Test {
     if (!isValue(each)) return hasNull
     if (typeof each === 'string') return plain.has(each)
     if (typeof each === 'number' && plain.has(each)) return true
-    return (typeof each === 'number' ? rest : others).some((value) => compareValues(each, value) === 0)
+    const compared = typeof each === 'number' ? rest : others
+    spend(compared.length)
+    return compared.some((value) => compareValues(each, value) === 0)
   }
 }
 
@@ -148,14 +160,17 @@ function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }
     if (isValue(a) && isValue(b)) return holds(compareValues(a, b))
     return query.op === '$eq' && !isValue(a) && !isValue(b)
   }
-  const pairwise = (a: readonly Json[], b: readonly Json[]): boolean =>
-    a.length === b.length && (a.length > 0 ? a.every((each, i) => values(each, b[i])) : holds(0))
+  const pairwise = (a: readonly Json[], b: readonly Json[]): boolean => {
+    if (a.length !== b.length) return false
+    spend(a.length)
+    return a.length > 0 ? a.every((each, i) => values(each, b[i])) : holds(0)
+  }
   const [leftIsArray, rightIsArray] = [field.field.kind === 'array', rfield.field.kind === 'array']
   const [left, right] = [comparing(field), comparing(rfield)]
   const pair = (a: Json | undefined, b: Json | undefined): boolean => {
     if (leftIsArray && rightIsArray) return pairwise(elements(a), elements(b))
-    if (leftIsArray) return isFilled(a) && a.every((each) => values(each, b))
-    if (rightIsArray) return isFilled(b) && b.every((each) => values(a, each))
+    if (leftIsArray) return everyElement(a, (each) => values(each, b))
+    if (rightIsArray) return everyElement(b, (each) => values(a, each))
     return values(a, b)
   }
   if (isSingle(field) && isSingle(rfield)) {
@@ -164,7 +179,10 @@ function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }
   }
   return (seen) => {
     const rights = right(seen)
-    return left(seen).some((a) => rights.some((b) => pair(a, b)))
+    return left(seen).some((a) => {
+      spend(rights.length)
+      return rights.some((b) => pair(a, b))
+    })
   }
 }
 
@@ -174,7 +192,7 @@ function compileInField({ field, negated, rfield }: Query<FieldRef> & { kind: 'i
   const [left, right] = [comparing(field), comparing(rfield)]
   return negatedIf(negated, (seen) => {
     const arrays = right(seen)
-    return left(seen).some((a) => arrays.some((array) => elements(array).some((b) => equal(a, b))))
+    return left(seen).some((a) => arrays.some((array) => someOf(elements(array), (b) => equal(a, b))))
   })
 }
 
@@ -184,13 +202,13 @@ function compileContains({ array, op, values }: Query<FieldRef> & { kind: 'conta
     const tests = values.map((value) => isIn([value]))
     return some(array, (found) => {
       const compared = inside(found)
-      return tests.every((test) => compared.some(test))
+      return tests.every((test) => someOf(compared, test))
     })
   }
   const isListed = isIn(values)
   return negatedIf(
     op === '$none',
-    some(array, (found) => inside(found).some(isListed)),
+    some(array, (found) => someOf(inside(found), isListed)),
   )
 }
 
@@ -220,7 +238,10 @@ function comparing(ref: FieldRef): (seen: Seen) => readonly (Json | undefined)[]
 
 function elementsCompared({ field }: FieldRef): (array: Json | undefined) => readonly Json[] {
   const compared = field.kind === 'array' ? asCompared(field.element) : undefined
-  return (array) => elements(array).map((each) => compared?.(each) ?? null)
+  return (array) => {
+    spend(elements(array).length)
+    return elements(array).map((each) => compared?.(each) ?? null)
+  }
 }
 
 function some({ up, steps, field }: FieldRef, testCompared: Test): Predicate {
@@ -240,7 +261,7 @@ function someStep(value: Json | undefined, steps: readonly Step[], at: number, t
   if (step === undefined) return test(value)
   if (step === '*') {
     if (!isArray(value)) return someStep(undefined, steps, at + 1, test)
-    return value.some((each) => someStep(each, steps, at + 1, test))
+    return someOf(value, (each) => someStep(each, steps, at + 1, test))
   }
   const next = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
   return someStep(next, steps, at + 1, test)
@@ -255,8 +276,8 @@ function someElement(seen: Seen, steps: readonly Step[], test: Predicate): boole
     array = typeof step === 'number' ? (isArray(array) ? array.at(step) : undefined) : member(array, step)
   }
   if (!isArray(array)) return false
-  if (star === -1) return array.some((value) => test({ value, outer: seen }))
-  return array.some((value) => someElement({ value, outer: seen }, steps.slice(star + 1), test))
+  if (star === -1) return someOf(array, (value) => test({ value, outer: seen }))
+  return someOf(array, (value) => someElement({ value, outer: seen }, steps.slice(star + 1), test))
 }
 
 export function climb(seen: Seen, up: number): Seen {
@@ -277,6 +298,14 @@ function elements(value: Json | undefined): readonly Json[] {
   return isArray(value) ? value : []
 }
 
-function isFilled(value: Json | undefined): value is readonly Json[] {
-  return isArray(value) && value.length > 0
+function someOf(values: readonly Json[], test: (value: Json) => boolean): boolean {
+  spend(values.length)
+  return values.some(test)
+}
+
+/** Of a value that is no array, or of an empty array, nothing holds. */
+function everyElement(value: Json | undefined, test: (element: Json) => boolean): boolean {
+  const list = elements(value)
+  spend(list.length)
+  return list.length > 0 && list.every(test)
 }

@@ -3,6 +3,7 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, pointer } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../base/pattern.ts'
+import { patternSize } from '../base/pattern-size.ts'
 import type { CompareOp, ContainsOp, Named, Query } from './query.ts'
 import { decoders } from './read.ts'
 
@@ -123,6 +124,13 @@ function parseRegex(query: JsonObject, at: string, budget: Budget): Query<Named>
     throw exceeded(message, pointer(at, 'regex'))
   }
   const flags = parseFlags(query, at)
+  const { instructions, largestRepetition } = patternSize(pattern)
+  if (instructions > budget.limits.patternInstructions) {
+    const cause = largestRepetition === undefined ? 'it' : `its repetition ${largestRepetition}`
+    const most = budget.limits.patternInstructions
+    const message = `${cause} makes the pattern too large: it may have ${most} instructions and has up to ${instructions}`
+    throw read.refuse(message, pointer(at, 'regex'))
+  }
   if (!compilePattern(pattern, flags)) {
     throw read.refuse('this is no valid pattern of the RE2 syntax', pointer(at, 'regex'))
   }

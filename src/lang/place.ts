@@ -2,6 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../base/json.ts'
 import type { Step } from '../base/path.ts'
+import { spend } from '../base/work.ts'
 import type { Seen } from './match.ts'
 import type { FieldRef } from './scope.ts'
 
@@ -26,6 +27,7 @@ export function rootPlace(document: JsonObject): Place {
     value: document,
     write: () => undefined,
     spend(steps) {
+      spend(steps)
       spent += steps
       if (spent <= MAX_STEPS) return
       const message = `the update takes more than ${MAX_STEPS} steps in one document`

@@ -4,6 +4,7 @@
  */
 import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
 import type { Path } from '../base/path.ts'
+import { spend } from '../base/work.ts'
 import { type Field, type Fields, type ObjectField, isVirtual } from '../schema/field.ts'
 import { isUnseen } from '../schema/kind.ts'
 import { isShown } from './joins.ts'
@@ -78,9 +79,15 @@ function compileSelection(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field
   const inOrder = compileSort(item.sort)
   const matches = item.kind === 'match' ? compileQuery(item.query) : undefined
   return (elements: readonly Json[], outer: Seen): Selection => {
+    spend(elements.length)
     const order = [...elements.keys()]
     const seen = (position: number): Seen => ({ value: elements[position], outer })
-    if (item.sort.length > 0) order.sort((a, b) => inOrder(seen(a), seen(b)) || a - b)
+    if (item.sort.length > 0) {
+      order.sort((a, b) => {
+        spend(item.sort.length)
+        return inOrder(seen(a), seen(b)) || a - b
+      })
+    }
     if (matches) return { order, isSelected: (position) => matches(seen(position)) === item.include }
     const { from, to = Infinity } = item as { from: number; to?: number }
     const inRange = new Set(order.slice(from, to < from ? from : to + 1))
@@ -96,7 +103,9 @@ function projectObject(
 ): JsonObject {
   const result: Record<string, Json> = {}
   walk.tracing?.origins.set(result, source)
-  for (const name of Object.keys(source)) {
+  const names = Object.keys(source)
+  spend(names.length)
+  for (const name of names) {
     const value = source[name]!
     const field = definitionOf(name, value, fields)
     if (field === undefined) continue
@@ -226,6 +235,7 @@ function scopeOf({ item, start }: Active, { trail }: Walk): Seen {
 
 /** The items that are still of interest one step further down. */
 function advance(actives: readonly Active[], step: string | number, length = 0): readonly Active[] {
+  spend(actives.length)
   const next: Active[] = []
   for (const active of actives) {
     const { pattern, recursive } = active.item

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { orderKey } from '../../base/decimal.ts'
 import { type Pattern, compilePattern } from '../../base/pattern.ts'
 import { foldCase } from '../../base/text.ts'
+import { spend } from '../../base/work.ts'
 
 /** `checkAlive` throws when a watched statement is to end; it is asked for every row that one looks at. */
 export function addFunctions(database: DatabaseSync, checkAlive: () => void): void {
@@ -11,6 +12,7 @@ export function addFunctions(database: DatabaseSync, checkAlive: () => void): vo
   database.function('smalt_fold', options, (text) => (typeof text === 'string' ? foldCase(text) : null))
   database.function('smalt_alive', {}, (_row) => {
     checkAlive()
+    spend(STEPS_PER_ROW)
     return 1
   })
   database.function('smalt_match', options, (text, pattern, flags) => {
@@ -19,19 +21,14 @@ export function addFunctions(database: DatabaseSync, checkAlive: () => void): vo
   })
 }
 
-const patterns = new Map<string, Pattern>()
+/** The engine reads a row and looks into its document. */
+const STEPS_PER_ROW = 20
 
 function patternOf(source: string, letters: string): Pattern {
-  const key = `${letters}/${source}`
-  const known = patterns.get(key)
-  if (known) return known
-  if (patterns.size >= 100) patterns.clear()
-  const pattern = compilePattern(source, {
+  return compilePattern(source, {
     caseInsensitive: letters.includes('i'),
     multiline: letters.includes('m'),
     extended: letters.includes('x'),
     dotall: letters.includes('s'),
   })!
-  patterns.set(key, pattern)
-  return pattern
 }
