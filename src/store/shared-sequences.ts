@@ -19,8 +19,11 @@ export function withSequencesOf(home: Home, store: Store): Store {
     readPast: (request, bounds) => store.readPast(request, bounds),
     write: (plan, begin, bounds) =>
       withSupply(home, (draw) => store.write(drawingFrom(draw, plan), begin, bounds)),
-    transact: (work) =>
-      withSupply(home, (draw) => store.transact((session) => work(sessionWith(home, session, draw)))),
+    transact: (work, options) =>
+      withSupply(home, (draw) =>
+        store.transact((session) => work(sessionWith(home, session, draw)), options),
+      ),
+    ...(store.lendWriter && { lendWriter: () => store.lendWriter!() }),
     nextValues: (sequence, count) => home.nextValues(sequence, count),
     lock: (request) => store.lock(request),
     readMetadata: () => store.readMetadata(),

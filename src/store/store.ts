@@ -1,5 +1,6 @@
 /** Where documents live: the one seam behind which databases differ. `test/store/contract.ts` defines correct. */
 import type { Json, JsonObject } from '../base/json.ts'
+import type { Work } from '../base/work.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/scope.ts'
 import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
@@ -7,6 +8,7 @@ import type { Sequence } from '../schema/field.ts'
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { Archive } from './archive.ts'
 import type { EventStore } from './events.ts'
+import type { Loan } from '../base/loan.ts'
 import type { PastRequest, PastVersion } from './past.ts'
 import type { SinkStore } from './sinks.ts'
 
@@ -34,7 +36,12 @@ export interface Store extends EventStore, AsyncDisposable {
    * Runs work on a store of its own, all of it in one transaction that is taken back when the work throws. Where others
    * got in its way the work runs once more from its beginning.
    */
-  transact<T>(work: (store: StoreSession) => Promise<T>): Promise<T>
+  transact<T>(
+    work: (store: StoreSession) => Promise<T>,
+    options?: { readonly isReadOnly?: boolean },
+  ): Promise<T>
+  /** Where the database belongs to this process: lends the right to write to another thread of it. */
+  lendWriter?(): Promise<Loan>
   /** Values nobody was given before and nobody will be given again. */
   nextValues(sequence: Sequence, count: number): Promise<readonly bigint[]>
   /** One step on one lock, on disk when answered; of callers at the same time one comes first. */
@@ -85,6 +92,10 @@ export interface Bounds {
   readonly timeLimitMs: number
   /** Aborted when nobody waits any more; asked for only where waiting may take long. */
   readonly hangUp?: () => AbortSignal
+  /** The request that pays for what the store does in this process. */
+  readonly work?: Work
+  /** Who is charged for shared resources; one anonymous caller when absent. */
+  readonly caller?: string
 }
 
 /** What can be done with documents, inside a transaction or on its own. */

@@ -5,6 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
 import { parsePath } from '../../base/path.ts'
+import { TooMuchForThisThread } from '../../base/work.ts'
 import type { Collection, IndexDefinition, IndexField } from '../../schema/schema.ts'
 import { canonicalText } from '../sql/describe-index.ts'
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
@@ -45,6 +46,7 @@ export interface Past {
 export interface Catalogue {
   /** The table of a collection, or undefined while nothing was ever stored or declared there. */
   tableOf(collection: Collection): Table | undefined
+  tables(): Iterable<Table>
   paths(): readonly { readonly name: string; readonly entity: string; readonly paths: readonly string[] }[]
   /** Creates or changes table and indexes inside the transaction that is open. */
   prepare(definition: CollectionDefinition): void
@@ -54,13 +56,20 @@ export interface Catalogue {
   reload(): void
 }
 
-/** The clock tells from when on past versions are kept. */
-export function openCatalogue(database: DatabaseSync, now: () => number): Catalogue {
+interface CatalogueOptions {
+  /** Tells from when on past versions are kept. */
+  readonly now: () => number
+  /** Indexes over more documents than this are left to another thread. */
+  readonly maxInlineRows: number
+}
+
+export function openCatalogue(database: DatabaseSync, options: CatalogueOptions): Catalogue {
   let tables = readTables(database)
   return {
     tableOf: (collection) => tables.get(keyOf(collection)),
+    tables: () => tables.values(),
     paths: () => readPaths(database),
-    prepare: (definition) => prepare(database, definition, now),
+    prepare: (definition) => prepare(database, definition, options),
     putPast: (collection, since) => {
       const no = numberOf(database, collection)!
       createPast(database, no)
@@ -145,7 +154,11 @@ function readPaths(database: DatabaseSync) {
     }))
 }
 
-function prepare(database: DatabaseSync, definition: CollectionDefinition, now: () => number): void {
+function prepare(
+  database: DatabaseSync,
+  definition: CollectionDefinition,
+  { now, maxInlineRows }: CatalogueOptions,
+): void {
   const { collection, indexes, paths, history = false } = definition
   const { name, entity } = collection
   const known = database
@@ -155,7 +168,7 @@ function prepare(database: DatabaseSync, definition: CollectionDefinition, now: 
   const before = known ? (JSON.parse(String(known['paths'])) as readonly string[]) : []
   const all = [...new Set([...before, ...paths])]
   database.prepare('update smalt_collection set paths = ? where no = ?').run(JSON.stringify(all), no)
-  changeIndexes(database, no, indexes)
+  changeIndexes(database, { collection: no, wanted: indexes, maxInlineRows })
   changePast(database, no, { history, now })
 }
 
@@ -195,7 +208,18 @@ function createTable(database: DatabaseSync, { name, entity }: Collection): numb
 }
 
 /** What did not change is not rebuilt. */
-function changeIndexes(database: DatabaseSync, collection: number, wanted: readonly IndexDefinition[]): void {
+function changeIndexes(
+  database: DatabaseSync,
+  {
+    collection,
+    wanted,
+    maxInlineRows,
+  }: {
+    readonly collection: number
+    readonly wanted: readonly IndexDefinition[]
+    readonly maxInlineRows: number
+  },
+): void {
   const definitions = new Map(wanted.map((index) => [canonicalText(index), index]))
   for (const [no, index] of readIndexes(database, collection)) {
     if (definitions.delete(canonicalText(index))) continue
@@ -204,12 +228,20 @@ function changeIndexes(database: DatabaseSync, collection: number, wanted: reado
     )
     database.prepare('delete from smalt_index where no = ?').run(no)
   }
+  if (definitions.size > 0) requireFewRows(database, collection, maxInlineRows)
   for (const [text, index] of definitions) {
     const insert = database.prepare(
       'insert into smalt_index(collection, definition) values (?, ?) returning no',
     )
     buildIndex(database, index, { collection, no: Number(insert.get(collection, text)!['no']) })
   }
+}
+
+/** Nothing can interrupt the engine while it builds an index. */
+function requireFewRows(database: DatabaseSync, collection: number, maxRows: number): void {
+  if (maxRows === Infinity) return
+  const last = database.prepare(`select max(no) as last from doc_${collection}`).get()
+  if (Number(last?.['last'] ?? 0) > maxRows) throw new TooMuchForThisThread()
 }
 
 function buildIndex(

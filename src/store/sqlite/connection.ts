@@ -31,10 +31,7 @@ export function openConnection(directory: string): Connection {
   const database = opened.adopt(new DatabaseSync(file, { timeout: PATIENCE_MS }), (each) => each.close())
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
   database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
-  const watch = { until: Infinity, limitMs: 0 }
-  addFunctions(database, () => {
-    if (performance.now() > watch.until) throw timedOut(watch.limitMs)
-  })
+  const within = watching(database)
   migrate(database)
   database.exec('pragma busy_timeout = 0')
   // From here on whoever asked for the connection closes it.
@@ -42,19 +39,37 @@ export function openConnection(directory: string): Connection {
   return {
     database,
     file,
-    within(timeLimitMs, work) {
-      watch.until = performance.now() + timeLimitMs
-      watch.limitMs = timeLimitMs
-      try {
-        return work()
-      } finally {
-        watch.until = Infinity
-      }
-    },
+    within,
     [Symbol.dispose]() {
       database.close()
       lock.close()
     },
+  }
+}
+
+/** A further connection of the process that has the directory already. */
+export function attachConnection(directory: string): Connection {
+  const file = join(directory, 'smalt.db')
+  const database = new DatabaseSync(file, { timeout: PATIENCE_MS })
+  database.exec('pragma synchronous = full; pragma cache_size = -16384')
+  database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
+  return { database, file, within: watching(database), [Symbol.dispose]: () => database.close() }
+}
+
+/** Adds our functions, by which watched statements notice that their time is over. */
+function watching(database: DatabaseSync): Connection['within'] {
+  const watch = { until: Infinity, limitMs: 0 }
+  addFunctions(database, () => {
+    if (performance.now() > watch.until) throw timedOut(watch.limitMs)
+  })
+  return (timeLimitMs, work) => {
+    watch.until = performance.now() + timeLimitMs
+    watch.limitMs = Math.round(timeLimitMs)
+    try {
+      return work()
+    } finally {
+      watch.until = Infinity
+    }
   }
 }
 

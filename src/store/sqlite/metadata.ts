@@ -24,6 +24,8 @@ export function metadataOf(database: DatabaseSync, catalogue: Catalogue, writer:
   return {
     async readMetadata() {
       refuseUnfinished(database)
+      // another thread may have changed the tables
+      catalogue.reload()
       return readMetadata(database, catalogue)
     },
     readEpoch: async () => epochOf(database),

@@ -10,6 +10,10 @@ export interface Outbox {
   readonly onEvents: (listener: () => void) => void
   /** To be called after each commit. */
   readonly announce: () => void
+  /** The same for what another thread has entered. */
+  readonly announceOthers: () => void
+  /** Whether something was entered since the last commit that was announced. */
+  readonly takeHasEntered: () => boolean
 }
 
 export type Enter = (change: WatchedChange, kept: Kept) => void
@@ -34,13 +38,23 @@ export function createOutbox(statements: Statements): Outbox {
     },
     onEvents: (listener) => void listeners.push(listener),
     announce() {
-      if (!hasEntered) return
-      hasEntered = false
-      // those who wrote have their answers first
-      setImmediate(() => {
-        for (const listener of listeners) listener()
-      })
+      if (takeHasEntered()) callListeners()
     },
+    announceOthers: callListeners,
+    takeHasEntered,
+  }
+
+  function takeHasEntered(): boolean {
+    const was = hasEntered
+    hasEntered = false
+    return was
+  }
+
+  function callListeners(): void {
+    // those who wrote have their answers first
+    setImmediate(() => {
+      for (const listener of listeners) listener()
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import { unreachable } from '../../base/errors.ts'
 import { memoized } from '../../base/memo.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
-import type { ReadPlan, StoredDocument, WritePlan } from '../../plan/plan.ts'
+import type { DeletePlan, ReadPlan, StoredDocument, UpdatePlan, WritePlan } from '../../plan/plan.ts'
 import { endsHere } from '../../plan/about.ts'
 import { shapeOf } from '../../plan/template.ts'
 import type { Statement } from '../sql/fragment.ts'
@@ -64,11 +64,7 @@ export async function candidatesFor(
   { table, readers, bounds }: Elsewhere,
 ): Promise<Candidates | undefined> {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
-  const isQuick =
-    !loopsInLoops(plan.query) &&
-    (isSmall(table, statements) ||
-      !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable)
-  if (isQuick) return undefined
+  if (findsQuickly(plan, { table, statements })) return undefined
   using cursor = readers.open<readonly [no: number, version: number]>(
     watchedMatchStatement(plan.query, table),
     bounds,
@@ -80,6 +76,26 @@ export async function candidatesFor(
     for (const [no, version] of rows) found.set(no, version)
   } while (rows.length === NUMBERS)
   return found
+}
+
+/** Whether the documents that a write is about are found within milliseconds. */
+export function findsQuickly(plan: WritePlan, { table, statements }: Near): boolean {
+  if (plan.kind !== 'update' && plan.kind !== 'delete') return true
+  if (loopsInLoops(plan.query)) return false
+  return (
+    isSmall(table, statements) || !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable
+  )
+}
+
+/** The same rows, looked for in this thread. */
+export function candidatesHere(
+  plan: WritePlan,
+  table: Table,
+  statements: Statements,
+): Candidates | undefined {
+  if (findsQuickly(plan, { table, statements })) return undefined
+  const { text, values } = watchedMatchStatement((plan as UpdatePlan | DeletePlan).query, table)
+  return new Map(statements.prepare(text).all(...values) as unknown as [no: number, version: number][])
 }
 
 export async function readElsewhere(

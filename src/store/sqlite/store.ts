@@ -2,14 +2,17 @@
 import type { StatementSync } from 'node:sqlite'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { endsHere, soughtId } from '../../plan/about.ts'
+import { during } from '../../base/work.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import { microseconds, risingFrom } from '../clock.ts'
-import type { Found, Store, StoreSession } from '../store.ts'
+import type { Borrow } from '../../base/loan.ts'
+import type { Bounds, Found, Store, StoreSession } from '../store.ts'
 import { archiveOf } from './archive.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { createBorrowingWriter } from './borrowing-writer.ts'
+import { type Connection, attachConnection, openConnection } from './connection.ts'
 import { explainRead, explanation } from './explain.ts'
 import { isTooBig, tooBig } from './failures.ts'
 import { changeLock } from './locks.ts'
@@ -26,11 +29,20 @@ import {
   statementsOf,
   storedFrom,
 } from './reads.ts'
-import { createReaders } from './readers.ts'
+import { type Readers, createReaders } from './readers.ts'
 import { nextValues } from './sequences.ts'
 import { sinksIn } from './sinks.ts'
-import { candidatesFor, explainElsewhere, isSlow, readElsewhere, streamFrom } from './slow-reads.ts'
-import { createWriter } from './writer.ts'
+import {
+  candidatesFor,
+  candidatesHere,
+  explainElsewhere,
+  findsQuickly,
+  isSlow,
+  readElsewhere,
+  streamFrom,
+} from './slow-reads.ts'
+import { forgetSizes } from './table-size.ts'
+import { type Writer, createWriter } from './writer.ts'
 import { type Candidates, carryOut } from './writes.ts'
 
 /** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
@@ -41,13 +53,20 @@ interface SqliteOptions {
   /** Microseconds since 1970; document versions are made of it. */
   readonly now?: () => number
   readonly onTiming?: (operation: string, seconds: number) => void
+  /** Whether this thread may leave index builds to another one. */
+  readonly offloads?: boolean
 }
 
-export function openSqliteStore({ directory, now = microseconds, onTiming }: SqliteOptions): Store {
+/** The store of the thread that owns the file and serves everybody: slow reads run on reader threads. */
+export function openSqliteStore(options: SqliteOptions): Store {
+  const { directory, now = microseconds, onTiming, offloads = false } = options
   const connection = openConnection(directory)
   const { database } = connection
   const version = risingFrom(now)
-  const catalogue = openCatalogue(database, version)
+  const catalogue = openCatalogue(database, {
+    now: version,
+    maxInlineRows: offloads ? INLINE_ROWS : Infinity,
+  })
   const statements = createStatements(database)
   const outbox = createOutbox(statements)
   const writer = createWriter(database, outbox.announce)
@@ -55,22 +74,22 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
   const readers = createReaders(connection.file, READER_THREADS)
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
-
-  async function timed<T>(operation: string, work: () => Promise<T> | T): Promise<T> {
-    const start = performance.now()
-    try {
-      return await work()
-    } catch (error) {
-      throw isTooBig(error) ? tooBig() : error
-    } finally {
-      onTiming?.(operation, (performance.now() - start) / 1000)
-    }
-  }
+  const timed = timing(onTiming)
 
   return {
-    kind: 'sqlite',
-    answers: direct.answers,
-    description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
+    ...common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }),
+    async lendWriter() {
+      const takeBack = await writer.lend()
+      return {
+        lastVersion: version.last(),
+        giveBack({ lastVersion, hasEvents }) {
+          version.raiseTo(lastVersion)
+          forgetSizes(catalogue.tables())
+          takeBack()
+          if (hasEvents) outbox.announceOthers()
+        },
+      }
+    },
     find: (plan, take, bounds) =>
       timed('find', () => {
         const table = catalogue.tableOf(plan.collection)
@@ -81,7 +100,7 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
         if (isSlow(plan, read.page.text, { table, statements })) {
           return readElsewhere(plan, take, { table, readers, bounds })
         }
-        return readPage(plan, take, { read, statements })
+        return paidBy(bounds, () => readPage(plan, take, { read, statements }))
       }),
     stream: (plan, bounds) => streamFrom(readers, catalogue.tableOf(plan.collection), { plan, bounds }),
     explain: (plan, bounds) =>
@@ -98,11 +117,74 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
         const candidates = await candidatesFor(plan, statements, { table, readers, bounds })
         return await writer.run(() => direct.write(plan, begin, bounds, candidates))
       }),
+    transact: (work, options) =>
+      timed('transact', () =>
+        writer.transact(() => work(promised(directSession(oneMoment(session), true))), options),
+      ),
+  }
+}
+
+interface AttachedOptions {
+  readonly directory: string
+  readonly onTiming?: (operation: string, seconds: number) => void
+  readonly borrow: Borrow
+}
+
+/** The store of a thread beside the owner's, which serves one request at a time: everything runs on its own connection. */
+export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptions): Store {
+  const connection = attachConnection(directory)
+  const { database } = connection
+  const version = risingFrom(microseconds)
+  const catalogue = openCatalogue(database, { now: version, maxInlineRows: Infinity })
+  const statements = createStatements(database)
+  const outbox = createOutbox(statements)
+  const writer = createBorrowingWriter(database, { borrow, version, takeHasEvents: outbox.takeHasEntered })
+  const readers = createReaders(connection.file, 1)
+  const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
+  const direct = directSession(session)
+  const timed = timing(onTiming)
+  return {
+    ...common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }),
+    find: (plan, take, bounds) => timed('find', () => direct.find(plan, take, bounds)),
+    stream: (plan, bounds) => streamFrom(readers, catalogue.tableOf(plan.collection), { plan, bounds }),
+    explain: (plan, bounds) => timed('explain', () => direct.explain(plan, bounds)),
+    write: (plan, begin, bounds) =>
+      timed(plan.kind, async () => {
+        const table = requireTable(catalogue, plan.collection)
+        // Looked for before the right to write is borrowed, so that others can write meanwhile.
+        const candidates = connection.within(bounds.timeLimitMs, () =>
+          candidatesHere(plan, table, statements),
+        )
+        return await writer.run(() => direct.write(plan, begin, bounds, candidates))
+      }),
+    transact: (work, options) =>
+      timed('transact', () =>
+        writer.transact(() => work(promised(directSession(oneMoment(session)))), options),
+      ),
+  }
+}
+
+interface Parts {
+  readonly connection: Connection
+  readonly catalogue: Catalogue
+  readonly statements: Statements
+  readonly outbox: Outbox
+  readonly writer: Writer
+  readonly readers: Readers
+  readonly direct: DirectSession
+  readonly timed: Timed
+}
+
+/** What is the same on every thread. */
+function common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }: Parts) {
+  const { database } = connection
+  return {
+    kind: 'sqlite',
+    answers: direct.answers,
+    description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
     nextValues: (sequence, count) =>
       timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
     lock: (request) => timed('lock', () => writer.run(() => changeLock(request, statements))),
-    transact: (work) =>
-      timed('transact', () => writer.transact(() => work(promised(directSession(oneMoment(session)))))),
     readPast: (request, bounds) =>
       readPast(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
     ...metadataOf(database, catalogue, writer),
@@ -117,7 +199,27 @@ export function openSqliteStore({ directory, now = microseconds, onTiming }: Sql
       await readers[Symbol.asyncDispose]()
       connection[Symbol.dispose]()
     },
+  } satisfies Partial<Store>
+}
+
+type Timed = <T>(operation: string, work: () => Promise<T> | T) => Promise<T>
+
+function timing(onTiming: SqliteOptions['onTiming']): Timed {
+  return async (operation, work) => {
+    const start = performance.now()
+    try {
+      return await work()
+    } catch (error) {
+      throw isTooBig(error) ? tooBig() : error
+    } finally {
+      onTiming?.(operation, (performance.now() - start) / 1000)
+    }
   }
+}
+
+/** The request pays for what statements and their functions do in this thread. */
+function paidBy<T>({ work }: Bounds, run: () => T): T {
+  return work ? during(work, run) : run()
 }
 
 /** What a session does, done at once; a write may be told which rows alone can match. */
@@ -146,7 +248,17 @@ function oneMoment(session: Session): Session {
   }
 }
 
-function directSession({ within, catalogue, statements, outbox, version }: Session): DirectSession {
+/**
+ * Inside a transaction that its thread shares with everybody's reads nothing may take long: a statement that could is
+ * left to another thread, with all of the transaction.
+ */
+function directSession(
+  { within, catalogue, statements, outbox, version }: Session,
+  isShared: boolean = false,
+): DirectSession {
+  const requireQuick = ({ work }: Bounds, isSlowHere: () => boolean): void => {
+    if (isShared && work?.isInline && isSlowHere()) work.requireAnotherThread()
+  }
   return {
     // Regular expressions run in functions of ours.
     answers: () => true,
@@ -154,17 +266,27 @@ function directSession({ within, catalogue, statements, outbox, version }: Sessi
       const table = catalogue.tableOf(plan.collection)
       if (!table) return { matchCount: 0 }
       const read = readStatements(plan, table, true)
-      return within(bounds.timeLimitMs, () => readPage(plan, take, { read, statements }))
+      requireQuick(bounds, () => isSlow(plan, read.page.text, { table, statements }))
+      return paidBy(bounds, () =>
+        within(bounds.timeLimitMs, () => readPage(plan, take, { read, statements })),
+      )
     },
-    explain: (plan, bounds) =>
-      within(bounds.timeLimitMs, () => explainRead(plan, catalogue.tableOf(plan.collection), statements)),
+    explain: (plan, bounds) => {
+      const table = catalogue.tableOf(plan.collection)
+      const isSlowHere = (): boolean =>
+        table !== undefined &&
+        isSlow(plan, readStatements(plan, table, true).page.text, { table, statements })
+      requireQuick(bounds, isSlowHere)
+      return paidBy(bounds, () => within(bounds.timeLimitMs, () => explainRead(plan, table, statements)))
+    },
     write: (plan, begin, bounds, candidates) => {
       const table = requireTable(catalogue, plan.collection)
       const draw = (sequence: Sequence): bigint => nextValues(sequence, 1, statements)[0]!
       const given = candidates === undefined ? {} : { candidates }
       const stamp = version(table)
+      requireQuick(bounds, () => !findsQuickly(plan, { table, statements }))
       const context = { table, statements, outbox, version: stamp, report: begin(), draw, ...given }
-      return within(bounds.timeLimitMs, () => carryOut(plan, context))
+      return paidBy(bounds, () => within(bounds.timeLimitMs, () => carryOut(plan, context)))
     },
     nextValues: (sequence, count) => nextValues(sequence, count, statements),
   }
@@ -249,7 +371,10 @@ function lengthOf([, , text, ...joined]: StoredRow): number {
 /** How large the rows are that a statement has given so far. */
 const largestSeen = new WeakMap<StatementSync, number>()
 const FEW = 4
-const MOST_AT_ONCE = 64 * 1024 * 1024
+const MOST_AT_ONCE = 4 * 1024 * 1024
+
+/** An index over this many documents is built within milliseconds. */
+const INLINE_ROWS = 500
 
 /** Metadata creates a collection's table before any document of it can be written. */
 function requireTable(catalogue: Catalogue, collection: Collection): Table {

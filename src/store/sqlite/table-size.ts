@@ -23,6 +23,11 @@ export function noteRow(table: Table, no: number): void {
   if (last.no !== undefined && no > last.no) last.no = no
 }
 
+/** Another thread may have added rows. */
+export function forgetSizes(tables: Iterable<Table>): void {
+  for (const table of tables) lastRowOf(table).no = undefined
+}
+
 function lastRowIn(table: Table, statements: Statements): number {
   const last = lastRowOf(table)
   last.no ??= readLastRow(table, statements)

@@ -13,9 +13,15 @@ export interface Writer {
    * A transaction of its own for work made of several steps. The work may await the steps, which all finish at once,
    * but nothing that takes a turn of the event loop: others would read what is not committed.
    */
-  transact<T>(work: () => Promise<T>): Promise<T>
+  transact<T>(work: () => Promise<T>, options?: { readonly isReadOnly?: boolean }): Promise<T>
   /** Finishes what was begun. */
   drain(): Promise<void>
+}
+
+/** The writer of the thread that owns the database, which can lend the right to write to another thread. */
+export interface OwningWriter extends Writer {
+  /** Resolves once nothing is being written; from then on all jobs wait until it is given back. */
+  lend(): Promise<() => void>
 }
 
 interface Job {
@@ -24,7 +30,10 @@ interface Job {
 }
 type Settle = () => void
 
-export function createWriter(database: DatabaseSync, afterCommit: () => void): Writer {
+/** Jobs that together take longer than this are spread over several turns of the event loop. */
+const MAX_BATCH_MS = 10
+
+export function createWriter(database: DatabaseSync, afterCommit: () => void): OwningWriter {
   const begin = database.prepare('begin immediate')
   const commit = database.prepare('commit')
   const guards = {
@@ -34,22 +43,44 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): W
   }
   let jobs: Job[] = []
   let flushed = Promise.resolve()
+  let lent: Promise<void> | undefined
 
-  function flush(): void {
+  function flush(): void | Promise<void> {
+    if (lent) return lent.then(flush)
     const batch = jobs
     jobs = []
+    const performed: Job[] = []
     try {
       begin.run()
-      // A job that is alone takes back everything when it fails, so it needs no guard of its own.
-      const settle =
-        batch.length === 1 ? [batch[0]!.perform()] : batch.map((job) => guarded(job, database, guards))
+      const settle = performAll(batch, performed)
       commit.run()
       for (const each of settle) each()
       afterCommit()
     } catch (error) {
-      for (const job of batch) job.reject(storeFailure(error))
+      for (const job of performed) job.reject(storeFailure(error))
       rollback(database)
     }
+    jobs = [...batch.slice(performed.length), ...jobs]
+    if (jobs.length > 0) return nextTurn().then(flush)
+  }
+
+  function performAll(batch: readonly Job[], performed: Job[]): readonly Settle[] {
+    const started = performance.now()
+    const settle: Settle[] = []
+    for (const job of batch) {
+      if (performed.length > 0 && performance.now() - started > MAX_BATCH_MS) break
+      performed.push(job)
+      // A job that is alone takes back everything when it fails, so it needs no guard of its own.
+      settle.push(batch.length === 1 ? job.perform() : guarded(job, database, guards))
+    }
+    return settle
+  }
+
+  /** Takes at least a turn of the event loop, so that no two of those who wait begin in the same one. */
+  async function untilReturned(): Promise<void> {
+    await lent
+    await nextTurn()
+    if (lent) await untilReturned()
   }
 
   function enqueue(job: Job): void {
@@ -67,11 +98,22 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): W
       enqueue({ perform, reject })
       return promise
     },
-    async transact(work) {
-      await nextTurn()
-      const result = await alone(database, work)
+    async transact(work, { isReadOnly = false } = {}) {
+      await untilReturned()
+      const result = await inTransaction(database, work, isReadOnly)
       afterCommit()
       return result
+    },
+    async lend() {
+      // Those who waited for the last loan to end write first.
+      await flushed
+      await untilReturned()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      lent = promise
+      return () => {
+        lent = undefined
+        resolve()
+      }
     },
     async drain() {
       await nextTurn()
@@ -80,10 +122,15 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): W
   }
 }
 
-async function alone<T>(database: DatabaseSync, work: () => Promise<T>): Promise<T> {
+/** The work may await its own steps, but nothing that takes a turn of the event loop. */
+export async function inTransaction<T>(
+  database: DatabaseSync,
+  work: () => Promise<T> | T,
+  isReadOnly: boolean,
+): Promise<T> {
   let isLate = false
   const watch = setImmediate(() => (isLate = true))
-  database.exec('begin immediate')
+  database.exec(isReadOnly ? 'begin' : 'begin immediate')
   try {
     const result = await work()
     if (isLate) throw new Error('a transaction waited for something outside of it')

@@ -1,6 +1,7 @@
 /** Plans for writing, carried out inside a transaction that is open. */
 import { unreachable } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
+import { spend } from '../../base/work.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import {
@@ -96,6 +97,7 @@ function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject
   const insert = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
   return (document) => {
     const text = JSON.stringify(document)
+    spendOnWrite(text, context)
     const _id = document['_id']!
     const key = bind(_id, plan.idType)
     const follows = keeping?.latest(key) ?? 0
@@ -154,6 +156,7 @@ function updateOne(
   const { table, statements } = context
   const update = statements.prepare(`update ${table.name} set version = ?, doc = ? where no = ?`)
   const text = JSON.stringify(document)
+  spendOnWrite(text, context)
   // Versions of a document rise also when the clock was set back since its last write.
   const version = Math.max(context.version, stored.version + 1)
   return unlessDuplicate(context, () => {
@@ -170,6 +173,7 @@ function updateOne(
 function deleteAll(plan: DeletePlan, context: WriteContext): void {
   const remove = context.statements.prepare(`delete from ${context.table.name} where no = ?`)
   for (const no of matching(plan.query, context)) {
+    spendOnWrite('', context)
     if (context.enter || context.keeping) enterDeleted(readOne(no, plan, context), no, context)
     remove.run(no)
     removeElements(no, context)
@@ -236,6 +240,14 @@ function unlessDuplicate({ table, statements }: WriteContext, work: () => Outcom
     return { kind: 'duplicate' }
   }
 }
+
+/** A row takes some ten microseconds to write, and a few more for each index that it is entered in. */
+function spendOnWrite(text: string, { table }: WriteContext): void {
+  spend(STEPS_PER_WRITE * (1 + table.indexes.size) + text.length / CHARACTERS_WRITTEN_PER_STEP)
+}
+
+const STEPS_PER_WRITE = 100
+const CHARACTERS_WRITTEN_PER_STEP = 16
 
 function idText(document: JsonObject): string {
   const id = document['_id']!
