@@ -2,9 +2,11 @@
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../base/work.ts'
 import type { Bulk, BulkEntry, BulkOperation } from './read-bulk.ts'
 import { type DataResponse, type JsonText, failed, printResponse } from './response.ts'
-import type { Target } from './service.ts'
+import type { RequestContext, Target } from './service.ts'
+import { createYielding } from './yielding.ts'
 
 export type Operations = Readonly<
   Record<BulkOperation, (caller: Caller, target: Target, body: Json) => Promise<DataResponse>>
@@ -15,51 +17,76 @@ interface BulkRunner {
   /** Where the documents are that a request is about; throws where there is no such entity. */
   readonly datasourceOf: (target: Target) => string
   /** Runs work with operations that share one transaction, which is taken back when the work throws. */
-  readonly transact: <T>(
-    datasource: string | undefined,
-    work: (operations: Operations) => Promise<T>,
-  ) => Promise<T>
-  /** How large all answers together may become; entries whose turn comes after that are not begun. */
-  readonly maxBytes: number
+  readonly transact: <T>(transaction: Transaction, work: (operations: Operations) => Promise<T>) => Promise<T>
   /** Told of what is our fault: the entry fails, the others go on. */
   readonly onInternalError: (error: unknown) => void
 }
 
-export async function bulk(runner: BulkRunner, caller: Caller, request: Bulk): Promise<JsonText> {
+export interface Transaction {
+  readonly datasource: string | undefined
+  /** Nobody who writes has to wait for it. */
+  readonly isReadOnly: boolean
+}
+
+type RunningBulk = Bulk & { readonly context: RequestContext & { readonly work: Work } }
+
+/** All answers together are held to the size that one answer may have: they share the budget of the bulk. */
+export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonText> {
   const { entries } = request
   const responses = request.atomic
-    ? await runTogether(runner, caller, entries)
+    ? await runTogether(runner, caller, request)
     : await runApart(runner, caller, request)
-  const texts = responses.map(
-    (response, i) => `{"seq":${entries[i]!.seq},"response":${printResponse(response)}}`,
-  )
+  const texts = responses.map((response, i) => `{"seq":${entries[i]!.seq},"response":${printed(response)}}`)
   return `{"responses":[${texts.join(',')}]}`
 }
 
-/** Counts what the answers hold. Sizes of single answers have a limit of their own. */
-function measuring(maxBytes: number) {
-  let size = 0
-  return async (run: () => Promise<DataResponse>): Promise<DataResponse> => {
-    if (size > maxBytes) return failed(tooLarge(maxBytes).within('bulk'))
-    const response = await run()
-    for (const text of response.processed ?? []) size += text.length
-    return response
+/** Of an entry that another thread has run there is only the text. */
+type Answer = DataResponse | JsonText
+
+function printed(answer: Answer): JsonText {
+  return typeof answer === 'string' ? answer : printResponse(answer)
+}
+
+async function runApart(
+  runner: BulkRunner,
+  caller: Caller,
+  request: RunningBulk,
+): Promise<readonly Answer[]> {
+  const { entries, ordered, context } = request
+  const yieldWhenLate = createYielding()
+  const run = async (entry: BulkEntry): Promise<Answer> => {
+    await yieldWhenLate()
+    try {
+      return await runOne(entry, runner.operations, { caller, context: entryContext(context) })
+    } catch (error) {
+      if (error instanceof TooMuchForThisThread && context.offload) return await runElsewhere(entry, context)
+      runner.onInternalError(error)
+      return failed(internalError().within('bulk'))
+    }
+  }
+  return ordered ? await runInOrder(entries, run) : await sideBySide(entries, run)
+}
+
+/** Each entry may keep this thread for as long as a request that is sent alone. */
+function entryContext({ work, ...context }: RunningBulk['context']): RequestContext {
+  return { ...context, work: work.part(work.isInline ? { steps: INLINE_STEPS } : {}) }
+}
+
+async function runElsewhere({ task }: BulkEntry, context: RunningBulk['context']): Promise<Answer> {
+  if (task instanceof ServiceError) return failed(task)
+  try {
+    const text = await context.offload!(task.operation, task.target, task.request)
+    context.work.reserveAnswer(text.length, tooLarge)
+    return text
+  } catch (error) {
+    if (error instanceof ServiceError) return failed(error.within('bulk'))
+    throw error
   }
 }
 
 function tooLarge(maxBytes: number): ServiceError {
-  const message = `the answers before this one are larger than ${maxBytes} bytes; it was not begun: send fewer requests in one`
+  const message = `the answers of the bulk together are larger than ${maxBytes} bytes; send fewer requests in one, or ask for less`
   return new ServiceError('crud:ResultSizeTooLarge', message)
-}
-
-async function runApart(runner: BulkRunner, caller: Caller, { entries, ordered }: Bulk) {
-  const measured = measuring(runner.maxBytes)
-  const run = (entry: BulkEntry): Promise<DataResponse> =>
-    measured(() => runOne(entry, runner.operations, caller)).catch((error: unknown) => {
-      runner.onInternalError(error)
-      return failed(internalError().within('bulk'))
-    })
-  return ordered ? await runInOrder(entries, run) : await sideBySide(entries, run)
 }
 
 /** Some at a time: a bulk is one of many requests. */
@@ -78,9 +105,9 @@ async function sideBySide<T, R>(items: readonly T[], run: (item: T) => Promise<R
 /** Writes run one after the other, the reads between two writes side by side. */
 async function runInOrder(
   entries: readonly BulkEntry[],
-  run: (entry: BulkEntry) => Promise<DataResponse>,
-): Promise<readonly DataResponse[]> {
-  const responses: DataResponse[] = []
+  run: (entry: BulkEntry) => Promise<Answer>,
+): Promise<readonly Answer[]> {
+  const responses: Answer[] = []
   let reads: BulkEntry[] = []
   for (const entry of entries) {
     if (!isWrite(entry)) reads.push(entry)
@@ -107,7 +134,12 @@ class RolledBack extends Error {
   }
 }
 
-async function runTogether(runner: BulkRunner, caller: Caller, entries: readonly BulkEntry[]) {
+/** What is too much for this thread takes the transaction back; another thread then runs all of the bulk. */
+async function runTogether(
+  runner: BulkRunner,
+  caller: Caller,
+  { entries, context }: RunningBulk,
+): Promise<readonly Answer[]> {
   const datasources = entries.map((entry) => datasourceOf(runner, entry))
   const datasource = datasources.find((each) => each !== undefined)
   const allBut = (i: number, response: DataResponse): readonly DataResponse[] =>
@@ -116,11 +148,11 @@ async function runTogether(runner: BulkRunner, caller: Caller, entries: readonly
   const stray = datasources.findIndex((each) => each !== undefined && each !== datasource)
   if (stray >= 0) return allBut(stray, failed(elsewhere().within('bulk')))
   try {
-    return await runner.transact(datasource, async (operations) => {
+    const isReadOnly = !entries.some(isWrite)
+    return await runner.transact({ datasource, isReadOnly }, async (operations) => {
       const responses: DataResponse[] = []
-      const measured = measuring(runner.maxBytes)
       for (const [i, entry] of entries.entries()) {
-        const response = await measured(() => runOne(entry, operations, caller))
+        const response = await runOne(entry, operations, { caller, context })
         if (response.status !== 'COMPLETE') throw new RolledBack(allBut(i, response))
         responses.push(response)
       }
@@ -153,15 +185,25 @@ function rolledBack(): DataResponse {
   return failed(new ServiceError('crud:Rolledback', message, { context: 'bulk' }))
 }
 
-async function runOne({ task }: BulkEntry, operations: Operations, caller: Caller): Promise<DataResponse> {
+interface Asking {
+  readonly caller: Caller
+  readonly context: RequestContext
+}
+
+async function runOne(
+  { task }: BulkEntry,
+  operations: Operations,
+  { caller, context }: Asking,
+): Promise<DataResponse> {
   if (task instanceof ServiceError) return failed(task)
-  const reason = withdrawal(task.target)
+  const reason = withdrawal(context)
   if (reason) return failed(reason.within('bulk'))
-  return await operations[task.operation](caller, task.target, task.request)
+  const { offload: _, ...own } = context
+  return await operations[task.operation](caller, { ...own, ...task.target }, task.request)
 }
 
 /** Why the caller may no longer ask. One who merely hung up gives no such reason, and what was asked is done. */
-function withdrawal({ hangUp }: Target): ServiceError | undefined {
+function withdrawal({ hangUp }: RequestContext): ServiceError | undefined {
   const signal = hangUp?.()
   return signal?.aborted && signal.reason instanceof ServiceError ? signal.reason : undefined
 }

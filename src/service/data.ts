@@ -1,15 +1,17 @@
 /** Data operations by name: read the request, run it, and turn what went wrong into the response document. */
 import { ServiceError } from '../base/errors.ts'
+import { during } from '../base/work.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { StoreSession } from '../store/store.ts'
-import { type Operations, bulk, elsewhere } from './bulk.ts'
+import { type Operations, type Transaction, bulk, elsewhere } from './bulk.ts'
 import { remove } from './delete.ts'
-import type { Deps } from './deps.ts'
+import { type Deps, workOf } from './deps.ts'
 import { explain } from './explain.ts'
 import { findAsked } from './find.ts'
 import { generate, readCount, readGenerate } from './generate.ts'
 import { history, readHistory } from './history.ts'
 import { insert } from './insert.ts'
+import { line } from './line.ts'
 import { lock } from './locks.ts'
 import { readBulk } from './read-bulk.ts'
 import { readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
@@ -28,17 +30,22 @@ export function dataService(deps: Deps): DataService {
   const runner = {
     operations,
     datasourceOf: ({ entity, version }: Target) => deps.schemaOf(entity, version).collection.datasource,
-    transact: <T>(datasource: string | undefined, work: (operations: Operations) => Promise<T>) => {
+    transact: <T>(
+      { datasource, isReadOnly }: Transaction,
+      work: (operations: Operations) => Promise<T>,
+    ): Promise<T> => {
       const store = datasource === undefined ? deps.store : deps.storeIn(datasource)
-      return store.transact((session) => {
-        const storeOf = ({ collection }: Schema): StoreSession => {
-          if (deps.storeIn(collection.datasource) !== store) throw elsewhere()
-          return session
-        }
-        return work(operationsOn({ ...deps, storeOf }))
-      })
+      return store.transact(
+        (session) => {
+          const storeOf = ({ collection }: Schema): StoreSession => {
+            if (deps.storeIn(collection.datasource) !== store) throw elsewhere()
+            return session
+          }
+          return work(operationsOn({ ...deps, storeOf }))
+        },
+        { isReadOnly },
+      )
     },
-    maxBytes: limits.resultBytes,
     onInternalError: deps.onInternalError,
   }
   return {
@@ -71,8 +78,12 @@ export function dataService(deps: Deps): DataService {
         searches(deps, caller, { target, overrides: readOverrides(parameters) }),
       ),
     lock: (_caller, body) => lock(deps, body),
-    bulk: async (caller, body, hangUp) =>
-      await bulk(runner, caller, readBulk(body, { maxRequests: limits.bulkRequests, hangUp })),
+    bulk: async (caller, body, context = {}) => {
+      const work = workOf(deps, context)
+      const request = during(work, () => readBulk(body, limits.bulkRequests))
+      return await bulk(runner, caller, { ...request, context: { ...context, work } })
+    },
+    line: (caller, target, body = {}) => line(deps, caller, { target, body }),
   }
 }
 
@@ -95,14 +106,17 @@ function operationsOn(deps: Deps): Operations {
   }
 }
 
-/** A problem of the request becomes its response; anything else is our fault and goes up. */
+/**
+ * A problem of the request becomes its response; anything else is our fault and goes up. The request pays for all that
+ * is done until the operation waits for something; what is done for it later says so where it is done.
+ */
 async function answered<T>(
   operation: string,
   target: Target,
-  work: () => Promise<T>,
+  run: () => Promise<T>,
 ): Promise<T | DataResponse> {
   try {
-    return await work()
+    return await (target.work ? during(target.work, run) : run())
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     const { entity, version } = target

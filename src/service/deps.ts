@@ -1,8 +1,10 @@
 /** What operations need from outside, each as an argument: no operation reaches for a clock or a store by itself. */
 import type { Limits } from '../base/limits.ts'
+import { Work } from '../base/work.ts'
 import type { Hook } from '../metadata/hooks.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Bounds, Store, StoreSession } from '../store/store.ts'
+import type { Target } from './service.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
@@ -27,18 +29,37 @@ export interface Deps {
 /** The signal that is aborted when the caller hangs up. */
 export type HangUp = () => AbortSignal
 
-/** How long a request may take: its own wish, but never more than the limit; and not at all once nobody waits. */
-export function boundsOf(
-  { limits }: Deps,
+/** The clock of a request: it may ask for less time than the limit, never for more. */
+export function workOf(
+  { limits }: Pick<Deps, 'limits'>,
   {
+    work,
     maxTimeMs = Infinity,
-    hangUp,
-  }: { readonly maxTimeMs?: number | undefined; readonly hangUp?: HangUp | undefined },
-): Bounds {
-  return { timeLimitMs: Math.min(maxTimeMs, limits.queryTimeMs), ...(hangUp && { hangUp }) }
+  }: { readonly work?: Work | undefined; readonly maxTimeMs?: number | undefined },
+): Work {
+  const own = work ?? new Work({ timeLimitMs: limits.queryTimeMs, answerBytes: limits.resultBytes })
+  own.limitTimeTo(maxTimeMs)
+  return own
+}
+
+/** What a store is held to. All that a request asks of stores shares its one clock. */
+export function boundsOf(work: Work, { hangUp, chargedTo }: Pick<Target, 'hangUp' | 'chargedTo'>): Bounds {
+  return {
+    get timeLimitMs() {
+      return work.remainingMs
+    },
+    work,
+    ...(hangUp && { hangUp }),
+    ...(chargedTo !== undefined && { caller: chargedTo }),
+  }
 }
 
 /** What a page of an answer is held to, and how it names what must stay unnamed. */
-export function pageBounds({ limits, secret }: Deps): { readonly maxBytes: number; readonly secret: string } {
-  return { maxBytes: limits.resultBytes, secret: secret() }
+export function pageBounds({ secret }: Pick<Deps, 'secret'>, work: Work): PageBounds {
+  return { work, secret: secret() }
+}
+
+export interface PageBounds {
+  readonly work: Work
+  readonly secret: string
 }

@@ -10,7 +10,7 @@ import type { PlannedJoin } from '../plan/joins.ts'
 import { planFind } from '../plan/read.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 import { printMoment } from '../store/past.ts'
-import { type Deps, boundsOf } from './deps.ts'
+import { type Deps, boundsOf, workOf } from './deps.ts'
 import { allowedFind } from './find.ts'
 import { goesAlong } from './read-page.ts'
 import type { FindRequest } from './request.ts'
@@ -21,7 +21,7 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
   const allowed = allowedFind(deps, caller, request)
   const { schema } = allowed
   const store = deps.storeOf(schema)
-  const bounds = boundsOf(deps, request)
+  const bounds = boundsOf(workOf(deps, request), request)
   const planned = planFind(allowed, goesAlong(deps))
   const { read, isMatch } = await settle(planned.read, schema, { deps, bounds, asOf: request.asOf })
   const explained = await store.explain(read, bounds)

@@ -6,14 +6,14 @@ import type { Json } from '../base/json.ts'
 import { resolveSort } from '../lang/resolve.ts'
 import { rootScope } from '../lang/scope.ts'
 import { planFind } from '../plan/read.ts'
-import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { type PreparedFind, preparedOnce } from './find-templates.ts'
 import { resolveReading } from './following.ts'
 import { createPage } from './page.ts'
 import { goesAlong, readPage } from './read-page.ts'
 import { type FindRequest, readFind } from './request.ts'
 import { type DataResponse, complete } from './response.ts'
-import type { Target } from './service.ts'
+import type { RequestContext, Target } from './service.ts'
 
 export async function find(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
   return await answer(deps, prepareFind(deps, caller, request), request)
@@ -38,11 +38,12 @@ function prepareFind(deps: Deps, caller: Caller, request: FindRequest): Prepared
 async function answer(
   deps: Deps,
   { allowed, plan, maxTimeMs }: PreparedFind,
-  { hangUp }: Pick<Target, 'hangUp'>,
+  target: RequestContext,
 ): Promise<DataResponse> {
   const { schema, asOf } = allowed
-  const page = createPage(allowed, plan, pageBounds(deps))
-  const bounds = boundsOf(deps, { maxTimeMs, hangUp })
+  const work = workOf(deps, { work: target.work, maxTimeMs })
+  const page = createPage(allowed, plan, pageBounds(deps, work))
+  const bounds = boundsOf(work, target)
   const { matchCount } = await readPage(plan, { deps, schema, bounds, asOf }, page.take)
   return complete(schema, { matchCount, ...page.shown })
 }

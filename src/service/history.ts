@@ -3,12 +3,13 @@ import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
 import { castValue } from '../lang/checks.ts'
+import { during } from '../base/work.ts'
 import { compileQuery } from '../lang/match.ts'
 import { resolveField, rootScope } from '../lang/scope.ts'
 import { idTypeOf } from '../plan/id-type.ts'
 import { remainingProjection } from '../plan/read.ts'
 import { type PastVersion, printMoment } from '../store/past.ts'
-import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { allowedFind } from './find.ts'
 import { type Page, createPage } from './page.ts'
 import { type FindRequest, readFind } from './request.ts'
@@ -21,21 +22,20 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
   const allowed = allowedFind(deps, caller, request)
   const { schema } = allowed
   const isSeen = compileQuery(allowed.query!)
-  const bounds = pageBounds(deps)
-  const page = createPage(allowed, remainingProjection(allowed), bounds)
+  const work = workOf(deps, request)
+  const page = createPage(allowed, remainingProjection(allowed), pageBounds(deps, work))
   const id = castValue(request.id, resolveField({ path: '_id', at: '/id' }, rootScope(schema)), '/id')
   const { from, to = Infinity } = request.range
   const shown = { processed: [] as JsonText[], resultMetadata: [] as JsonText[] }
-  let [matchCount, size] = [0, 0]
+  let matchCount = 0
   const past = { collection: schema.collection, id, idType: idTypeOf(schema) }
   const store = deps.storeIn(schema.collection.datasource)
-  for await (const version of store.readPast(past, boundsOf(deps, request))) {
-    if (!isSeen({ value: parseTrusted(version.document.text) })) continue
+  for await (const version of store.readPast(past, boundsOf(work, request))) {
+    if (!during(work, () => isSeen({ value: parseTrusted(version.document.text) }))) continue
     const index = matchCount++
     if (index < from || index > to) continue
-    const { text, metadata } = entryOf(version, page)
-    size += text.length
-    if (size > bounds.maxBytes) throw tooLarge(bounds.maxBytes)
+    const { text, metadata } = during(work, () => entryOf(version, page))
+    work.reserveAnswer(text.length, tooLarge)
     shown.processed.push(text)
     shown.resultMetadata.push(metadata)
   }

@@ -4,6 +4,7 @@ import type { AllowedInsert } from '../access/requests.ts'
 import type { Caller } from '../access/caller.ts'
 import type { ServiceError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
+import { type Work, during, spend } from '../base/work.ts'
 import { resolveProjection } from '../lang/resolve.ts'
 import { rootScope } from '../lang/scope.ts'
 import type { Outcome } from '../plan/plan.ts'
@@ -11,7 +12,7 @@ import type { Report } from '../store/store.ts'
 import { planInsert } from '../plan/write.ts'
 import { prepareDocument } from '../schema/document.ts'
 import { denials } from './denials.ts'
-import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { createPage } from './page.ts'
 import type { InsertRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -23,13 +24,14 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
   const schema = deps.schemaOf(request.entity, request.version)
   const projection = resolveProjection(request.projection, rootScope(schema))
   const allowed = authorizeInsert({ schema, projection, atomic: request.atomic }, caller)
-  const drafts = await prepareAll(deps, request.data, allowed)
+  const work = workOf(deps, request)
+  const drafts = await prepareAll(deps, request.data, { allowed, work })
   const { write, ...remaining } = planInsert(
     allowed,
     drafts.filter(isSound).map(({ document }) => document),
   )
   const start = (): Tally => {
-    const page = createPage(allowed, remaining, pageBounds(deps))
+    const page = createPage(allowed, remaining, pageBounds(deps, work))
     return createTally({ operation: 'insert', schema, page, range: request.range })
   }
   const isHopeless = write.atomic && !drafts.every(isSound)
@@ -38,18 +40,19 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
     for (const draft of drafts) tally.add(refusal(draft), draft.sent)
     return tally.respond(!isHopeless)
   }
-  let tally!: Tally
+  let tally: Tally | undefined
   let told!: ReturnType<typeof inOrder>
   const begin = (): Report => {
+    tally?.release()
     tally = start()
     told = inOrder(drafts, tally.add)
     return told.report
   }
   const isCommitted = await deps
     .storeOf(schema)
-    .write(watched(write, schema, { deps, caller }), begin, boundsOf(deps, request))
+    .write(watched(write, schema, { deps, caller, work }), begin, boundsOf(work, request))
   told.finish()
-  return tally.respond(isCommitted)
+  return tally!.respond(isCommitted)
 }
 
 interface Draft {
@@ -61,14 +64,21 @@ interface Draft {
 async function prepareAll(
   deps: Deps,
   data: readonly Json[],
-  allowed: AllowedInsert,
+  { allowed, work }: { readonly allowed: AllowedInsert; readonly work: Work },
 ): Promise<readonly Draft[]> {
   const sources = await sourcesFor(deps, allowed.schema, data)
-  return data.map((sent) => {
-    const prepared = prepareDocument(allowed.schema, sent, sources)
-    return { sent, document: prepared.document, faults: [...prepared.faults, ...denials(prepared, allowed)] }
-  })
+  return during(work, () =>
+    data.map((sent) => {
+      spend(STEPS_PER_DOCUMENT)
+      const prepared = prepareDocument(allowed.schema, sent, sources)
+      const faults = [...prepared.faults, ...denials(prepared, allowed)]
+      return { sent, document: prepared.document, faults }
+    }),
+  )
 }
+
+/** A small document takes a few microseconds to check. */
+const STEPS_PER_DOCUMENT = 50
 
 function isSound({ faults }: Draft): boolean {
   return faults.length === 0

@@ -7,6 +7,7 @@ import { createRegistry } from '../metadata/registry.ts'
 import { openStore } from '../store/open.ts'
 import { LocationError } from '../store/postgres/location.ts'
 import { withSequencesOf } from '../store/shared-sequences.ts'
+import type { Loan } from '../base/loan.ts'
 import type { Store } from '../store/store.ts'
 import { dataService } from './data.ts'
 import { type DeliveryDeps, type SinkMeter, startDelivery, toldUpTo } from './deliver.ts'
@@ -40,6 +41,16 @@ export interface ServiceOptions {
   readonly onInternalError: (error: unknown) => void
   readonly onStoreTiming?: (operation: string, seconds: number) => void
   readonly sinkMeter?: SinkMeter
+  /** Whether what is too much for this thread is left to others: then operations may throw `TooMuchForThisThread`. */
+  readonly offloads?: boolean
+}
+
+/** The service once more, in a thread beside the one that owns the embedded databases. */
+export interface ThreadServiceOptions extends Pick<
+  ServiceOptions,
+  'datasources' | 'limits' | 'onInternalError' | 'onStoreTiming'
+> {
+  readonly borrow: (datasource: string) => Promise<Loan>
 }
 
 /** The service cannot begin on these data. */
@@ -53,10 +64,43 @@ export class OpenError extends Error {
   }
 }
 
+/** Answers requests about data and metadata; delivering and keeping events is left to the service that owns the data. */
+export async function openThreadService(options: ThreadServiceOptions): Promise<Service> {
+  await using opened = new AsyncDisposableStack()
+  const core = await openCore(options, opened)
+  await core.registry.reload()
+  const events = openEventReading(core.eventDeps, DEFAULT_EVENT_KEEPING, opened)
+  const owned = opened.move()
+  return { ...core.service, ...events, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
 /** A database out of reach does not keep the service from opening: it is not ready until the database answers. */
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { limits, now = () => new Date(), onInternalError } = options
   await using opened = new AsyncDisposableStack()
+  const { service, stores, registry, eventDeps } = await openCore(options, opened)
+  const { onInternalError, datasources } = options
+  const isShared = [...stores.values()].some(({ kind }) => kind !== 'sqlite')
+  const [store] = stores.values()
+  const upkeep = opened.use(keepUp({ store: store!, registry, isShared, onInternalError }))
+  const { location } = datasources[0]!
+  await upkeep.begun.catch((error: unknown) => Promise.reject(new OpenError(location, error)))
+  const told = openEvents(eventDeps, options, opened)
+  const owned = opened.move()
+  return {
+    ...service,
+    ...told,
+    ready: () =>
+      presentably(onInternalError, async () => {
+        upkeep.requireLoaded()
+        await service.ready()
+      }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** Stores, metadata, and all that is asked of documents. */
+async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
+  const { limits, now = () => new Date(), onInternalError } = options
   const stores = await openStores(options, opened)
   const [[, store], ...others] = [...stores] as [[string, Store], ...[string, Store][]]
   const storeIn = (datasource: string): Store => stores.get(datasource)!
@@ -66,18 +110,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     backendOf: (datasource) => storeIn(datasource).kind,
   }
   const registry = createRegistry(store, { ...configured, others: new Map(others), now })
-  const isShared = [...stores.values()].some(({ kind }) => kind !== 'sqlite')
-  const upkeep = opened.use(keepUp({ store, registry, isShared, onInternalError }))
   const { location } = options.datasources[0]!
-  await upkeep.begun.catch((error: unknown) => Promise.reject(new OpenError(location, error)))
   const schemaOf: Deps['schemaOf'] = (entity, version) => registry.schemaOf(entity, version)
   const datasourceOf = (entity: string): string => registry.infoOf(entity).datastore.datasource
   const isInStep = async (): Promise<boolean> =>
     !registry.isPartial() && (await store.readEpoch()) === registry.epoch()
   const eventDeps = { stores, limits, now, onInternalError, schemaOf, datasourceOf, isInStep }
-  const told = openEvents(eventDeps, options, opened)
-  const owned = opened.move()
-  return {
+  const service = {
     store: { kind: store.kind, description: store.description, location: maskLocation(location) },
     data: dataService({
       schemaOf,
@@ -93,15 +132,23 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       onInternalError,
     }),
     metadata: metadataService(registry, configured),
-    ...told,
-    ready: () =>
-      presentably(onInternalError, async () => {
-        upkeep.requireLoaded()
-        await Promise.all([...stores.values()].map((each) => each.ping()))
-      }),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
+    epoch: () => registry.epoch(),
+    refresh: async (epoch = Infinity) => {
+      if (registry.epoch() < epoch) await registry.reload()
+    },
+    lendWriter: async (datasource) => await storeIn(datasource).lendWriter!(),
+    async ready() {
+      await Promise.all([...stores.values()].map((each) => each.ping()))
+    },
+  } satisfies Partial<Service>
+  return { service, stores, registry, eventDeps }
 }
+
+type CoreOptions = Pick<
+  ServiceOptions,
+  'datasources' | 'limits' | 'onInternalError' | 'onStoreTiming' | 'now' | 'offloads'
+> &
+  Partial<Pick<ThreadServiceOptions, 'borrow'>>
 
 function openEvents(
   deps: Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores' | 'isInStep'>,
@@ -118,8 +165,18 @@ function openEvents(
       enabledToldUpTo: (name) => told(name, false),
     }),
   )
+  opened.use(
+    startDelivery({ ...deps, places: createSinkPlaces(deps), settings, ...(sinkMeter && { sinkMeter }) }),
+  )
+  return openEventReading(deps, settings, opened)
+}
+
+function openEventReading(
+  deps: Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores' | 'isInStep'>,
+  settings: EventSettings,
+  opened: AsyncDisposableStack,
+): Pick<Service, 'events' | 'sinks'> {
   const places = createSinkPlaces(deps)
-  opened.use(startDelivery({ ...deps, places, settings, ...(sinkMeter && { sinkMeter }) }))
   const { schemaOf } = deps
   const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store, deps)]))
   return {
@@ -129,7 +186,7 @@ function openEvents(
 }
 
 async function openStores(
-  { datasources, onStoreTiming, onInternalError }: ServiceOptions,
+  { datasources, onStoreTiming, onInternalError, offloads = false, borrow }: CoreOptions,
   opened: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Store>> {
   const stores = new Map<string, Store>()
@@ -137,7 +194,9 @@ async function openStores(
     if (stores.has(name)) throw new TypeError(`there are two datasources "${name}"`)
     const store = await openStore(location, {
       onError: onInternalError,
+      offloads,
       ...(onStoreTiming && { onTiming: onStoreTiming }),
+      ...(borrow && { borrow: () => borrow(name) }),
     }).catch((error: unknown) => Promise.reject(new OpenError(location, error)))
     const [first] = stores.values()
     stores.set(name, opened.use(first ? withSequencesOf(first, store) : store))

@@ -3,11 +3,13 @@ import type { Showing, Sight } from '../access/requests.ts'
 import { memberCutter } from '../base/cut-members.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
 import { memoized, once } from '../base/memo.ts'
+import { during, spend } from '../base/work.ts'
 import { compileProjection } from '../lang/project.ts'
 import { hiddenMembers } from '../lang/strip.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { StoredDocument } from '../plan/plan.ts'
 import type { Remaining } from '../plan/read.ts'
+import type { PageBounds } from './deps.ts'
 import { documentVersion } from './document-version.ts'
 import { compileFillIn } from './fill-in.ts'
 import { type Slot, slotsOf } from './joined-tree.ts'
@@ -27,6 +29,8 @@ export interface Page {
   readonly line: (document: StoredDocument, slots?: readonly Slot[]) => JsonText
   /** All that was taken. */
   readonly shown: Shown
+  /** Gives back what was reserved for the answer, where a store begins again and nothing of it is sent. */
+  readonly release: () => void
 }
 
 export interface Shown {
@@ -35,11 +39,7 @@ export interface Shown {
 }
 
 /** Without a remaining projection the documents are shown as they are stored. */
-export function createPage(
-  showing: Showing,
-  remaining: Remaining,
-  { maxBytes, secret }: { readonly maxBytes: number; readonly secret: string },
-): Page {
+export function createPage(showing: Showing, remaining: Remaining, { work, secret }: PageBounds): Page {
   const { show, versionOf } = showing.shownAs
     ? oneByOne({ ...showing, shownAs: showing.shownAs }, remaining, secret)
     : allAlike(showing, remaining, secret)
@@ -47,21 +47,28 @@ export function createPage(
     `{"documentVersion":${quoted(versionOf(document))}}`
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
-  let size = 0
+  const tooLarge = (maxBytes: number): Error => tooLargeResult(maxBytes, remaining.joins)
+  let reserved = 0
   return {
     show,
     metadataOf,
     line: (document, slots) =>
       `{"processed":${show(document, slots)},"resultMetadata":${metadataOf(document)}}`,
     shown: { processed, resultMetadata },
-    take(document, slots) {
-      const text = show(document, slots)
-      size += text.length
-      if (size > maxBytes) {
-        throw tooLargeResult(maxBytes, remaining.joins)
-      }
-      processed.push(text)
-      resultMetadata.push(metadataOf(document))
+    take: (document, slots) =>
+      during(work, () => {
+        const text = show(document, slots)
+        const metadata = metadataOf(document)
+        spend(STEPS_PER_DOCUMENT + text.length / CHARACTERS_COPIED_PER_STEP)
+        const size = text.length + metadata.length
+        work.reserveAnswer(size, tooLarge)
+        reserved += size
+        processed.push(text)
+        resultMetadata.push(metadata)
+      }),
+    release() {
+      work.releaseAnswer(reserved)
+      reserved = 0
     },
   }
 }
@@ -79,7 +86,7 @@ function allAlike(showing: Showing, remaining: Remaining, secret: string): Look 
   const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
   const shower = once(() => showerFor(showing, remaining, { sight: showing.sight, secret }))
   const project: Page['show'] = (document, slots) =>
-    shower()(parseTrusted(document.text) as JsonObject, { document, slots, versionOf })
+    shower()(parsed(document), { document, slots, versionOf })
   if (showing.projection.length === 0) return { show: () => '{}', versionOf }
   const isKnown = knowing(schema)
   const cut = isWhole ? cutterOf(schema)(showing.sight) : undefined
@@ -114,7 +121,7 @@ function oneByOne(
     | undefined
   const lookAt = (document: StoredDocument) => {
     if (last?.document === document) return last
-    const value = parseTrusted(document.text) as JsonObject
+    const value = parsed(document)
     last = { document, value, sight: showing.shownAs(value) }
     return last
   }
@@ -131,6 +138,16 @@ function oneByOne(
   }
   return { show, versionOf }
 }
+
+/** Every value in it is looked at again until it is printed, so parsing stands for all of that. */
+function parsed({ text }: StoredDocument): JsonObject {
+  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  return parseTrusted(text) as JsonObject
+}
+
+const STEPS_PER_DOCUMENT = 20
+const CHARACTERS_COPIED_PER_STEP = 64
+const CHARACTERS_PARSED_PER_STEP = 2
 
 type Shower = (value: JsonObject, of: Seeing) => JsonText
 

@@ -1,7 +1,6 @@
 /** The edge of a bulk: which entries it holds. An entry that makes no sense is that entry's error, not the bulk's. */
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../base/json.ts'
-import type { HangUp } from './deps.ts'
 import { agreed, readExecution } from './request.ts'
 import type { Target } from './service.ts'
 
@@ -26,15 +25,10 @@ interface BulkTask {
 const BULK_OPERATIONS = ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate'] as const
 export type BulkOperation = (typeof BULK_OPERATIONS)[number]
 
-interface BulkBounds {
-  readonly maxRequests: number
-  readonly hangUp: HangUp | undefined
-}
-
 const BULK_KEYS = new Set(['requests', 'ordered', 'atomic', 'execution', 'client', 'clientId'])
 const ENTRY_KEYS = new Set(['seq', 'op', 'request'])
 
-export function readBulk(body: Json | undefined, { maxRequests, hangUp }: BulkBounds): Bulk {
+export function readBulk(body: Json | undefined, maxRequests: number): Bulk {
   if (!isObject(body)) throw invalid('a bulk must be an object with "requests"')
   refuseUnknown(body, BULK_KEYS, '')
   const { requests } = body
@@ -44,7 +38,7 @@ export function readBulk(body: Json | undefined, { maxRequests, hangUp }: BulkBo
     throw new ServiceError('crud:LimitExceeded', message, { at: '/requests' })
   }
   const seqs = new Set<number>()
-  const entries = requests.map((entry, i) => readEntry(entry, `/requests/${i}`, { seqs, hangUp }))
+  const entries = requests.map((entry, i) => readEntry(entry, `/requests/${i}`, seqs))
   return {
     entries: entries.sort((a, b) => a.seq - b.seq),
     ordered: readClaim(body, 'ordered') ?? true,
@@ -52,22 +46,17 @@ export function readBulk(body: Json | undefined, { maxRequests, hangUp }: BulkBo
   }
 }
 
-interface Reading {
-  readonly seqs: Set<number>
-  readonly hangUp: HangUp | undefined
-}
-
-function readEntry(entry: Json, at: string, { seqs, hangUp }: Reading): BulkEntry {
+function readEntry(entry: Json, at: string, seqs: Set<number>): BulkEntry {
   const seq = isObject(entry) ? entry['seq'] : undefined
   if (!isObject(entry) || typeof seq !== 'number' || !Number.isSafeInteger(seq)) {
     throw invalid('an entry needs an integer "seq"', `${at}/seq`)
   }
   if (seqs.has(seq)) throw invalid('"seq" must be unique in the bulk', `${at}/seq`)
   seqs.add(seq)
-  return { seq, task: readTask(entry, at, hangUp) }
+  return { seq, task: readTask(entry, at) }
 }
 
-function readTask(entry: JsonObject, at: string, hangUp: HangUp | undefined): BulkTask | ServiceError {
+function readTask(entry: JsonObject, at: string): BulkTask | ServiceError {
   try {
     refuseUnknown(entry, ENTRY_KEYS, at)
     const { op, request } = entry
@@ -80,7 +69,7 @@ function readTask(entry: JsonObject, at: string, hangUp: HangUp | undefined): Bu
     return {
       operation,
       request,
-      target: { entity, ...(version !== undefined && { version }), ...(hangUp && { hangUp }) },
+      target: { entity, ...(version !== undefined && { version }) },
     }
   } catch (error) {
     if (error instanceof ServiceError) return error.within('bulk')

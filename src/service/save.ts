@@ -4,6 +4,7 @@ import type { AllowedSave } from '../access/requests.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import { type Work, during, spend } from '../base/work.ts'
 import type { Query } from '../lang/query.ts'
 import { resolveProjection } from '../lang/resolve.ts'
 import { type FieldRef, resolveField, rootScope } from '../lang/scope.ts'
@@ -15,7 +16,7 @@ import { carryMembers } from '../schema/carry.ts'
 import { castDocument, prepareDocument } from '../schema/document.ts'
 import { type Field, isReplacedByOmission } from '../schema/field.ts'
 import type { Freshness } from './document-version.ts'
-import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { denials } from './denials.ts'
 import { createPage } from './page.ts'
 import type { SaveRequest } from './request.ts'
@@ -31,25 +32,30 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const { upsert, atomic } = request
   const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
   const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
-  const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness }))
+  const work = workOf(deps, request)
+  const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness, work }))
   const { write, ...remaining } = planSave(allowed, items)
-  let tally!: Tally
+  let tally: Tally | undefined
   const begin = (): Report => {
-    const page = createPage(allowed, remaining, pageBounds(deps))
+    tally?.release()
+    const page = createPage(allowed, remaining, pageBounds(deps, work))
     tally = createTally({ operation: 'save', schema, page, range: request.range })
-    return (outcome, item) => tally.add(outcome, request.data[item!]!)
+    return (outcome, item) => tally!.add(outcome, request.data[item!]!)
   }
   const isCommitted = await deps
     .storeOf(schema)
-    .write(watched(write, schema, { deps, caller }), begin, boundsOf(deps, request))
-  return tally.respond(isCommitted)
+    .write(watched(write, schema, { deps, caller, work }), begin, boundsOf(work, request))
+  return tally!.respond(isCommitted)
 }
 
 interface Saving {
   readonly deps: Deps
   readonly allowed: Authorized<AllowedSave>
   readonly freshness: Freshness
+  readonly work: Work
 }
+
+const STEPS_PER_DOCUMENT = 50
 
 function itemFor(sent: Json, saving: Saving): SaveItem {
   const { schema, sight } = saving.allowed
@@ -57,9 +63,11 @@ function itemFor(sent: Json, saving: Saving): SaveItem {
   const query = identityQuery(sent, saving.allowed)
   return {
     ...(query && { query }),
-    change(stored, draw) {
-      return stored ? replace(stored, sent, { ...saving, draw }) : create(sent, { ...saving, draw })
-    },
+    change: (stored, draw) =>
+      during(saving.work, () => {
+        spend(STEPS_PER_DOCUMENT + (stored?.text.length ?? 0))
+        return stored ? replace(stored, sent, { ...saving, draw }) : create(sent, { ...saving, draw })
+      }),
   }
 }
 

@@ -52,9 +52,15 @@ async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise
   return processed.map((text) => parseTrusted(text) as JsonObject)
 }
 
-/** Whoever waits for the answer waits for the lookup, too. */
-function savedSearchesFor({ hangUp }: Target): Target {
-  return { entity: SAVED_SEARCH, ...(hangUp && { hangUp }) }
+/** The lookup is part of the request: the same clock, the same caller. */
+function savedSearchesFor({ hangUp, work, chargedTo, offload }: Target): Target {
+  return {
+    entity: SAVED_SEARCH,
+    ...(hangUp && { hangUp }),
+    ...(work && { work }),
+    ...(chargedTo !== undefined && { chargedTo }),
+    ...(offload && { offload }),
+  }
 }
 
 /** The most exact one wins: the version itself, then `1.0`, then `1`, then any version; of equals the least `_id`. */

@@ -1,8 +1,10 @@
 /** Everything Smalt can do, as functions of a caller and a request; HTTP is one way to reach it. */
 import type { Caller } from '../access/caller.ts'
 import type { Json } from '../base/json.ts'
+import type { Work } from '../base/work.ts'
 import type { HangUp } from './deps.ts'
 import type { LockResult } from './locks.ts'
+import type { Loan } from '../base/loan.ts'
 import type { DataResponse, JsonText } from './response.ts'
 
 /** What the path of a data request names, and whether somebody still waits for the answer. */
@@ -10,7 +12,19 @@ export interface Target {
   readonly entity: string
   readonly version?: string
   readonly hangUp?: HangUp
+  /** The clock and the budget of the request; it gets its own when absent. */
+  readonly work?: Work
+  /** Who is charged for shared resources, such as reader threads. */
+  readonly chargedTo?: string
+  /** Has another thread do what is too much for this one; absent where there is none, or where this is that thread. */
+  readonly offload?: Offload
 }
+
+/** Runs an operation from its start in another thread; gives the text of its response document. */
+export type Offload = (operation: string, target: Target, body: Json) => Promise<JsonText>
+
+/** What belongs to a request rather than to what it asks for. */
+export type RequestContext = Pick<Target, 'hangUp' | 'work' | 'chargedTo' | 'offload'>
 
 export interface SearchTarget extends Target {
   /** Of the saved search. */
@@ -32,6 +46,12 @@ export interface Service extends AsyncDisposable {
   readonly store: { readonly kind: string; readonly description: string; readonly location: string }
   /** Resolves when stores and metadata are usable, and fails with the reason when not. */
   ready(): Promise<void>
+  /** Of the metadata in use; rises with every change. */
+  epoch(): number
+  /** Reads metadata again unless it is at least this recent; always, without an epoch. */
+  refresh(epoch?: number): Promise<void>
+  /** Lends the right to write to an embedded datasource to another thread of this process. */
+  lendWriter(datasource: string): Promise<Loan>
 }
 
 /** Data operations never throw what a caller can cause: errors stand in the response document. */
@@ -55,7 +75,9 @@ export interface DataService {
   /** The versions of a document, oldest first; by `from`, `to` and `maxResults`. */
   history(caller: Caller, target: HistoryTarget, parameters: URLSearchParams): Promise<DataResponse>
   /** Throws a ServiceError only when the bulk as a whole is unusable. */
-  bulk(caller: Caller, body: Json | undefined, hangUp?: HangUp): Promise<JsonText>
+  bulk(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<JsonText>
+  /** One document of a find, as a line of its stream; empty when it is gone. */
+  line(caller: Caller, target: Target, body: Json | undefined): Promise<JsonText>
   /** Runs a saved search; the body holds values by parameter, `overrides` may be `P`, `S`, `from`, `to`, `maxResults`. */
   search(
     caller: Caller,

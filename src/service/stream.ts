@@ -3,7 +3,8 @@ import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import { planFind } from '../plan/read.ts'
 import type { Schema } from '../schema/schema.ts'
-import { type Deps, boundsOf } from './deps.ts'
+import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../base/work.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { allowedFind } from './find.ts'
 import { type Page, createPage } from './page.ts'
 import { countMatches, goesAlong } from './read-page.ts'
@@ -22,17 +23,34 @@ export async function stream(
   const { schema } = allowed
   const requireAccess = accessWatch(deps, { allowed, caller, request })
   const plan = planFind(allowed, goesAlong(deps))
-  const reading = { deps, schema, bounds: boundsOf(deps, request), asOf: request.asOf }
-  const page = createPage(allowed, plan, { maxBytes: Infinity, secret: deps.secret() })
+  const work = workOf(deps, request)
+  const reading = { deps, schema, bounds: boundsOf(work, request), asOf: request.asOf }
+  const page = createPage(allowed, plan, pageBounds(deps, work))
   const documents = streamPage(plan, reading)
   const first = await documents.next()
   const count = async (): Promise<number> => (plan.read.counted ? await countMatches(plan, reading) : 0)
   const { onInternalError } = deps
-  return lines(schema, { page, count, first, rest: documents, requireAccess, onInternalError })
+  const line = lineOf(page, request, deps)
+  return lines(schema, { line, count, first, rest: documents, requireAccess, onInternalError })
+}
+
+/** Each document has a budget of its own; one that is too much for this thread is rendered by another. */
+function lineOf(page: Page, request: FindRequest, { limits }: Deps) {
+  const { offload, body } = request
+  return async (...[document, slots]: ReadDocument): Promise<JsonText> => {
+    const steps = offload && { steps: INLINE_STEPS }
+    const own = new Work({ timeLimitMs: limits.queryTimeMs, ...steps })
+    try {
+      return during(own, () => page.line(document, slots))
+    } catch (error) {
+      if (!(error instanceof TooMuchForThisThread) || !offload) throw error
+      return await offload('line', request, { find: body, id: document.id })
+    }
+  }
 }
 
 interface Running {
-  readonly page: Page
+  readonly line: (...document: ReadDocument) => Promise<JsonText>
   readonly first: IteratorResult<ReadDocument, unknown>
   readonly rest: AsyncIterator<ReadDocument>
   readonly count: () => Promise<number>
@@ -42,13 +60,15 @@ interface Running {
 
 /** However it ends, also right after the header, the cursor behind it is closed. */
 async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText> {
-  const { page, first, rest, count, requireAccess } = running
+  const { line, first, rest, count, requireAccess } = running
   const { entity, version: entityVersion } = schema
   try {
     yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
     for (let next = first; !next.done; next = await rest.next()) {
       requireAccess()
-      yield page.line(...next.value)
+      const text = await line(...next.value)
+      // empty: deleted since it was read
+      if (text !== '') yield text
     }
     const matchCount = await count()
     requireAccess()

@@ -11,6 +11,8 @@ export interface Tally {
   /** `data` is the document as its sender knows it, for the case that it failed. */
   readonly add: (outcome: Outcome, data: Json) => void
   readonly respond: (isCommitted: boolean) => DataResponse
+  /** Where a store begins again: nothing that was counted is sent. */
+  readonly release: () => void
 }
 
 interface TallyOptions {
@@ -35,6 +37,7 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
   }
 
   return {
+    release: page.release,
     add(outcome, data) {
       entries.push({ data, faults: faultsOf(outcome) })
       if (outcome.kind === 'inserted' || outcome.kind === 'updated' || outcome.kind === 'kept')

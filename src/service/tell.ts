@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Caller } from '../access/caller.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
 import { memoized } from '../base/memo.ts'
+import { type Work, during } from '../base/work.ts'
 import { makeEvent } from '../events/make-event.ts'
 import { type Hook, printHook } from '../metadata/hooks.ts'
 import type { Notice, Tell, WatchedChange, WritePlan } from '../plan/plan.ts'
@@ -10,19 +11,25 @@ import type { Schema } from '../schema/schema.ts'
 import type { Deps } from './deps.ts'
 
 /** The plan of a write, with who writes, and what is told of it where somebody watches. */
-export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, caller }: Telling): P {
+export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, caller, work }: Telling): P {
   const hooks = deps.hooksOf(schema.entity)
   const { principal } = caller
   if (hooks.length === 0) return { ...plan, principal }
-  return { ...plan, principal, tell: tellerFor(hooks, schema, { deps, caller }) }
+  const tell = tellerFor(hooks, schema, { deps, caller })
+  return { ...plan, principal, tell: (change) => during(work, () => tell(change)) }
 }
 
 interface Telling {
   readonly deps: Pick<Deps, 'hooksOf' | 'now'>
   readonly caller: Caller
+  readonly work: Work
 }
 
-function tellerFor(hooks: readonly Hook[], schema: Schema, { deps, caller }: Telling): Tell {
+function tellerFor(
+  hooks: readonly Hook[],
+  schema: Schema,
+  { deps, caller }: Pick<Telling, 'deps' | 'caller'>,
+): Tell {
   return (change) => {
     const watching = hooks.filter(({ actions }) => actions.includes(change.operation))
     if (watching.length === 0) return []

@@ -5,6 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isNumber, parseTrusted } from '../base/json.ts'
 import { memoized } from '../base/memo.ts'
+import { during, spend } from '../base/work.ts'
 import { compileUpdate } from '../lang/apply.ts'
 import { resolveUpdate } from '../lang/resolve-update.ts'
 import { resolveProjection } from '../lang/resolve.ts'
@@ -12,7 +13,7 @@ import { rootScope } from '../lang/scope.ts'
 import type { Outcome, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
-import { type Deps, boundsOf, pageBounds } from './deps.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { resolveSelection } from './following.ts'
 import { type Page, createPage } from './page.ts'
 import type { UpdateRequest } from './request.ts'
@@ -36,24 +37,29 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
     },
     caller,
   )
-  const { write: wanted, ...remaining } = planUpdate(allowed, changeBy(deps, allowed, request))
-  const bounds = boundsOf(deps, request)
+  const work = workOf(deps, request)
+  const change = changeBy(deps, allowed, request)
+  const { write: wanted, ...remaining } = planUpdate(allowed, (stored, draw) =>
+    during(work, () => change(stored, draw)),
+  )
+  const bounds = boundsOf(work, request)
   const write = await selectFirst(wanted, schema, { deps, bounds })
-  let tally!: Tally
+  let tally: Tally | undefined
   let matchCount = 0
   const begin = (): Report => {
-    const page = createPage(allowed, remaining, pageBounds(deps))
+    tally?.release()
+    const page = createPage(allowed, remaining, pageBounds(deps, work))
     tally = createTally({ operation: 'update', schema, page, range: request.range })
     matchCount = 0
     return (outcome) => {
       matchCount++
-      tally.add(outcome, sighted(outcome, page, { request, allowed }))
+      tally!.add(outcome, sighted(outcome, page, { request, allowed }))
     }
   }
   const isCommitted = await deps
     .storeOf(schema)
-    .write(watched(write, schema, { deps, caller }), begin, bounds)
-  return { ...tally.respond(isCommitted), matchCount }
+    .write(watched(write, schema, { deps, caller, work }), begin, bounds)
+  return { ...tally!.respond(isCommitted), matchCount }
 }
 
 /** What becomes of one document. */
@@ -74,6 +80,7 @@ function changeBy(
     const state = freshness(stored)
     if (state === 'unlisted') return { kind: 'skip' }
     if (state !== 'current') return { kind: 'refuse', faults: [state] }
+    spend(stored.text.length)
     const before = documentIn(stored)
     const sight = allowed.sightOf?.(before) ?? allowed.sight
     const { apply, hiddenNamed } = readied(sight)
