@@ -45,6 +45,7 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
     datasources,
     limits,
     events,
+    offloads: true,
     onStoreTiming: metrics.observeStore,
     sinkMeter: metrics.sinks,
     onInternalError: (error) => {
@@ -57,7 +58,14 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
     const { origins } = config.auth
     const isMetricsPublic = config.metrics === 'public'
     const options = { service, limits, auth, log, metrics, host, port }
-    const server = await startServer({ ...options, origins, rateLimit, isMetricsPublic, tls })
+    const server = await startServer({
+      ...options,
+      origins,
+      rateLimit,
+      isMetricsPublic,
+      tls,
+      threads: { datasources },
+    })
     return {
       port: server.port,
       store: service.store.description,

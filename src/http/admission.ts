@@ -4,7 +4,6 @@ import { type Caller, requirePermission } from '../access/caller.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import { hostKind } from '../auth/loopback.ts'
 import { ServiceError } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
 import { Aborted } from './body.ts'
 import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
@@ -63,8 +62,7 @@ export function identify(gate: Gate, exchange: Exchange, route: Route): void | P
 }
 
 /** Takes what this request costs beyond the one that every request costs. */
-export function charge(gate: Gate, exchange: Exchange, body: Json | undefined): void {
-  const cost = exchange.bound?.route.cost?.(body) ?? 1
+export function charge(gate: Gate, exchange: Exchange, cost: number): void {
   if (cost > 1) pay(gate, exchange, { count: cost - 1, before: 1 })
 }
 
@@ -117,6 +115,12 @@ function pay({ take, auth }: Gate, exchange: Exchange, { count, before }: typeof
       'crud:TooManyRequests',
       `too many requests; try again in ${exchange.retryAfterSeconds} s`,
     )
+}
+
+/** Who is charged for threads and connections. A name that is only said separates those who do not cheat. */
+export function payerOf({ auth }: Pick<Gate, 'auth'>, { caller, request }: Exchange): string {
+  if (auth.isProven(caller)) return `name ${caller.principal}`
+  return `address ${request.socket.remoteAddress} ${caller.principal}`
 }
 
 function accessTo({ access, operationId }: Route, { isMetricsPublic }: Gate): Access {

@@ -41,13 +41,17 @@ export function readBody(request: IncomingMessage, limits: Limits): Promise<Buff
 /** The caller went away before the request was complete; nobody is left to be answered. */
 export class Aborted extends Error {}
 
-export function parseBody(bytes: Buffer, limits: Limits): Json | undefined {
+export function parseBody(bytes: Uint8Array, limits: Limits): Json | undefined {
   if (bytes.length === 0) return undefined
   if (!isUtf8(bytes)) throw new ServiceError('crud:InvalidRequest', 'the body is not valid UTF-8')
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw new ServiceError('crud:InvalidRequest', 'the body begins with a byte order mark; send it without')
   }
-  return parseJson(bytes.toString('utf8'), limits.nesting)
+  return parseJson(textOf(bytes), limits.nesting)
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
 }
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;.*)?$/i

@@ -18,6 +18,7 @@ import {
   dataReply,
   STREAM_TYPE,
   type StreamReply,
+  contextOf,
   targetOf,
 } from './route.ts'
 import { SEARCH_ROUTES } from './search-routes.ts'
@@ -206,7 +207,7 @@ async function find(call: Call): Promise<Reply | StreamReply> {
   return 'status' in answer ? dataReply(answer) : { lines: answer }
 }
 
-function wantsStream({ accept, search }: Call): boolean {
+export function wantsStream({ accept, search }: Pick<Call, 'accept' | 'search'>): boolean {
   if (accept.includes(STREAM_TYPE)) return true
   if (search === '') return false
   const stream = new URLSearchParams(search).get('stream')
@@ -237,8 +238,8 @@ function entriesOf(body: Json | undefined): number {
   return isArray(requests) ? requests.length : 1
 }
 
-async function bulk({ app, caller, body, hangUp }: Call): Promise<Reply> {
-  return { status: 200, text: await app.service.data.bulk(caller, body, hangUp) }
+async function bulk({ app, caller, body, ...context }: Call): Promise<Reply> {
+  return { status: 200, text: await app.service.data.bulk(caller, body, contextOf(context)) }
 }
 
 function request(example: { readonly [key: string]: Json }): Content {

@@ -70,14 +70,15 @@ const GONE = new Error('the caller hung up')
 export function send(exchange: Exchange, reply: Reply, isLast: boolean): number {
   const { response } = exchange
   const { text, status } = reply
-  const bytes = Buffer.byteLength(text)
+  const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.length
   const headers = headersOf(exchange, reply.type ?? JSON_TYPE, reply.contentSecurityPolicy)
   if (status !== 204) headers.push('Content-Length', String(bytes))
   if (reply.headers) headers.push(...reply.headers)
   if (status >= 400) headers.push(...refusalHeaders(exchange, status))
   if (isLast || exchange.isCut) headers.push('Connection', 'close')
   response.writeHead(status, headers)
-  if (exchange.isCut) lingerBeforeClosing(exchange, text)
+  if (exchange.isCut) lingerBeforeClosing(exchange, String(text))
+  else if (typeof text !== 'string') response.end(text)
   // ASCII alone needs no encoding, and node writes it in one copy
   else response.end(text, bytes === text.length ? 'latin1' : 'utf8')
   return bytes

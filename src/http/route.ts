@@ -3,9 +3,10 @@ import type { Shape } from '../base/shape.ts'
 import type { Caller, Permission } from '../access/caller.ts'
 import type { Code } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import type { Work } from '../base/work.ts'
 import { type DataResponse, httpStatusOf, printResponse } from '../service/response.ts'
 import type { HangUp } from '../service/deps.ts'
-import type { FollowedEvents, Service, Target } from '../service/service.ts'
+import type { FollowedEvents, Offload, RequestContext, Service, Target } from '../service/service.ts'
 
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -85,6 +86,12 @@ export interface Call {
   /** What the caller would like the answer to be in. */
   readonly accept: string
   readonly hangUp: HangUp
+  /** The clock and the budget of the request. */
+  readonly work: Work
+  /** Who is charged for shared resources. */
+  readonly chargedTo?: string
+  /** Has another thread do a part of the request that is too much for this one. */
+  readonly offload?: Offload
   /** Aborted when the server is about to end. */
   readonly ending: AbortSignal
   /** The number of the event that the caller had last. */
@@ -95,7 +102,8 @@ export type Params = Readonly<Record<string, string | undefined>>
 
 export interface Reply {
   readonly status: number
-  readonly text: string
+  /** Bytes where another thread has printed it. */
+  readonly text: string | Uint8Array
   readonly type?: string
   /** What a browser may do with it; nothing at all when absent. */
   readonly contentSecurityPolicy?: string
@@ -127,9 +135,15 @@ export function jsonReply(value: Json): Reply {
   return { status: 200, text: JSON.stringify(value) }
 }
 
-export function targetOf({
-  params: { entity = '', version },
-  hangUp,
-}: Pick<Call, 'params' | 'hangUp'>): Target {
-  return version === undefined ? { entity, hangUp } : { entity, version, hangUp }
+export function targetOf(call: Pick<Call, 'params'> & ContextOfCall): Target {
+  const { entity = '', version } = call.params
+  const context = contextOf(call)
+  return version === undefined ? { entity, ...context } : { entity, version, ...context }
+}
+
+type ContextOfCall = Pick<Call, 'hangUp' | 'work' | 'chargedTo' | 'offload'>
+
+/** What belongs to the request rather than to what it asks for. */
+export function contextOf({ hangUp, work, chargedTo, offload }: ContextOfCall): RequestContext {
+  return { hangUp, work, ...(chargedTo !== undefined && { chargedTo }), ...(offload && { offload }) }
 }

@@ -6,14 +6,15 @@ import type { Authentication } from '../auth/authentication.ts'
 import { refuseOpenNetwork } from '../auth/open.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import { once } from '../base/memo.ts'
-import type { Json } from '../base/json.ts'
+import { INLINE_STEPS, Work, during } from '../base/work.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Service } from '../service/service.ts'
-import { type Gate, admit, charge, identify } from './admission.ts'
+import { type Gate, admit, charge, identify, payerOf } from './admission.ts'
 import { Aborted, checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { answerClientError } from './client-error.ts'
 import { TRUSTED_MS, recheck, watchCaller, watchRights, watchWork } from './caller-watch.ts'
 import { allowOrigins } from './cors.ts'
+import { wantsStream } from './data-routes.ts'
 import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
 import { type Bound, Exchange, send } from './exchange.ts'
@@ -29,6 +30,8 @@ import { sendStream } from './send-stream.ts'
 import type { AnyReply, App, EventsReply, Reply, Route, StreamReply } from './route.ts'
 import { createRouter } from './router.ts'
 import { ROUTES } from './routes.ts'
+import { INLINE_BODY_BYTES, type Request, handle, isOffloadable } from './threads/offloading.ts'
+import { type ThreadOptions, type Threads, createThreads } from './threads/pool.ts'
 
 // An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
 const { createServer: createPlainServer } = process.getBuiltinModule('node:http')
@@ -51,6 +54,8 @@ export interface ServerOptions {
   readonly isMetricsPublic?: boolean
   /** Plain HTTP when absent. */
   readonly tls?: Tls | undefined
+  /** Where the service keeps its data, for threads that open it once more; all is done by this thread when absent. */
+  readonly threads?: Pick<ThreadOptions, 'datasources' | 'count' | 'idleMs'> | undefined
 }
 
 /** PEM texts. */
@@ -83,6 +88,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.isDraining = true
       listener.ending.abort()
       await drain()
+      await listener.threads?.[Symbol.asyncDispose]()
       listener.overload.close()
     },
   }
@@ -94,6 +100,7 @@ interface Listener extends Gate {
   readonly limits: Limits
   readonly log: Log
   readonly unmatched: Meter
+  readonly threads: Threads | undefined
   /** Ends what would not end by itself. */
   readonly ending: AbortController
   isDraining: boolean
@@ -143,8 +150,23 @@ function createListener(options: ServerOptions): Listener {
     take: rateLimit && limitRate(rateLimit),
     isMetricsPublic: options.isMetricsPublic ?? false,
     unmatched: metrics.meterOf('', UNMATCHED),
+    threads: options.threads && createThreads(threadOptions(options, options.threads)),
     ending: endingSignal(),
     isDraining: false,
+  }
+}
+
+function threadOptions(
+  { service, limits, log, metrics }: ServerOptions,
+  threads: NonNullable<ServerOptions['threads']>,
+): ThreadOptions {
+  return {
+    ...threads,
+    limits,
+    epoch: () => service.epoch(),
+    lend: (datasource) => service.lendWriter(datasource),
+    onInternalError: (error) => log.logger.error({ err: error }, 'unexpected error'),
+    onStoreTiming: metrics.observeStore,
   }
 }
 
@@ -176,27 +198,57 @@ async function receive(
 async function answer(listener: Listener, exchange: Exchange, route: Route): Promise<void> {
   const identified = identify(listener, exchange, route)
   if (identified) await identified
-  const body = route.body === undefined ? undefined : await bodyOf(listener, exchange)
-  charge(listener, exchange, body)
-  const reply = await work(listener, exchange, { route, body })
+  const body = route.body === undefined ? NO_BODY : await bodyOf(listener, exchange, route)
+  const work = workFor(listener, route)
+  const parsed =
+    body.length > INLINE_BODY_BYTES && isLeftToThreads(listener, exchange, route)
+      ? undefined
+      : { value: during(work, () => parseBody(body, listener.limits)) }
+  if (parsed) charge(listener, exchange, exchange.bound?.route.cost?.(parsed.value) ?? 1)
+  const reply = await perform(listener, exchange, { route, bytes: body, parsed, work })
   if ('lines' in reply) note(listener, exchange, 200, await stream(listener, exchange, reply))
   else if ('follow' in reply) note(listener, exchange, 200, await follow(listener, exchange, reply))
   else finish(listener, exchange, reply)
 }
 
-interface Work {
-  readonly route: Route
-  readonly body: Json | undefined
+const NO_BODY = Buffer.alloc(0)
+
+/** A stream is sent as it is read, so that its request stays here. */
+function isLeftToThreads({ threads }: Listener, exchange: Exchange, route: Route): boolean {
+  if (!threads || !isOffloadable(route)) return false
+  return !wantsStream({ accept: exchange.request.headers.accept ?? '', search: exchange.search })
 }
 
-async function work(listener: Listener, exchange: Exchange, { route, body }: Work): Promise<AnyReply> {
+/** Where there are threads, the main one spends no more than a few milliseconds on a request. */
+function workFor({ limits, threads }: Listener, route: Route): Work {
+  const steps = threads && isOffloadable(route) ? { steps: INLINE_STEPS } : {}
+  return new Work({ timeLimitMs: limits.queryTimeMs, answerBytes: limits.resultBytes, ...steps })
+}
+
+type Performing = Pick<Request, 'route' | 'bytes' | 'parsed'> & { readonly work: Work }
+
+async function perform(listener: Listener, exchange: Exchange, performing: Performing): Promise<AnyReply> {
   const { params, search, caller, request } = exchange
   const { accept = '', 'last-event-id': lastEventId } = request.headers
+  const { work } = performing
   const { hangUp, end } = watchWork(listener.auth, exchange)
   const waiting = { hangUp, ending: listener.ending.signal, lastEventId: lastEventId?.toString() }
   let gone
   try {
-    const reply = await route.handle({ app: listener.app, caller, params, search, body, accept, ...waiting })
+    const call = {
+      app: listener.app,
+      caller,
+      params,
+      search,
+      accept,
+      work,
+      chargedTo: payerOf(listener, exchange),
+    }
+    const reply = await handle(listener.threads, {
+      ...performing,
+      call: { ...call, ...waiting },
+      charge: (cost) => charge(listener, exchange, cost),
+    })
     gone = end()
     // work that was done nevertheless is told of, as is the part of a bulk that was
     if (gone === undefined || !('status' in reply) || reply.status < 400) return reply
@@ -225,14 +277,14 @@ async function follow(listener: Listener, exchange: Exchange, reply: EventsReply
   return await sendEvents(exchange, { ...reply, watch, ending: listener.ending.signal })
 }
 
-async function bodyOf({ limits, auth }: Listener, exchange: Exchange): Promise<Json | undefined> {
+async function bodyOf({ limits, auth }: Listener, exchange: Exchange, _route: Route): Promise<Buffer> {
   const { request, response } = exchange
   checkBodyHeaders(request, limits)
   if (request.headers.expect !== undefined) response.writeContinue()
   const identifiedAt = performance.now()
   const bytes = await readBody(request, limits)
   if (performance.now() - identifiedAt > TRUSTED_MS) await recheck(auth, exchange)
-  return parseBody(bytes, limits)
+  return bytes
 }
 
 async function refuse(listener: Listener, exchange: Exchange, error: unknown): Promise<void> {

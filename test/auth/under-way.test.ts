@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { addToken, revokeToken } from '../../src/auth/token-file.ts'
+import { Work } from '../../src/base/work.ts'
 import { ServiceError } from '../../src/base/errors.ts'
 import { type Operations, bulk } from '../../src/service/bulk.ts'
 import { readBulk } from '../../src/service/read-bulk.ts'
@@ -113,14 +114,14 @@ for (const atomic of [false, true]) {
     const runner = {
       operations: { insert } as Operations,
       datasourceOf: () => 'main',
-      transact: <T>(_: string | undefined, run: (operations: Operations) => Promise<T>) =>
-        run({ insert } as Operations),
-      maxBytes: 1_000,
+      transact: <T>(_: unknown, run: (operations: Operations) => Promise<T>) => run({ insert } as Operations),
       onInternalError: (error: unknown) => assert.fail(String(error)),
     }
     await using started = await startWithToken({
-      bulk: async (caller, body, hangUp) =>
-        await bulk(runner, caller, readBulk(body, { maxRequests: 10, hangUp })),
+      bulk: async (caller, body, { hangUp } = {}) => {
+        const context = { hangUp: hangUp!, work: new Work({ timeLimitMs: 30_000 }) }
+        return await bulk(runner, caller, { ...readBulk(body, 10), context })
+      },
     })
     const requests = [0, 1, 2].map((seq) => ({ seq, op: 'insert', request: { entity: 'x', data: {} } }))
     const asked = started.server.ask('POST', '/data/bulk', {

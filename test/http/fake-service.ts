@@ -40,6 +40,9 @@ export function fakeService(): FakeService {
       fake.readyCalls++
       if (fake.problem) throw fake.problem
     },
+    epoch: () => 0,
+    refresh: async () => undefined,
+    lendWriter: () => Promise.reject(new Error('nothing is kept')),
     async [Symbol.asyncDispose]() {},
   }
   return fake
@@ -57,11 +60,12 @@ function fakeData(gate: () => Promise<void>): DataService {
     if (target.entity === 'denied')
       return failed(new ServiceError('crud:NoAccess', 'find denied', { context: 'find(denied)' }))
     if (target.entity === 'away') return failed(new ServiceError('crud:Unavailable', 'the store is away'))
-    const { hangUp: _hangUp, ...named } = target
+    const { hangUp: _hangUp, work: _work, chargedTo: _chargedTo, offload: _offload, ...named } = target
     return echo({ operation, ...named, roles: [...caller.roles], principal: caller.principal, ...rest })
   }
   return {
     find: (caller, target, body) => tell('find', caller, target, { body }),
+    line: async () => '',
     async stream(_caller, _target, body) {
       if (body === undefined) return failed(new ServiceError('store-crud:NullProjection', 'say what'))
       return (async function* () {

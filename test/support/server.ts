@@ -62,7 +62,10 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
   const chosen = { ...(events && { events }), ...(now && { now }) }
   const metrics = createMetrics()
   const { sinks: sinkMeter } = metrics
-  const service = await openServiceAt(place.location, { limits, onInternalError, sinkMeter, ...chosen })
+  // a clock of the test's own would not be known to other threads
+  const offloads = now === undefined
+  const open = { limits, onInternalError, sinkMeter, offloads, ...chosen }
+  const service = await openServiceAt(place.location, open)
   const server = await startServer({
     service,
     limits,
@@ -73,6 +76,7 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
     port: 0,
     // a machine busy with other tests is no reason to turn these away
     overload: { isOverloaded: () => false, close: () => undefined },
+    ...(offloads && { threads: { datasources: [{ name: 'default', location: place.location }] } }),
   })
   const { port } = server
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })

@@ -32,6 +32,8 @@ export interface TestServiceOptions {
   readonly onInternalError?: (error: unknown) => void
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
+  /** Whether a server with threads stands in front of it. */
+  readonly offloads?: boolean
   readonly events?: NonNullable<ServiceOptions['events']>
   readonly sinkMeter?: NonNullable<ServiceOptions['sinkMeter']>
 }
@@ -93,6 +95,7 @@ export function openServiceAt(location: string, options: TestServiceOptions = {}
     datasources: [{ name: 'default', location }],
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     onInternalError: options.onInternalError ?? failLoudly,
+    ...(options.offloads && { offloads: true }),
     ...(options.now && { now: options.now }),
     ...(options.events && { events: options.events }),
     ...(options.sinkMeter && { sinkMeter: options.sinkMeter }),

@@ -1,0 +1,90 @@
+/**
+ * Which thread does a request. The main thread does what is small; a large body, or work that turns out to be too much,
+ * goes to a thread of its own, where it begins again. Nothing was written or sent until then.
+ */
+import type { Caller } from '../../access/caller.ts'
+import type { Json } from '../../base/json.ts'
+import { TooMuchForThisThread, type Work, during } from '../../base/work.ts'
+import type { Offload } from '../../service/service.ts'
+import type { AnyReply, Call, Reply, Route } from '../route.ts'
+import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
+import type { Threads } from './pool.ts'
+
+/** Bodies up to this size are parsed within a few milliseconds, whatever is in them. */
+export const INLINE_BODY_BYTES = 128 * 1024
+
+export interface Request {
+  readonly route: Route
+  readonly call: Omit<Call, 'body' | 'offload'> & { readonly chargedTo: string }
+  /** As it was sent. */
+  readonly bytes: Uint8Array
+  /** Absent where it is too large to be parsed by this thread. */
+  readonly parsed: { readonly value: Json | undefined } | undefined
+  readonly charge: (cost: number) => void
+}
+
+/** Whether other threads can do it: they know documents and metadata, and send whole answers only. */
+export function isOffloadable({ tag, operationId }: Route): boolean {
+  return tag === 'metadata' || (tag === 'data' && operationId !== 'lock')
+}
+
+export async function handle(threads: Threads | undefined, request: Request): Promise<AnyReply> {
+  const { route, call, parsed } = request
+  const isAlone = !threads || !isOffloadable(route)
+  const elsewhere = (): Promise<Reply> => offloadRoute(threads!, request)
+  if (!parsed) return await elsewhere()
+  const offload = isAlone ? {} : { offload: offloadOperation(threads, request) }
+  try {
+    return await during(call.work, () => route.handle({ ...call, ...offload, body: parsed.value }))
+  } catch (error) {
+    if (!(error instanceof TooMuchForThisThread) || isAlone) throw error
+    return await elsewhere()
+  }
+}
+
+async function offloadRoute(threads: Threads, request: Request): Promise<Reply> {
+  const { route, call, bytes } = request
+  const { params, search, accept, app } = call
+  const { method, path } = route
+  const task: Task = { kind: 'route', method, path, params, search, accept }
+  const reply = await run(threads, request, { task, body: bytes, work: call.work })
+  // what the thread changed is visible here from now on
+  if (route.tag === 'metadata' && method !== 'GET') await app.service.refresh()
+  return replyFrom(reply)
+}
+
+/** A part of a request that is under way, such as an entry of a bulk or a document of a stream. */
+function offloadOperation(threads: Threads, request: Request): Offload {
+  return async (operation, { entity, version, work }, body) => {
+    const task: Task = { kind: 'operation', operation, entity, ...(version !== undefined && { version }) }
+    const part = { task, body: Buffer.from(JSON.stringify(body)), work: work ?? request.call.work }
+    const { bytes } = await run(threads, request, part)
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  }
+}
+
+interface Part {
+  readonly task: Task
+  readonly body: Uint8Array
+  readonly work: Work
+}
+
+function run(threads: Threads, { call, charge }: Request, { task, body, work }: Part): Promise<ReplyMessage> {
+  return threads.run({
+    task,
+    body,
+    work,
+    caller: callerMessage(call.caller),
+    chargedTo: call.chargedTo,
+    signal: call.hangUp(),
+    charge,
+  })
+}
+
+function callerMessage({ principal, roles, permissions, claims }: Caller): CallerMessage {
+  return { principal, roles: [...roles], permissions: [...permissions], claims: JSON.stringify(claims) }
+}
+
+function replyFrom({ status, bytes, type, headers }: ReplyMessage): Reply {
+  return { status, text: bytes, ...(type !== undefined && { type }), ...(headers && { headers }) }
+}

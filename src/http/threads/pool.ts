@@ -1,0 +1,247 @@
+/**
+ * Threads for requests that are too much for the main thread: started when first needed, shared fairly between callers,
+ * ended when they do not stop in time, and when nobody needs them any more.
+ */
+import { Worker } from 'node:worker_threads'
+import { ServiceError } from '../../base/errors.ts'
+import { type FairQueue, createFairQueue } from '../../base/fair-queue.ts'
+import { type Work, timedOut } from '../../base/work.ts'
+import type { Loan } from '../../base/loan.ts'
+import type { FromThread, JobMessage, Refusal, ReplyMessage, ThreadData, ToThread } from './messages.ts'
+
+export interface Threads extends AsyncDisposable {
+  run(job: Job): Promise<ReplyMessage>
+}
+
+export interface Job extends Pick<JobMessage, 'task' | 'caller' | 'body'> {
+  readonly work: Work
+  /** Who is charged for the thread. */
+  readonly chargedTo: string
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal
+  /** Counts the request as so many; throws where that is too many. */
+  readonly charge: (cost: number) => void
+}
+
+export interface ThreadOptions extends ThreadData {
+  readonly epoch: () => number
+  /** Lends the right to write to an embedded datasource. */
+  readonly lend: (datasource: string) => Promise<Loan>
+  readonly onInternalError: (error: unknown) => void
+  readonly onStoreTiming?: ((operation: string, seconds: number) => void) | undefined
+  readonly count?: number
+  readonly idleMs?: number
+}
+
+const COUNT = 2
+/** What a thread takes is given back to the system once nobody has needed it for so long. */
+const IDLE_MS = 30_000
+/** A thread notices by itself that the time is over, unless it is inside something that cannot be interrupted. */
+const GRACE_MS = 200
+/** Everything that one request may keep in memory, with all that is made of it on the way. */
+const MAX_HEAP_MB = 1_024
+
+export function createThreads(options: ThreadOptions): Threads {
+  const { count = COUNT, idleMs = IDLE_MS } = options
+  const queue: FairQueue = createFairQueue({
+    slots: count,
+    maxWaitMs: options.limits.queryTimeMs,
+    maxWaiting: 1_000,
+    maxWaitingPerCaller: 100,
+  })
+  const idle: Thread[] = []
+  const all = new Set<Thread>()
+
+  function take(): Thread {
+    const known = idle.pop()
+    if (known) return known
+    const thread = new Thread(options, () => {
+      all.delete(thread)
+      const at = idle.indexOf(thread)
+      if (at >= 0) idle.splice(at, 1)
+    })
+    all.add(thread)
+    return thread
+  }
+
+  function putBack(thread: Thread): void {
+    if (!all.has(thread)) return
+    idle.push(thread)
+    thread.endAfter(idleMs)
+  }
+
+  return {
+    async run(job) {
+      const arrived = performance.now()
+      const release = await queue.acquire(job.chargedTo, job.signal)
+      job.work.waited(performance.now() - arrived)
+      const thread = take()
+      try {
+        return await thread.run(job)
+      } finally {
+        putBack(thread)
+        release()
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...all].map((thread) => thread.end()))
+    },
+  }
+}
+
+interface Running {
+  readonly job: Job
+  readonly resolve: (reply: ReplyMessage) => void
+  readonly reject: (error: unknown) => void
+  /** Limits the time from now. */
+  readonly limitTo: (ms: number) => void
+}
+
+class Thread {
+  readonly #options: ThreadOptions
+  readonly #worker: Worker
+  readonly #onEnd: (error: unknown) => void
+  /** What it has borrowed, to be given back for it when it ends. */
+  readonly #loans = new Map<number, Loan>()
+  #running: Running | undefined
+  #idleTimer: NodeJS.Timeout | undefined
+  #isEnded = false
+
+  constructor(options: ThreadOptions, onEnd: () => void) {
+    const { datasources, limits } = options
+    const data: ThreadData = { datasources, limits }
+    this.#options = options
+    this.#worker = new Worker(new URL(`./thread${extension()}`, import.meta.url), {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    })
+    this.#worker.unref()
+    this.#onEnd = (error) => {
+      if (this.#isEnded) return
+      this.#isEnded = true
+      clearTimeout(this.#idleTimer)
+      onEnd()
+      this.#running?.reject(error)
+    }
+    this.#worker.on('message', (message: FromThread) => this.#receive(message))
+    this.#worker.on('error', (error) => this.#onEnd(isOutOfMemory(error) ? tooMuchMemory() : error))
+    this.#worker.on('exit', () => {
+      this.#onEnd(new Error('a thread ended by itself'))
+      // only now are its transactions taken back
+      for (const loan of this.#loans.values()) loan.giveBack({ lastVersion: 0, hasEvents: false })
+    })
+  }
+
+  async run(job: Job): Promise<ReplyMessage> {
+    clearTimeout(this.#idleTimer)
+    const { promise, resolve, reject } = Promise.withResolvers<ReplyMessage>()
+    const cancelled = new Int32Array(new SharedArrayBuffer(4))
+    const onAbort = (): void => void Atomics.store(cancelled, 0, 1)
+    job.signal.addEventListener('abort', onAbort)
+    let timer: NodeJS.Timeout | undefined
+    const limitTo = (ms: number): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => void this.end(timedOut(job.work.timeLimitMs)), ms + GRACE_MS)
+    }
+    this.#running = { job, resolve, reject, limitTo }
+    const { task, caller, body, work } = job
+    const timeLimitMs = Math.max(0, work.remainingMs)
+    limitTo(timeLimitMs)
+    this.#post({ kind: 'job', task, caller, body, timeLimitMs, epoch: this.#options.epoch(), cancelled })
+    try {
+      return await promise
+    } finally {
+      clearTimeout(timer)
+      job.signal.removeEventListener('abort', onAbort)
+      this.#running = undefined
+    }
+  }
+
+  endAfter(ms: number): void {
+    this.#idleTimer = setTimeout(() => void this.end(), ms).unref()
+  }
+
+  /** No job is given to it from now on; the one that it runs fails with this. */
+  async end(reason: unknown = new Error('the threads were ended')): Promise<void> {
+    this.#onEnd(reason)
+    await this.#worker.terminate()
+  }
+
+  #receive(message: FromThread): void {
+    const { onInternalError, onStoreTiming } = this.#options
+    switch (message.kind) {
+      case 'reply':
+        this.#running?.resolve(message.reply)
+        break
+      case 'refused':
+        this.#running?.reject(errorFrom(message.refusal))
+        break
+      case 'failed':
+        this.#running?.reject(message.error)
+        break
+      case 'time limit':
+        this.#running?.job.work.limitTimeTo(message.timeLimitMs)
+        this.#running?.limitTo(message.timeLimitMs)
+        break
+      case 'charge':
+        this.#post({ kind: 'charged', refusal: this.#charge(message.cost) })
+        break
+      case 'borrow':
+        void this.#lend(message.loan, message.datasource)
+        break
+      case 'give back':
+        this.#loans.get(message.loan)?.giveBack(message.written)
+        this.#loans.delete(message.loan)
+        break
+      case 'timing':
+        onStoreTiming?.(message.operation, message.seconds)
+        break
+      case 'internal error':
+        onInternalError(message.error)
+        break
+    }
+  }
+
+  async #lend(id: number, datasource: string): Promise<void> {
+    const loan = await this.#options.lend(datasource)
+    if (this.#isEnded) {
+      loan.giveBack({ lastVersion: 0, hasEvents: false })
+      return
+    }
+    this.#loans.set(id, loan)
+    this.#post({ kind: 'lent', loan: id, lastVersion: loan.lastVersion })
+  }
+
+  #charge(cost: number): Refusal | undefined {
+    try {
+      this.#running?.job.charge(cost)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const { code, message, context } = error
+      return { code, message, context }
+    }
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return (error as { readonly code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+function tooMuchMemory(): ServiceError {
+  const message = 'the request needs more memory than one request may use; send less at once, or ask for less'
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
+function errorFrom({ code, message, context }: Refusal): ServiceError {
+  return new ServiceError(code, message, { context })
+}
+
+/** The published package is JavaScript, the repository TypeScript. */
+function extension(): string {
+  return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+}

@@ -1,0 +1,188 @@
+/**
+ * A thread beside the main one: a second copy of the service, which answers one request at a time. It runs the same
+ * code on the same data, with no budget of steps but the clock, and may be ended at any moment.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, parseTrusted } from '../../base/json.ts'
+import { Work, during } from '../../base/work.ts'
+import { openThreadService } from '../../service/open.ts'
+import { printResponse } from '../../service/response.ts'
+import type { Service, Target } from '../../service/service.ts'
+import type { Loan } from '../../base/loan.ts'
+import { parseBody } from '../body.ts'
+import type { App, Reply, Route } from '../route.ts'
+import { ROUTES } from '../routes.ts'
+import type {
+  CallerMessage,
+  FromThread,
+  JobMessage,
+  Refusal,
+  ReplyMessage,
+  Task,
+  ThreadData,
+  ToThread,
+} from './messages.ts'
+
+const { datasources, limits } = workerData as ThreadData
+const port = parentPort!
+const loans = new Map<number, (loan: Loan) => void>()
+let loansMade = 0
+let onCharged: ((refusal: Refusal | undefined) => void) | undefined
+
+const service = openThreadService({
+  datasources,
+  limits,
+  borrow: (datasource) => borrow(datasource),
+  onInternalError: (error) => post({ kind: 'internal error', error }),
+  onStoreTiming: (operation, seconds) => post({ kind: 'timing', operation, seconds }),
+})
+
+port.on('message', (message: ToThread) => {
+  switch (message.kind) {
+    case 'job':
+      void answer(message)
+      break
+    case 'lent':
+      loans.get(message.loan)!({
+        lastVersion: message.lastVersion,
+        giveBack: (written) => post({ kind: 'give back', loan: message.loan, written }),
+      })
+      loans.delete(message.loan)
+      break
+    case 'charged':
+      onCharged?.(message.refusal)
+      break
+  }
+})
+
+function borrow(datasource: string): Promise<Loan> {
+  const loan = loansMade++
+  const { promise, resolve } = Promise.withResolvers<Loan>()
+  loans.set(loan, resolve)
+  post({ kind: 'borrow', loan, datasource })
+  return promise
+}
+
+async function answer(job: JobMessage): Promise<void> {
+  try {
+    const opened = await service
+    await opened.refresh(job.epoch)
+    const reply = await run(opened, job)
+    post({ kind: 'reply', reply }, [reply.bytes.buffer as ArrayBuffer])
+  } catch (error) {
+    if (error instanceof ServiceError) post({ kind: 'refused', refusal: refusalOf(error) })
+    else post({ kind: 'failed', error })
+  }
+}
+
+async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
+  const { task, cancelled, timeLimitMs } = job
+  const work = new Work({
+    timeLimitMs,
+    answerBytes: limits.resultBytes,
+    isCancelled: () => Atomics.load(cancelled, 0) === 1,
+    onTimeLimit: (ms) => post({ kind: 'time limit', timeLimitMs: ms }),
+  })
+  const caller = callerFrom(job.caller)
+  const body = during(work, () => parseBody(job.body, limits))
+  if (task.kind === 'route') {
+    const route = routeOf(task)
+    await charge(route, body)
+    const reply = await route.handle({
+      // the routes that are left to threads use nothing else of it
+      app: { service: opened } as App,
+      caller,
+      params: task.params,
+      search: task.search,
+      body,
+      accept: task.accept,
+      work,
+      hangUp: () => NEVER,
+      ending: NEVER,
+      lastEventId: undefined,
+    })
+    return replyMessage(reply as Reply)
+  }
+  const { operation, entity, version } = task
+  const target: Target = { entity, ...(version !== undefined && { version }), work }
+  return { status: 200, bytes: bytesOf(await runOperation(opened, operation, { caller, target, body })) }
+}
+
+interface Operation {
+  readonly caller: Caller
+  readonly target: Target
+  readonly body: Json | undefined
+}
+
+async function runOperation({ data }: Service, name: string, operation: Operation): Promise<string> {
+  const { caller, target, body } = operation
+  switch (name) {
+    case 'line':
+      return await data.line(caller, target, body)
+    case 'generate': {
+      const { field, n } = body as { readonly field: string; readonly n?: number }
+      return printResponse(await data.generate(caller, target, field, n === undefined ? n : String(n)))
+    }
+    case 'find':
+    case 'explain':
+    case 'insert':
+    case 'save':
+    case 'update':
+    case 'delete':
+      return printResponse(await data[name](caller, target, body))
+    default:
+      throw new Error(`no thread knows the operation ${name}`)
+  }
+}
+
+/** What a request costs is known once it is parsed, and counted where all requests of the caller are. */
+async function charge(route: Route, body: Json | undefined): Promise<void> {
+  const cost = route.cost?.(body) ?? 1
+  if (cost <= 1) return
+  const { promise, resolve } = Promise.withResolvers<Refusal | undefined>()
+  onCharged = resolve
+  post({ kind: 'charge', cost })
+  const refusal = await promise
+  if (refusal) throw errorFrom(refusal)
+}
+
+const NEVER = new AbortController().signal
+
+function routeOf({ method, path }: Task & { readonly kind: 'route' }): Route {
+  return ROUTES.find((route) => route.method === method && route.path === path)!
+}
+
+function callerFrom({ principal, roles, permissions, claims }: CallerMessage): Caller {
+  return {
+    principal,
+    roles: new Set(roles),
+    permissions: new Set(permissions),
+    claims: parseTrusted(claims) as JsonObject,
+  }
+}
+
+function replyMessage({ status, text, type, headers }: Reply): ReplyMessage {
+  const bytes = typeof text === 'string' ? bytesOf(text) : text
+  return { status, bytes, ...(type !== undefined && { type }), ...(headers && { headers }) }
+}
+
+/** Not out of the shared pool of small buffers, whose memory cannot change owners. */
+function bytesOf(text: string): Uint8Array {
+  const bytes = new Uint8Array(Buffer.byteLength(text))
+  Buffer.from(bytes.buffer).write(text)
+  return bytes
+}
+
+function refusalOf({ code, message, context }: ServiceError): Refusal {
+  return { code, message, context }
+}
+
+function errorFrom({ code, message, context }: Refusal): ServiceError {
+  return new ServiceError(code, message, { context })
+}
+
+function post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, [...transfer])
+}
