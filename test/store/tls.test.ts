@@ -214,7 +214,7 @@ for (const [name, operation] of Object.entries(CANCELLED)) {
 const KINDS: Readonly<Record<string, RegExp>> = {
   'of requests': / from doc_/,
   'of lookups': /^select 1$/,
-  'of streams': /^fetch /,
+  'of streams': / where id = any\(\$1\) order by id$/,
   'that ends statements': /pg_cancel_backend/,
   'that hears of others': /^listen smalt_/,
   'that numbers events': /advisory_unlock/,

@@ -1,4 +1,4 @@
-/** How many streams a store still reads for, seen from outside the store. */
+/** How many statements a store has open for streams, seen from outside the store. */
 import { watchReaders } from '../slow/watch.ts'
 import { rowsOf } from '../support/postgres.ts'
 import { storeKind } from '../support/store-kind.ts'

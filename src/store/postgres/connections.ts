@@ -1,5 +1,7 @@
 /** Connections to one database: pooled, bounded in time, and never handed on in a state that others would notice. */
 import pg from 'pg'
+import { type FairQueue, type Release, createFairQueue } from '../../base/fair-queue.ts'
+import { hungUp } from '../giving-up.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Bounds } from '../store.ts'
 import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
@@ -39,8 +41,8 @@ export interface Lease extends Disposable {
 export interface Connections extends AsyncDisposable {
   /** Runs work on a connection of its own. */
   with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
-  /** A connection for as long as the caller wants, for work that takes its time. */
-  lease(): Promise<Lease>
+  /** A connection for as long as the work wants, for what takes its time; with bounds, out of the caller's share. */
+  lease(bounds?: Bounds): Promise<Lease>
   /** One statement, on its own. */
   ask(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
   /** The same on connections that long statements never have. */
@@ -54,7 +56,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const pools = {
     main: createPool(location, { max: location.poolSize }, onError),
     quick: createPool(location, { max: 2, query_timeout: PATIENCE_MS }, onError),
-    long: createPool(location, { max: 8 }, onError),
+    long: createPool(location, { max: LONG.slots + LONG.ownUse }, onError),
     shared: createPool(location, { max: MOST_LANES }, onError),
     // Cancelling must not wait for what is to be cancelled.
     control: createPool(location, { max: 1, query_timeout: PATIENCE_MS }, onError),
@@ -62,18 +64,37 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const cancel = async (backend: number): Promise<void> => {
     await pools.control.query('select pg_cancel_backend($1)', [backend])
   }
+  const shares = {
+    main: createFairQueue({
+      slots: location.poolSize,
+      slotsPerCaller: mostOf(location.poolSize),
+      ...WAITING,
+    }),
+    long: createFairQueue({ slots: LONG.slots, ...WAITING }),
+  }
+  const shared = <T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
+    withShare(shares.main, bounds, () => run(pools.main, work, bounds))
   const run = <T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
     withClient(pool, (client) => {
       const connection = connectionOn(client, { names, cancel })
       return bounds ? connection.within(bounds, () => work(connection)) : work(connection)
     })
   return {
-    with: (work, bounds) => run(pools.main, work, bounds),
-    lease: async () => {
-      const client = await clientOf(pools.long)
-      return {
-        connection: connectionOn(client, { names, cancel }),
-        [Symbol.dispose]: () => client.release(transactionStatus(client) !== 'I'),
+    with: shared,
+    lease: async (bounds) => {
+      const release = bounds ? await acquire(shares.long, bounds) : ignore
+      try {
+        const client = await clientOf(pools.long)
+        return {
+          connection: connectionOn(client, { names, cancel }),
+          [Symbol.dispose]() {
+            client.release(transactionStatus(client) !== 'I')
+            release()
+          },
+        }
+      } catch (error) {
+        release()
+        throw error
       }
     },
     lane: async () => {
@@ -87,11 +108,40 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       }
       return { lane, release }
     },
-    ask: (statement, bounds = ORDINARY) => run(pools.main, (connection) => connection.ask(statement), bounds),
+    ask: (statement, bounds = ORDINARY) => shared((connection) => connection.ask(statement), bounds),
     quick: { ask: (statement) => run(pools.quick, (connection) => connection.ask(statement)) },
     async [Symbol.asyncDispose]() {
       await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
     },
+  }
+}
+
+/** Long connections that callers share, and those that the store itself builds indexes with. */
+const LONG = { slots: 6, ownUse: 2 }
+
+/** How long, and how many, wait for a connection; the time limit of the work begins once it has one. */
+const WAITING = { maxWaitMs: PATIENCE_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }
+
+/** What one caller has at most of so many connections: what is left answers everybody else. */
+function mostOf(connections: number): number {
+  return connections - Math.floor(connections / 4)
+}
+
+async function acquire(share: FairQueue, { caller, hangUp }: Bounds): Promise<Release> {
+  const signal = hangUp?.()
+  try {
+    return await share.acquire(caller, signal)
+  } catch (error) {
+    throw signal?.aborted ? hungUp() : error
+  }
+}
+
+async function withShare<T>(share: FairQueue, bounds: Bounds = ORDINARY, work: () => Promise<T>): Promise<T> {
+  const release = await acquire(share, bounds)
+  try {
+    return await work()
+  } finally {
+    release()
   }
 }
 

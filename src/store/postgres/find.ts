@@ -2,12 +2,11 @@
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { endsHere } from '../../plan/about.ts'
 import type { Found } from '../store.ts'
-import type { Table } from './catalogue.ts'
 import type { Connection, Row, Session } from './connections.ts'
 import { TooMuchAtOnce, mayBeStale } from './failures.ts'
 import { FIRST_PIECE, pieces } from './cursor.ts'
 import { MOST_AT_ONCE } from './gathering.ts'
-import { type ReadStatements, type Residual, pageDocument, readStatements } from './reads.ts'
+import { type ReadStatements, type Residual, pageDocument } from './reads.ts'
 
 export type Take = (document: StoredDocument) => void
 
@@ -125,23 +124,6 @@ async function findByLooking(session: Session, plan: ReadPlan, { read, take }: F
     if (!plan.counted && plan.to !== undefined && matchCount > plan.to) break
   }
   return { matchCount: plan.counted ? matchCount : 0 }
-}
-
-/** Inside a transaction: the documents of the page, as of one moment, however many they are. */
-export async function* streamPage(
-  session: Session,
-  plan: ReadPlan,
-  table: Table,
-): AsyncGenerator<StoredDocument> {
-  const read = readStatements(plan, table)
-  const isWhole = read.residual !== undefined
-  let index = 0
-  for await (const document of documentsOf(session, read)) {
-    const isOnPage = !isWhole || (index >= plan.from && index <= (plan.to ?? Infinity))
-    index++
-    if (isOnPage) yield document
-    if (isWhole && plan.to !== undefined && index > plan.to) return
-  }
 }
 
 async function* documentsOf(

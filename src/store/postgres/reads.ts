@@ -92,7 +92,7 @@ function canPush(part: Query<FieldRef>): boolean {
   return part.kind !== 'regex' || postgresPattern(part.pattern, part.flags) !== undefined
 }
 
-function requireAnswers({ query, joins }: JoinPlan): void {
+export function requireAnswers({ query, joins }: JoinPlan): void {
   if (!answers(query)) throw new Error('what is joined can only be told by the engine')
   joins.forEach(requireAnswers)
 }
@@ -115,15 +115,25 @@ export function pageDocument(row: Row): StoredDocument {
 const STORED_COLUMNS = 4
 
 function filterBy(query: Query<FieldRef> | undefined, documents: Documents, writing: Writing): Fragment {
-  if (!query) return raw('')
+  const condition = conditionOf(query, documents, writing)
+  return condition ? sql` where ${condition}` : raw('')
+}
+
+/** Undefined where every document matches. */
+export function conditionOf(
+  query: Query<FieldRef> | undefined,
+  documents: Documents,
+  writing: Writing,
+): Fragment | undefined {
+  if (!query) return undefined
   const name = mentionsOthers(query) ? documents.table.name : ''
   const conjuncts = conjunctsOf(query)
   const to = { ...translation(documents, writing, name), isAlone: conjuncts.length === 1 }
   const terms = filterTerms(conjuncts, to)
-  return sql` where ${terms.length === 0 ? where(query, to) : joinBalanced(terms, ' and ')}`
+  return terms.length === 0 ? where(query, to) : joinBalanced(terms, ' and ')
 }
 
-function order(plan: ReadPlan, table: Table): Fragment {
+export function order(plan: ReadPlan, table: Table): Fragment {
   const to = translation({ table, idType: plan.idType }, beginStatement())
   const keys = plan.sort.flatMap((key) => [...beginningKey(key, table), orderBy(key, to)])
   return join([...keys, raw('id')], ', ')
@@ -135,11 +145,11 @@ function beginningKey({ field, descending }: SortKey<FieldRef>, table: Table): r
   return index ? [sql`${index.expression(columnsOf('').document)} ${POSTGRES.direction(descending)}`] : []
 }
 
-function window({ from, to }: ReadPlan): Fragment {
+export function window({ from, to }: Pick<ReadPlan, 'from' | 'to'>): Fragment {
   const limit = to === undefined ? raw('') : sql` limit ${param(Math.max(to - from + 1, 0))}`
   return from === 0 ? limit : sql`${limit} offset ${param(from)}`
 }
 
-function print(fragment: Fragment): Statement {
+export function print(fragment: Fragment): Statement {
   return render(fragment, POSTGRES.placeholder)
 }

@@ -11,7 +11,7 @@ export function orderBy({ field, descending }: SortKey<FieldRef>, to: Translatio
 }
 
 /** An array stands by its least element ascending, its greatest descending; null is the least of all. */
-function sortValue(field: FieldRef, descending: boolean, to: Translation): Fragment {
+export function sortValue(field: FieldRef, descending: boolean, to: Translation): Fragment {
   if (!field.steps.includes('*')) return to.dialect.read(to.scopes[0]!, field.steps, typeOf(field.field))
   const { from, value } = candidates(to.scopes[0]!, field, to)
   if (descending) return sql`(select max(${value}) from ${from})`

@@ -94,18 +94,21 @@ export function readPast(
 ): AsyncIterable<PastVersion> {
   const past = table?.past
   if (!past) throw noHistory(collection.entity)
-  const text = `select follows, version, operation, principal, doc from ${past.name} where id = ?
-    union all select version, null, null, null, doc from ${table.name} where id = ? order by 1`
+  const text = `select follows, version, operation, principal, doc from ${past.name} where id = ? and follows > ?
+    union all select version, null, null, null, doc from ${table.name} where id = ? and version > ?
+    order by 1 limit ${PAGE}`
   const key = bind(id, idType)
-  const rows = rowsOf({ text, values: [key, key] })
-  return versionsFrom(typeof id === 'string' ? id : JSON.stringify(id), rows)
+  return versionsFrom(typeof id === 'string' ? id : JSON.stringify(id), entries())
 
-  async function* rowsOf(statement: Parameters<Readers['open']>[0]) {
-    using cursor = readers.open<Row>(statement, bounds)
-    for (let page: readonly Row[] = []; ;) {
-      page = await cursor.next(PAGE)
+  /** A page at a time: changes are only ever added, each after all before it, so that pages fit together. */
+  async function* entries(): AsyncGenerator<KeptChange | StoredDocument> {
+    for (let after = -1; ;) {
+      const page: Row[] = []
+      const statement = { text, values: [key, after, key, after] }
+      await readers.read({ statement, bounds }, (rows: readonly Row[]) => void page.push(...rows))
       yield* page.map(entryFrom)
       if (page.length < PAGE) return
+      after = page.at(-1)![0]
     }
   }
 }

@@ -1,9 +1,8 @@
 /**
- * A thread that answers slow questions. Cursors give one batch at a time, so many can be open at once, and none runs
- * ahead of whoever reads it. Each has a connection to itself: on one that somebody still reads from, the next would see
- * the documents as they were when the first began.
+ * A thread that runs slow statements, one at a time. Rows are given in batches, so that no more of an answer is on its
+ * way than the other thread has asked for.
  */
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SqlValue } from '../sql/fragment.ts'
 import { isTooBig } from './failures.ts'
@@ -12,35 +11,38 @@ import { addFunctions } from './functions.ts'
 export type ReaderRequest =
   | {
       readonly kind: 'open'
-      readonly cursor: number
       readonly text: string
       readonly values: readonly SqlValue[]
       /** Becomes 1 when nobody waits for the answer any more. */
       readonly cancelled: Int32Array
+      /** Whether rows are given by their first column, a key; the last one is given whole, too. */
+      readonly byKey: boolean
     }
-  | { readonly kind: 'next'; readonly cursor: number; readonly count: number; readonly mostBytes?: number }
-  | { readonly kind: 'close'; readonly cursor: number }
+  | { readonly kind: 'next'; readonly count: number; readonly mostBytes: number }
+  | { readonly kind: 'close' }
+  /** Moves what was committed from the log into the database file, as far as no reader needs it. */
+  | { readonly kind: 'checkpoint' }
 
 export type ReaderAnswer =
   | {
-      readonly cursor: number
       readonly kind: 'rows'
       readonly rows: readonly unknown[]
       readonly isLast: boolean
+      readonly lastRow?: readonly SqlValue[]
     }
-  | { readonly cursor: number; readonly kind: 'failed'; readonly error: unknown; readonly isTooBig: boolean }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly isTooBig: boolean }
 
-interface Cursor {
-  readonly database: DatabaseSync
-  readonly rows: Iterator<unknown>
+type Row = readonly SqlValue[]
+
+interface Running {
+  readonly rows: Generator<SqlValue[], void>
   readonly cancelled: Int32Array
+  readonly byKey: boolean
 }
 
 const { file } = workerData as { file: string }
-const cursors = new Map<number, Cursor>()
-const idle: DatabaseSync[] = []
-const MOST_IDLE = 4
-let running: Cursor | undefined
+let running: Running | undefined
+let connection: DatabaseSync | undefined
 
 function connect(): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true })
@@ -52,83 +54,92 @@ function connect(): DatabaseSync {
   return database
 }
 
-function release(database: DatabaseSync): void {
-  if (idle.length < MOST_IDLE) idle.push(database)
-  else database.close()
-}
-
 parentPort!.on('message', (request: ReaderRequest) => {
   try {
-    handle(request)
+    const answer = handle(request)
+    if (answer) parentPort!.postMessage(answer)
   } catch (error) {
-    close(request.cursor)
-    // What an error says beside its message is lost on the way.
-    answer({ kind: 'failed', cursor: request.cursor, error, isTooBig: isTooBig(error) })
+    close()
+    // Structured cloning loses what an error says beside its message.
+    const failed: ReaderAnswer = { kind: 'failed', error, isTooBig: isTooBig(error) }
+    parentPort!.postMessage(failed)
   }
 })
 
-function handle(request: ReaderRequest): void {
+function handle(request: ReaderRequest): ReaderAnswer | undefined {
   switch (request.kind) {
     case 'open':
-      open(request)
-      break
+      return open(request)
     case 'next':
-      next(request)
-      break
+      return next(request)
     case 'close':
-      close(request.cursor)
-      break
+      return close()
+    case 'checkpoint':
+      return checkpoint()
   }
 }
 
-function open({ cursor, text, values, cancelled }: ReaderRequest & { readonly kind: 'open' }): void {
-  const database = idle.pop() ?? connect()
-  try {
-    const statement: StatementSync = database.prepare(text)
-    statement.setReturnArrays(true)
-    const rows = statement.iterate(...values) as Iterator<unknown>
-    cursors.set(cursor, { database, rows, cancelled })
-  } catch (error) {
-    release(database)
-    throw error
-  }
+/** Nothing is answered: what fails here fails the next batch. */
+function open({ text, values, cancelled, byKey }: ReaderRequest & { readonly kind: 'open' }): undefined {
+  running = { rows: rowsOf(text, values), cancelled, byKey }
 }
 
-function close(id: number): void {
-  const cursor = cursors.get(id)
-  if (!cursor) return
-  cursors.delete(id)
-  cursor.rows.return?.()
-  release(cursor.database)
+function* rowsOf(text: string, values: readonly SqlValue[]): Generator<SqlValue[], void> {
+  connection ??= connect()
+  const statement = connection.prepare(text)
+  statement.setReturnArrays(true)
+  // A key may be any integer, and must be exactly the same when it is looked up.
+  statement.setReadBigInts(true)
+  yield* statement.iterate(...values) as unknown as Iterable<SqlValue[]>
 }
 
-function next({ cursor: id, count, mostBytes = Infinity }: ReaderRequest & { readonly kind: 'next' }): void {
-  const cursor = cursors.get(id)
-  if (!cursor) return
-  running = cursor
-  const rows: unknown[] = []
+function close(): undefined {
+  const closed = running
+  running = undefined
+  closed?.rows.return()
+}
+
+function next({ count, mostBytes }: ReaderRequest & { readonly kind: 'next' }): ReaderAnswer | undefined {
+  if (!running) return undefined
+  const rows: Row[] = []
   let isLast = false
   let bytes = 0
   while (rows.length < count && bytes < mostBytes && !isLast) {
-    const { value, done } = cursor.rows.next()
+    const { value, done } = running.rows.next()
     if (done) isLast = true
     else {
-      rows.push(value)
-      bytes += sizeOf(value as readonly unknown[])
+      rows.push(withPlainNumbers(value))
+      bytes += sizeOf(value)
     }
   }
-  running = undefined
-  if (isLast) close(id)
-  answer({ kind: 'rows', cursor: id, rows, isLast })
+  const { byKey } = running
+  if (isLast) close()
+  if (!byKey) return { kind: 'rows', rows, isLast }
+  const last = rows.at(-1)
+  return { kind: 'rows', rows: rows.map(([key]) => key), isLast, ...(last && { lastRow: last }) }
+}
+
+function withPlainNumbers(row: SqlValue[]): Row {
+  for (const [i, value] of row.entries()) {
+    if (typeof value === 'bigint' && BigInt.asIntN(53, value) === value) row[i] = Number(value)
+  }
+  return row
 }
 
 /** About as many bytes: only texts can be large. */
-function sizeOf(row: readonly unknown[]): number {
+function sizeOf(row: Row): number {
   let size = 0
   for (const column of row) if (typeof column === 'string') size += column.length
   return size
 }
 
-function answer(message: ReaderAnswer): void {
-  parentPort!.postMessage(message)
+/** Passive, so that it is in nobody's way; on a connection that is closed at once, because it can write. */
+function checkpoint(): ReaderAnswer {
+  const database = new DatabaseSync(file)
+  try {
+    const row = database.prepare('pragma wal_checkpoint(passive)').get() as Readonly<Record<string, number>>
+    return { kind: 'rows', rows: [[row['busy']!, row['log']!, row['checkpointed']!]], isLast: true }
+  } finally {
+    database.close()
+  }
 }

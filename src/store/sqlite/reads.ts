@@ -75,7 +75,7 @@ export function readStatements(plan: ReadPlan, present: Table, isWatched = false
 export const statementsOf = filledIn((plan: ReadPlan, table: Table) => readStatements(plan, table))
 
 /** The last of the parts is the statement; all others have names that it uses. */
-function behind(parts: readonly Fragment[]): Fragment {
+export function behind(parts: readonly Fragment[]): Fragment {
   const named = parts.slice(0, -1)
   return named.length === 0 ? parts[0]! : sql`with ${join(named, ', ')} ${parts.at(-1)!}`
 }
@@ -133,7 +133,7 @@ function isAmong(numbers: string): Fragment {
   return sql`no in (select value from json_each(${param(numbers)}))`
 }
 
-function order(plan: ReadPlan, table: Table, name = ''): Fragment {
+export function order(plan: ReadPlan, table: Table, name = ''): Fragment {
   const keys = [
     ...plan.sort.map((key) => orderBy(key, translation(table, beginStatement(), name))),
     raw('id'),
@@ -147,7 +147,7 @@ function order(plan: ReadPlan, table: Table, name = ''): Fragment {
 }
 
 /** A value that stands alone behind `limit` is part of the engine's plan, which it would make anew every time. */
-function window({ from, to }: ReadPlan): Fragment {
+export function window({ from, to }: Pick<ReadPlan, 'from' | 'to'>): Fragment {
   if (to === undefined) return from === 0 ? raw('') : sql` limit -1 offset ${param(from)}`
   return sql` limit ${param(Math.max(to - from + 1, 0))} + 0 offset ${param(from)}`
 }

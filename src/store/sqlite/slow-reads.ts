@@ -3,7 +3,14 @@ import { unreachable } from '../../base/errors.ts'
 import { memoized } from '../../base/memo.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
-import type { DeletePlan, ReadPlan, StoredDocument, UpdatePlan, WritePlan } from '../../plan/plan.ts'
+import type {
+  DeletePlan,
+  JoinPlan,
+  ReadPlan,
+  StoredDocument,
+  UpdatePlan,
+  WritePlan,
+} from '../../plan/plan.ts'
 import { endsHere } from '../../plan/about.ts'
 import { shapeOf } from '../../plan/template.ts'
 import type { Statement } from '../sql/fragment.ts'
@@ -11,7 +18,7 @@ import { collectionsBeside } from '../sql/joining.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Readers } from './readers.ts'
-import { areSmallTogether, isSmall } from './table-size.ts'
+import { areSmallTogether, isSmall, isTiny } from './table-size.ts'
 import type { Candidates } from './writes.ts'
 import {
   type Statements,
@@ -29,13 +36,13 @@ interface Elsewhere {
 }
 
 const LARGE_PAGE = 2_000
-const BATCH = 500
-const NUMBERS = 50_000
 
 /** What loops in loops, what is large, and what the engine would walk through; its text tells the last. */
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   // What is past may be far more than what is there.
   if (plan.asOf !== undefined || loops(shapeOf(plan))) return true
+  // A pattern may take long over a single text, and while it runs here nothing else does.
+  if (matchesPatterns(shapeOf(plan)) && !(isAlone(shapeOf(plan)) && isTiny(table, statements))) return true
   const scans = (): Scans => scansOf(pageText, table, statements)
   if (!isSmall(table, statements)) {
     const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
@@ -48,6 +55,38 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
 
 const loops = memoized(({ query }: ReadPlan) => query !== undefined && loopsInLoops(query))
 const beside = memoized(collectionsBeside)
+const isAlone = (plan: ReadPlan): boolean => beside(plan).length === 0
+const matchesPatterns = memoized(({ query, joins = [] }: ReadPlan): boolean =>
+  [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(hasPattern),
+)
+
+function queriesIn({ query, joins }: JoinPlan): readonly Query<FieldRef>[] {
+  return [query, ...joins.flatMap(queriesIn)]
+}
+
+function hasPattern(query: Query<FieldRef>): boolean {
+  switch (query.kind) {
+    case 'regex':
+      return true
+    case 'elemMatch':
+      return hasPattern(query.query)
+    case 'related':
+      return hasPattern(query.join) || hasPattern(query.query)
+    case 'and':
+    case 'or':
+      return query.terms.some(hasPattern)
+    case 'not':
+      return hasPattern(query.term)
+    case 'compare':
+    case 'compareFields':
+    case 'in':
+    case 'inField':
+    case 'contains':
+      return false
+    default:
+      return unreachable(query)
+  }
+}
 
 interface Near {
   readonly table: Table
@@ -65,16 +104,11 @@ export async function candidatesFor(
 ): Promise<Candidates | undefined> {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
   if (findsQuickly(plan, { table, statements })) return undefined
-  using cursor = readers.open<readonly [no: number, version: number]>(
-    watchedMatchStatement(plan.query, table),
-    bounds,
-  )
   const found = new Map<number, number>()
-  let rows: readonly (readonly [no: number, version: number])[]
-  do {
-    rows = await cursor.next(NUMBERS)
+  const statement = watchedMatchStatement(plan.query, table)
+  await readers.read({ statement, bounds }, (rows: readonly (readonly [no: number, version: number])[]) => {
     for (const [no, version] of rows) found.set(no, version)
-  } while (rows.length === NUMBERS)
+  })
   return found
 }
 
@@ -82,6 +116,7 @@ export async function candidatesFor(
 export function findsQuickly(plan: WritePlan, { table, statements }: Near): boolean {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return true
   if (loopsInLoops(plan.query)) return false
+  if (hasPattern(plan.query) && !isTiny(table, statements)) return false
   return (
     isSmall(table, statements) || !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable
   )
@@ -105,10 +140,10 @@ export async function readElsewhere(
 ): Promise<Found> {
   const { page, count } = readStatements(plan, table, true)
   let taken = 0
-  for await (const document of documentsOf(readers, page, bounds)) {
-    taken++
-    take(document)
-  }
+  await readers.read({ statement: page, bounds }, (rows: readonly StoredRow[]) => {
+    taken += rows.length
+    for (const row of rows) take(storedFrom(row))
+  })
   if (!plan.counted) return { matchCount: 0 }
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
   return { matchCount: await countElsewhere(count(), readers, bounds) }
@@ -125,30 +160,11 @@ export async function explainElsewhere(
 }
 
 async function countElsewhere(count: Statement, readers: Readers, bounds: Bounds): Promise<number> {
-  using cursor = readers.open<readonly [number]>(count, bounds)
-  const [row] = await cursor.next(1)
-  return row![0]
-}
-
-export async function* streamFrom(
-  readers: Readers,
-  table: Table | undefined,
-  { plan, bounds }: { readonly plan: ReadPlan; readonly bounds: Bounds },
-): AsyncGenerator<StoredDocument> {
-  if (table) yield* documentsOf(readers, readStatements(plan, table, true).page, bounds)
-}
-
-async function* documentsOf(
-  readers: Readers,
-  statement: Statement,
-  bounds: Bounds,
-): AsyncGenerator<StoredDocument> {
-  using cursor = readers.open<StoredRow>(statement, bounds)
-  for (let isLast = false; !isLast;) {
-    const piece = await cursor.piece(BATCH)
-    for (const row of piece.rows) yield storedFrom(row)
-    isLast = piece.isLast
-  }
+  let counted = 0
+  await readers.read({ statement: count, bounds }, ([row]: readonly (readonly [number])[]) => {
+    counted = row?.[0] ?? counted
+  })
+  return counted
 }
 
 /**

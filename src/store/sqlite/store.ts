@@ -39,14 +39,14 @@ import {
   findsQuickly,
   isSlow,
   readElsewhere,
-  streamFrom,
 } from './slow-reads.ts'
+import { streamFrom } from './stream.ts'
 import { forgetSizes } from './table-size.ts'
 import { type Writer, createWriter } from './writer.ts'
 import { type Candidates, carryOut } from './writes.ts'
 
 /** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
-const READER_THREADS = 2
+const READER_THREADS = 3
 
 interface SqliteOptions {
   readonly directory: string
@@ -71,7 +71,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const outbox = createOutbox(statements)
   const writer = createWriter(database, outbox.announce)
   const lookups = createLookups(statements)
-  const readers = createReaders(connection.file, READER_THREADS)
+  const readers = createReaders({ file: connection.file, threads: READER_THREADS })
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
@@ -139,7 +139,7 @@ export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptio
   const statements = createStatements(database)
   const outbox = createOutbox(statements)
   const writer = createBorrowingWriter(database, { borrow, version, takeHasEvents: outbox.takeHasEntered })
-  const readers = createReaders(connection.file, 1)
+  const readers = createReaders({ file: connection.file, threads: 1 })
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
