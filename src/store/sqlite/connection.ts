@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { timedOut } from '../giving-up.ts'
-import { isBusy } from './failures.ts'
 import { addFunctions } from './functions.ts'
+import { lockData } from './lock.ts'
 import { migrate } from './migrations.ts'
 
 export interface Connection extends Disposable {
@@ -12,11 +12,6 @@ export interface Connection extends Disposable {
   readonly file: string
   /** Runs watched statements, which fail with a timeout once they take longer. */
   readonly within: <T>(timeLimitMs: number, work: () => T) => T
-}
-
-/** Another process has the data directory. */
-class LockedError extends Error {
-  readonly code = 'SMALT_LOCKED'
 }
 
 /** Somebody may just be looking into the file, such as a backup. Later nobody who only reads is in the way. */
@@ -27,7 +22,7 @@ export function openConnection(directory: string): Connection {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = join(directory, 'smalt.db')
   using opened = new DisposableStack()
-  const lock = opened.adopt(takeLock(directory), (each) => each.close())
+  const lock = opened.use(lockData(directory))
   const database = opened.adopt(new DatabaseSync(file, { timeout: PATIENCE_MS }), (each) => each.close())
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
   database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
@@ -42,7 +37,7 @@ export function openConnection(directory: string): Connection {
     within,
     [Symbol.dispose]() {
       database.close()
-      lock.close()
+      lock[Symbol.dispose]()
     },
   }
 }
@@ -70,21 +65,5 @@ function watching(database: DatabaseSync): Connection['within'] {
     } finally {
       watch.until = Infinity
     }
-  }
-}
-
-/** The operating system releases this lock however the process ends. */
-function takeLock(directory: string): DatabaseSync {
-  const lock = new DatabaseSync(join(directory, 'smalt.lock'))
-  try {
-    lock.exec('pragma locking_mode = exclusive; begin exclusive; create table if not exists held(x); commit')
-    lock.exec('begin exclusive')
-    return lock
-  } catch (error) {
-    lock.close()
-    if (!isBusy(error)) throw error
-    throw new LockedError(
-      `${directory} is in use by another Smalt process; stop that one, or give this one another --data directory`,
-    )
   }
 }
