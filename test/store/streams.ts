@@ -9,6 +9,8 @@ import { rootScope } from '../../src/lang/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
 import type { ReadPlan, StoredDocument } from '../../src/plan/plan.ts'
 import type { Store } from '../../src/store/store.ts'
+import { SEED } from '../support/seed.ts'
+import { chanceFrom } from '../support/seeded.ts'
 import { type OpenStore, SCHEMA, find, insert, openStage, write } from './contract.ts'
 
 const BOUNDS = { timeLimitMs: 30_000 }
@@ -142,3 +144,13 @@ export function streamContract(kind: string, open: OpenStore): void {
     })
   }
 }
+
+const letter = chanceFrom(SEED)
+
+/** Texts in which nothing repeats, and a query that looks at each of them for long. */
+export function longTexts(count: number): string {
+  const text = (): string =>
+    Array.from({ length: 10_000 }, () => String.fromCharCode(97 + letter(26))).join('')
+  return JSON.stringify(Array.from({ length: count }, (_, k) => ({ _id: `long${k}`, s: text() })))
+}
+export const SLOW: JsonObject = { field: 's', regex: '[a-m][a-z ]{100}[0-9]' }

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { timedOut } from '../giving-up.ts'
 import { addFunctions } from './functions.ts'
 import { lockData } from './lock.ts'
+import { LOG_BYTES } from './log-keeper.ts'
 import { migrate } from './migrations.ts'
 
 export interface Connection extends Disposable {
@@ -25,7 +26,9 @@ export function openConnection(directory: string): Connection {
   const lock = opened.use(lockData(directory))
   const database = opened.adopt(new DatabaseSync(file, { timeout: PATIENCE_MS }), (each) => each.close())
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
-  database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
+  database.exec(
+    `pragma temp_store = memory; pragma mmap_size = 268435456; pragma journal_size_limit = ${LOG_BYTES}`,
+  )
   const within = watching(database)
   migrate(database)
   database.exec('pragma busy_timeout = 0')
@@ -47,7 +50,9 @@ export function attachConnection(directory: string): Connection {
   const file = join(directory, 'smalt.db')
   const database = new DatabaseSync(file, { timeout: PATIENCE_MS })
   database.exec('pragma synchronous = full; pragma cache_size = -16384')
-  database.exec('pragma temp_store = memory; pragma mmap_size = 268435456')
+  database.exec(
+    `pragma temp_store = memory; pragma mmap_size = 268435456; pragma journal_size_limit = ${LOG_BYTES}`,
+  )
   return { database, file, within: watching(database), [Symbol.dispose]: () => database.close() }
 }
 

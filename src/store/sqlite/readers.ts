@@ -21,6 +21,8 @@ export interface Readers extends AsyncDisposable {
   ): Promise<{ readonly keys: readonly SqlValue[]; readonly last?: readonly SqlValue[] }>
   /** Tells how many pages the log has, and how many of them are in the database file by now. */
   checkpoint(): Promise<{ readonly logged: number; readonly moved: number }>
+  /** Does the work while no statement runs: those to come wait for it. */
+  whenQuiet<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** The statement decides what its rows are; whoever takes them says so. */
@@ -55,6 +57,9 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
   const all = new Set<Thread>()
   /** Each with the timer that will end it. */
   const idle = new Map<Thread, NodeJS.Timeout>()
+  let quiet: Promise<unknown> | undefined
+  let underWay = 0
+  let onIdle = (): void => undefined
   let isClosed = false
 
   function takeThread(): Thread {
@@ -89,15 +94,18 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
     const release = await queue.acquire(bounds.caller, signal).catch((error: unknown) => {
       throw signal?.aborted ? hungUp() : error
     })
+    await quiet?.catch(() => undefined)
     if (isClosed) {
       release()
-      throw new Error('the store is closed')
+      throw closed()
     }
     const thread = takeThread()
+    underWay++
     const { outcome, isFree } = perform(thread, { ...reading, byKey, take })
     // Whoever asked is told at once; the slot is free when the thread is.
     const onFree = (): void => {
       giveBack(thread)
+      if (--underWay === 0) onIdle()
       release()
     }
     isFree.then(onFree, onFree)
@@ -118,6 +126,7 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
       return { keys, ...(last && { last }) }
     },
     async checkpoint() {
+      if (isClosed) throw closed()
       const thread = takeThread()
       try {
         const { rows } = await thread.ask({ kind: 'checkpoint' })
@@ -126,6 +135,14 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
       } finally {
         giveBack(thread)
       }
+    },
+    whenQuiet(work) {
+      const { promise: idling, resolve } = Promise.withResolvers<void>()
+      onIdle = resolve
+      if (underWay === 0) resolve()
+      const done = idling.then(work).finally(() => (quiet = undefined))
+      quiet = done
+      return done
     },
     async [Symbol.asyncDispose]() {
       isClosed = true
@@ -230,6 +247,10 @@ class Thread {
     this.#asked?.reject(error)
     this.#asked = undefined
   }
+}
+
+function closed(): Error {
+  return new Error('the store is closed')
 }
 
 /** The published package is JavaScript, the repository TypeScript. */

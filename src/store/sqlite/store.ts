@@ -16,6 +16,7 @@ import { type Connection, attachConnection, openConnection } from './connection.
 import { explainRead, explanation } from './explain.ts'
 import { isTooBig, tooBig } from './failures.ts'
 import { changeLock } from './locks.ts'
+import { keepLogSmall } from './log-keeper.ts'
 import { type Lookups, createLookups } from './lookups.ts'
 import { metadataOf } from './metadata.ts'
 import { type Outbox, createOutbox, eventsIn } from './outbox.ts'
@@ -72,6 +73,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const writer = createWriter(database, outbox.announce)
   const lookups = createLookups(statements)
   const readers = createReaders({ file: connection.file, threads: READER_THREADS })
+  const log = keepLogSmall({ file: connection.file, exec: (text) => database.exec(text), readers })
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
@@ -197,6 +199,7 @@ function common({ connection, catalogue, statements, outbox, writer, readers, di
     async [Symbol.asyncDispose]() {
       await writer.drain()
       await readers[Symbol.asyncDispose]()
+      await log[Symbol.asyncDispose]()
       connection[Symbol.dispose]()
     },
   } satisfies Partial<Store>

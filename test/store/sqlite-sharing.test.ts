@@ -1,0 +1,75 @@
+/** Reader threads are shared: one caller's slow finds leave room for others, and what does not stop is ended. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Bounds, Store } from '../../src/store/store.ts'
+import { directoryOf, freshPlace } from '../support/store-kind.ts'
+import { insert, openStage } from './contract.ts'
+import { SLOW, fill, longTexts, planOf } from './streams.ts'
+
+const open = {
+  freshPlace: () => freshPlace('sqlite'),
+  openAt: async (location: string) => openSqliteStore({ directory: directoryOf(location) }),
+}
+const TIMEOUT = { code: 'store-crud:Timeout' }
+const HUNG_UP = { code: 'crud:Unavailable' }
+
+function slowFind(store: Store, bounds: Bounds): Promise<unknown> {
+  return store.find(planOf({ query: SLOW }), () => undefined, bounds)
+}
+
+/** How long a find takes that no index serves. */
+async function unindexed(store: Store): Promise<number> {
+  const start = performance.now()
+  const plan = planOf({ query: { field: 'i', op: '=', rvalue: 3 } })
+  let found = 0
+  await store.find(plan, () => found++, { timeLimitMs: 30_000, caller: 'other' })
+  assert.ok(found > 0)
+  return performance.now() - start
+}
+
+test('find: with all of one caller slow, the unindexed finds of another do not wait for them', async () => {
+  await using stage = await openStage(open)
+  const { store } = stage
+  await fill(store)
+  await insert(store, longTexts(300))
+  const idleMs = Math.max(await unindexed(store), await unindexed(store))
+  const controller = new AbortController()
+  const bounds = { timeLimitMs: 30_000, caller: 'greedy', hangUp: () => controller.signal }
+  const greedy = Array.from({ length: 20 }, () => assert.rejects(slowFind(store, bounds), HUNG_UP))
+  const times: number[] = []
+  for (let i = 0; i < 5; i++) times.push(await unindexed(store))
+  controller.abort()
+  await Promise.all(greedy)
+  console.log(
+    `unindexed find: ${idleMs.toFixed(0)} ms alone, ${Math.max(...times).toFixed(0)} ms beside slow ones`,
+  )
+  assert.ok(Math.max(...times) < 4 * idleMs + 2_000, times.join())
+})
+
+test('find: one that is over its time inside of a single pattern ends, and its thread is replaced', async () => {
+  await using stage = await openStage(open)
+  const { store } = stage
+  await fill(store)
+  const [first] = JSON.parse(longTexts(1)) as readonly { readonly s: string }[]
+  await insert(store, JSON.stringify([{ _id: 'huge', s: first!.s.repeat(150) }]))
+  const start = performance.now()
+  const late = Array.from({ length: 6 }, () => assert.rejects(slowFind(store, { timeLimitMs: 200 }), TIMEOUT))
+  // those of others, that run meanwhile, are not harmed
+  for (let i = 0; i < 10; i++) await unindexed(store)
+  await Promise.all(late)
+  assert.ok(performance.now() - start < 10_000, 'the pattern alone takes longer')
+  await unindexed(store)
+})
+
+test('find: the time of waiting for a thread is not that of the find', async () => {
+  await using stage = await openStage(open)
+  const { store } = stage
+  await fill(store)
+  await insert(store, longTexts(1))
+  const start = performance.now()
+  await slowFind(store, { timeLimitMs: 30_000 })
+  const timeLimitMs = 6 * (performance.now() - start)
+  // two at a time, so that the last ones wait for longer than they may take
+  await Promise.all(Array.from({ length: 24 }, () => slowFind(store, { timeLimitMs, caller: 'one' })))
+})
