@@ -1,6 +1,7 @@
 /** Work in memory that takes its time: it ends when the time of the request does, and lets others have their turn. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { IsTurnOver, Turns } from '../lang/turns.ts'
+import { during } from '../base/work.ts'
 import { hungUp, timedOut } from '../store/giving-up.ts'
 import type { Bounds } from '../store/store.ts'
 
@@ -14,7 +15,9 @@ export interface Patience {
 const TURN_MS = 10
 
 /** Only the time of the work counts, not that of stores, which are held to the limit on their own. */
-export function patienceFor({ timeLimitMs, hangUp }: Bounds): Patience {
+export function patienceFor({ timeLimitMs, hangUp, work: request }: Bounds): Patience {
+  const next = <T>(work: Turns<T>): IteratorResult<undefined, T> =>
+    request ? during(request, () => work.next()) : work.next()
   const signal = hangUp?.()
   let remainingMs = timeLimitMs
   let turned = performance.now()
@@ -23,7 +26,7 @@ export function patienceFor({ timeLimitMs, hangUp }: Bounds): Patience {
     async finish(work) {
       const start = performance.now()
       try {
-        for (let step = work.next(); ; step = work.next()) {
+        for (let step = next(work); ; step = next(work)) {
           if (step.done) return step.value
           if (signal?.aborted) throw hungUp()
           if (performance.now() - start > remainingMs) throw timedOut(timeLimitMs)

@@ -24,7 +24,9 @@ export async function stream(
   const requireAccess = accessWatch(deps, { allowed, caller, request })
   const plan = planFind(allowed, goesAlong(deps))
   const work = workOf(deps, request)
-  const reading = { deps, schema, bounds: boundsOf(work, request), asOf: request.asOf }
+  const { work: _, ...bounds } = { ...boundsOf(work, request), timeLimitMs: work.timeLimitMs }
+  // Readers take their time, so that each statement has a clock of its own.
+  const reading = { deps, schema, bounds, asOf: request.asOf }
   const page = createPage(allowed, plan, pageBounds(deps, work))
   const documents = streamPage(plan, reading)
   const first = await documents.next()

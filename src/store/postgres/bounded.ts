@@ -52,14 +52,15 @@ export async function bounded<T>(
     deadline ??= setTimeout(giveUp, PATIENCE_MS)
     cancelling ??= Promise.race([cancelAll(), new Promise<void>((resolve) => (onGivenUp = resolve))])
   }
-  const timer = setTimeout(stop, bounds.timeLimitMs)
+  const { timeLimitMs } = bounds
+  const timer = setTimeout(stop, timeLimitMs)
   hangUp?.addEventListener('abort', stop)
   try {
     return await work()
   } catch (error) {
     if (isGivenUp && isLost(error)) throw new AbandonedError('the server does not react', { cause: error })
     if (!cancelling || !(isCancelled(error) || error instanceof StoppedError)) throw error
-    throw hangUp?.aborted ? hungUp() : timedOut(bounds.timeLimitMs)
+    throw hangUp?.aborted ? hungUp() : timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)
   } finally {
     isOver = true
     clearTimeout(timer)

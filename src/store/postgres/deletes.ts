@@ -11,7 +11,7 @@ import { claimsOfTexts, deleteStatement, releaseStatement } from './rows.ts'
 import { type Gone, goneStatement } from './told-rows.ts'
 
 export async function deleteAll(plan: DeletePlan, context: WriteContext): Promise<void> {
-  const isMatch = stillMatches(plan.query)
+  const isMatch = stillMatches(plan.query, context)
   for (const batch of batchesOf(await matching(plan, context), 1000)) {
     const gone = await remove(batch, plan.idType, context)
     const changed = batch.filter(({ key }) => !gone.has(key))

@@ -17,9 +17,9 @@ export interface Match {
 /** In the order of `_id`. */
 export async function matching(
   { query, idType }: { readonly query: Query<FieldRef>; readonly idType: TypeName },
-  { transaction, table }: Pick<WriteContext, 'transaction' | 'table'>,
+  { transaction, table, work }: Pick<WriteContext, 'transaction' | 'table' | 'work'>,
 ): Promise<readonly Match[]> {
-  const { statement, residual } = matchStatement(query, idType, table)
+  const { statement, residual } = matchStatement({ query, idType, work }, table)
   if (!residual) return (await transaction.ask(statement)).map(matchFrom)
   const matches: Match[] = []
   for await (const rows of pieces(transaction, statement)) {
@@ -29,9 +29,12 @@ export async function matching(
 }
 
 /** Whether a document still matches: when nobody changed it since, it does. */
-export function stillMatches(query: Query<FieldRef>): (match: Match, stored: StoredDocument) => boolean {
+export function stillMatches(
+  query: Query<FieldRef>,
+  { work }: Pick<WriteContext, 'work'>,
+): (match: Match, stored: StoredDocument) => boolean {
   let test: Residual | undefined
-  return ({ version }, stored) => stored.version === version || (test ??= residualTest(query))(stored)
+  return ({ version }, stored) => stored.version === version || (test ??= residualTest(query, work))(stored)
 }
 
 function matchFrom(row: Row): Match {

@@ -1,4 +1,5 @@
 /** What becomes of one document, step by step, inside a transaction. */
+import type { Work } from '../../base/work.ts'
 import { type Change, type Outcome, type StoredDocument, unwritten } from '../../plan/plan.ts'
 import type { TypeName } from '../../schema/types.ts'
 import type { Statement } from '../sql/fragment.ts'
@@ -27,6 +28,8 @@ export interface WriteContext {
   readonly stamp: Stamp
   readonly report: Report
   readonly draw: Drawing
+  /** The request that pays for what is asked of each document. */
+  readonly work?: Work | undefined
 }
 
 /** A stored document and the key of its row. */

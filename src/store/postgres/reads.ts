@@ -1,4 +1,6 @@
 /** Plans for reading as statements. What the engine cannot answer is asked of the documents that come. */
+import { type Work, during, spend } from '../../base/work.ts'
+import type { Bounds } from '../store.ts'
 import { parseTrusted } from '../../base/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { compileQuery } from '../../lang/match.ts'
@@ -66,20 +68,39 @@ export const statementsOf = filledIn(readStatements)
 
 /** The documents a query matches, as keys and versions; with a residual the documents come along. */
 export function matchStatement(
-  query: Query<FieldRef>,
-  idType: TypeName,
+  { query, idType, work }: Matching,
   table: Table,
 ): { readonly statement: Statement; readonly residual?: Residual } {
   const { pushed, residual } = splitQuery(query)
   const columns = residual ? raw(`${storedColumns(idType)}, id`) : raw('null, version, null, null, id')
   const text = sql`select ${columns} from ${raw(table.name)}${filterBy(pushed, { table, idType }, beginStatement())} order by id`
-  return { statement: print(text), ...(residual && { residual: residualTest(residual) }) }
+  return { statement: print(text), ...(residual && { residual: residualTest(residual, work) }) }
+}
+
+interface Matching {
+  readonly query: Query<FieldRef>
+  readonly idType: TypeName
+  readonly work?: Work | undefined
 }
 
 /** What a query matches can be asked of a document in memory: both interpreters mean the same. */
-export function residualTest(query: Query<FieldRef>): Residual {
+export function residualTest(query: Query<FieldRef>, work?: Work): Residual {
   const matches = compileQuery(query)
-  return ({ text }) => matches({ value: parseTrusted(text) })
+  return paidBy(work, ({ text }) => {
+    spend(text.length / CHARACTERS_PARSED_PER_STEP)
+    return matches({ value: parseTrusted(text) })
+  })
+}
+
+const CHARACTERS_PARSED_PER_STEP = 8
+
+/** The same statements, with a request that pays for what is asked of each document here. */
+export function readStatementsFor({ work }: Bounds, read: ReadStatements): ReadStatements {
+  return read.residual ? { ...read, residual: paidBy(work, read.residual) } : read
+}
+
+function paidBy(work: Work | undefined, residual: Residual): Residual {
+  return work ? (document) => during(work, () => residual(document)) : residual
 }
 
 export const splitQuery = memoized((query: Query<FieldRef>): Split => split(query, canPush))

@@ -118,7 +118,7 @@ async function saveOne(item: SaveItem, saving: Saving): Promise<Outcome | undefi
 
 async function findOne({ query }: SaveItem, { plan, ...context }: Saving): Promise<Held | undefined> {
   if (!query) return undefined
-  const isMatch = residualTest(query)
+  const isMatch = residualTest(query, context.work)
   for (const { key } of await matching({ ...plan, query }, context)) {
     const held = await lockOne(key, plan.idType, context)
     if (held && isMatch(held.stored)) return held

@@ -1,13 +1,13 @@
 /** What can be done with documents inside a transaction that is open. */
 import type { ReadPlan, WritePlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
-import type { Explanation, Found, StoreSession } from '../store.ts'
+import type { Bounds, Explanation, Found, StoreSession } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Connections } from './connections.ts'
 import { type Drawing, createDrawing } from './drawing.ts'
 import { NOTHING_STORED, explainPage } from './explain.ts'
 import { type Take, findWithin } from './find.ts'
-import { answers, readStatements } from './reads.ts'
+import { answers, readStatements, readStatementsFor } from './reads.ts'
 import type { Stamp } from './rows.ts'
 import { OutdatedError } from './failures.ts'
 import { nextValues } from './sequences.ts'
@@ -33,15 +33,19 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
     kind: 'postgres',
     answers,
     find: (plan, take, bounds) =>
-      transaction.within(bounds, () => findIn(transaction, plan, { table: tableOf(plan.collection), take })),
+      transaction.within(bounds, () =>
+        findIn(transaction, plan, { table: tableOf(plan.collection), take, bounds }),
+      ),
     explain: (plan, bounds) =>
-      transaction.within(bounds, () => explainIn(transaction, plan, tableOf(plan.collection))),
+      transaction.within(bounds, () =>
+        explainIn(transaction, plan, { table: tableOf(plan.collection), bounds }),
+      ),
     write: (plan, begin, bounds) =>
       transaction.within(bounds, () => {
         const table = requireTable(tableOf(plan.collection), plan.collection)
         const draw = drawingOn(connections)
         const stamp = stampFor(plan, version(table))
-        return carryOut(plan, { transaction, table, stamp, report: begin(), draw })
+        return carryOut(plan, { transaction, table, stamp, report: begin(), draw, work: bounds.work })
       }),
     // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one. Nor on
     // a connection that other transactions may hold while they wait for values themselves.
@@ -57,21 +61,26 @@ export function drawingOn({ quick }: Connections): Drawing {
 export async function findIn(
   transaction: Transaction,
   plan: ReadPlan,
-  { table, take }: { readonly table: Table | undefined; readonly take: Take },
+  {
+    table,
+    take,
+    bounds,
+  }: { readonly table: Table | undefined; readonly take: Take; readonly bounds: Bounds },
 ): Promise<Found> {
   if (!table) return { matchCount: 0 }
-  return await findWithin(transaction, plan, { read: readStatements(plan, table), take })
+  const read = readStatementsFor(bounds, readStatements(plan, table))
+  return await findWithin(transaction, plan, { read, take })
 }
 
 export async function explainIn(
   transaction: Transaction,
   plan: ReadPlan,
-  table: Table | undefined,
+  { table, bounds }: { readonly table: Table | undefined; readonly bounds: Bounds },
 ): Promise<Explanation> {
   if (!table) return NOTHING_STORED
   const counting = { ...plan, from: 0, to: -1, counted: true }
   const count = async (): Promise<number> => {
-    const { matchCount } = await findIn(transaction, counting, { table, take: () => undefined })
+    const { matchCount } = await findIn(transaction, counting, { table, take: () => undefined, bounds })
     return matchCount
   }
   return await explainPage(transaction, plan, { table, read: readStatements(plan, table), count })

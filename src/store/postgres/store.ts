@@ -29,7 +29,7 @@ import { migrate } from './migrations.ts'
 import { EVENT_CHANNEL } from './numbering.ts'
 import { eventBounds, noted, noticing, readEvents, trimEvents } from './outbox.ts'
 import { readPast } from './past.ts'
-import { answers, statementsOf } from './reads.ts'
+import { answers, readStatementsFor, statementsOf } from './reads.ts'
 import { createRunner } from './runner.ts'
 import { createSequencer } from './sequencer.ts'
 import { nextValues } from './sequences.ts'
@@ -76,7 +76,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
     if (!table) return { matchCount: 0 }
     const id = soughtId(plan)
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
-    const read = statementsOf(plan, table)
+    const read = readStatementsFor(bounds, statementsOf(plan, table))
     const finding = { read, take }
     const once = { bounds, isOneMoment: true, mayRepeat: false }
     if (read.residual)
@@ -109,10 +109,14 @@ export function openPostgresStore(options: PostgresOptions): Store {
       runner.runStream(() => readPast(request, { table: tableOf(request.collection), connections, bounds })),
     explain: (plan, bounds) =>
       run('explain', () =>
-        inTransaction(connections, (each) => explainIn(each, plan, tableOf(plan.collection)), {
-          bounds,
-          isOneMoment: true,
-        }),
+        inTransaction(
+          connections,
+          (each) => explainIn(each, plan, { table: tableOf(plan.collection), bounds }),
+          {
+            bounds,
+            isOneMoment: true,
+          },
+        ),
       ),
     write: (given, begin, bounds) =>
       run(given.kind, () =>

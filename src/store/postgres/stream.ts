@@ -1,4 +1,6 @@
 /** A page at the pace of its reader, in short statements: between two of them no connection and no snapshot is held. */
+import { ServiceError } from '../../base/errors.ts'
+import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { afterRow } from '../sql/after-row.ts'
 import { type SqlValue, type Statement, join, param, raw, sql } from '../sql/fragment.ts'
@@ -43,12 +45,24 @@ export async function* streamOn(
     yield* streamByKeys(plan, source)
     return
   }
-  const matches = residualTest(residual)
+  const test = residualTest(residual)
+  const matches = (document: StoredDocument): boolean => matchesInTime(() => test(document), bounds)
   const { from, to = Infinity } = plan
   let index = 0
   for await (const document of streamByKeys({ from: 0 }, source)) {
     if (index > to) return
     if (matches(document) && index++ >= from && index - 1 <= to) yield document
+  }
+}
+
+/** A stream is read by the main thread, and no other thread can go on in the middle of it. */
+function matchesInTime(test: () => boolean, { timeLimitMs }: Bounds): boolean {
+  try {
+    return during(new Work({ timeLimitMs, steps: INLINE_STEPS }), test)
+  } catch (error) {
+    if (!(error instanceof TooMuchForThisThread)) throw error
+    const message = 'one of the documents takes too long to match for a stream; ask for it without "stream"'
+    throw new ServiceError('store-crud:Timeout', message)
   }
 }
 

@@ -5,7 +5,7 @@ import { type WriteContext, applyChange, lockOne, readMany } from './one-documen
 import { type ChangedRow, changedRow, updateStatement } from './rows.ts'
 
 export async function updateAll(plan: UpdatePlan, context: WriteContext): Promise<void> {
-  const updating = { ...context, plan, isMatch: stillMatches(plan.query) }
+  const updating = { ...context, plan, isMatch: stillMatches(plan.query, context) }
   for (const batch of batchesOf(await matching(plan, context))) {
     const outcomes = await context.transaction.attempt(() => updateTogether(batch, updating))
     for (const outcome of outcomes ?? []) context.report(outcome)

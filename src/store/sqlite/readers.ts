@@ -91,9 +91,11 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
   async function run(reading: Reading, { byKey, take }: Pick<Job, 'byKey' | 'take'>): Promise<void> {
     const { bounds } = reading
     const signal = bounds.hangUp?.()
+    const arrivedMs = performance.now()
     const release = await queue.acquire(bounds.caller, signal).catch((error: unknown) => {
       throw signal?.aborted ? hungUp() : error
     })
+    bounds.work?.waited(performance.now() - arrivedMs)
     await quiet?.catch(() => undefined)
     if (isClosed) {
       release()
@@ -177,7 +179,8 @@ function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Perfo
   const onAbort = (): void => stop(hungUp())
   signal?.addEventListener('abort', onAbort)
   if (signal?.aborted) onAbort()
-  const timer = setTimeout(() => stop(timedOut(bounds.timeLimitMs)), bounds.timeLimitMs)
+  const { timeLimitMs } = bounds
+  const timer = setTimeout(() => stop(timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)), timeLimitMs)
   const { text, values } = statement
 
   async function readAll(): Promise<void> {

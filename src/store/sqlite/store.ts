@@ -79,7 +79,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const timed = timing(onTiming)
 
   return {
-    ...common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }),
+    ...common({ connection, catalogue, statements, outbox, writer, readers, log, direct, timed }),
     async lendWriter() {
       const takeBack = await writer.lend()
       return {
@@ -173,12 +173,15 @@ interface Parts {
   readonly outbox: Outbox
   readonly writer: Writer
   readonly readers: Readers
+  /** Of the thread that owns the file. */
+  readonly log?: AsyncDisposable
   readonly direct: DirectSession
   readonly timed: Timed
 }
 
 /** What is the same on every thread. */
-function common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }: Parts) {
+function common(parts: Parts) {
+  const { connection, catalogue, statements, outbox, writer, readers, direct, timed } = parts
   const { database } = connection
   return {
     kind: 'sqlite',
@@ -199,7 +202,7 @@ function common({ connection, catalogue, statements, outbox, writer, readers, di
     async [Symbol.asyncDispose]() {
       await writer.drain()
       await readers[Symbol.asyncDispose]()
-      await log[Symbol.asyncDispose]()
+      await parts.log?.[Symbol.asyncDispose]()
       connection[Symbol.dispose]()
     },
   } satisfies Partial<Store>
