@@ -4,7 +4,8 @@
  * Numbers that JavaScript's own number would change (64-bit integers, `1.10`) are kept as the raw numbers of
  * `JSON.rawJSON`, so `JSON.stringify` prints them back digit for digit without any help.
  */
-import { hasEscapedKey, parseByHand } from './parse-by-hand.ts'
+import { hasEscapedKey, isPlainNumber } from './json-text.ts'
+import { exactNumber, parseByHand } from './parse-by-hand.ts'
 
 interface RawNumber {
   readonly rawJSON: string
@@ -19,7 +20,6 @@ declare global {
   interface JSON {
     rawJSON(text: string): RawNumber
     isRawJSON(value: unknown): value is RawNumber
-    parse(text: string, reviver: (key: string, value: Json, context: { source?: string }) => Json): Json
   }
 }
 
@@ -47,8 +47,7 @@ export function numberText(value: JsonNumber): string {
 
 /** A number with exactly these digits; `text` must be a JSON number. */
 export function numberFrom(text: string): JsonNumber {
-  const value = Number(text)
-  return String(value) === text ? value : JSON.rawJSON(text)
+  return isPlainNumber(text, 0, text.length) ? Number(text) : exactNumber(text)
 }
 
 /** Parses text that we printed, such as a stored document, keeping every digit. */
@@ -59,8 +58,7 @@ export function parseTrusted(text: string): Json {
 
 /** Parses what may be unsound, too, which is then a SyntaxError; keeps digits where a plain parse would change some. */
 export function parseText(text: string, needsDigits: boolean): Json {
-  if (hasEscapedKey(text)) return parseByHand(text, numberFrom)
-  return needsDigits ? JSON.parse(text, keepDigits) : (JSON.parse(text) as Json)
+  return needsDigits || hasEscapedKey(text) ? parseByHand(text) : (JSON.parse(text) as Json)
 }
 
 /** Equal as JSON: key order does not matter, digits do (`1.1` is not `1.10`). */
@@ -91,11 +89,7 @@ export function pointer(at: string, step: string | number): string {
 /**
  * Finds the numbers that a plain parse would change: many digits, zeros at the end of a fraction, exponents, minus
  * zero. It may also match inside a string; then the slower parse runs for nothing and the answer is the same. Printed
- * text has no white space around its numbers, which makes this several times faster than looking for it.
+ * text has no white space around its numbers, which makes this several times faster than looking for it. What is tried
+ * again is never longer than the 15 digits that the first alternative leaves.
  */
 const NEEDS_RAW = /[:,[](?:-?[\d.]{16}|-?\d+(?:[eE]|\.(?:\d*0[,\]}]|\d+[eE]))|-0[,\]}])/
-
-function keepDigits(_key: string, value: Json, context: { source?: string }): Json {
-  if (typeof value !== 'number' || context.source === undefined) return value
-  return String(value) === context.source ? value : JSON.rawJSON(context.source)
-}

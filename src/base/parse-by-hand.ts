@@ -1,81 +1,178 @@
 /**
- * A JSON parser of our own for the few texts the engine cannot be trusted with: V8's `JSON.parse` (as of Node 26.10)
- * remembers keys that end in an escaped backslash wrongly, and then gives other texts, of other callers, the wrong
- * keys. Texts without escapes inside keys, which is nearly all of them, never come here.
+ * A JSON parser of our own, in one pass, for the texts that the engine's is no good for. It gives numbers that
+ * JavaScript would change as raw numbers: `JSON.parse` tells their digits only to a reviver, which takes several times
+ * as long. And V8 (as of Node 26.10) remembers keys that end in an escaped backslash wrongly, and then gives other
+ * texts, of other callers, the wrong keys, so texts with escapes inside keys come here, too.
  */
-import type { Json } from './json.ts'
+import type { Json, JsonNumber } from './json.ts'
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  MINUS,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  endOfNumber,
+  endOfString,
+  isDigit,
+  isPlainNumber,
+  skipSpace,
+} from './json-text.ts'
 
-/** Whether a key, and not only values, holds an escape. */
-export function hasEscapedKey(text: string): boolean {
-  return text.includes('\\') && ESCAPED_KEY.test(text)
-}
-
-/** Parses sound or unsound text, giving each number to `toNumber`; unsound text is a SyntaxError with its position. */
-export function parseByHand(text: string, toNumber: (digits: string) => Json): Json {
+/** Unsound text is a SyntaxError with its position. It recurses, so whoever calls it bounds the depth. */
+export function parseByHand(text: string): Json {
+  const rawNumber = rawNumbers()
   let at = 0
 
-  function token(pattern: RegExp): string {
-    SPACE.lastIndex = at
-    at += SPACE.exec(text)![0].length
-    pattern.lastIndex = at
-    const found = pattern.exec(text)
-    if (!found) throw new SyntaxError(`unexpected text at position ${at}`)
-    at += found[0].length
-    return found[0]
-  }
-
   function value(): Json {
-    const start = token(VALUE)
-    if (start === '{') return object()
-    if (start === '[') return array()
-    if (start.startsWith('"')) return stringOf(start)
-    return Object.hasOwn(WORDS, start) ? WORDS[start]! : toNumber(start)
+    at = skipSpace(text, at)
+    const unit = text.charCodeAt(at)
+    if (unit === QUOTE) return string()
+    if (unit === OPEN_BRACE) return object()
+    if (unit === OPEN_BRACKET) return array()
+    if (unit === MINUS || isDigit(unit)) return number()
+    return word()
   }
 
   function object(): Json {
-    const entries: [string, Json][] = []
-    for (let next = token(KEY_OR_END); next !== '}';) {
-      token(COLON)
-      entries.push([stringOf(next), value()])
-      next = token(COMMA_OR_BRACE) === ',' ? token(KEY) : '}'
+    const members: Record<string, Json> = {}
+    at = skipSpace(text, at + 1)
+    if (text.charCodeAt(at) === CLOSE_BRACE) {
+      at++
+      return members
     }
-    // Defines the members one by one, so `__proto__` becomes a member like any other.
-    return Object.fromEntries(entries)
+    for (;;) {
+      if (text.charCodeAt(at) !== QUOTE) throw unexpected(at)
+      const key = string()
+      at = skipSpace(text, at)
+      if (text.charCodeAt(at++) !== COLON) throw unexpected(at - 1)
+      const child = value()
+      if (key === '__proto__') Object.defineProperty(members, key, { ...ORDINARY, value: child })
+      else members[key] = child
+      if (isLast(CLOSE_BRACE)) return members
+      at = skipSpace(text, at)
+    }
   }
 
   function array(): Json {
     const elements: Json[] = []
-    SPACE.lastIndex = at
-    at += SPACE.exec(text)![0].length
-    if (text[at] === ']') {
+    at = skipSpace(text, at + 1)
+    if (text.charCodeAt(at) === CLOSE_BRACKET) {
       at++
       return elements
     }
     do elements.push(value())
-    while (token(COMMA_OR_BRACKET) === ',')
+    while (!isLast(CLOSE_BRACKET))
     return elements
   }
 
+  /** Steps over the comma or the bracket behind a value. */
+  function isLast(bracket: number): boolean {
+    at = skipSpace(text, at)
+    const unit = text.charCodeAt(at++)
+    if (unit !== COMMA && unit !== bracket) throw unexpected(at - 1)
+    return unit === bracket
+  }
+
+  /** The engine reads longer ones: a slice of the text would keep all of it in memory. A string alone is no key. */
+  function string(): string {
+    const start = at + 1
+    let end = start
+    for (const last = start + MAX_COPIED; end < last; end++) {
+      const unit = text.charCodeAt(end)
+      if (unit === QUOTE) {
+        at = end + 1
+        return text.slice(start, end)
+      }
+      if (unit === BACKSLASH || !(unit >= 0x20)) break
+    }
+    end = endOfString(text, end)
+    const literal = text.slice(start - 1, end + 1)
+    try {
+      const content = JSON.parse(literal) as string
+      at = end + 1
+      return content
+    } catch {
+      throw unexpected(start - 1)
+    }
+  }
+
+  function number(): JsonNumber {
+    const start = at
+    at = endOfNumber(text, start)
+    if (isPlainNumber(text, start, at)) return Number(text.slice(start, at))
+    return rawNumber(text, start, at) ?? fail(start)
+  }
+
+  function word(): Json {
+    for (const [name, meaning] of WORDS) {
+      if (!text.startsWith(name, at)) continue
+      at += name.length
+      return meaning
+    }
+    throw unexpected(at)
+  }
+
   const result = value()
-  token(END)
+  at = skipSpace(text, at)
+  if (at < text.length) throw unexpected(at)
   return result
 }
 
-/** A string alone is no key, so the engine reads it well. */
-function stringOf(literal: string): string {
-  return JSON.parse(literal) as string
+function unexpected(at: number): SyntaxError {
+  return new SyntaxError(`unexpected text at position ${at}`)
 }
 
-const WORDS: Readonly<Record<string, Json>> = { true: true, false: false, null: null }
+function fail(at: number): never {
+  throw unexpected(at)
+}
 
-const STRING = String.raw`"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"`
-const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`
-const SPACE = /[ \t\n\r]*/y
-const VALUE = new RegExp(`[{[]|${STRING}|${NUMBER}|true|false|null`, 'y')
-const KEY = new RegExp(STRING, 'y')
-const KEY_OR_END = new RegExp(`}|${STRING}`, 'y')
-const COLON = /:/y
-const COMMA_OR_BRACE = /[,}]/y
-const COMMA_OR_BRACKET = /[,\]]/y
-const END = /$/y
-const ESCAPED_KEY = /\\(?:[^"\\]|\\.)*"\s*:/s
+/**
+ * Reads numbers that may have to be raw ones; undefined where the text is no number. To make a raw number takes long,
+ * and the same ones come again and again (prices, versions), so a few hundred of the last ones are kept to be shared.
+ */
+function rawNumbers(): (text: string, start: number, end: number) => JsonNumber | undefined {
+  const last: (string | undefined)[] = []
+  const made: JsonNumber[] = []
+  return (text, start, end) => {
+    const slot = slotOf(text, start, end)
+    const known = last[slot]
+    if (known?.length === end - start && text.startsWith(known, start)) return made[slot]!
+    const digits = text.slice(start, end)
+    if (!NUMBER.test(digits)) return undefined
+    const number = exactNumber(digits)
+    last[slot] = digits
+    made[slot] = number
+    return number
+  }
+}
+
+function slotOf(text: string, start: number, end: number): number {
+  let hash = 0
+  for (let i = Math.max(start, end - 12); i < end; i++) hash = (hash * 31 + text.charCodeAt(i)) | 0
+  return hash & 0x1ff
+}
+
+/** A number with exactly these digits; `digits` must be a JSON number. */
+export function exactNumber(digits: string): JsonNumber {
+  if (digits.length > LONGEST_PRINTED) return JSON.rawJSON(digits)
+  const value = Number(digits)
+  return String(value) === digits ? value : JSON.rawJSON(digits)
+}
+
+/** No number of JavaScript prints longer than this. */
+const LONGEST_PRINTED = 25
+
+/** The engine copies slices up to this length, and gives a view of the whole text for longer ones. */
+const MAX_COPIED = 12
+
+const ORDINARY = { configurable: true, enumerable: true, writable: true }
+const WORDS: readonly (readonly [name: string, meaning: Json])[] = [
+  ['null', null],
+  ['true', true],
+  ['false', false],
+]
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

@@ -3,15 +3,29 @@
  * before anything else looks at the request.
  */
 import { ServiceError } from './errors.ts'
-import { parseByHand } from './parse-by-hand.ts'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  MINUS,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  endOfNumber,
+  endOfString,
+  isDigit,
+  isPlainNumber,
+} from './json-text.ts'
 import { type Json, isArray, isObject, parseText, pointer } from './json.ts'
+import { parseByHand } from './parse-by-hand.ts'
 
 /** Refuses malformed text, deep nesting, duplicate keys, `__proto__`, NUL and lone surrogates; keeps all digits. */
 export function parseJson(text: string, maxDepth: number): Json {
   const { keys, needsDigits } = scan(text, maxDepth)
   const value = parse(text, needsDigits)
   const mayHideCharacters = text.includes('\\u')
-  if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value, '')
+  if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value)
   if (countMembers(value) !== keys)
     throw invalid('the same key stands twice in one object', duplicateKey(text))
   return value
@@ -34,7 +48,7 @@ function placeOf(message: string, text: string): string {
 
 function failureOf(text: string): string {
   try {
-    parseByHand(text, () => null)
+    parseByHand(text)
     return ''
   } catch (error) {
     return String(error)
@@ -54,45 +68,20 @@ function scan(text: string, maxDepth: number): Scan {
   let needsDigits = false
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
-    if (unit === QUOTE) i = endOfString(text, i)
+    if (unit === QUOTE) i = endOfString(text, i + 1)
     else if (unit === COLON) keys++
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
       if (++depth > maxDepth) {
         throw new ServiceError('crud:LimitExceeded', `the body nests deeper than ${maxDepth} levels`)
       }
     } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--
-    else if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
+    else if (unit === MINUS || isDigit(unit)) {
       const end = endOfNumber(text, i)
       needsDigits ||= !isPlainNumber(text, i, end)
       i = end - 1
     }
   }
   return { keys, needsDigits }
-}
-
-function endOfNumber(text: string, start: number): number {
-  let end = start + 1
-  while (end < text.length && NUMBER_UNITS.includes(text[end]!)) end++
-  return end
-}
-
-/** Short integers without a leading minus zero are what a plain parse gives back; anything else is looked at again. */
-function isPlainNumber(text: string, start: number, end: number): boolean {
-  if (end - start > 15) return false
-  const number = text.slice(start, end)
-  return String(Number(number)) === number
-}
-
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end === -1 ? text.length : end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let backslashes = 0
-  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
-  return backslashes % 2 === 1
 }
 
 function countMembers(value: Json): number {
@@ -111,38 +100,74 @@ function countMembers(value: Json): number {
   return count
 }
 
-function refuseBadText(value: Json, at: string): void {
-  if (typeof value === 'string') refuseBadCharacters(value, at)
-  else if (isArray(value)) value.forEach((each, i) => refuseBadText(each, pointer(at, i)))
-  else if (isObject(value)) {
-    for (const [key, child] of Object.entries(value)) {
-      refuseBadCharacters(key, at)
-      if (key === '__proto__') throw invalid('"__proto__" is not allowed as a key', at)
-      refuseBadText(child, pointer(at, key))
+function refuseBadText(value: Json): void {
+  const found = badTextIn(value)
+  if (found) throw invalid(found.problem, found.way.reduceRight<string>(pointer, ''))
+}
+
+interface BadText {
+  readonly problem: string
+  /** The steps that lead to it, the innermost first. */
+  readonly way: (string | number)[]
+}
+
+/** The way is put together only once something was found: to make it for every value takes longer than to look. */
+function badTextIn(value: Json): BadText | undefined {
+  if (typeof value === 'string') return badCharacters(value)
+  if (isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = badTextIn(value[i]!)
+      if (found) return below(i, found)
+    }
+  } else if (isObject(value)) {
+    for (const key of Object.keys(value)) {
+      if (key === '__proto__') return { problem: '"__proto__" is not allowed as a key', way: [] }
+      const found = badCharacters(key)
+      if (found) return found
+      const inside = badTextIn(value[key]!)
+      if (inside) return below(key, inside)
     }
   }
+  return undefined
 }
 
-function refuseBadCharacters(text: string, at: string): void {
-  if (text.includes('\0')) throw invalid('NUL characters are not allowed', at)
-  if (!text.isWellFormed()) throw invalid('lone surrogates are not allowed', at)
+function below(step: string | number, found: BadText): BadText {
+  found.way.push(step)
+  return found
 }
 
-/** Only reached to explain a refusal, so it may be slow: replays the text with the keys of every open object. */
+function badCharacters(text: string): BadText | undefined {
+  if (text.includes('\0')) return { problem: 'NUL characters are not allowed', way: [] }
+  return text.isWellFormed() ? undefined : { problem: 'lone surrogates are not allowed', way: [] }
+}
+
+interface Open {
+  /** Absent until the first one. */
+  keys?: Set<string>
+  /** The member or element that is being read. */
+  step: string | number
+}
+
+/** Only reached to explain a refusal: replays the text with the keys of every open object. */
 function duplicateKey(text: string): string {
-  const open: { keys: Set<string>; step: string | number }[] = []
-  const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g
+  const open: Open[] = []
   let key = ''
-  for (let token = tokens.exec(text); token; token = tokens.exec(text)) {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
     const top = open.at(-1)
-    if (token[0] === '{' || token[0] === '[') open.push({ keys: new Set(), step: token[0] === '[' ? 0 : '' })
-    else if (token[0] === '}' || token[0] === ']') open.pop()
-    else if (token[0] === ',' && typeof top?.step === 'number') top.step++
-    else if (token[0] === ':' && top) {
+    if (unit === QUOTE) {
+      const end = endOfString(text, i + 1)
+      if (typeof top?.step === 'string') key = JSON.parse(text.slice(i, end + 1)) as string
+      i = end
+    } else if (unit === OPEN_BRACE) open.push({ step: '' })
+    else if (unit === OPEN_BRACKET) open.push({ step: 0 })
+    else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) open.pop()
+    else if (unit === COMMA && typeof top?.step === 'number') top.step++
+    else if (unit === COLON && top) {
       top.step = key
-      if (top.keys.has(key)) return open.map((each) => each.step).reduce<string>(pointer, '')
-      top.keys.add(key)
-    } else if (token[0].startsWith('"')) key = JSON.parse(token[0]) as string
+      if (top.keys?.has(key)) return open.map(({ step }) => step).reduce<string>(pointer, '')
+      ;(top.keys ??= new Set()).add(key)
+    }
   }
   return ''
 }
@@ -150,15 +175,3 @@ function duplicateKey(text: string): string {
 function invalid(message: string, at?: string): ServiceError {
   return new ServiceError('crud:InvalidRequest', message, at === undefined ? {} : { at })
 }
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const COLON = 0x3a
-const MINUS = 0x2d
-const ZERO = 0x30
-const NINE = 0x39
-const NUMBER_UNITS = '0123456789.eE+-'

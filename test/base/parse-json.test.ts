@@ -5,6 +5,8 @@ import fc from 'fast-check'
 import { SEED } from '../support/seed.ts'
 import { type Code, ServiceError } from '../../src/base/errors.ts'
 import { isNumber, member, numberText, parseTrusted, pointer, sameJson } from '../../src/base/json.ts'
+import { hasEscapedKey } from '../../src/base/json-text.ts'
+import { parseByHand } from '../../src/base/parse-by-hand.ts'
 import { parseJson } from '../../src/base/parse-json.ts'
 
 fc.configureGlobal({ seed: SEED })
@@ -129,6 +131,78 @@ test('sameJson: digits matter, the order of keys does not', () => {
 test('pointer: escapes as RFC 6901 asks', () => {
   assert.equal(pointer('/a', 'b/c~d'), '/a/b~1c~0d')
   assert.equal(pointer('', 0), '/0')
+})
+
+test('parseByHand: takes what the engine takes, and gives the same', () => {
+  const sound = fc.json({ maxDepth: 4 })
+  const noise = fc.constantFrom(
+    '',
+    ' ',
+    ',',
+    '"',
+    '\\',
+    '}',
+    ']',
+    '{',
+    '[',
+    ':',
+    '0',
+    '-',
+    '.',
+    'e',
+    'null',
+    '\n',
+  )
+  const damaged = fc.tuple(sound, fc.nat(), fc.nat({ max: 2 }), noise).map(([text, at, length, other]) => {
+    const start = at % (text.length + 1)
+    return text.slice(0, start) + other + text.slice(start + length)
+  })
+  fc.assert(
+    fc.property(fc.oneof(sound, damaged), (text) => {
+      fc.pre(!hasEscapedKey(text))
+      const [ours, theirs] = [parseByHand, (each: string): unknown => JSON.parse(each)].map((parse) => {
+        try {
+          return JSON.stringify(JSON.parse(JSON.stringify(parse(text))))
+        } catch (error) {
+          assert.ok(error instanceof SyntaxError)
+          return 'unsound'
+        }
+      })
+      assert.equal(ours, theirs)
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+const WRONG_NUMBERS = [
+  '01',
+  '1.',
+  '.5',
+  '-',
+  '-.5',
+  '00',
+  '1e',
+  '1e+',
+  '+1',
+  '0x1',
+  '1.5.2',
+  '01.5',
+  '--1',
+  '1-2',
+]
+
+test('parseByHand: refuses what is no number', () => {
+  for (const text of WRONG_NUMBERS) {
+    for (const body of [text, `[${text}]`, `{"a\\n":${text}}`, `[1.10,${text}]`]) {
+      assert.throws(() => parseJson(body, 9), { code: 'crud:InvalidRequest' }, body)
+    }
+  }
+})
+
+test('parseJson: names the place of a key that stands twice beside a long text', () => {
+  const text = 'x\\n'.repeat(3_000_000)
+  assert.throws(() => parseJson(`{"a":["${text}",{"b":1,"b":2}]}`, 9), /\(at \/a\/1\/b\)$/)
+  assert.throws(() => parseJson(`{"a\\n":"${text}","b":1.10,"b":2}`, 9), /\(at \/b\)$/)
 })
 
 // Last, because it changes what this process would read afterwards: nodejs/node#63785.
