@@ -11,6 +11,9 @@ interface Decimal {
 /** Numbers beyond this many digits, or this far from the point, are refused: no engine's numbers hold all of them. */
 const REACH = 2_000
 
+/** The longest text that is looked at: sign, point and an exponent beside the digits. Nothing longer is within reach. */
+const MAX_LENGTH = REACH + 10
+
 /** Makes every exponent positive. Keys are stored, so it stays what it was. */
 const KEY_OFFSET = 10_000
 
@@ -18,12 +21,15 @@ const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 /** The number a JSON number text stands for, or undefined when it is none or out of reach. */
 export function parseDecimal(text: string): Decimal | undefined {
-  const match = NUMBER.exec(text)
+  const match = text.length > MAX_LENGTH ? undefined : NUMBER.exec(text)
   if (!match) return undefined
   const [, sign, whole = '', fraction = '', power = '0'] = match
   const all = whole + fraction
-  const leading = /^0*/.exec(all)![0].length
-  const digits = all.slice(leading).replace(/0+$/, '')
+  let leading = 0
+  while (all[leading] === '0') leading++
+  let end = all.length
+  while (end > leading && all[end - 1] === '0') end--
+  const digits = all.slice(leading, end)
   const exponent = Number(power) + whole.length - (digits === '' ? 0 : leading)
   if (Math.abs(exponent) > REACH || all.length > REACH) return undefined
   if (digits === '') return { negative: false, digits: '', exponent: 0 }
@@ -72,7 +78,7 @@ function complement(digits: string): string {
   return result
 }
 
-/** The exact sum of two number texts, with the larger of their scales. */
+/** The exact sum of two number texts within reach, with the larger of their scales. */
 export function addDecimals(a: string, b: string): string {
   const [x, y] = [scaled(a), scaled(b)]
   const scale = Math.max(x.scale, y.scale)
@@ -87,6 +93,8 @@ interface Scaled {
 }
 
 function scaled(text: string): Scaled {
+  // by the digits of the exponent alone, units would take any amount of memory
+  if (!parseDecimal(text)) throw new Error('a number to add to is out of reach')
   const [, sign = '', whole = '', fraction = '', power = '0'] = NUMBER.exec(text)!
   const units = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
   const scale = fraction.length - Number(power)

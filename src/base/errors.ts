@@ -124,12 +124,21 @@ export class ServiceError extends Error {
 
   /** The same problem, seen from further out: `within` becomes the front of the context. */
   within(within: string): ServiceError {
-    const context = this.context === '' ? within : `${within}/${this.context}`
-    return new ServiceError(this.code, this.message, { context })
+    return new ServiceError(this.code, this.message, { context: this.#contextIn(within) })
   }
 
-  toObject(): ErrorObject {
-    return { objectType: 'error', context: this.context, errorCode: this.code, msg: this.message }
+  toObject(within = ''): ErrorObject {
+    return {
+      objectType: 'error',
+      context: this.#contextIn(within),
+      errorCode: this.code,
+      msg: this.message,
+    }
+  }
+
+  #contextIn(within: string): string {
+    if (within === '') return this.context
+    return this.context === '' ? within : `${within}/${this.context}`
   }
 }
 

@@ -12,6 +12,8 @@ export interface Limits {
   readonly patternLength: number
   /** Of a regular expression once its repetitions are written out. */
   readonly patternInstructions: number
+  /** How much is told of what is wrong with one document. */
+  readonly faults: number
   /** How many references a request may follow one from the other. */
   readonly referenceDepth: number
 }
@@ -27,5 +29,6 @@ export const DEFAULT_LIMITS: Limits = {
   queryTimeMs: 30_000,
   patternLength: 1_000,
   patternInstructions: 2_000,
+  faults: 100,
   referenceDepth: 5,
 }

@@ -17,6 +17,15 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
+/** In text that is well formed: every pair of surrogates counts once. */
+export function countCodePoints(text: string): number {
+  let pairs = 0
+  for (let i = 0; i < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) pairs++
+  }
+  return text.length - pairs
+}
+
 /** Simple Unicode case folding, one code point for one: texts that differ only in case fold to the same text. */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase()

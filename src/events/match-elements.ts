@@ -86,6 +86,8 @@ function identityKey(value: Json, identity: readonly string[], matching: Reading
 
 /** More pairs than these are not tried: what is left over is then gone on one side, and new on the other. */
 const MAX_TRIALS = 10_000
+/** The same for pairs of large elements: so many of their values are compared at most. */
+const MAX_COMPARED = 500_000
 
 /** Each old object continues in the new one most like it, if at least half of what they hold is the same. */
 function pairByLikeness(
@@ -106,7 +108,11 @@ function pairByLikeness(
         .map((i) => [i, leavesOf(values[i]!, at.element, at.matching)]),
     )
   const candidates = leaves(at.fresh, free.fresh)
-  for (const [position, before] of leaves(at.old, free.old)) {
+  const left = leaves(at.old, free.old)
+  let compared = 0
+  for (const before of left.values()) compared += before.size * candidates.size
+  if (compared > MAX_COMPARED) return
+  for (const [position, before] of left) {
     let best: { readonly i: number; readonly share: number } | undefined
     for (const [i, after] of candidates) {
       const share = sameShare(before, after)
@@ -135,14 +141,14 @@ function leavesOf(value: Json, field: Definition, reading: Reading): Leaves {
   return leaves
 }
 
+/** How much of all that the two hold stands in both, with the same value. */
 function sameShare(a: Leaves, b: Leaves): number {
   let same = 0
-  for (const [at, key] of a) if (b.get(at) === key) same++
-  return same / (a.size + b.size - countShared(a, b))
-}
-
-function countShared(a: Leaves, b: Leaves): number {
-  let count = 0
-  for (const at of a.keys()) if (b.has(at)) count++
-  return count
+  let shared = 0
+  for (const [at, key] of a) {
+    const other = b.get(at)
+    if (other !== undefined) shared++
+    if (other === key) same++
+  }
+  return same / (a.size + b.size - shared)
 }

@@ -19,6 +19,9 @@ const MAX_PADDING = 1_000
 /** Elements visited and values written in one document: copies of copies, and walks inside walks, multiply. */
 const MAX_STEPS = 2_000_000
 
+/** A call may only have so many; with more, elements are moved one by one. */
+const MAX_ARGUMENTS = 1_000
+
 type Members = Record<string, Json>
 
 export function rootPlace(document: JsonObject): Place {
@@ -86,7 +89,10 @@ export function insertAt(
   const position = index === undefined ? array.length : fromEnd(index, array.length)
   if (position < 0) throw beforeStart(ref)
   pad(array, position, { ref, place })
-  // not as arguments of one call, of which there may only be so many
+  if (values.length <= MAX_ARGUMENTS) {
+    array.splice(position, 0, ...values)
+    return
+  }
   const behind = array.splice(position)
   for (const value of values) array.push(value)
   for (const value of behind) array.push(value)

@@ -20,9 +20,11 @@ export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef>
   for (const step of update) {
     if (step.kind === 'foreach') {
       const inner = step.action === 'remove' ? undefined : fieldsOfUpdate(step.action)
+      // not as arguments of one call, of which there may only be so many
       for (const target of inner?.targets ?? [step.array]) targets.push(target)
-      copied.push(...(inner?.copied ?? []))
-      seen.push(...(inner?.seen ?? []), ...(step.selector ? fieldsOf(step.selector) : []))
+      for (const source of inner?.copied ?? []) copied.push(source)
+      for (const field of inner?.seen ?? []) seen.push(field)
+      if (step.selector) for (const field of fieldsOf(step.selector)) seen.push(field)
       // What is done for each tells how many there are, and to take all away is refused where some are needed.
       seen.push(step.array)
       continue

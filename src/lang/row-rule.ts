@@ -39,7 +39,6 @@ export function bindRule(
 }
 
 const PLACEHOLDER = /^\$caller(?:$|\.)/
-const KNOWN = /^\$caller\.(?:principal|claims(?:\.[^.]+)+)$/
 
 function isPlaceholder(value: Json): value is string {
   return typeof value === 'string' && PLACEHOLDER.test(value)
@@ -95,7 +94,9 @@ function checkListed(query: Query<Named> & { kind: 'in' | 'contains' }, scope: S
 }
 
 function checkPlaceholder(value: string, { at }: Named, { field, path }: FieldRef): void {
-  if (!KNOWN.test(value)) {
+  const [, source, ...steps] = value.split('.')
+  const isKnown = source === 'principal' ? steps.length === 0 : source === 'claims' && steps.length > 0
+  if (!isKnown || steps.includes('')) {
     throw invalid(`"${value}" is not known; there are $caller.principal and $caller.claims with a path`, at)
   }
   if (field.kind === 'simple' && field.type.family !== undefined) return

@@ -3,21 +3,39 @@ import { type Json, type JsonObject, isArray, isObject, sameJson } from '../base
 import { type Element, type Field, type Fields, isMadeAnew, willBeMade } from './field.ts'
 import { pairElements } from './pair-elements.ts'
 
-/** By path with indexes of the new state. Sizes of arrays are the server's business, other versions' members too. */
+/**
+ * By path with indexes of the new state, for each field the first thousand. Sizes of arrays are the server's business,
+ * other versions' members too.
+ */
 export function changedFields(
   before: JsonObject,
   after: JsonObject,
   { fields, isHidden }: { readonly fields: Fields; readonly isHidden: (field: Field) => boolean },
 ): ReadonlyMap<string, Field> {
-  const changed = new Map<string, Field>()
+  const changed = new Changed()
   compareMembers(before, after, { fields, at: '', changed, isHidden })
-  return changed
+  return changed.paths
+}
+
+/** A list of every changed value would be as long as the document. */
+const MAX_LISTED = 1_000
+
+class Changed {
+  readonly paths = new Map<string, Field>()
+  readonly #listed = new Map<Field, number>()
+
+  add(path: string, field: Field): void {
+    const listed = this.#listed.get(field) ?? 0
+    if (listed === MAX_LISTED) return
+    this.#listed.set(field, listed + 1)
+    this.paths.set(path, field)
+  }
 }
 
 interface Comparison {
   readonly fields: Fields
   readonly at: string
-  readonly changed: Map<string, Field>
+  readonly changed: Changed
   /** Hidden members play no part in which element became which. */
   readonly isHidden: (field: Field) => boolean
 }
@@ -40,7 +58,7 @@ function isServersDoing(field: Field, old: Json | undefined, fresh: Json | undef
 interface ValueComparison {
   readonly field: Field
   readonly path: string
-  readonly changed: Map<string, Field>
+  readonly changed: Changed
   readonly isHidden: (field: Field) => boolean
 }
 
@@ -52,11 +70,11 @@ function compareValue(
   if (sameJson(old, fresh)) return
   if (field.kind === 'object' && isObject(fresh)) {
     const before = isObject(old) ? old : {}
-    if (!isObject(old)) changed.set(path, field)
+    if (!isObject(old)) changed.add(path, field)
     compareMembers(before, fresh, { fields: field.fields, at: path, changed, isHidden })
   } else if (field.kind === 'array' && isArray(fresh)) {
     compareArrays(isArray(old) ? old : [], fresh, { field, element: field.element, path, changed, isHidden })
-  } else changed.set(path, field)
+  } else changed.add(path, field)
 }
 
 /** Elements that only moved, or went away, change the array; what is new or different changes its fields, too. */
@@ -67,7 +85,7 @@ function compareArrays(
 ): void {
   const pairs = pairElements(old, fresh, element, isHidden)
   const isRearranged = old.length !== fresh.length || pairs.some((partner, i) => partner !== i)
-  if (isRearranged) changed.set(path, field)
+  if (isRearranged) changed.add(path, field)
   fresh.forEach((each, i) => {
     const partner = pairs[i]
     const before = partner === undefined ? undefined : old[partner]

@@ -1,37 +1,39 @@
-/** What a value in its stored form violates. All violations of a document are collected, none stops the others. */
+/** What a value in its stored form violates. Violations of a document are collected, none stops the others. */
 import { type Code, ServiceError } from '../base/errors.ts'
 import { type Json, isArray, isNumber, numberText } from '../base/json.ts'
 import { orderKey } from '../base/decimal.ts'
+import { countCodePoints } from '../base/text.ts'
+import { type Faults, addFault } from './faults.ts'
 import type { Constraints, Field, SimpleField } from './field.ts'
 import { compareValues } from './types.ts'
 
 /** Most fields have few constraints: only those that are declared cost anything. */
-export function addFaults(faults: ServiceError[], value: Json, { constraints }: Field, path: string): void {
+export function addViolations(faults: Faults, value: Json, { constraints }: Field, path: string): void {
   for (const name in constraints) {
     const check = CHECKS[name as keyof Constraints]
     const message = check?.violated(value, constraints)
     if (message !== undefined) {
-      faults.push(new ServiceError(check!.code, `"${path}" ${message}`, { context: path }))
+      addFault(faults, new ServiceError(check!.code, `"${path}" ${message}`, { context: path }))
     }
   }
 }
 
 /** Element identities are unique in the whole document, across all arrays at their path. */
-export function elementFaults(
+export function repeatedIdentity(
   value: Json,
   field: SimpleField,
   path: string,
   seen: Map<string, Set<string>>,
-): readonly ServiceError[] {
+): ServiceError | undefined {
   const keys = seen.get(field.path) ?? new Set()
   seen.set(field.path, keys)
   const key = isNumber(value) ? `n${orderKey(numberText(value))}` : `t${JSON.stringify(value)}`
   if (!keys.has(key)) {
     keys.add(key)
-    return []
+    return undefined
   }
   const message = `"${path}" repeats an identity that another element has`
-  return [new ServiceError('crud:DuplicateArrayElementId', message, { context: path })]
+  return new ServiceError('crud:DuplicateArrayElementId', message, { context: path })
 }
 
 interface Check {
@@ -89,5 +91,5 @@ const CHECKS: Partial<Readonly<Record<keyof Constraints, Check>>> = {
 
 /** Length counts code points, not UTF-16 units. */
 function lengthOf(value: Json): number {
-  return typeof value === 'string' ? Array.from(value).length : 0
+  return typeof value === 'string' ? countCodePoints(value) : 0
 }

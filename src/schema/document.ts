@@ -3,8 +3,9 @@
  * stored form, nulls are stripped, generators fill, sizes are counted, constraints are checked: one walk for all.
  */
 import { type Code, ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
-import { addFaults, elementFaults } from './constraints.ts'
+import { type Json, type JsonObject, isArray, isObject, member } from '../base/json.ts'
+import { addViolations, repeatedIdentity } from './constraints.ts'
+import { type FaultBudget, type Faults, addFault, startFaults } from './faults.ts'
 import {
   type ArrayField,
   type Element,
@@ -19,8 +20,9 @@ import { idFault } from './id.ts'
 import { isUnseen } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** Where values that nobody sent come from. */
+/** Where values that nobody sent come from, and how much may be told of what is wrong. */
 export interface Sources {
+  readonly faults: FaultBudget
   readonly uuid: () => string
   /** An `_id` for a document that came without. */
   readonly id: () => string
@@ -32,7 +34,8 @@ export interface Prepared {
   readonly document: JsonObject
   readonly faults: readonly ServiceError[]
   /**
-   * Every field the sender gave a value, by path with indexes; server-made values are not among them. Where values are
+   * Every field the sender gave a value, by path with indexes, containers first; server-made values are not among
+   * them. Of a field that has more values than there are faults to be told, only so many are listed. Where values are
    * only cast, a null that asks for a value counts as one.
    */
   readonly given: ReadonlyMap<string, Field>
@@ -45,37 +48,51 @@ export function prepareDocument(
   sources: Sources,
   keepsUnknown = false,
 ): Prepared {
-  return prepare(schema, sent, { sources, keepsUnknown })
+  return prepare(schema, sent, { sources, keepsUnknown, budget: sources.faults })
 }
 
 /**
  * Only the first half of it: values take their stored form. Nothing is made and nothing missed yet, since what is not
  * there may still come from the document as it is stored; a null that asks for a value is kept for later.
  */
-export function castDocument(schema: Schema, sent: Json): Prepared {
-  return prepare(schema, sent, { keepsUnknown: false })
+export function castDocument(schema: Schema, sent: Json, budget: FaultBudget): Prepared {
+  return prepare(schema, sent, { keepsUnknown: false, budget })
 }
 
-function prepare(schema: Schema, sent: Json, how: Pick<Work, 'sources' | 'keepsUnknown'>): Prepared {
-  const work: Work = { ...how, faults: [], given: new Map(), elementIds: new Map() }
+function prepare(
+  schema: Schema,
+  sent: Json,
+  how: Pick<Work, 'sources' | 'keepsUnknown' | 'budget'>,
+): Prepared {
+  const faults = startFaults(how.budget)
+  const work: Work = { ...how, faults, given: new Map(), noted: new Map(), elementIds: new Map() }
+  const document = prepareRoot(schema, sent, work)
+  how.budget.left -= faults.told.length
+  return { document, faults: faults.told, given: work.given }
+}
+
+function prepareRoot(schema: Schema, sent: Json, work: Work): Draft {
   if (!isObject(sent)) {
     fault(work, 'metadata:IncompatibleValue', '', 'a document must be an object')
-    return { document: {}, ...work }
+    return {}
   }
   const document = prepareObject(sent, schema.root.fields, '', work)
   setObjectType(document, schema, work)
   if (work.sources) setId(document, schema, work)
   const tooLong = idFault(document['_id'])
-  if (tooLong) work.faults.push(tooLong)
-  return { document, faults: work.faults, given: work.given }
+  if (tooLong) addFault(work.faults, tooLong)
+  return document
 }
 
 interface Work {
   /** Absent while values are only cast. */
   readonly sources?: Sources
   readonly keepsUnknown: boolean
-  readonly faults: ServiceError[]
+  readonly budget: FaultBudget
+  readonly faults: Faults
   readonly given: Map<string, Field>
+  /** How many values of a field are listed as given. */
+  readonly noted: Map<Field, number>
   /** Values of element identities seen so far, by schema path: they are unique in the document. */
   readonly elementIds: Map<string, Set<string>>
 }
@@ -85,13 +102,14 @@ type Draft = Record<string, Json>
 function prepareObject(sent: JsonObject, fields: Fields, at: string, work: Work): Draft {
   const draft: Draft = {}
   for (const name of Object.keys(sent)) {
+    if (work.faults.isFull) return draft
     const path = join(at, name)
     const field = fields.get(name)
     if (work.keepsUnknown && (!field || isUnseen(sent[name]!, field))) draft[name] = sent[name]!
     else if (!field) fault(work, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
     else prepareMember(draft, field, sent[name]!, { path, work })
   }
-  for (const field of fields.values()) complete(draft, field, at, work)
+  for (const field of fields.values()) complete(draft, field, sent, { path: at, work })
   return draft
 }
 
@@ -113,7 +131,7 @@ function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: 
     const made = field.kind === 'simple' ? madeFor(field, work) : undefined
     if (made !== undefined) draft[field.name] = made
     // Of a document that is stored already it asks for another value than the one that is there.
-    if (made === null && !isMadeAnew(field)) work.given.set(path, field)
+    if (made === null && !isMadeAnew(field)) note(work, path, field)
     return
   }
   const prepared = prepareValue(value, field, path, work)
@@ -121,7 +139,7 @@ function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: 
 }
 
 function prepareValue(value: Json, field: Exclude<Field, { kind: 'reference' }>, path: string, work: Work) {
-  work.given.set(path, field)
+  note(work, path, field)
   switch (field.kind) {
     case 'simple':
       return prepareSimple(value, field, path, work)
@@ -145,13 +163,17 @@ function prepareSimple(value: Json, field: SimpleField, path: string, work: Work
     fault(work, 'metadata:IncompatibleValue', path, message)
     return undefined
   }
-  if (work.sources) addFaults(work.faults, stored, field, path)
+  if (work.sources) addViolations(work.faults, stored, field, path)
   return stored
 }
 
 function prepareArray(sent: readonly Json[], field: ArrayField, path: string, work: Work): Json {
-  const elements = sent.map((each, i) => prepareElement(each, field.element, join(path, String(i)), work))
-  if (work.sources) addFaults(work.faults, elements, field, path)
+  const elements: Json[] = []
+  for (const each of sent) {
+    if (work.faults.isFull) return elements
+    elements.push(prepareElement(each, field.element, join(path, String(elements.length)), work))
+  }
+  if (work.sources) addViolations(work.faults, elements, field, path)
   return elements
 }
 
@@ -161,20 +183,21 @@ function prepareElement(value: Json, element: Element, path: string, work: Work)
 }
 
 /** What the document lacks: generated values, sizes of arrays; or the fault that it is not there. */
-function complete(draft: Draft, field: Field, at: string, work: Work): void {
+function complete(draft: Draft, field: Field, sent: JsonObject, { path: at, work }: At): void {
   if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
   if (!work.sources) return
   if (Object.hasOwn(draft, field.name)) {
     if (field.kind === 'simple' && field.constraints.elementIdentity) {
       const path = join(at, field.name)
-      work.faults.push(...elementFaults(draft[field.name]!, field, path, work.elementIds))
+      const repeated = repeatedIdentity(draft[field.name]!, field, path, work.elementIds)
+      if (repeated) addFault(work.faults, repeated)
     }
     return
   }
   if (!isNeeded(field) || isSetLater(field) || isServerMade(field)) return
-  const path = join(at, field.name)
   // What was given and is no value of its type is not missing.
-  if (work.given.has(path)) return
+  if (member(sent, field.name) != null) return
+  const path = join(at, field.name)
   const made = field.kind === 'simple' ? madeFor(field, work) : undefined
   if (made !== undefined) draft[field.name] = made
   else fault(work, 'crud:Required', path, `"${path}" is required`)
@@ -202,7 +225,7 @@ function setObjectType(draft: Draft, schema: Schema, work: Work): void {
 }
 
 function setId(draft: Draft, schema: Schema, work: Work): void {
-  if (Object.hasOwn(draft, '_id') || work.faults.some(({ context }) => context === '_id')) return
+  if (Object.hasOwn(draft, '_id') || work.faults.told.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
   const made = madeFor(field, work) ?? (field.type.family === 'text' ? work.sources!.id() : undefined)
   if (made === undefined) fault(work, 'crud:Required', '_id', `"_id" is required`)
@@ -214,5 +237,13 @@ function join(at: string, name: string): string {
 }
 
 function fault(work: Work, code: Code, path: string, message: string): void {
-  work.faults.push(new ServiceError(code, message, { context: path }))
+  addFault(work.faults, new ServiceError(code, message, { context: path }))
+}
+
+/** One more than can be told of shows that there are more; a list of all would be as long as the document. */
+function note({ given, noted, budget }: Work, path: string, field: Field): void {
+  const count = noted.get(field) ?? 0
+  if (count > budget.perDocument) return
+  noted.set(field, count + 1)
+  given.set(path, field)
 }

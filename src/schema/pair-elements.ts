@@ -13,14 +13,17 @@ export function pairElements(
   const pairs: (number | undefined)[] = fresh.map(() => undefined)
   const free = new Set(old.keys())
   const pairBy = (keyOf: (value: Json) => string | undefined): void => {
+    // the positions of a key, the last one first, so that the first is taken from the end
     const positions = new Map<string, number[]>()
-    for (const position of free) {
+    for (const position of [...free].toReversed()) {
       const key = keyOf(old[position]!)
-      if (key !== undefined) positions.set(key, [...(positions.get(key) ?? []), position])
+      const known = key === undefined ? undefined : positions.get(key)
+      if (known) known.push(position)
+      else if (key !== undefined) positions.set(key, [position])
     }
     for (const [i, value] of fresh.entries()) {
       const key = pairs[i] === undefined ? keyOf(value) : undefined
-      const position = key === undefined ? undefined : positions.get(key)?.shift()
+      const position = key === undefined ? undefined : positions.get(key)?.pop()
       if (position === undefined) continue
       pairs[i] = position
       free.delete(position)

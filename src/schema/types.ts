@@ -84,7 +84,8 @@ function toInteger(value: Json): Json | undefined {
 
 function toBigInteger(value: Json): Json | undefined {
   const text = integralText(value)
-  return text === undefined ? undefined : numberFrom(text)
+  if (text === undefined) return undefined
+  return isNumber(value) && numberText(value) === text ? value : numberFrom(text)
 }
 
 /** Plain digits of an integral number, or of text that is a plain integer. */
@@ -114,7 +115,8 @@ function toDecimal(value: Json): Json | undefined {
   if (typeof value === 'string' && !JSON_NUMBER.test(value)) return undefined
   if (typeof value !== 'string' && !isNumber(value)) return undefined
   const text = typeof value === 'string' ? value : numberText(value)
-  return parseDecimal(text) === undefined ? undefined : numberFrom(text)
+  if (parseDecimal(text) === undefined) return undefined
+  return typeof value === 'string' ? numberFrom(text) : value
 }
 
 function toText(value: Json): Json | undefined {

@@ -11,7 +11,7 @@ import type { Outcome } from '../plan/plan.ts'
 import type { Report } from '../store/store.ts'
 import { planInsert } from '../plan/write.ts'
 import { prepareDocument } from '../schema/document.ts'
-import { denials } from './denials.ts'
+import { faultsOfNew } from './denials.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { createPage } from './page.ts'
 import type { InsertRequest } from './request.ts'
@@ -71,8 +71,7 @@ async function prepareAll(
     data.map((sent) => {
       spend(STEPS_PER_DOCUMENT)
       const prepared = prepareDocument(allowed.schema, sent, sources)
-      const faults = [...prepared.faults, ...denials(prepared, allowed)]
-      return { sent, document: prepared.document, faults }
+      return { sent, document: prepared.document, faults: faultsOfNew(prepared, allowed, sources.faults) }
     }),
   )
 }

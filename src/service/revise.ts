@@ -9,6 +9,7 @@ import { type Sources, prepareDocument } from '../schema/document.ts'
 import type { Field } from '../schema/field.ts'
 import { knownPart } from '../schema/known.ts'
 import type { Schema } from '../schema/schema.ts'
+import { decidedOnce, listPaths } from './denials.ts'
 import { type Freshness, freshnessBy } from './document-version.ts'
 
 interface Revision {
@@ -44,7 +45,8 @@ export function hiddenDenial(
   { mayUpdate }: WriteSight,
 ): ServiceError | undefined {
   if (hiddenNamed.size === 0) return undefined
-  const denied = [...hiddenNamed].filter(([, field]) => !mayUpdate(field, before)).map(([path]) => path)
+  const isDenied = decidedOnce(before, mayUpdate)
+  const denied = [...hiddenNamed].filter(([, field]) => isDenied(field)).map(([path]) => path)
   return denied.length > 0 ? denial(denied) : undefined
 }
 
@@ -95,10 +97,11 @@ function deniedAmong(
   document: JsonObject,
   { mayUpdate }: WriteSight,
 ): readonly string[] {
-  return touched.filter(([, field]) => !mayUpdate(field, document)).map(([path]) => path)
+  const isDenied = decidedOnce(document, mayUpdate)
+  return touched.filter(([, field]) => isDenied(field)).map(([path]) => path)
 }
 
 function denial(paths: readonly string[]): ServiceError {
-  const message = `you may not change ${paths.map((path) => `"${path}"`).join(', ')}`
+  const message = `you may not change ${listPaths(paths)}`
   return new ServiceError('crud:update:NoFieldAccess', message, { context: paths[0]! })
 }

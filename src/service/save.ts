@@ -14,10 +14,11 @@ import { planSave } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
 import { carryMembers } from '../schema/carry.ts'
 import { castDocument, prepareDocument } from '../schema/document.ts'
+import { type FaultBudget, faultBudget } from '../schema/faults.ts'
 import { type Field, isReplacedByOmission } from '../schema/field.ts'
 import type { Freshness } from './document-version.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
-import { denials } from './denials.ts'
+import { faultsOfNew } from './denials.ts'
 import { createPage } from './page.ts'
 import type { SaveRequest } from './request.ts'
 import type { DataResponse } from './response.ts'
@@ -33,7 +34,8 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
   const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
   const work = workOf(deps, request)
-  const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness, work }))
+  const budget = faultBudget(deps.limits)
+  const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness, budget, work }))
   const { write, ...remaining } = planSave(allowed, items)
   let tally: Tally | undefined
   const begin = (): Report => {
@@ -53,6 +55,8 @@ interface Saving {
   readonly allowed: Authorized<AllowedSave>
   readonly freshness: Freshness
   readonly work: Work
+  /** What may be told of the faults of all documents. */
+  readonly budget: FaultBudget
 }
 
 const STEPS_PER_DOCUMENT = 50
@@ -92,23 +96,24 @@ function identityQuery(sent: Json, { schema }: AllowedSave): Query<FieldRef> | u
 
 type Drawing = Saving & { readonly draw: Draw }
 
-function create(sent: Json, { deps, allowed, draw }: Drawing): Change {
+function create(sent: Json, { deps, allowed, draw, budget }: Drawing): Change {
   if (!allowed.upsert) {
     const message = 'no document has this identity; send "upsert": true to insert new ones'
     return { kind: 'refuse', faults: [new ServiceError('store-crud:SaveError', message)] }
   }
-  const prepared = prepareDocument(allowed.schema, sent, drawingSources(deps, draw))
-  const faults = [...prepared.faults, ...denials(prepared, allowed)]
+  const prepared = prepareDocument(allowed.schema, sent, drawingSources(deps, draw, budget))
+  const faults = faultsOfNew(prepared, allowed, budget)
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
 
 /** What is out of sight or of another version is carried over first; only then anything is made, missed or compared. */
-function replace(stored: StoredDocument, sent: Json, { deps, allowed, freshness, draw }: Drawing): Change {
+function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
+  const { deps, allowed, freshness, draw, budget } = drawing
   const state = freshness(stored)
   if (state === 'unlisted') return { kind: 'skip' }
   if (state !== 'current') return { kind: 'refuse', faults: [state] }
   const { schema } = allowed
-  const { document, faults, given } = castDocument(schema, sent)
+  const { document, faults, given } = castDocument(schema, sent, budget)
   if (faults.length > 0) return { kind: 'refuse', faults }
   const before = documentIn(stored)
   const sight = allowed.sightOf?.(before) ?? allowed.sight
@@ -120,7 +125,7 @@ function replace(stored: StoredDocument, sent: Json, { deps, allowed, freshness,
     isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
   const after = carryMembers(before, named, schema.root.fields, isCarried)
   const hiddenNamed = hiddenAmong(given, isHidden)
-  return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw))
+  return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw, budget))
 }
 
 function hiddenAmong(given: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {

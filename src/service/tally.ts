@@ -51,7 +51,7 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
         .filter(({ faults }) => faults.length > 0)
         .map(({ data, faults }): DataError => ({
           data,
-          errors: faults.map((fault) => fault.within(context).toObject()),
+          errors: faults.map((fault) => fault.toObject(context)),
         }))
       const { processed, resultMetadata } = isCommitted ? page.shown : NOTHING_SHOWN
       return {

@@ -13,6 +13,7 @@ import { rootScope } from '../lang/scope.ts'
 import type { Outcome, UpdatePlan } from '../plan/plan.ts'
 import { planUpdate } from '../plan/write.ts'
 import type { Report } from '../store/store.ts'
+import { faultBudget } from '../schema/faults.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from './deps.ts'
 import { resolveSelection } from './following.ts'
 import { type Page, createPage } from './page.ts'
@@ -70,6 +71,7 @@ function changeBy(
 ): UpdatePlan['change'] {
   const { schema, update, targets } = allowed
   const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
+  const budget = faultBudget(deps.limits)
   const readied = memoized((sight: Sight) => ({
     apply: compileUpdate(update, sight.isHidden),
     hiddenNamed: new Map(
@@ -94,7 +96,7 @@ function changeBy(
       if (error instanceof ServiceError) return { kind: 'refuse', faults: [error] }
       throw error
     }
-    return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw))
+    return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw, budget))
   }
 }
 

@@ -5,6 +5,7 @@ import { memoized } from '../base/memo.ts'
 import { uuidV7 } from '../base/uuid.ts'
 import { printDate } from '../schema/date.ts'
 import { type Sources, prepareDocument } from '../schema/document.ts'
+import { type FaultBudget, faultBudget } from '../schema/faults.ts'
 import type { Sequence, SimpleField } from '../schema/field.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 import type { Deps } from './deps.ts'
@@ -36,8 +37,13 @@ export async function generateValues(
 }
 
 /** Sources that draw each sequence value when it is needed. */
-export function drawingSources(deps: Deps, draw: (sequence: Sequence) => bigint): Sources {
+export function drawingSources(
+  deps: Deps,
+  draw: (sequence: Sequence) => bigint,
+  faults: FaultBudget = faultBudget(deps.limits),
+): Sources {
   return {
+    faults,
     uuid: () => randomUUID(),
     id: () => uuidV7(deps.now().getTime()),
     generate: ({ type, generator }) => {

@@ -1,0 +1,46 @@
+/** What is wrong with documents, up to as many faults as their sender is told of. */
+import { ServiceError } from '../base/errors.ts'
+import type { Limits } from '../base/limits.ts'
+
+/** What is left to be told of all documents of a request. */
+export interface FaultBudget {
+  readonly perDocument: number
+  left: number
+}
+
+export interface Faults {
+  readonly max: number
+  readonly told: ServiceError[]
+  /** There are more than can be told, so nothing else needs to be checked. */
+  isFull: boolean
+}
+
+/** So many documents of a request can have all their faults told; every further one has one entry. */
+const DETAILED_DOCUMENTS = 100
+
+export function faultBudget({ faults }: Pick<Limits, 'faults'>): FaultBudget {
+  return { perDocument: faults, left: faults * DETAILED_DOCUMENTS }
+}
+
+export function startFaults({ perDocument, left }: FaultBudget, told: ServiceError[] = []): Faults {
+  return { max: Math.max(1, Math.min(perDocument, left)), told, isFull: false }
+}
+
+export function addFault(faults: Faults, fault: ServiceError): void {
+  const { told, max } = faults
+  if (faults.isFull) return
+  if (told.length < max) told.push(fault)
+  else {
+    faults.isFull = true
+    told[max - 1] = tooMany(max)
+    told.length = max
+  }
+}
+
+function tooMany(max: number): ServiceError {
+  const message =
+    max === 1
+      ? 'the document has several faults; send it without the other documents to be told of each'
+      : `the document has more faults than these ${max - 1}; correct them and send it again`
+  return new ServiceError('crud:LimitExceeded', message)
+}
