@@ -2,6 +2,7 @@
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../base/json.ts'
+import { restEvery } from '../base/rest.ts'
 import { castValue } from '../lang/checks.ts'
 import { during } from '../base/work.ts'
 import { compileQuery } from '../lang/match.ts'
@@ -17,7 +18,10 @@ import { type DataResponse, type JsonText, complete } from './response.ts'
 import type { HistoryTarget } from './service.ts'
 import { readSimpleRequest } from './simple-request.ts'
 
-/** Access is that of a find by `_id`, asked of every version: of those that it would not have found nothing is told. */
+/**
+ * Access is that of a find by `_id`, asked of every version: of those that it would not have found nothing is told, and
+ * neither is a version that looks to the caller like the one listed before it, because only hidden fields changed.
+ */
 export async function history(deps: Deps, caller: Caller, request: HistoryRequest): Promise<DataResponse> {
   const allowed = allowedFind(deps, caller, request)
   const { schema } = allowed
@@ -30,8 +34,15 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
   let matchCount = 0
   const past = { collection: schema.collection, id, idType: idTypeOf(schema) }
   const store = deps.storeIn(schema.collection.datasource)
+  const differs = visibleDifference(page)
+  const rest = restEvery(SLICE_MS)
   for await (const version of store.readPast(past, boundsOf(work, request))) {
-    if (!during(work, () => isSeen({ value: parseTrusted(version.document.text) }))) continue
+    await rest()
+    const isListed = during(
+      work,
+      () => isSeen({ value: parseTrusted(version.document.text) }) && differs(version),
+    )
+    if (!isListed) continue
     const index = matchCount++
     if (index < from || index > to) continue
     const { text, metadata } = during(work, () => entryOf(version, page))
@@ -40,6 +51,27 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
     shown.resultMetadata.push(metadata)
   }
   return complete(schema, { matchCount, ...shown })
+}
+
+/** Other requests are served after at most this long. */
+const SLICE_MS = 5
+
+/**
+ * Tells whether a version shows the caller something that the one listed before did not. An insert and a delete always
+ * do. The comparison leaves out the number of the version, which fields of the document may repeat.
+ */
+function visibleDifference(page: Page): (version: PastVersion) => boolean {
+  let listed: JsonText | undefined
+  return ({ change, document }) => {
+    if (change?.operation === 'delete') {
+      listed = undefined
+      return true
+    }
+    const visible = page.show({ ...document, version: 0 })
+    const isNew = change?.operation === 'insert' || visible !== listed
+    listed = visible
+    return isNew
+  }
 }
 
 interface HistoryRequest extends FindRequest {

@@ -403,3 +403,33 @@ test('asOf: a reference to an entity that keeps no history is refused, where it 
     'crud:NoHistory',
   )
 })
+
+test('history: an update in hidden fields alone is not listed, and counts and pages leave it out', async () => {
+  await using tester = await openTenant()
+  const fields = { ...FIELDS, version: { type: 'string', documentVersion: true } }
+  await tester.define(tester.entity, fields, HISTORY)
+  const boss = callerWith('boss')
+  await tester.insert(tester.entity, { data: { _id: 'a', n: 1, secret: 'x' } }, boss)
+  await update(tester, 'a', { $set: { secret: 'y' } }, boss)
+  await update(tester, 'a', { $set: { n: 2 } }, boss)
+  for (let i = 0; i < 60; i++) await update(tester, 'a', { $set: { secret: `z${i}` } }, boss)
+  await update(tester, 'a', { $set: { n: 1, secret: 'x' } }, boss)
+  await done(tester.service.data.delete(boss, { entity: tester.entity }, { query: byId('a') }))
+  await tester.insert(tester.entity, { data: { _id: 'a', n: 1, secret: 'x' } }, boss)
+  const listed = await done(history(tester, 'a', callerWith('x')))
+  assert.deepEqual(
+    documentsOf(listed).map(({ operation, document }) => [operation, (document as JsonObject)?.['n']]),
+    [
+      ['insert', 1],
+      ['update', 2],
+      ['update', 1],
+      ['delete', undefined],
+      ['insert', 1],
+    ],
+  )
+  assert.equal(listed.matchCount, 5)
+  const page = await done(history(tester, 'a', callerWith('x'), 'from=1&to=2'))
+  assert.deepEqual(page.processed, listed.processed!.slice(1, 3))
+  assert.equal(page.matchCount, 5)
+  assert.equal((await done(history(tester, 'a', boss))).matchCount, 66)
+})
