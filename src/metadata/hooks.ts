@@ -26,6 +26,16 @@ export function parseHooks(value: Json, at: string): readonly Hook[] {
   return listAt(value, at).map((each, i) => parseHook(each, pointer(at, i)))
 }
 
+/** Each hook costs every write of the entity an event. */
+export const MOST_HOOKS = 50
+
+/** Entities that had more before there was a limit may keep them, or some of them. */
+export function checkHookCount(hooks: readonly Hook[], before: readonly Hook[] = []): void {
+  if (hooks.length <= Math.max(MOST_HOOKS, before.length)) return
+  const message = `an entity has at most ${MOST_HOOKS} hooks, not ${hooks.length}; one hook can watch several fields`
+  throw new ServiceError('crud:LimitExceeded', message, { context: 'hooks' })
+}
+
 export function printHook({ name, projection, actions, configuration, properties }: Hook): JsonObject {
   return {
     name,

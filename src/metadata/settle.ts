@@ -10,6 +10,7 @@ import { checkReferrers } from './check-referrers.ts'
 import { collectionOf, compileSchema, pathsStored } from './compile.ts'
 import type { EntityInfo } from './entity-info.ts'
 import { everyField } from './field-document.ts'
+import { checkHookCount } from './hooks.ts'
 import { indexDefinitions } from './index-definitions.ts'
 import type { SchemaDocument } from './schema-document.ts'
 import { formsOf, withMixed } from './stored-forms.ts'
@@ -31,6 +32,7 @@ export function settle(
   const documents = documentsOf(entity)
   if (schema) documents.set(schema.version.value, schema)
   checkDefaultVersion(info, documents)
+  checkHookCount(info.hooks, entity?.info.hooks)
   const after = referredAfter(info, documents)
   if (schema && proposal.isIntroduced) {
     checkEnums(schema, info)

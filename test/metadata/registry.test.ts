@@ -321,3 +321,28 @@ test('changes: many at once are made one after the other, a failing one stops no
   assert.deepEqual(results.map(({ status }) => status).filter((status) => status === 'rejected').length, 1)
   assert.equal(registry.versionsOf('item').length, 9)
 })
+
+test('registry: an entity has at most 50 hooks, but keeps those it had before', async () => {
+  const hooks = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ name: `h${i}`, actions: ['insert'] }))
+  const infoWith = (count: number) => infoOf({ name: 'item', defaultVersion: '1.0.0', hooks: hooks(count) })
+  const { registry, store } = await withItem({ info: { hooks: hooks(50) } })
+  await assertRejects(registry.updateInfo('ann', 'item', infoWith(51)), 'crud:LimitExceeded')
+  await assertRejects(
+    registry.create(
+      'ann',
+      { entity: 'b', version: '1.0.0' },
+      metadataOf('b', { info: { hooks: hooks(51) } }),
+    ),
+    'crud:LimitExceeded',
+  )
+  const [change] = await store.readHistory('item')
+  const written = { entity: 'item', info: JSON.stringify(infoWith(60)), schemas: [], history: change! }
+  await store.changeMetadata({ ...written, expectedEpoch: await store.readEpoch() })
+  await registry.reload()
+  assert.equal(registry.infoOf('item').hooks.length, 60)
+  await assertRejects(registry.updateInfo('ann', 'item', infoWith(61)), 'crud:LimitExceeded')
+  await registry.create('ann', TWO, metadataOf('item', { info: infoWith(60), schema: versionOf('2.0.0') }))
+  await registry.updateInfo('ann', 'item', infoWith(55))
+  await assertRejects(registry.updateInfo('ann', 'item', infoWith(56)), 'crud:LimitExceeded')
+})
