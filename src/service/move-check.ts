@@ -118,8 +118,9 @@ async function eventsDigest(archive: Archive): Promise<string> {
   const digest = createHash('sha256')
   for await (const page of archive.events()) {
     for (const each of page) {
-      const { seq, id, entity, hook, operation, document, at, details, before, after } = each
-      digest.update(textOf([seq, id, entity, hook, operation, document, at, details, before, after]))
+      const { seq, id, entity, hook, operation, document, at, details, before, after, holder } = each
+      const states = [before, after, holder?.seq ?? seq]
+      digest.update(textOf([seq, id, entity, hook, operation, document, at, details, ...states]))
     }
   }
   return digest.update(String(await archive.lastEvent())).digest('hex')

@@ -2,7 +2,7 @@
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { ArchivedSinks } from './archived-sinks.ts'
-import type { KeptEvent } from './events.ts'
+import type { ArchivedEvent } from './events.ts'
 import type { KeptChange } from './past.ts'
 import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './store.ts'
 
@@ -17,7 +17,7 @@ export interface Archive {
   /** Of all entities, also removed ones, in the order in which it happened; in pages. */
   history(): AsyncIterable<readonly ArchivedHistory[]>
   /** Watched changes that are kept, in the order of their numbers; in pages. */
-  events(): AsyncIterable<readonly KeptEvent[]>
+  events(): AsyncIterable<readonly ArchivedEvent[]>
   /** The last number that an event ever got. */
   lastEvent(): Promise<number>
   sinks(): Promise<ArchivedSinks>
@@ -58,7 +58,7 @@ export interface Receiving extends AsyncDisposable {
   buildIndexes(collection: Collection): Promise<void>
   addSequences(sequences: readonly ArchivedSequence[]): Promise<void>
   addHistory(history: readonly ArchivedHistory[]): Promise<void>
-  addEvents(events: readonly KeptEvent[]): Promise<void>
+  addEvents(events: readonly ArchivedEvent[]): Promise<void>
   /** Events from now on get higher numbers. */
   putLastEvent(last: number): Promise<void>
   addSinks(sinks: ArchivedSinks): Promise<void>

@@ -24,6 +24,45 @@ export interface KeptEvent {
   readonly after: string | null
 }
 
+/** An event without the documents, which may be large. */
+export interface EventHead extends Omit<KeptEvent, 'before' | 'after'> {
+  /** The number of the event that holds the documents: events of one change share one copy of them. */
+  readonly holder: number
+  /** Of the documents before and after, together. */
+  readonly bytes: number
+}
+
+export type EventStates = Pick<KeptEvent, 'before' | 'after'>
+
+/** A range of numbers: after the first, up to the second. */
+export interface EventRange {
+  readonly after: number
+  readonly upTo: number
+}
+
+/** An event as it moves to another store. One that shares the documents of another event comes without them. */
+export interface ArchivedEvent extends KeptEvent {
+  readonly holder?: { readonly seq: number; readonly id: string }
+}
+
+/** So many events of one change share a copy of the documents, at most: they are removed together. */
+export const MOST_SHARING = 100
+
+/** The place, among the events of one change, of the one that holds the documents for this one. */
+export function holderOf(index: number): number {
+  return index - (index % MOST_SHARING)
+}
+
+/**
+ * How many of the oldest events may go without taking the documents of one that stays. `groups` tells which events share
+ * documents; events that do have numbers next to each other, the holder of the documents the lowest.
+ */
+export function removable(groups: readonly (number | string)[], most: number): number {
+  let count = most
+  while (count > 0 && groups[count] === groups[count - 1]) count--
+  return count
+}
+
 export interface EventFilter {
   readonly entity?: string
   readonly hook?: string
@@ -55,6 +94,10 @@ export interface EventLimits {
 
 export interface EventStore {
   readEvents(request: EventsRequest, bounds: Bounds): Promise<KeptEvents>
+  /** The events of a range, in the order of their numbers; `upTo` must be one that the bounds have reached. */
+  readHeads(range: EventRange, bounds: Bounds): Promise<readonly EventHead[]>
+  /** The documents that these events hold; those of an event that is gone are missing. */
+  readStates(holders: readonly number[], bounds: Bounds): Promise<ReadonlyMap<number, EventStates>>
   /** The numbers of the oldest event that is kept and of the newest; `last` is 0 when there never was one. */
   eventBounds(): Promise<{ readonly first: number; readonly last: number }>
   /** Calls back soon after events can be read, here or elsewhere; it only hastens, and may miss some. */

@@ -33,6 +33,8 @@ export function withSequencesOf(home: Home, store: Store): Store {
     onMetadataChange: (listener) => store.onMetadataChange(listener),
     readHistory: (entity) => store.readHistory(entity),
     readEvents: (request, bounds) => store.readEvents(request, bounds),
+    readHeads: (range, bounds) => store.readHeads(range, bounds),
+    readStates: (holders, bounds) => store.readStates(holders, bounds),
     eventBounds: () => store.eventBounds(),
     onEvents: (listener) => store.onEvents(listener),
     trimEvents: (limits) => store.trimEvents(limits),

@@ -44,6 +44,8 @@ function counted(store: EventStore): { readonly store: EventStore; readonly read
         reads++
         return store.readEvents(request, bounds)
       },
+      readHeads: (range, bounds) => store.readHeads(range, bounds),
+      readStates: (holders, bounds) => store.readStates(holders, bounds),
       eventBounds: () => store.eventBounds(),
       onEvents: (listener) => store.onEvents(listener),
       trimEvents: (limits) => store.trimEvents(limits),

@@ -11,8 +11,8 @@ import { checkChains } from './events.ts'
 export const ENTITY = 'thing'
 const BOUNDS = { timeLimitMs: 30_000 }
 
-export function thingMetadata(): JsonObject {
-  const hooks = [{ name: 'all', actions: ['insert', 'update', 'delete'] }]
+export function thingMetadata(hookNames: readonly string[] = ['all']): JsonObject {
+  const hooks = hookNames.map((name) => ({ name, actions: ['insert', 'update', 'delete'] }))
   const fields = {
     _id: { type: 'string', constraints: { identity: true } },
     n: { type: 'integer' },

@@ -1,10 +1,12 @@
 /** The store on PostgreSQL: the contract, references, watched changes, and past versions. */
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { rowsOf } from '../support/postgres.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { storeContract } from './contract.ts'
 import { eventContract } from './events.ts'
 import { type OpenWithClock, pastContract } from './past.ts'
 import { referenceContract } from './references.ts'
+import { sharedStatesContract } from './shared-states.ts'
 
 const postgres: OpenWithClock = {
   freshPlace: () => freshPlace('postgres'),
@@ -15,3 +17,15 @@ storeContract('postgres', postgres)
 referenceContract('postgres', postgres)
 eventContract('postgres', postgres)
 pastContract('postgres', postgres)
+sharedStatesContract('postgres', {
+  ...postgres,
+  async downgrade({ location }) {
+    await rowsOf(location, (schema) => `alter table ${schema}.smalt_outbox drop column holder`)
+    await rowsOf(location, (schema) => `delete from ${schema}.smalt_release where format > 3`)
+  },
+  async bytesOfStates({ location }) {
+    const bytes = 'sum(coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0))'
+    const [row] = await rowsOf(location, (schema) => `select ${bytes} bytes from ${schema}.smalt_outbox`)
+    return Number(row!['bytes'])
+  },
+})

@@ -13,6 +13,7 @@ import { SCHEMA, change, find, index, insert, openStage, storeContract } from '.
 import { eventContract } from './events.ts'
 import { type OpenWithClock, pastContract } from './past.ts'
 import { referenceContract } from './references.ts'
+import { sharedStatesContract } from './shared-states.ts'
 
 const open = (directory: string, now?: () => number) => openSqliteStore({ directory, ...(now && { now }) })
 const sqlite: OpenWithClock = {
@@ -25,6 +26,18 @@ storeContract('sqlite', sqlite)
 referenceContract('sqlite', sqlite)
 eventContract('sqlite', sqlite)
 pastContract('sqlite', sqlite)
+sharedStatesContract('sqlite', {
+  ...sqlite,
+  async downgrade({ location }) {
+    using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'))
+    database.exec('alter table smalt_event drop column holder; pragma user_version = 5')
+  },
+  async bytesOfStates({ location }) {
+    using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { readOnly: true })
+    const bytes = 'sum(coalesce(length(before), 0) + coalesce(length(after), 0))'
+    return Number(database.prepare(`select ${bytes} bytes from smalt_event`).get()!['bytes'])
+  },
+})
 
 test('sqlite: a second process on the same directory is refused, and may come when the first is gone', async () => {
   await using stage = await openStage(sqlite)

@@ -7,22 +7,21 @@ import {
   SINK_TABLES,
   type SinkTable,
 } from '../archived-sinks.ts'
-import type { KeptEvent } from '../events.ts'
+import type { ArchivedEvent } from '../events.ts'
 import type { Statement } from '../sql/fragment.ts'
 import type { Connections, Session } from './connections.ts'
-import { readEventState, readEvents } from './outbox.ts'
+import { readArchived, readEventState } from './outbox.ts'
 
 const PAGE = 200
 const BOUNDS = { timeLimitMs: 60_000 }
 
 /** Of a store that nobody else uses; what has no number yet is waited for. */
-export async function* archivedEvents(connections: Connections): AsyncGenerator<readonly KeptEvent[]> {
+export async function* archivedEvents(connections: Connections): AsyncGenerator<readonly ArchivedEvent[]> {
   await untilNumbered(connections)
   for (let since = 0; ;) {
-    const request = { since, limit: PAGE, filter: {} }
-    const { events, scannedTo } = await readEvents(request, connections, BOUNDS)
+    const events = await readArchived(since, PAGE, { connections, bounds: BOUNDS })
     if (events.length === 0) return
-    since = scannedTo
+    since = events.at(-1)!.seq
     yield events
   }
 }
@@ -42,15 +41,17 @@ export async function archivedLastEvent(session: Session): Promise<number> {
   return (await readEventState(session)).published
 }
 
-export function eventsStatement(events: readonly KeptEvent[]): Statement {
-  const rows = events.map(({ seq, id, entity, hook, operation, document, at, details, before, after }) => {
-    return [seq, at, document, id, entity, hook, operation, details, before, after]
+export function eventsStatement(events: readonly ArchivedEvent[]): Statement {
+  const rows = events.map((event) => {
+    const { seq, id, entity, hook, operation, document, at, details, before, after, holder } = event
+    return [seq, at, document, id, entity, hook, operation, details, before, after, holder?.id ?? null]
   })
   const places = rows.map((row, i) => {
     const [seq, at, document, ...rest] = row.map((_, k) => `$${i * row.length + k + 1}`)
     return `(${seq}::bigint, ${at}::bigint, ${document}, ${document}, ${rest.join(', ')})`
   })
-  const text = `insert into smalt_outbox(seq, at, doc, document, id, entity, hook, operation, details, before, after)
+  const text = `insert into smalt_outbox(
+      seq, at, doc, document, id, entity, hook, operation, details, before, after, holder)
     values ${places.join(', ')}`
   return { text, values: rows.flat() }
 }

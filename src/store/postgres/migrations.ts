@@ -59,6 +59,10 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `alter table smalt_collection add column has_past boolean not null default false`,
     `alter table smalt_collection add column past_since bigint`,
   ],
+  [
+    // Of several events of one change one holds the documents; the others have its id here.
+    `alter table smalt_outbox add column holder text collate "C"`,
+  ],
 ]
 
 /** Makes what is missing; of processes that start at the same time one does it, and the others wait. */

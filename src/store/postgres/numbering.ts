@@ -72,8 +72,11 @@ interface Unnumbered extends ChangeRow {
 
 const COLUMNS = 'doc, id, entity, seen, version, at'
 
+/** Events that share documents stay together, since they are removed together, behind the one that holds them. */
+const ORDER = 'at, doc, coalesce(holder, id), holder is not null, hook'
+
 function oldestUnnumbered(session: Session): Promise<readonly Row[]> {
-  const text = `select ${COLUMNS} from smalt_outbox where seq is null order by at, doc, hook limit $1`
+  const text = `select ${COLUMNS} from smalt_outbox where seq is null order by ${ORDER} limit $1`
   return session.ask({ text, values: [BATCH] })
 }
 
@@ -90,7 +93,8 @@ function unnumberedAfter(session: Session, last: string | undefined): Promise<re
 async function withOthersOf(session: Session, rows: readonly Row[]): Promise<readonly Unnumbered[]> {
   // fewer than were asked for are all there are
   if (rows.length < BATCH) return rows.map(unnumberedFrom)
-  const text = `select ${COLUMNS} from smalt_outbox where seq is null and doc = any($1::text[]) order by at, doc, hook`
+  const text = `select ${COLUMNS} from smalt_outbox where seq is null and doc = any($1::text[])
+    order by ${ORDER}`
   const keys = new Set(rows.map(([doc]) => doc!))
   return (await session.ask({ text, values: [arrayText([...keys])] })).map(unnumberedFrom)
 }

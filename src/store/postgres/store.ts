@@ -27,7 +27,7 @@ import { createLookups } from './lookups.ts'
 import { CHANNEL, readHistory, readMetadata, readState } from './metadata.ts'
 import { migrate } from './migrations.ts'
 import { EVENT_CHANNEL } from './numbering.ts'
-import { eventBounds, noted, noticing, readEvents, trimEvents } from './outbox.ts'
+import { eventBounds, noted, noticing, readEvents, readHeads, readStates, trimEvents } from './outbox.ts'
 import { readPast } from './past.ts'
 import { answers, readStatementsFor, statementsOf } from './reads.ts'
 import { createRunner } from './runner.ts'
@@ -161,6 +161,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
     readHistory: (entity) => run('metadata', () => readHistory(connections, entity)),
     onMetadataChange: (listener) => listening.add(CHANNEL, listener),
     readEvents: (request, bounds) => watching('events', () => readEvents(request, connections, bounds)),
+    readHeads: (range, bounds) => watching('events', () => readHeads(range, connections, bounds)),
+    readStates: (holders, bounds) => watching('events', () => readStates(holders, connections, bounds)),
     eventBounds: () => watching('events', () => eventBounds(connections)),
     trimEvents: (limits) => watching('trim', () => trimEvents(limits, connections)),
     onEvents(listener) {

@@ -1,5 +1,6 @@
 /** Rows of watched changes, as parts of the statements that make the changes: they are there together or not at all. */
 import type { Notice } from '../../plan/plan.ts'
+import { holderOf } from '../events.ts'
 import type { Statement } from '../sql/fragment.ts'
 import { arrayText } from '../sql/postgres-dialect.ts'
 
@@ -12,19 +13,22 @@ export interface Told {
   readonly notices: readonly Notice[]
 }
 
-const INTO =
-  'insert into smalt_outbox(doc, id, entity, hook, operation, document, at, seen, version, details, before, after)'
+const INTO = `insert into smalt_outbox(
+  doc, id, entity, hook, operation, document, at, seen, version, details, before, after, holder)`
 
 /** Of one document that is inserted as `$1`, in version `$2`, with the text `$4`. */
 export function toldInsert({ document, notices }: Told, used: number): Statement {
   let next = used + 1
   const values: string[] = [document]
-  const rows = notices.map((notice) => {
-    const [id, entity, hook, operation, at, details] = fieldsOf(notice).map((field) => {
-      values.push(field)
-      return `$${++next}`
-    })
-    return `($1, ${id}, ${entity}, ${hook}, ${operation}, $${used + 1}, ${at}, null, $2, ${details}, null, $4)`
+  const place = (value: string): string => {
+    values.push(value)
+    return `$${++next}`
+  }
+  const rows = notices.map((notice, i) => {
+    const [id, entity, hook, operation, at, details] = fieldsOf(notice).map(place)
+    const head = `$1, ${id}, ${entity}, ${hook}, ${operation}, $${used + 1}, ${at}, null, $2, ${details}`
+    const holder = holderIn(notices, i)
+    return holder === '' ? `(${head}, null, $4, null)` : `(${head}, null, null, ${place(holder)})`
   })
   return { text: `told as (${INTO} values ${rows.join(', ')})`, values }
 }
@@ -34,7 +38,7 @@ export function toldInserts(told: readonly Told[], used: number): Statement {
   const { list, values } = listOf(told, used)
   const text = `told as (${INTO}
     select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, null, $2::bigint,
-      told.details, null, new.doc
+      told.details, null, ${held('new.doc')}, ${HOLDER}
     from ${list}, unnest($1::text[], $4::text[]) as new(id, doc) where new.id = told.doc)`
   return { text, values }
 }
@@ -73,7 +77,7 @@ function toldOfOne(told: Told, { seen, version, before, after, from }: States, u
     const { list, values } = listOf([told], used)
     const text = `told as (${INTO}
       select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, ${seen}, ${version},
-        told.details, ${before}, ${after}
+        told.details, ${held(before)}, ${held(after)}, ${HOLDER}
       from ${from}, ${list})`
     return { text, values }
   }
@@ -81,7 +85,7 @@ function toldOfOne(told: Told, { seen, version, before, after, from }: States, u
   const [doc, document, id, entity, hook, operation, at, details] = values.map((_, i) => `$${used + i + 1}`)
   const text = `told as (${INTO}
     select ${doc}, ${id}, ${entity}, ${hook}, ${operation}, ${document}, ${at}::bigint, ${seen}, ${version},
-      ${details}, ${before}, ${after}
+      ${details}, ${before}, ${after}, null
     from ${from})`
   return { text, values }
 }
@@ -96,7 +100,7 @@ export function goneStatement(gone: readonly Gone[]): Statement {
   const { list, values } = listOf(gone, 3)
   const text = `${INTO}
     select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, old.version, null,
-      told.details, old.text, null
+      told.details, ${held('old.text')}, null, ${HOLDER}
     from ${list}, unnest($1::text[], $2::bigint[], $3::text[]) as old(id, version, text) where old.id = told.doc`
   const own = [
     gone.map(({ key }) => key),
@@ -111,14 +115,26 @@ function listOf(
   used: number,
 ): { readonly list: string; readonly values: readonly string[] } {
   const rows = told.flatMap(({ key, document, notices }) =>
-    notices.map((notice) => [key, document, ...fieldsOf(notice)]),
+    notices.map((notice, i) => [key, document, ...fieldsOf(notice), holderIn(notices, i)]),
   )
-  const types = ['text', 'text', 'text', 'text', 'text', 'text', 'bigint', 'text']
+  const types = ['text', 'text', 'text', 'text', 'text', 'text', 'bigint', 'text', 'text']
   const arrays = types.map((type, i) => `$${used + i + 1}::${type}[]`)
   return {
-    list: `unnest(${arrays.join(', ')}) as told(doc, document, id, entity, hook, operation, at, details)`,
+    list: `unnest(${arrays.join(', ')}) as told(doc, document, id, entity, hook, operation, at, details, holder)`,
     values: types.map((_, i) => arrayText(rows.map((row) => row[i]!))),
   }
+}
+
+/** The id of the event that holds the documents for this one; empty where it does so itself. */
+function holderIn(notices: readonly Notice[], i: number): string {
+  const holder = holderOf(i)
+  return holder === i ? '' : notices[holder]!.id
+}
+
+const HOLDER = `case when told.holder <> '' then told.holder end`
+
+function held(text: string): string {
+  return text === 'null' ? text : `case when told.holder = '' then ${text} end`
 }
 
 function fieldsOf({ id, entity, hook, operation, at, details }: Notice): readonly string[] {

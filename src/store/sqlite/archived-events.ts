@@ -7,28 +7,28 @@ import {
   SINK_TABLES,
   type SinkTable,
 } from '../archived-sinks.ts'
-import type { KeptEvent } from '../events.ts'
-import { readEvents } from './outbox.ts'
+import type { ArchivedEvent } from '../events.ts'
+import { readArchived } from './outbox.ts'
 import type { Statements } from './reads.ts'
 
 const PAGE = 200
 
-export async function* archivedEvents(statements: Statements): AsyncGenerator<readonly KeptEvent[]> {
+export async function* archivedEvents(statements: Statements): AsyncGenerator<readonly ArchivedEvent[]> {
   for (let since = 0; ;) {
-    const { events, scannedTo } = readEvents({ since, limit: PAGE, filter: {} }, statements)
+    const events = readArchived(since, PAGE, statements)
     if (events.length === 0) return
-    since = scannedTo
+    since = events.at(-1)!.seq
     yield events
   }
 }
 
-export function addEvents(database: DatabaseSync, events: readonly KeptEvent[]): void {
+export function addEvents(database: DatabaseSync, events: readonly ArchivedEvent[]): void {
   const insert = database.prepare(
-    `insert into smalt_event(seq, id, entity, hook, operation, document, at, details, before, after)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into smalt_event(seq, id, entity, hook, operation, document, at, details, before, after, holder)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  for (const { seq, id, entity, hook, operation, document, at, details, before, after } of events) {
-    insert.run(seq, id, entity, hook, operation, document, at, details, before, after)
+  for (const { seq, id, entity, hook, operation, document, at, details, before, after, holder } of events) {
+    insert.run(seq, id, entity, hook, operation, document, at, details, before, after, holder?.seq ?? null)
   }
 }
 

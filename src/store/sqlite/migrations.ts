@@ -42,6 +42,8 @@ const MIGRATIONS: readonly string[] = [
   // Whether there is a table of past versions, and from when on they are kept; null while they are not.
   `alter table smalt_collection add column has_past integer not null default 0;
    alter table smalt_collection add column past_since integer;`,
+  // Of several events of one change one holds the documents; the others have its number here.
+  `alter table smalt_event add column holder integer;`,
 ]
 
 export function migrate(database: DatabaseSync): void {
