@@ -1,36 +1,63 @@
-/** Reads the newest events of a store once for all who follow them. */
+/** Reads the newest events of a store once for all who follow them, and wakes those whom they concern. */
 import { ServiceError } from '../base/errors.ts'
-import type { EventStore } from '../store/events.ts'
-import { type Newest, RecentEvents } from './events-recent.ts'
+import { restEvery } from '../base/rest.ts'
+import type { EventHead, EventStore } from '../store/events.ts'
+import type { Stretch } from './events-log.ts'
+import { RecentEvents } from './events-recent.ts'
 
 export interface HubOptions {
   readonly timeLimitMs: number
   readonly onInternalError: (error: unknown) => void
 }
 
+/** What somebody waits for. */
+export interface Interest {
+  /** The same for all who wait for the same: they are asked about new events once, together. */
+  readonly key: string
+  /** Whether one of these events may be for them. */
+  readonly concerns: (heads: readonly EventHead[]) => boolean
+}
+
 export interface Wait {
   /** Absent: however long it takes. */
   readonly timeoutMs?: number
   readonly signals: readonly AbortSignal[]
+  /** Absent: every event. */
+  readonly interest?: Interest
 }
 
-type Read = Pick<EventStore, 'readEvents' | 'eventBounds' | 'onEvents'>
+/** Those who wait for the same. */
+interface Group {
+  readonly interest: Interest
+  readonly waiting: Set<() => void>
+  /** Nothing up to this number concerned them while they waited. */
+  clearedTo: number
+}
+
+type Read = Pick<EventStore, 'readHeads' | 'eventBounds' | 'onEvents'>
 
 const BATCH = 200
 /** The store tells of events only to hasten. */
 const PERIOD_MS = 1_000
+/** New events are looked through for this long at a stretch, and so many who wait are woken at a time. */
+const SLICE_MS = 3
+const MOST_WOKEN = 50
+const UNKNOWN = -1
 
 export class EventHub implements AsyncDisposable {
   readonly #store: Read
   readonly #options: HubOptions
   readonly #recent = new RecentEvents()
-  readonly #waiting = new Set<() => void>()
+  readonly #groups = new Map<string, Group>()
   readonly #timer: NodeJS.Timeout
   #followers = 0
   #reading: Promise<void> | undefined
   #isHastened = false
   #isClosed = false
   #told = ''
+  /** Up to here those who wait have been asked whether events concern them. */
+  #passedTo = UNKNOWN
+  #isPassing = false
 
   constructor(store: Read, options: HubOptions) {
     this.#store = store
@@ -53,24 +80,41 @@ export class EventHub implements AsyncDisposable {
   }
 
   /** Undefined for whoever is so far behind that they have to read by themselves. */
-  newestAfter(since: number): Newest | undefined {
+  newestAfter(since: number): Stretch | undefined {
     return this.#recent.after(since)
   }
 
-  /** Settles when there may be events after that number, or the wait is over; false when there will be none any more. */
-  async newsAfter(since: number, wait: Wait): Promise<boolean> {
+  /**
+   * Settles when there may be events for somebody after that number, or the wait is over, with the number up to which
+   * there are none; undefined when there will be none any more.
+   */
+  async newsAfter(since: number, wait: Wait): Promise<number | undefined> {
     const isKnown = (this.#recent.scannedTo() ?? 0) > since
     const isWanted = wait.signals.every(({ aborted }) => !aborted)
-    if (!this.#isClosed && !isKnown && isWanted) await this.#woken(wait)
-    return !this.#isClosed
+    if (this.#isClosed) return undefined
+    if (isKnown || !isWanted) return since
+    const group = this.#groupOf(wait.interest ?? EVERYTHING)
+    await woken(group, wait)
+    if (group.waiting.size === 0 && this.#groups.get(group.interest.key) === group) {
+      this.#groups.delete(group.interest.key)
+    }
+    return this.#isClosed ? undefined : Math.max(since, group.clearedTo)
   }
 
   /** What it reads from must stay open until then. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
-    this.#wake()
+    for (const { waiting } of this.#groups.values()) for (const wake of waiting) wake()
     await this.#reading
+  }
+
+  #groupOf(interest: Interest): Group {
+    const found = this.#groups.get(interest.key)
+    if (found) return found
+    const group = { interest, waiting: new Set<() => void>(), clearedTo: 0 }
+    this.#groups.set(interest.key, group)
+    return group
   }
 
   #hasten(): void {
@@ -84,7 +128,7 @@ export class EventHub implements AsyncDisposable {
         this.#isHastened = false
         if (!(await this.#readSome())) continue
         this.#isHastened = true
-        this.#wake()
+        void this.#pass()
         // others have their turn, since a store may answer without leaving its thread
         await new Promise(setImmediate)
       }
@@ -100,24 +144,27 @@ export class EventHub implements AsyncDisposable {
   /** Whether there was something to read. */
   async #readSome(): Promise<boolean> {
     const since = this.#recent.scannedTo()
+    const { last } = await this.#store.eventBounds()
     if (since === undefined) {
-      this.#recent.begin((await this.#store.eventBounds()).last)
+      this.#begin(last)
       return true
     }
+    if (last <= since) return false
+    const upTo = Math.min(last, since + BATCH)
     const { timeLimitMs } = this.#options
-    const request = { since, limit: BATCH, filter: {} }
-    const { events, scannedTo } = await this.#store.readEvents(request, { timeLimitMs })
-    if (scannedTo === since) return false
+    const heads = await this.#store.readHeads({ after: since, upTo }, { timeLimitMs })
     const { first } = await this.#store.eventBounds()
-    if (since >= first - 1) this.#recent.add(events, scannedTo)
-    else this.#beginAnew(scannedTo)
+    // some went before they were read: whoever has not seen those has to learn that by themselves
+    if (since < first - 1) this.#begin(upTo)
+    else this.#recent.add(heads, upTo)
     return true
   }
 
-  /** Some went before they were read: whoever has not seen those has to learn that by themselves. */
-  #beginAnew(at: number): void {
+  /** Whatever came before, those who wait have to look at it by themselves. */
+  #begin(at: number): void {
     this.#recent.forget()
     this.#recent.begin(at)
+    this.#passedTo = UNKNOWN
   }
 
   /** What fails again and again is told of once; a store out of reach shows in the answers. */
@@ -127,22 +174,74 @@ export class EventHub implements AsyncDisposable {
     this.#options.onInternalError(error)
   }
 
-  #wake(): void {
-    for (const wake of this.#waiting) wake()
+  /**
+   * Looks whom the new events concern, a little at a time, all events that came meanwhile together. Whoever is not concerned
+   * sleeps on; after a pass there is a rest as long as the pass was, so that many events do not keep the service busy.
+   */
+  async #pass(): Promise<void> {
+    if (this.#isPassing) return
+    this.#isPassing = true
+    try {
+      for (let to = this.#recent.scannedTo(); to !== undefined && to !== this.#passedTo;) {
+        const [began, from] = [performance.now(), this.#passedTo]
+        await this.#passOver(this.#recent.after(from), to)
+        if (this.#passedTo === from) this.#passedTo = to
+        const rest = Math.min(100, performance.now() - began - SLICE_MS)
+        if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest))
+        to = this.#recent.scannedTo()
+      }
+    } catch (error) {
+      this.#tell(error)
+    } finally {
+      this.#isPassing = false
+    }
   }
 
-  /** Settles when it is woken, when the time is over, or when one of the signals says so. */
-  #woken({ timeoutMs, signals }: Wait): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        this.#waiting.delete(done)
-        for (const signal of signals) signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = timeoutMs === undefined ? undefined : setTimeout(done, timeoutMs)
-      this.#waiting.add(done)
-      for (const signal of signals) signal.addEventListener('abort', done)
-    })
+  async #passOver(fresh: Stretch | undefined, to: number): Promise<void> {
+    const heads = fresh && ofEachKind(fresh.heads)
+    const rest = restEvery(SLICE_MS)
+    // those who are woken may wait again before this is over
+    const groups = [...this.#groups.values()]
+    for (const group of groups) {
+      await rest()
+      if (heads && !group.interest.concerns(heads)) group.clearedTo = Math.max(group.clearedTo, to)
+      else await wakeAll(group)
+    }
   }
+}
+
+const EVERYTHING: Interest = { key: '', concerns: () => true }
+
+/** One event of each kind that readers tell apart before they look at documents. */
+function ofEachKind(heads: readonly EventHead[]): readonly EventHead[] {
+  const kinds = new Map<string, EventHead>()
+  for (const head of heads) {
+    const { entity, hook, operation, details } = head
+    kinds.set([entity, hook, operation, details.slice(0, details.indexOf(','))].join('\n'), head)
+  }
+  return [...kinds.values()]
+}
+
+async function wakeAll({ waiting }: Group): Promise<void> {
+  let count = 0
+  const sleeping = [...waiting]
+  for (const wake of sleeping) {
+    wake()
+    if (++count % MOST_WOKEN === 0) await new Promise(setImmediate)
+  }
+}
+
+/** Settles when it is woken, when the time is over, or when one of the signals says so. */
+function woken({ waiting }: Group, { timeoutMs, signals }: Wait): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      waiting.delete(done)
+      for (const signal of signals) signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = timeoutMs === undefined ? undefined : setTimeout(done, timeoutMs)
+    waiting.add(done)
+    for (const signal of signals) signal.addEventListener('abort', done)
+  })
 }

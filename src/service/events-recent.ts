@@ -1,19 +1,14 @@
-/** The newest events of a store without a gap between them, up to a number and a size. */
-import type { KeptEvent } from '../store/events.ts'
-
-export interface Newest {
-  readonly events: readonly KeptEvent[]
-  /** Up to which number these are all. */
-  readonly scannedTo: number
-}
+/** The newest events of a store without a gap between them and without their documents, up to a number and a size. */
+import type { EventHead } from '../store/events.ts'
+import type { Stretch } from './events-log.ts'
 
 const MOST_EVENTS = 1_000
-const MOST_CHARACTERS = 16 * 1024 * 1024
+const MOST_CHARACTERS = 4 * 1024 * 1024
 /** Dropped only so many at a time, so that not every event moves all others. */
 const SLACK = 200
 
 export class RecentEvents {
-  #events: KeptEvent[] = []
+  #events: EventHead[] = []
   #characters = 0
   /** All events after the first number, up to the second, are here; undefined: nothing is known. */
   #span: readonly [from: number, to: number] | undefined
@@ -33,28 +28,27 @@ export class RecentEvents {
   }
 
   /** Those that follow on what is here. */
-  add(more: readonly KeptEvent[], scannedTo: number): void {
+  add(more: readonly EventHead[], scannedTo: number): void {
     if (!this.#span) return
     for (const each of more) {
       this.#events.push(each)
-      this.#characters += sizeOf(each)
+      this.#characters += each.details.length
     }
     this.#span = [this.#span[0], scannedTo]
     if (this.#events.length > MOST_EVENTS + SLACK || this.#characters > MOST_CHARACTERS) this.#shorten()
   }
 
-  /** Undefined where some of those after that number are not here. */
-  after(since: number): Newest | undefined {
-    if (!this.#span || since < this.#span[0]) return undefined
-    const [, scannedTo] = this.#span
-    if (since >= scannedTo) return { events: [], scannedTo: since }
-    return { events: this.#events.slice(firstAfter(this.#events, since)), scannedTo }
+  /** Undefined where some of those after that number are not here, or it is not known whether there are any. */
+  after(since: number): Stretch | undefined {
+    if (!this.#span || since < this.#span[0] || since > this.#span[1]) return undefined
+    const [, to] = this.#span
+    return { heads: this.#events.slice(firstAfter(this.#events, since)), to }
   }
 
   #shorten(): void {
     let dropped = 0
     while (this.#events.length - dropped > MOST_EVENTS || this.#characters > MOST_CHARACTERS) {
-      this.#characters -= sizeOf(this.#events[dropped++]!)
+      this.#characters -= this.#events[dropped++]!.details.length
     }
     if (dropped === 0) return
     this.#span = [this.#events[dropped - 1]!.seq, this.#span![1]]
@@ -62,12 +56,8 @@ export class RecentEvents {
   }
 }
 
-function sizeOf({ before, after, details }: KeptEvent): number {
-  return (before?.length ?? 0) + (after?.length ?? 0) + details.length
-}
-
 /** Followers are mostly near the end. */
-function firstAfter(events: readonly KeptEvent[], since: number): number {
+function firstAfter(events: readonly EventHead[], since: number): number {
   let i = events.length
   while (i > 0 && events[i - 1]!.seq > since) i--
   return i

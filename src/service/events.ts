@@ -2,14 +2,15 @@
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type EventsPageRequest, readEventsPage, readFollowing } from './events-request.ts'
+import { isGone } from './events-log.ts'
 import {
   type EventDeps,
   type EventSource,
   type EventSources,
+  batchesOf,
   createEventSources,
-  readStretch,
+  interestOf,
 } from './events-source.ts'
-import { eventTextFor } from './events-view.ts'
 import { followEvents } from './follow-events.ts'
 import type { JsonText } from './response.ts'
 import type { EventPage, EventService, Waiting } from './service.ts'
@@ -67,10 +68,6 @@ async function readFirstPage(
 
 const MOST_TRIES = 10
 
-function isGone(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'crud:EventsGone'
-}
-
 async function waitForPage(
   deps: EventDeps,
   reader: Reader,
@@ -80,53 +77,70 @@ async function waitForPage(
   const deadline = performance.now() + request.waitMs
   const hungUp = request.hangUp?.()
   const signals = [hungUp, request.ending].filter((signal) => signal !== undefined)
+  const interest = interestOf(deps, { ...reader, filter: request.filter })
   using _joined = hub.join()
-  let page: EventPage = { events: [], next: request.since }
-  for (;;) {
+  for (let next = request.since; ;) {
     const timeoutMs = Math.max(0, deadline - performance.now())
-    if (!(await hub.newsAfter(page.next, { timeoutMs, signals }))) return page
+    const reached = await hub.newsAfter(next, { timeoutMs, signals, interest })
+    if (reached === undefined) return { events: [], next }
     if (hungUp?.aborted) throw new ServiceError('crud:Unavailable', 'the caller hung up')
-    page = await readPage(deps, reader, { ...request, since: page.next })
+    const page = await readPage(deps, reader, { ...request, since: reached })
     const isOver = performance.now() >= deadline || request.ending?.aborted
     if (page.events.length > 0 || isOver) return page
+    next = page.next
   }
 }
 
-/** How much is looked at for one page, so that events which the caller does not see cost nobody much. */
-const LEAST_AT_A_TIME = 100
-const MOST_READS = 50
-/** So many are made without letting others have their turn. */
-const AT_ONCE = 100
+/** An answer ends with the event that reaches this many characters; the next one goes on from there. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024
 
+/**
+ * Looks at a range of numbers which depends on `since` and `limit` alone. Where the page is not full, `next` is the end of
+ * that range or of the log, else the number of the last event in it. So `next` tells nothing of events that the caller does
+ * not see: neither how many of them there are that match the filter, nor how large they are.
+ */
 async function readPage(
   deps: EventDeps,
   { source, caller }: Reader,
   { limit, filter, since }: PageRequest,
 ): Promise<EventPage> {
-  const { resultBytes, queryTimeMs } = deps.limits
+  const mostCharacters = Math.min(PAGE_CHARACTERS, deps.limits.resultBytes)
+  const end = since + rangeFor(limit)
   const events: JsonText[] = []
   let next = since
   let characters = 0
-  for (let reads = 0; reads < MOST_READS; reads++) {
-    const stretch = { since: next, limit: Math.max(limit, LEAST_AT_A_TIME), filter }
-    const read = await readStretch(source, stretch, queryTimeMs).catch((error: unknown) => {
+  const deadline = performance.now() + deps.limits.queryTimeMs
+  while (next < end) {
+    if (performance.now() > deadline) {
+      if (events.length > 0) break
+      throw new ServiceError(
+        'store-crud:Timeout',
+        'there is too much to look at; ask again, or with a filter',
+      )
+    }
+    const stretch = await source.after(next, caller).catch((error: unknown) => {
       if (events.length === 0 || !isGone(error)) throw error
     })
     // what went meanwhile is told of when the caller goes on from here
-    if (!read) break
-    for (const [i, kept] of read.events.entries()) {
-      if (i % AT_ONCE === AT_ONCE - 1) await new Promise(setImmediate)
-      const text = eventTextFor(deps, kept, caller)
-      if (text === undefined) continue
-      // one alone is told however large it is, since nobody could go on otherwise
-      if (events.length > 0 && characters + text.length > resultBytes) return { events, next }
-      events.push(text)
-      characters += text.length
-      next = kept.seq
-      if (events.length === limit) return { events, next }
+    if (!stretch || stretch.to === next) break
+    const heads = stretch.heads.filter(({ seq }) => seq <= end)
+    for (const batch of batchesOf(await source.choose(heads, { caller, filter }))) {
+      for (const [i, text] of (await source.textsOf(batch, caller)).entries()) {
+        if (text === '') continue
+        // one alone is told however large it is, since nobody could go on otherwise
+        if (events.length > 0 && characters + text.length > mostCharacters) return { events, next }
+        events.push(text)
+        characters += text.length
+        next = batch[i]!.seq
+        if (events.length === limit) return { events, next }
+      }
     }
-    next = read.scannedTo
-    if (read.isAll) break
+    next = Math.min(stretch.to, end)
   }
   return { events, next }
+}
+
+/** How many numbers are looked at for one page, so that events which the caller does not see cost nobody much. */
+function rangeFor(limit: number): number {
+  return Math.min(Math.max(10 * limit, 1_000), 5_000)
 }

@@ -1,10 +1,15 @@
 /** Following events: all that a caller may see from a number on, as they come, for as long as the caller listens. */
-import type { Caller } from '../access/caller.ts'
-import { isWanted } from '../store/event-window.ts'
-import type { EventFilter } from '../store/events.ts'
 import type { EventSelection } from './events-request.ts'
-import { type EventDeps, type EventSource, type EventSources, readStretch } from './events-source.ts'
-import { sharedEventTextFor } from './events-view.ts'
+import {
+  type Asked,
+  type EventDeps,
+  type EventSource,
+  type EventSources,
+  batchesOf,
+  interestOf,
+} from './events-source.ts'
+import type { Caller } from '../access/caller.ts'
+import type { EventHead } from '../store/events.ts'
 import type { FollowedEvents } from './service.ts'
 
 interface Following extends EventSelection {
@@ -21,48 +26,55 @@ export async function followEvents(
   const { first, last } = await source.store.eventBounds()
   const { since = last, filter, ending } = following
   // whoever cannot go on is told before the answer begins
-  if (since < first - 1 || since > last) {
-    await readStretch(source, { since, limit: 1, filter }, deps.limits.queryTimeMs)
-  }
+  if (since < first - 1 || since > last) await source.log.after(since, caller.principal)
   return follow(deps, { source, caller, filter, ending }, since)
 }
 
-interface Follower {
+interface Follower extends Asked {
   readonly source: EventSource
-  readonly caller: Caller
-  readonly filter: EventFilter
   readonly ending: AbortSignal
 }
 
-const BATCH = 100
+/** How late a follower to whom nothing is told learns how far the log has got. */
+const POSITION_MS = 5_000
 
-/** The first tells where it begins. Who sees what is asked anew for every event. */
+/**
+ * The first tells where it begins. Who sees what is asked anew for every event. Positions are numbers of events that
+ * this caller sees, ends of regions, or the end of the log: nothing that the caller may not see moves them.
+ */
 async function* follow(deps: EventDeps, follower: Follower, since: number): AsyncGenerator<FollowedEvents> {
-  const { source, caller, filter, ending } = follower
+  const { source, caller, ending } = follower
   using _joined = source.hub.join()
+  const interest = interestOf(deps, follower)
   let position = since
   yield { events: [], position }
   while (!ending.aborted) {
-    const { events: found, scannedTo } = await nextAfter(deps, follower, position)
-    if (scannedTo === position) {
-      if (!(await source.hub.newsAfter(position, { signals: [ending] }))) return
-      continue
+    const { heads, to } = await source.after(position, caller)
+    if (to === position) {
+      const wait = { signals: [ending], timeoutMs: POSITION_MS, interest }
+      const reached = await source.hub.newsAfter(position, wait)
+      if (reached === undefined) return
+      if (reached === position) continue
+      position = reached
+    } else {
+      yield* seenOf(await source.choose(heads, follower), follower)
+      position = to
     }
-    position = scannedTo
-    const events = found.flatMap((kept) => {
-      const text = isWanted(filter, kept) ? sharedEventTextFor(deps, kept, caller) : undefined
-      return text === undefined ? [] : [{ seq: kept.seq, text }]
-    })
-    yield { events, position }
+    yield { events: [], position }
   }
 }
 
-/** From what is shared, or by a read of one's own for whoever is behind. */
-async function nextAfter(deps: EventDeps, { source, filter }: Follower, position: number) {
-  const newest = source.hub.newestAfter(position)
-  if (!newest) {
-    return await readStretch(source, { since: position, limit: BATCH, filter }, deps.limits.queryTimeMs)
+/** Each batch has its memory until the next one is asked for, which is when it was sent. */
+async function* seenOf(
+  heads: readonly EventHead[],
+  { source, caller, ending }: Follower,
+): AsyncGenerator<FollowedEvents> {
+  for (const batch of batchesOf(heads)) {
+    const bytes = batch.reduce((sum, head) => sum + head.bytes, 0)
+    using share = await source.shares.reserve(caller.principal, bytes, ending)
+    if (!share) return
+    const texts = await source.textsOf(batch, caller)
+    const events = batch.map(({ seq }, i) => ({ seq, text: texts[i]! })).filter(({ text }) => text !== '')
+    if (events.length > 0) yield { events, position: events.at(-1)!.seq }
   }
-  const events = newest.events.slice(0, BATCH)
-  return events.length < newest.events.length ? { events, scannedTo: events.at(-1)!.seq } : newest
 }
