@@ -172,10 +172,10 @@ test('update: whether a change is allowed does not depend on hidden members of e
     { _id: '1', arr: [element(1, 'a'), element(2, 'guess')] },
     { _id: '2', arr: [element(1, 'a'), element(2, 'other')] },
   ])
+  const guess = { $foreach: { arr: '$all', $update: { $set: { sec: 'guess' } } } }
+  const moved = await update(on, [{ $insert: { 'arr.0': {} } }, guess])
+  assert.deepEqual([moved.status, moved.modifiedCount], ['COMPLETE', 2])
   const remove = { $foreach: { arr: { field: 'pub', op: '=', rvalue: 1 }, $update: '$remove' } }
-  const response = await update(on, [
-    remove,
-    { $foreach: { arr: '$all', $update: { $set: { sec: 'guess' } } } },
-  ])
-  assert.deepEqual([response.status, response.modifiedCount], ['COMPLETE', 2])
+  const removed = await update(on, [remove, guess])
+  assert.deepEqual([removed.status, removed.modifiedCount, removed.dataErrors?.length], ['ERROR', 0, 2])
 })

@@ -125,6 +125,8 @@ function makeAround(chance: Chance, subject: Subject): readonly Json[] | undefin
   const way = chance.pick(ways)
   const { path, node } = way
   const value = (): Json => valueFor(chance, subject, way)
+  // taken away as a whole, with what may not be changed in it
+  if (chance.happens(20)) return [chance.pick<Json>([{ $unset: path }, { $set: { [path]: null } }])]
   if (node.kind === 'object') {
     const set = { $set: { [path]: value() } }
     return chance.pick([[set], [{ $unset: path }, set], [set, { $unset: path }], [{ $set: { [path]: {} } }]])
@@ -136,6 +138,8 @@ function makeAround(chance: Chance, subject: Subject): readonly Json[] | undefin
     [{ $unset: path }, { $set: { [path]: elements } }],
     [{ $foreach: { [path]: '$all', $update: '$remove' } }, { $append: { [path]: elements } }],
     [{ $unset: `${path}.0` }, { $append: { [path]: first } }],
+    [{ $unset: `${path}.${chance.pick([0, 1, -1])}` }],
+    [{ $foreach: { [path]: '$all', $update: '$remove' } }],
     [{ $insert: { [`${path}.0`]: first } }, { $unset: `${path}.0` }],
     [{ $set: { [`${path}.0`]: first } }],
     [{ $set: { [`${path}.${chance.pick([1, 3, 5, -1, -3])}`]: first } }],

@@ -132,12 +132,16 @@ test('save: a null for a hidden field is denied also where there is no value', a
 
 test('save: what the service makes is kept when left out by who may not change it', async () => {
   await using tester = await open()
-  const data = { ...OWN, s: 'b', o: { x: 'b' }, oa: [{ p: 'b' }] }
+  const data = { ...OWN, s: 'b', o: { x: 'b' }, oa: [{ p: 'b' }, { p: 'a' }] }
   const response = await save(tester, { data }, CLERK)
   assert.equal(response.modifiedCount, 1, printResponse(response))
   const { free, ...rest } = await stored(tester)
   assert.notEqual(free, 'FREE')
-  assert.deepEqual(rest, { _id: '1', s: 'b', ...KEPT, o: { x: 'b', u: 'OU' }, oa: [{ p: 'b', u: 'UB' }] })
+  const oa = [
+    { p: 'b', u: 'UB' },
+    { p: 'a', u: 'UA' },
+  ]
+  assert.deepEqual(rest, { _id: '1', s: 'b', ...KEPT, o: { x: 'b', u: 'OU' }, oa })
 })
 
 test('save: a hidden value is made anew by naming it, for who may change it', async () => {

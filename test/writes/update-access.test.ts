@@ -83,6 +83,22 @@ const DENIED: readonly (readonly [rule: string, update: Json])[] = [
   ['such a member of an element', { $set: { 'oa.0.f': 'x' } }],
   ['such a member in a new element', { $append: { oa: { p: 'c', f: 'x' } } }],
   ['such a member in $foreach', { $foreach: { oa: '$all', $update: { $set: { f: 'x' } } } }],
+  ['the object around such a member taken away', { $unset: 'o' }],
+  ['the object around such a member set to null', { $set: { o: null } }],
+  ['an element that holds such a member taken away', { $unset: 'oa.0' }],
+  ['an element that holds such a member set to null', { $set: { 'oa.0': null } }],
+  ['the array around such a member taken away', { $unset: 'oa' }],
+  ['the array around such a member emptied', { $set: { oa: [] } }],
+  ['elements with such a member removed by $foreach', { $foreach: { oa: '$all', $update: '$remove' } }],
+  [
+    'one such element removed by $foreach',
+    { $foreach: { oa: { field: 'p', op: '=', rvalue: 'b' }, $update: '$remove' } },
+  ],
+  ['an array without such an element', { $set: { oa: [{ p: 'b', f: 'FB' }] } }],
+  [
+    'such an element taken away and put back without the member',
+    [{ $unset: 'oa.0' }, { $append: { oa: { p: 'a' } } }],
+  ],
   ['a hidden field', { $set: { secret: 1 } }],
   ['a hidden field set to what it is', { $set: { secret: 100 } }],
   ['a hidden field that is absent', { $unset: 'o.h' }],
@@ -188,8 +204,9 @@ test('update: replacing an array keeps what is hidden in the elements that stay'
   ])
 })
 
-test('update: elements may go and move whatever they hold', async () => {
+test('update: elements without a member that the caller may read and not change may go', async () => {
   await using tester = await open()
+  assert.equal((await update(tester, { update: { $unset: 'oa.0.f' } }, BOSS)).modifiedCount, 1)
   const response = await update(tester, { update: { $unset: 'oa.0' } }, CLERK)
   assert.deepEqual(counts(response), ['COMPLETE', 1, 1], printResponse(response))
   assert.deepEqual((await stored(tester))['oa'], [{ p: 'b', f: 'FB', h: 'HB' }])
