@@ -1,4 +1,4 @@
-/** What one request may cost. Every limit is configurable; these are the defaults. */
+/** What one request may cost, and how large metadata may be. Every limit is configurable; these are the defaults. */
 export interface Limits {
   readonly bodyBytes: number
   readonly nesting: number
@@ -16,6 +16,15 @@ export interface Limits {
   readonly faults: number
   /** How many references a request may follow one from the other. */
   readonly referenceDepth: number
+  /** Of one version; `_id`, `objectType` and the sizes of arrays are not counted. */
+  readonly versionFields: number
+  /** Named by the access lists of one version; `anyone` and `noone` are not counted. */
+  readonly versionRoles: number
+  readonly entityVersions: number
+  /** The one of `_id`, which every entity has, is not counted. */
+  readonly entityIndexes: number
+  /** Of one index, or of the identity of a version. */
+  readonly indexFields: number
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -31,4 +40,9 @@ export const DEFAULT_LIMITS: Limits = {
   patternInstructions: 2_000,
   faults: 100,
   referenceDepth: 5,
+  versionFields: 2_000,
+  versionRoles: 500,
+  entityVersions: 1_000,
+  entityIndexes: 100,
+  indexFields: 32,
 }

@@ -9,18 +9,28 @@ import { parseMetadataDocument, parseSchemaOrMetadata, printMetadataDocument } f
 import { isSnapshot } from './names.ts'
 import { type SchemaDocument, parseStatus } from './schema-document.ts'
 import type { Proposal } from './settle.ts'
+import { type MetadataLimits, checkInfoSizes, checkSizes, checkVersionCount } from './sizes.ts'
 
 export interface VersionName {
   readonly entity: string
   readonly version: string
 }
 
+/** What was sent, and what it is held to. */
+interface Sent {
+  readonly body: Json
+  readonly configured: Datasources
+  readonly limits: MetadataLimits
+}
+
 /** Undefined where the version exists with exactly this content. */
 export function proposeCreate(
   entity: Entity | undefined,
   target: VersionName,
-  { body, configured }: { readonly body: Json; readonly configured: Datasources },
+  { body, configured, limits }: Sent,
 ): Proposal | undefined {
+  checkSizes(body, limits)
+  checkVersions(entity, target, limits)
   const { info, schema } = parseMetadataDocument(body, configured)
   checkName(info.name, target.entity, 'entityInfo/name')
   checkSchemaTarget(schema, target)
@@ -31,8 +41,10 @@ export function proposeCreate(
 export function proposeSchema(
   entity: Entity | undefined,
   target: VersionName,
-  { body, configured }: { readonly body: Json; readonly configured: Datasources },
+  { body, configured, limits }: Sent,
 ): Proposal | undefined {
+  checkSizes(body, limits)
+  checkVersions(entity, target, limits)
   const schema = parseSchemaOrMetadata(body, configured)
   checkSchemaTarget(schema, target)
   const { info } = known(entity, target.entity)
@@ -43,8 +55,9 @@ export function proposeSchema(
 export function proposeInfo(
   entity: Entity | undefined,
   name: string,
-  { body, configured }: { readonly body: Json; readonly configured: Datasources },
+  { body, configured, limits }: Sent,
 ): Proposal {
+  checkInfoSizes(body, limits)
   const info = parseEntityInfo(body, '', configured)
   checkName(info.name, name, 'name')
   known(entity, name)
@@ -93,6 +106,11 @@ export function known(entity: Entity | undefined, name: string): Entity {
 
 export function missingSchema({ entity, version }: VersionName): ServiceError {
   return new ServiceError('metadata:MissingSchema', `the entity "${entity}" has no version ${version}`)
+}
+
+function checkVersions(entity: Entity | undefined, target: VersionName, limits: MetadataLimits): void {
+  const present = entity?.versions
+  if (present && !present.has(target.version)) checkVersionCount(target.entity, present.size + 1, limits)
 }
 
 function checkSchemaTarget(schema: SchemaDocument, { entity, version }: VersionName): void {

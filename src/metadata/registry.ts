@@ -1,6 +1,7 @@
 /** The metadata of the service: which schema a request means, and every change of it, one after the other. */
 import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { compareText } from '../base/text.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { HistoryRecord, Store } from '../store/store.ts'
@@ -22,11 +23,13 @@ import {
 } from './proposals.ts'
 import type { SchemaDocument } from './schema-document.ts'
 import type { Proposal } from './settle.ts'
+import type { MetadataLimits } from './sizes.ts'
 
 export type MetadataStore = Pick<Store, 'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readHistory'>
 
 interface RegistryOptions extends Datasources {
   readonly now: () => Date
+  readonly limits?: MetadataLimits
   /** Every datasource but the first. */
   readonly others?: OtherStores
 }
@@ -165,6 +168,7 @@ type Changes = Pick<
 
 function changes(change: (name: string, decide: Decide) => Promise<void>, options: RegistryOptions): Changes {
   const configured: Datasources = options
+  const { limits = DEFAULT_LIMITS } = options
   const at = (): string => options.now().toISOString()
   const propose = (
     by: Omit<HistoryRecord, 'at' | 'before' | 'after'>,
@@ -178,15 +182,15 @@ function changes(change: (name: string, decide: Decide) => Promise<void>, option
   return {
     create: (principal, target, body) =>
       propose({ principal, action: 'create', version: target.version }, target.entity, (entity) =>
-        proposeCreate(entity, target, { body, configured }),
+        proposeCreate(entity, target, { body, configured, limits }),
       ),
     createSchema: (principal, target, body) =>
       propose({ principal, action: 'createSchema', version: target.version }, target.entity, (entity) =>
-        proposeSchema(entity, target, { body, configured }),
+        proposeSchema(entity, target, { body, configured, limits }),
       ),
     updateInfo: (principal, name, body) =>
       propose({ principal, action: 'updateInfo' }, name, (entity) =>
-        proposeInfo(entity, name, { body, configured }),
+        proposeInfo(entity, name, { body, configured, limits }),
       ),
     setStatus: (principal, target, request) =>
       propose({ principal, action: 'setStatus', version: target.version }, target.entity, (entity) =>

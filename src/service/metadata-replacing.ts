@@ -7,10 +7,12 @@ import { type EntityInfo, printEntityInfo } from '../metadata/entity-info.ts'
 import { parseMetadataDocument, parseSchemaOrMetadata } from '../metadata/metadata-document.ts'
 import type { Registry } from '../metadata/registry.ts'
 import { type SchemaDocument, printSchemaDocument } from '../metadata/schema-document.ts'
+import { type MetadataLimits, checkSizes } from '../metadata/sizes.ts'
 
 export interface Replacing {
   readonly registry: Registry
   readonly configured: Datasources
+  readonly limits: MetadataLimits
 }
 
 type Written = (body: Json, configured: Datasources) => { info?: EntityInfo; schema: SchemaDocument }
@@ -24,9 +26,10 @@ export const asSchema: Written = (body, configured) => ({ schema: parseSchemaOrM
 export async function requireForReplacing(
   caller: Caller,
   { entity, body, written }: { readonly entity: string; readonly body: Json; readonly written: Written },
-  { registry, configured }: Replacing,
+  { registry, configured, limits }: Replacing,
 ): Promise<void> {
   if (caller.permissions.has('metadata.update')) return
+  checkSizes(body, limits)
   await registry.reload()
   const sent = soundPart(() => written(body, configured))
   if (!sent || !registry.names().includes(entity)) return

@@ -2,6 +2,7 @@
 import { type Caller, type Permission, requirePermission } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
+import { DEFAULT_LIMITS } from '../base/limits.ts'
 import type { Datasources } from '../metadata/datastore.ts'
 import { dependencyTrees } from '../metadata/dependencies.ts'
 import { diffJson } from '../metadata/diff.ts'
@@ -10,12 +11,17 @@ import { printMetadataDocument } from '../metadata/metadata-document.ts'
 import type { Registry } from '../metadata/registry.ts'
 import { roleRecords } from '../metadata/roles.ts'
 import { STATUSES, type SchemaDocument, parseStatus } from '../metadata/schema-document.ts'
+import type { MetadataLimits } from '../metadata/sizes.ts'
 import type { HistoryRecord } from '../store/store.ts'
 import { accessOf, explainedAccess, findingsIn, findingsOf } from './access-reports.ts'
 import { type Replacing, asMetadata, asSchema, requireForReplacing } from './metadata-replacing.ts'
 import type { MetadataService } from './service.ts'
 
-export function metadataService(registry: Registry, configured: Datasources): MetadataService {
+export function metadataService(
+  registry: Registry,
+  configured: Datasources,
+  limits: MetadataLimits = DEFAULT_LIMITS,
+): MetadataService {
   const document = (entity: string, version: string): JsonObject =>
     printMetadataDocument(registry.infoOf(entity), registry.documentOf(entity, version))
   return {
@@ -56,7 +62,7 @@ export function metadataService(registry: Registry, configured: Datasources): Me
           return records.map(historyRecord)
         },
       }),
-    ...changes({ registry, configured }, document),
+    ...changes({ registry, configured, limits }, document),
   }
 }
 

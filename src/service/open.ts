@@ -109,7 +109,7 @@ async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
     datasources: [...stores.keys()],
     backendOf: (datasource) => storeIn(datasource).kind,
   }
-  const registry = createRegistry(store, { ...configured, others: new Map(others), now })
+  const registry = createRegistry(store, { ...configured, others: new Map(others), now, limits })
   const { location } = options.datasources[0]!
   const schemaOf: Deps['schemaOf'] = (entity, version) => registry.schemaOf(entity, version)
   const datasourceOf = (entity: string): string => registry.infoOf(entity).datastore.datasource
@@ -131,7 +131,7 @@ async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
       now,
       onInternalError,
     }),
-    metadata: metadataService(registry, configured),
+    metadata: metadataService(registry, configured, limits),
     epoch: () => registry.epoch(),
     refresh: async (epoch = Infinity) => {
       if (registry.epoch() < epoch) await registry.reload()

@@ -83,6 +83,9 @@ export function elementsAt(path: string, document: Base): Fragment {
   return sql`jsonb_path_query_array(${document.json}, ${literal(`$${steps.join('')}`)})`
 }
 
+/** The engine has no wider indexes; what further fields would find, the documents are asked for. */
+const MOST_COLUMNS = 32
+
 /** The statements that make the index; uniqueness is kept by claims, not here. */
 export function indexStatements(
   definition: IndexDefinition,
@@ -103,10 +106,13 @@ export function indexStatements(
       (field) => sql`${indexed(field, definition)} ${POSTGRES.direction(field.descending)}`,
     )
     // Ending in id, the order of ties, an index also serves the order of a page.
-    statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join([...keys, raw('id')], ', ')})`)
+    const columns = [...keys, raw('id')].slice(0, MOST_COLUMNS)
+    statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join(columns, ', ')})`)
   }
   if (elements.length > 0) {
-    const keys = elements.map(({ path }) => sql`${elementsAt(path, DOCUMENT)} jsonb_path_ops`)
+    const keys = elements
+      .slice(0, MOST_COLUMNS)
+      .map(({ path }) => sql`${elementsAt(path, DOCUMENT)} jsonb_path_ops`)
     statements.push(
       sql`${create} ${raw(`${name}_elements`)} on ${raw(table)} using gin (${join(keys, ', ')})`,
     )
