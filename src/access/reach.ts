@@ -1,14 +1,14 @@
 /** How far single roles reach, whoever has them: what access comes to on paper, before anybody asks. */
+import { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { Field, RoleList } from '../schema/field.ts'
+import { memoized } from '../base/memo.ts'
+import { type AccessEntry, type RoleList, roleOf } from '../schema/field.ts'
 import { namedRoles } from '../schema/named-roles.ts'
+import { NO, REACHES, type Ranks, type Reach, type Reaches, WHERE, YES } from '../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
-import { trailTo } from '../schema/trail.ts'
 import { type Caller, countingEntries } from './caller.ts'
-import { type Question, decidingLists } from './deciding-lists.ts'
-
-/** To all documents, to none, or to those that a rule matches. */
-type Reach = 'yes' | 'no' | 'where'
+import { type Question, decidingLists, selects } from './deciding-lists.ts'
+import { type RoleClasses, roleClasses } from './role-classes.ts'
 
 /** How far somebody with these roles, and no others, reaches. */
 export function reachOf(question: Question, roles: readonly string[]): Reach {
@@ -18,24 +18,105 @@ export function reachOf(question: Question, roles: readonly string[]): Reach {
   return reaches.includes('where') ? 'where' : 'yes'
 }
 
-/** Who may do what to which field. */
-export function accessTable(schema: Schema): JsonObject {
-  const roles = namedRoles([schema])
-  const row = (operation: EntityOperation, trail?: readonly Field[]): JsonObject => {
-    const question = trail ? { schema, operation, trail } : { schema, operation }
-    return Object.fromEntries(roles.map((role) => [role, reachOf(question, [role])]))
+/** The same for each role alone, in time that grows with what the lists say, not with fields times roles. */
+export function reachesIn(schemas: readonly Schema[]): Reaches {
+  const roles = namedRoles(schemas)
+  const known = roleClasses(schemas)
+  const ranksBy = memoized((list: RoleList) => ranksOf(list, known))
+  const roots = new Map<string, Node>()
+  const rootOf = ({ access }: Schema, operation: EntityOperation): Node => {
+    const lists = selects(operation) ? [access[operation], access.find] : [access[operation]]
+    const key = lists.map(known.numberOf).join()
+    const found = roots.get(key)
+    if (found) return found
+    const [own, find] = lists.map(ranksBy)
+    // What is chosen by a query is chosen among what can be found, by those who may find at all.
+    const ranks = find ? own!.map((rank, i) => (find[i] === NO ? rank : least(rank, find[i]!))) : own!
+    const made = { ranks, below: new Map() }
+    roots.set(key, made)
+    return made
   }
+  return {
+    roles,
+    classes: roles.map(known.classOf),
+    classOf: known.classOf,
+    ranks(schema, operation, field) {
+      let node = rootOf(schema, operation)
+      if (!field || operation === 'delete') return node.ranks
+      for (const list of field.roles[operation]) node = further(node, list, { ranksBy, known })
+      return node.ranks
+    },
+  }
+}
+
+/** Who may do what to which field; refused where that would be more text than `maxBytes`. */
+export function accessTable(schema: Schema, maxBytes = Infinity): JsonObject {
+  const { roles, classes, ranks } = reachesIn([schema])
+  const rowOf = memoized((row: Ranks) =>
+    Object.fromEntries(roles.map((role, i) => [role, REACHES[row[classes[i]!]!]!])),
+  )
+  const row = (operation: EntityOperation): JsonObject => rowOf(ranks(schema, operation))
+  const fields = [...allFields(schema.root.fields)]
+  // Every row names every role; the shortest thing said of one is "no".
+  const rowBytes = roles.reduce((sum, role) => sum + Buffer.byteLength(role) + ROLE_BYTES, 0)
+  if (fields.length * OPERATIONS.length * rowBytes > maxBytes) throw tooLarge(schema)
   return {
     entity: schema.entity,
     version: schema.version,
     status: schema.status,
     roles,
     access: { find: row('find'), insert: row('insert'), update: row('update'), delete: row('delete') },
-    fields: [...allFields(schema.root.fields)].map(({ path }) => {
-      const trail = trailTo(schema, path)!
-      return { path, find: row('find', trail), insert: row('insert', trail), update: row('update', trail) }
+    fields: fields.map((field) => {
+      const [find, insert, update] = OPERATIONS.map((operation) => rowOf(ranks(schema, operation, field)))
+      return { path: field.path, find: find!, insert: insert!, update: update! }
     }),
   }
+}
+
+const OPERATIONS = ['find', 'insert', 'update'] as const
+/** Of `"":"no",` */
+const ROLE_BYTES = 8
+
+/** What the lists so far come to, and what it becomes by one more of them. */
+interface Node {
+  readonly ranks: Ranks
+  readonly below: Map<number, Node>
+}
+
+function further(
+  { ranks, below }: Node,
+  list: RoleList,
+  { ranksBy, known }: { readonly ranksBy: (list: RoleList) => Ranks; readonly known: RoleClasses },
+): Node {
+  const number = known.numberOf(list)
+  const found = below.get(number)
+  if (found) return found
+  const own = ranksBy(list)
+  const made = { ranks: ranks.map((rank, i) => least(rank, own[i]!)), below: new Map() }
+  below.set(number, made)
+  return made
+}
+
+/** `noone` beats `anyone` beats a role in common, as for callers. */
+function ranksOf(list: RoleList, { count, classOf }: RoleClasses): Ranks {
+  const ranks = new Uint8Array(count)
+  if (list.some((entry) => roleOf(entry) === 'noone')) return ranks
+  const rankOf = (entry: AccessEntry): number => (typeof entry === 'string' ? YES : WHERE)
+  for (const entry of list) if (roleOf(entry) === 'anyone') ranks.fill(Math.max(ranks[0]!, rankOf(entry)))
+  for (const entry of list) {
+    const own = classOf(roleOf(entry))
+    if (roleOf(entry) !== 'anyone') ranks[own] = Math.max(ranks[own]!, rankOf(entry))
+  }
+  return ranks
+}
+
+function least(a: number, b: number): number {
+  return a < b ? a : b
+}
+
+function tooLarge({ entity, version }: Schema): ServiceError {
+  const problem = `who may do what in version ${version} of "${entity}" is too much for one answer; ask about one caller by POST /metadata/access/explain`
+  return new ServiceError('crud:ResultSizeTooLarge', problem)
 }
 
 function reachBy(list: RoleList, caller: Caller): Reach {

@@ -1,6 +1,6 @@
 /** The roles that a schema speaks of. */
 import { compareText } from '../base/text.ts'
-import { roleOf } from './field.ts'
+import { type RoleList, roleOf } from './field.ts'
 import { type Schema, allFields } from './schema.ts'
 
 /** Stands for callers who have no role that the schema names. */
@@ -8,12 +8,21 @@ export const ANYONE_ELSE = 'anyone else'
 
 /** Sorted, with those who have none of them at the end; `anyone` and `noone` are no roles. */
 export function namedRoles(schemas: readonly Schema[]): readonly string[] {
-  const lists = schemas.flatMap(({ access, root }) => [
-    ...Object.values(access),
-    ...[...allFields(root.fields)].flatMap(({ roles }) => [...roles.find, ...roles.insert, ...roles.update]),
-  ])
-  const roles = new Set(lists.flat().map(roleOf)).difference(NOT_ROLES)
-  return [...[...roles].sort(compareText), ANYONE_ELSE]
+  const roles = new Set<string>()
+  for (const list of listsIn(schemas)) for (const entry of list) roles.add(roleOf(entry))
+  return [...[...roles.difference(NOT_ROLES)].sort(compareText), ANYONE_ELSE]
+}
+
+/** Each list once, though it decides about every field below the one that declares it. */
+export function listsIn(schemas: readonly Schema[]): ReadonlySet<RoleList> {
+  const lists = new Set<RoleList>()
+  for (const { access, root } of schemas) {
+    for (const list of Object.values(access)) lists.add(list)
+    for (const { roles } of allFields(root.fields)) {
+      for (const own of [roles.find, roles.insert, roles.update]) for (const list of own) lists.add(list)
+    }
+  }
+  return lists
 }
 
 const NOT_ROLES = new Set(['anyone', 'noone', ANYONE_ELSE])

@@ -1,9 +1,10 @@
 /** Who may do what, as metadata has it: one question answered with its reason, a whole version as a table, and doubts. */
 import type { Caller } from '../access/caller.ts'
 import { explainAccess } from '../access/explain-access.ts'
-import { accessTable, reachOf } from '../access/reach.ts'
+import { accessTable, reachOf, reachesIn } from '../access/reach.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json.ts'
+import type { Limits } from '../base/limits.ts'
 import { type Check, compileShape } from '../base/shape.ts'
 import { compileSchema } from '../metadata/compile.ts'
 import type { EntityInfo } from '../metadata/entity-info.ts'
@@ -29,8 +30,12 @@ export function explainedAccess(registry: Registry, body: Json | undefined): Jso
   return { ...told, ...explanation, rule: { ...rule } }
 }
 
-export function accessOf(registry: Registry, entity: string, version: string | undefined): Json {
-  return accessTable(schemaFor(registry, entity, version))
+export function accessOf(
+  registry: Registry,
+  { entity, version }: { readonly entity: string; readonly version: string | undefined },
+  { resultBytes }: Pick<Limits, 'resultBytes'>,
+): Json {
+  return accessTable(schemaFor(registry, entity, version), resultBytes)
 }
 
 /** Of the versions that are served; worked out again when they change, or one that they were compared with. */
@@ -48,7 +53,7 @@ export function findingsIn(registry: Registry, entity: string): readonly Finding
     return other
   }
   const schemas = registry.versionsOf(entity).map((each) => compileSchema(info, each, []))
-  const findings = lint(info, schemas, { reachOf, others: watched })
+  const findings = lint(info, schemas, { access: { reachesIn, reachOf }, others: watched })
   knownFindings.set(info, { findings, seen })
   return findings
 }

@@ -2,7 +2,7 @@
 import { type Caller, type Permission, requirePermission } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
-import { DEFAULT_LIMITS } from '../base/limits.ts'
+import { DEFAULT_LIMITS, type Limits } from '../base/limits.ts'
 import type { Datasources } from '../metadata/datastore.ts'
 import { dependencyTrees } from '../metadata/dependencies.ts'
 import { diffJson } from '../metadata/diff.ts'
@@ -20,7 +20,7 @@ import type { MetadataService } from './service.ts'
 export function metadataService(
   registry: Registry,
   configured: Datasources,
-  limits: MetadataLimits = DEFAULT_LIMITS,
+  limits: MetadataLimits & Pick<Limits, 'resultBytes'> = DEFAULT_LIMITS,
 ): MetadataService {
   const document = (entity: string, version: string): JsonObject =>
     printMetadataDocument(registry.infoOf(entity), registry.documentOf(entity, version))
@@ -50,7 +50,9 @@ export function metadataService(
       ),
     explainAccess: (caller, body) => read(caller, 'explainAccess', () => explainedAccess(registry, body)),
     access: (caller, entity, version) =>
-      read(caller, workOn('getAccess', entity, version), () => accessOf(registry, entity, version)),
+      read(caller, workOn('getAccess', entity, version), () =>
+        accessOf(registry, { entity, version }, limits),
+      ),
     lint: (caller, entity) => read(caller, `lint(${entity})`, () => findingsOf(registry, entity)),
     history: (caller, entity) =>
       work(caller, 'metadata.find', {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
-import { reachOf } from '../../src/access/reach.ts'
+import { reachOf, reachesIn } from '../../src/access/reach.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
 import type { Schema } from '../../src/schema/schema.ts'
+import { REACHES } from '../../src/schema/reach.ts'
 import { trailTo } from '../../src/schema/trail.ts'
 import { type Chance, sample } from '../agreement/chance.ts'
 import { compiledSchema } from '../support/schema.ts'
@@ -130,7 +131,13 @@ function promised(stage: Stage, op: Operation, field?: string): ReadonlySet<Json
   const wheres = ((told['where'] ?? []) as readonly Json[]).map((each) => filled(each, caller) as Where)
   assert.equal(decision === 'conditional', wheres.length > 0, JSON.stringify(told))
   const trail = field === undefined ? undefined : trailTo(schema, field)!
-  const reach = reachOf({ schema, operation: op, ...(trail && { trail }) }, [...roles])
+  const asked = { schema, operation: op, ...(trail && { trail }) }
+  const reach = reachOf(asked, [...roles])
+  const reaches = reachesIn([schema])
+  const ranks = reaches.ranks(schema, op, trail?.at(-1))
+  for (const role of reaches.roles) {
+    assert.equal(REACHES[ranks[reaches.classOf(role)]!], reachOf(asked, [role]), `${role}: ${op} ${field}`)
+  }
   assert.ok(POSSIBLE[reach].includes(decision), `${reach} on paper, but ${JSON.stringify(told)}`)
   const within = DOCUMENTS.filter((each) => wheres.every((where) => matches(where, each)))
   return new Set(decision === 'deny' ? [] : within.map(({ _id }) => _id!))

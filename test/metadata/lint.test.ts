@@ -1,7 +1,7 @@
 /** The linter of metadata: what each rule finds, and what it leaves alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reachOf } from '../../src/access/reach.ts'
+import { reachOf, reachesIn } from '../../src/access/reach.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { compileSchema } from '../../src/metadata/compile.ts'
 import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
@@ -39,7 +39,7 @@ function findingsIn({ other, ...entity }: Entity): readonly Finding[] {
     const schema = known?.schemas.find((each) => each.entity === name && each.version === version)
     return known && schema && { info: known.info, schema }
   }
-  return lint(info, schemas, { reachOf, others })
+  return lint(info, schemas, { access: { reachOf, reachesIn }, others })
 }
 
 function compiled(name: string, { info = {}, versions }: Entity) {
@@ -147,6 +147,7 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
     [
       ['warning', 'version-downgrade', '/schema/fields/a/items/fields/b/access/update', '1.0.0', /"hr"/],
       ['warning', 'version-downgrade', '/schema/access/delete', '1.0.0'],
+      ['hint', 'protected-below-updatable', '/schema/fields/a/items/fields/b/access/update', '2.0.0'],
     ],
   ],
   [
@@ -704,7 +705,71 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
   ],
 ]
 
-for (const [rule, entity, expected] of CASES) {
+const PROTECTED: typeof CASES = [
+  [
+    'protected-below-updatable: a member that readers of an object may not update',
+    one({ o: { type: 'object', fields: { x: string, f: guarded({ update: ['boss'] }) } } }),
+    [
+      [
+        'hint',
+        'protected-below-updatable',
+        '/schema/fields/o/fields/f/access/update',
+        '1.0.0',
+        /^"hr" may read "o\.f" but not update it.* cannot remove "o"/,
+      ],
+    ],
+  ],
+  [
+    'protected-below-updatable: the outermost of several, in elements, and by a row rule',
+    one({
+      owner: guarded({ update: ['boss'] }),
+      a: {
+        type: 'array',
+        items: {
+          type: 'object',
+          fields: {
+            o: {
+              type: 'object',
+              access: { update: [ruled('hr')] },
+              fields: { f: string, g: guarded({ update: ['boss'] }) },
+            },
+          },
+        },
+      },
+    }),
+    [
+      ['hint', 'protected-below-updatable', '/schema/fields/a/items/fields/o/access/update', '1.0.0'],
+      [
+        'hint',
+        'protected-below-updatable',
+        '/schema/fields/a/items/fields/o/fields/g/access/update',
+        '1.0.0',
+        /"hr".*"a\.\*\.o"/,
+      ],
+    ],
+  ],
+  [
+    'protected-below-updatable: not where the member is hidden, the container is protected, or the service makes the value',
+    one({
+      hidden: { type: 'object', fields: { f: guarded({ find: ['boss'], update: ['boss'] }) } },
+      whole: { type: 'object', access: { update: ['boss'] }, fields: { f: guarded({ update: ['boss'] }) } },
+      stamped: {
+        type: 'object',
+        fields: {
+          at: {
+            type: 'date',
+            access: { update: ['noone'] },
+            valueGenerator: { type: 'CurrentTime', overwrite: true },
+          },
+        },
+      },
+      f: guarded({ update: ['boss'] }),
+    }),
+    [],
+  ],
+]
+
+for (const [rule, entity, expected] of [...CASES, ...PROTECTED]) {
   test(`lint: ${rule}`, () => {
     const findings = findingsIn(entity)
     assert.deepEqual(
@@ -717,6 +782,27 @@ for (const [rule, entity, expected] of CASES) {
     }
   })
 }
+
+test('lint: of many findings of one kind the first are told, and that there are more', () => {
+  const fields = Object.fromEntries(
+    Array.from({ length: 1_200 }, (_, i) => [`f${i}`, guarded({ find: ['noone'] })]),
+  )
+  const findings = findingsIn(one(fields))
+  assert.equal(findings.length, 1_001)
+  assert.deepEqual([findings.at(-1)!.code, findings.at(-1)!.at], ['no-access', ''])
+  assert.match(findings.at(-1)!.msg, /more findings of this kind/)
+})
+
+test('lint: of many roles a message names some', () => {
+  const many = Array.from({ length: 100 }, (_, i) => `r${i}`)
+  const [finding] = findingsIn(
+    one(
+      { a: string, o: { type: 'object', fields: { f: guarded({ update: ['x'] }) } } },
+      { ...SOUND, update: many },
+    ),
+  )
+  assert.match(finding!.msg, /^"r0", "r1".* and 80 others may read "o\.f"/)
+})
 
 test('lint: warnings come before hints', () => {
   const findings = findingsIn(

@@ -124,7 +124,7 @@ test('metadata: what is stored beyond a limit goes on to be served and changed o
 
 test('metadata: limits are told before a document is parsed, whoever sends it', async () => {
   const registry = await openRegistry(memoryMetadata(), { ...OPTIONS, limits: SMALL })
-  const service = metadataService(registry, CONFIGURED, SMALL)
+  const service = metadataService(registry, CONFIGURED, { ...DEFAULT_LIMITS, ...SMALL })
   const caller = { ...callerWith('clerk'), permissions: new Set(['metadata.insert'] as const) }
   const unsound = metadataOf('item', { fields: fields(5, { type: 'nonsense' }) })
   await assert.rejects(async () => service.create(caller, ONE, unsound), { code: 'crud:LimitExceeded' })

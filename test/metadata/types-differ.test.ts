@@ -1,7 +1,7 @@
 /** The finding about versions that disagree about types. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reachOf } from '../../src/access/reach.ts'
+import { reachOf, reachesIn } from '../../src/access/reach.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import { compileSchema } from '../../src/metadata/compile.ts'
 import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
@@ -21,11 +21,9 @@ function findingsIn(...versions: readonly JsonObject[]) {
     const more = { ...versionOf(`${i + 1}.0.0`), name: 'item', access: ACCESS }
     return compileSchema(info, parseSchemaDocument(schemaOf(fields, more), ''), [])
   })
-  return lint(info, schemas, { reachOf, others: () => undefined }).map(({ code, at, version }) => [
-    code,
-    at,
-    version,
-  ])
+  return lint(info, schemas, { access: { reachOf, reachesIn }, others: () => undefined }).map(
+    ({ code, at, version }) => [code, at, version],
+  )
 }
 
 type Case = readonly [rule: string, first: JsonObject, second: JsonObject, at: string | undefined]

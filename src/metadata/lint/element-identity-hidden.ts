@@ -1,17 +1,19 @@
 /** What tells array elements apart is compared for everybody, so clashes give away values that a writer may not read. */
+import { NO } from '../../schema/reach.ts'
 import { allFields } from '../../schema/schema.ts'
-import { fieldPointer } from '../../schema/trail.ts'
-import { type Finding, type Subject, listed, mayWrite, reachTo } from './subject.ts'
+import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { type Finding, type Subject, listed, rolesOf, writable } from './subject.ts'
 
 export function* elementIdentityHidden(subject: Subject): Generator<Finding> {
+  const { reaches } = subject
   for (const schema of subject.schemas) {
-    for (const { path, constraints } of allFields(schema.root.fields)) {
+    for (const field of allFields(schema.root.fields)) {
+      const { path, constraints } = field
       if (constraints.elementIdentity !== true) continue
       const array = path.slice(0, path.lastIndexOf('.*'))
-      const blind = subject.roles.filter(
-        (role) =>
-          mayWrite(subject, schema, [role, array]) && reachTo(subject, schema, [role, 'find', path]) === 'no',
-      )
+      const isWritable = writable(subject, schema, trailTo(schema, array)!.at(-1)!)
+      const find = reaches.ranks(schema, 'find', field)
+      const blind = rolesOf(reaches, (index) => isWritable(index) && find[index] === NO)
       if (blind.length === 0) continue
       yield {
         severity: 'warning',

@@ -1,15 +1,17 @@
 /** Readers of events see what they may read of a document: a hook that carries more promises them too much. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, pointer } from '../../base/json.ts'
+import { memoized } from '../../base/memo.ts'
 import { parseProjection } from '../../lang/parse-projection.ts'
 import { EVERYTHING, type Projection } from '../../lang/projection.ts'
 import { includes } from '../../lang/reach.ts'
 import { resolveProjection } from '../../lang/resolve.ts'
 import { type FieldRef, rootScope } from '../../lang/scope.ts'
 import { type Field, isServerMade } from '../../schema/field.ts'
+import { NO, type Ranks } from '../../schema/reach.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { Hook } from '../hooks.ts'
-import { type Finding, type Subject, listed, quoted, reachTo } from './subject.ts'
+import { type Finding, type Subject, listed, quoted, rolesOf } from './subject.ts'
 
 export function* hookCarriesHidden(subject: Subject): Generator<Finding> {
   for (const [i, hook] of subject.info.hooks.entries()) {
@@ -22,13 +24,15 @@ function* judged(
   schema: Schema,
   { hook, i }: { readonly hook: Hook; readonly i: number },
 ): Generator<Finding> {
-  const readers = subject.roles.filter((role) => reachTo(subject, schema, [role, 'find']) !== 'no')
-  const carried = carriedBy(hook, schema)
-  const isHidden = (role: string, { path }: Field): boolean =>
-    reachTo(subject, schema, [role, 'find', path]) === 'no'
-  const hidden = carried.filter((field) => readers.some((role) => isHidden(role, field)))
+  const { reaches } = subject
+  const documents = reaches.ranks(schema, 'find')
+  const findOf = (field: Field): Ranks => reaches.ranks(schema, 'find', field)
+  const isHidden = (find: Ranks, index: number): boolean => documents[index] !== NO && find[index] === NO
+  const hidesSome = memoized((find: Ranks) => find.some((_, index) => isHidden(find, index)))
+  const hidden = carriedBy(hook, schema, (field) => hidesSome(findOf(field)))
   if (hidden.length === 0) return
-  const blind = readers.filter((role) => hidden.some((field) => isHidden(role, field)))
+  const finds = [...new Set(hidden.map(findOf))]
+  const blind = rolesOf(reaches, (index) => finds.some((find) => isHidden(find, index)))
   const isChosen = !isAbsent(hook.watchProjection)
   yield {
     severity: isChosen ? 'warning' : 'hint',
@@ -42,12 +46,16 @@ function* judged(
   }
 }
 
-/** Simple fields, and arrays of simple values; without a choice all of them are watched. */
-function carriedBy({ watchProjection, includeProjection }: Hook, schema: Schema): readonly Field[] {
+/** Of those that are wanted: simple fields, and arrays of simple values; without a choice all of them are watched. */
+function carriedBy(
+  { watchProjection, includeProjection }: Hook,
+  schema: Schema,
+  isWanted: (field: Field) => boolean,
+): readonly Field[] {
   const watched = isAbsent(watchProjection) ? EVERYTHING : resolved(watchProjection!, schema)
   const further = isAbsent(includeProjection) ? [] : resolved(includeProjection!, schema)
   const leaves = [...allFields(schema.root.fields)].filter(
-    (field) => isLeaf(field) && !isServerMade(field) && field.path !== 'objectType',
+    (field) => isLeaf(field) && !isServerMade(field) && field.path !== 'objectType' && isWanted(field),
   )
   return leaves.filter((field) => includes(watched, field) || includes(further, field))
 }

@@ -3,16 +3,24 @@ import type { Schema } from '../../schema/schema.ts'
 import type { EntityInfo } from '../entity-info.ts'
 import type { IndexKey } from '../indexes.ts'
 
-type LeadingKey = Pick<IndexKey, 'field' | 'caseInsensitive'>
-
-/** Identities are indexed as well. */
-export function leadingKeys({ indexes }: EntityInfo, { identity }: Schema): readonly LeadingKey[] {
-  const declared = indexes.map(({ fields }) => fields[0]!)
-  const always = ['_id', ...identity.slice(0, 1).map(({ path }) => path)]
-  return [...declared, ...always.map((field) => ({ field, caseInsensitive: false }))]
+/** Whether some index finds documents by a path; identities are indexed as well. */
+export function servedPaths(
+  { indexes }: EntityInfo,
+  { identity }: Schema,
+  isFitting: (key: IndexKey) => boolean = () => true,
+): (path: string) => boolean {
+  const declared = indexes.map(({ fields }) => fields[0]!).filter(isFitting)
+  const leading = [
+    ...declared.map(({ field }) => field),
+    '_id',
+    ...identity.slice(0, 1).map(({ path }) => path),
+  ]
+  // A question may name an array where the index names its elements, or the other way round.
+  const served = new Set(leading.flatMap((path) => [...withAbove(path), `${path}.*`]))
+  return (path) => served.has(path)
 }
 
-/** A question may name an array where the index names its elements. */
-export function serves(first: string, asked: string): boolean {
-  return first === asked || first.startsWith(`${asked}.`) || `${first}.*` === asked
+function withAbove(path: string): readonly string[] {
+  const steps = path.split('.')
+  return steps.map((_, i) => steps.slice(0, i + 1).join('.'))
 }

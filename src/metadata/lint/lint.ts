@@ -1,5 +1,4 @@
 /** What is allowed in the metadata of an entity but is likely a mistake, in the order of its weight. */
-import { namedRoles } from '../../schema/named-roles.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { EntityInfo } from '../entity-info.ts'
 import { elementIdentityHidden } from './element-identity-hidden.ts'
@@ -8,11 +7,11 @@ import { noAccess } from './no-access.ts'
 import { openWrites } from './open-writes.ts'
 import { referenceOverHidden } from './reference-over-hidden.ts'
 import { referenceWithoutIndex } from './reference-without-index.ts'
-import { remembered } from './remembered.ts'
+import { protectedBelowUpdatable } from './protected-below-updatable.ts'
 import { ruleFieldWritable } from './rule-field-writable.ts'
 import { ruleNeverMatches } from './rule-never-matches.ts'
 import { ruleWithoutIndex } from './rule-without-index.ts'
-import type { Finding, LintRule, Subject } from './subject.ts'
+import type { AccessMeter, Finding, LintRule, Others } from './subject.ts'
 import { typesDiffer } from './types-differ.ts'
 import { uniqueOverHidden } from './unique-over-hidden.ts'
 import { versionDowngrade } from './version-downgrade.ts'
@@ -30,20 +29,36 @@ const RULES: readonly LintRule[] = [
   typesDiffer,
   ruleWithoutIndex,
   referenceWithoutIndex,
+  protectedBelowUpdatable,
 ]
+
+/** Of one rule; each field of each version may have one. */
+const MOST_FINDINGS = 1_000
 
 /** `schemas` are all versions of the entity; disabled ones do no harm. */
 export function lint(
   info: EntityInfo,
   schemas: readonly Schema[],
-  { reachOf, others }: Pick<Subject, 'reachOf' | 'others'>,
+  { access, others }: { readonly access: AccessMeter; readonly others: Others },
 ): readonly Finding[] {
   const served = schemas.filter(({ status }) => status !== 'disabled')
-  const roles = namedRoles(served)
-  const subject = { info, schemas: served, roles, reachOf: remembered(reachOf), others }
-  const findings = RULES.flatMap((rule) => [...rule(subject)])
+  const subject = { info, schemas: served, reaches: access.reachesIn(served), access, others }
+  const findings = RULES.flatMap((rule) => [...bounded(rule(subject))])
   return [
     ...findings.filter(({ severity }) => severity === 'warning'),
     ...findings.filter(({ severity }) => severity === 'hint'),
   ]
+}
+
+function* bounded(findings: Iterable<Finding>): Generator<Finding> {
+  let count = 0
+  for (const finding of findings) {
+    if (count++ === MOST_FINDINGS) {
+      const { severity, code } = finding
+      const msg = `there are more findings of this kind than the ${MOST_FINDINGS} told here; mend some of them to see others`
+      yield { severity, code, at: '', msg }
+      return
+    }
+    yield finding
+  }
 }

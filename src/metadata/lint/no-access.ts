@@ -1,8 +1,10 @@
 /** Operations that nobody may do, and fields that nobody may read, are mostly forgotten lists. */
+import { memoized } from '../../base/memo.ts'
 import { isServerMade, roleOf } from '../../schema/field.ts'
+import { NO, type Ranks } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
 import { fieldPointer, trailTo } from '../../schema/trail.ts'
-import { type Finding, type Subject, reachTo } from './subject.ts'
+import type { Finding, Subject } from './subject.ts'
 
 type Told = Pick<Finding, 'severity' | 'msg'>
 
@@ -35,16 +37,17 @@ function* forgottenLists(schema: Schema, denied: readonly EntityOperation[]): Ge
 }
 
 function* unreadFields(subject: Subject, schema: Schema): Generator<Finding> {
-  const known = new Set<string>()
+  const { reaches, access } = subject
+  const isUnread = memoized((ranks: Ranks) => ranks.every((rank) => rank === NO))
+  // What is below a field follows it.
+  let told: string | undefined
   for (const field of allFields(schema.root.fields)) {
     const { path } = field
-    if (isServerMade(field) || [...known].some((higher) => path.startsWith(`${higher}.`))) continue
-    if (subject.roles.some((role) => reachTo(subject, schema, [role, 'find', path]) !== 'no')) continue
-    known.add(path)
-    const together = subject.reachOf(
-      { schema, operation: 'find', trail: trailTo(schema, path)! },
-      subject.roles,
-    )
+    if (isServerMade(field) || (told !== undefined && path.startsWith(told))) continue
+    if (!isUnread(reaches.ranks(schema, 'find', field))) continue
+    told = `${path}.`
+    const trail = trailTo(schema, path)!
+    const together = access.reachOf({ schema, operation: 'find', trail }, reaches.roles)
     yield finding(
       schema,
       `/schema${fieldPointer(path)}/access/find`,
@@ -69,8 +72,8 @@ function byNoneAlone(path: string): Told {
   }
 }
 
-function isNobodys(subject: Subject, schema: Schema, operation: EntityOperation): boolean {
-  return subject.reachOf({ schema, operation }, subject.roles) === 'no'
+function isNobodys({ access, reaches }: Subject, schema: Schema, operation: EntityOperation): boolean {
+  return access.reachOf({ schema, operation }, reaches.roles) === 'no'
 }
 
 function finding({ version }: Schema, at: string, told: Told): Finding {

@@ -1,45 +1,58 @@
 /** Who may not read what a reference compares or sorts by must not learn of it, so for them nothing is joined. */
 import { pointer } from '../../base/json.ts'
-import { namedRoles } from '../../schema/named-roles.ts'
+import { memoized } from '../../base/memo.ts'
+import type { Field } from '../../schema/field.ts'
+import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { type PlacedReference, type Side, placedReferences, sidedFields } from './placed-references.ts'
-import { type Finding, type Subject, listed, reachTo } from './subject.ts'
+import { type Finding, type Subject, listed, rolesOf } from './subject.ts'
 
 export function* referenceOverHidden(subject: Subject): Generator<Finding> {
+  const reachesWith = memoized((target: Schema) => subject.access.reachesIn([...subject.schemas, target]))
   for (const schema of subject.schemas) {
     for (const placed of placedReferences(subject, schema)) {
       const { query, sort, at } = placed
       const bySort = sort.map(({ field }) => ({ side: 'target' as const, field: field.field }))
-      yield* judged(subject, placed, { schema, asked: [...sidedFields(query)], at: pointer(at, 'query') })
-      yield* judged(subject, placed, { schema, asked: bySort, at: pointer(at, 'sort') })
+      yield* judged(reachesWith(placed.target.schema), placed, {
+        schema,
+        asked: [...sidedFields(query)],
+        at: pointer(at, 'query'),
+      })
+      yield* judged(reachesWith(placed.target.schema), placed, {
+        schema,
+        asked: bySort,
+        at: pointer(at, 'sort'),
+      })
     }
   }
 }
 
 interface Asked {
   readonly schema: Schema
-  readonly asked: readonly { readonly side: Side; readonly field: { readonly path: string } }[]
+  readonly asked: readonly { readonly side: Side; readonly field: Field }[]
   readonly at: string
 }
 
 function* judged(
-  subject: Subject,
+  reaches: Reaches,
   { reference, target }: PlacedReference,
   { schema, asked, at }: Asked,
 ): Generator<Finding> {
-  if (asked.length === 0) return
+  const named = asked.filter(({ field }) => field.path !== '')
+  if (named.length === 0) return
   const owners = { holder: schema, target: target.schema }
-  const isHidden = (role: string, { side, field }: Asked['asked'][number]): boolean =>
-    field.path !== '' && reachTo(subject, owners[side], [role, 'find', field.path]) === 'no'
   // Whoever is kept from the whole of the other entity is so on purpose.
-  const readers = namedRoles([...subject.schemas, target.schema]).filter(
-    (role) =>
-      reachTo(subject, schema, [role, 'find', reference.path]) !== 'no' &&
-      reachTo(subject, target.schema, [role, 'find']) !== 'no',
-  )
-  const hidden = asked.filter((each) => readers.some((role) => isHidden(role, each)))
+  const own = reaches.ranks(schema, 'find', reference)
+  const documents = reaches.ranks(target.schema, 'find')
+  const isHidden = (find: Ranks, index: number): boolean =>
+    own[index] !== NO && documents[index] !== NO && find[index] === NO
+  const findOf = ({ side, field }: Asked['asked'][number]): Ranks =>
+    reaches.ranks(owners[side], 'find', field)
+  const hidesSome = memoized((find: Ranks) => find.some((_, index) => isHidden(find, index)))
+  const hidden = named.filter((each) => hidesSome(findOf(each)))
   if (hidden.length === 0) return
-  const blind = readers.filter((role) => hidden.some((each) => isHidden(role, each)))
+  const finds = [...new Set(hidden.map(findOf))]
+  const blind = rolesOf(reaches, (index) => finds.some((find) => isHidden(find, index)))
   const names = new Set(hidden.map(({ side, field }) => `"${field.path}" of "${owners[side].entity}"`))
   yield {
     severity: 'warning',

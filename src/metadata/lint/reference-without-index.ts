@@ -4,7 +4,7 @@ import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/scope.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { EntityInfo } from '../entity-info.ts'
-import { leadingKeys, serves } from './leading-keys.ts'
+import { servedPaths } from './leading-keys.ts'
 import {
   OUTSIDE,
   type PlacedReference,
@@ -53,9 +53,8 @@ function unserved(
   side: Side,
   { info, schema }: { readonly info: EntityInfo; readonly schema: Schema },
 ): readonly string[] {
-  const leading = leadingKeys(info, schema).filter(({ caseInsensitive }) => !caseInsensitive)
-  const isServed = (pair: Pair): boolean => leading.some(({ field }) => serves(field, pair[side]))
-  const way = ways.find((pairs) => pairs.length > 0 && !pairs.some(isServed)) ?? []
+  const isServed = servedPaths(info, schema, ({ caseInsensitive }) => !caseInsensitive)
+  const way = ways.find((pairs) => pairs.length > 0 && !pairs.some((pair) => isServed(pair[side]))) ?? []
   return [...new Set(way.map((pair) => pair[side]))]
 }
 

@@ -12,21 +12,24 @@ export function isUnrestricted(entry: AccessEntry): boolean {
 }
 
 /** One text for each list that restricts the role, sorted; none: it reaches every document, if it is admitted at all. */
-export function restrictionsOf({ schema, operation, trail = [] }: Asked, role: string): readonly string[] {
-  const texts = listsOf(schema, operation, trail.at(-1)).flatMap((list) => {
-    const entries = list.filter((entry) => ['anyone', role].includes(roleOf(entry)))
+export function restrictionsOf({ schema, operation, field }: Asked, role: string): readonly string[] {
+  const texts = listsOf(schema, operation, field).flatMap((list) => {
+    const byRole = entriesIn(list)
+    const entries = [...(byRole.get('anyone') ?? []), ...(byRole.get(role) ?? [])]
     const rules = entries.filter((entry) => typeof entry !== 'string')
     // A list that does not admit the role at all is none of those that decide here.
-    const isIdle = entries.length === 0 || list.some((entry) => roleOf(entry) === 'noone')
+    const isIdle = entries.length === 0 || byRole.has('noone')
     return isIdle || entries.some(isUnrestricted) ? [] : [textOf(rules)]
   })
   return [...new Set(texts)].sort()
 }
 
+const entriesIn = memoized((list: RoleList) => Map.groupBy(list, roleOf))
+
 interface Asked {
   readonly schema: Schema
   readonly operation: EntityOperation
-  readonly trail?: readonly Field[]
+  readonly field?: Field | undefined
 }
 
 /** What is chosen by a query is chosen among what can be found. */

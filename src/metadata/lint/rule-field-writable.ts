@@ -1,19 +1,17 @@
 /** Who may change what a row rule asks about, in documents that the rule keeps from them, can make it match. */
 import { type Named, fieldsOf } from '../../lang/query.ts'
-import { trailTo } from '../../schema/trail.ts'
+import { WHERE, YES } from '../../schema/reach.ts'
 import { placedRules } from './placed-rules.ts'
-import { type Finding, type Subject, listed, quoted, reachTo } from './subject.ts'
+import { type Finding, type Subject, listed, quoted, rankTo } from './subject.ts'
 
 export function* ruleFieldWritable(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {
     for (const { query, role, operation, path, at } of placedRules(schema)) {
       if (operation === 'insert') continue
-      const reach = reachTo(subject, schema, path === undefined ? [role, operation] : [role, operation, path])
-      if (reach !== 'where') continue
+      const rank = rankTo(subject, schema, path === undefined ? [role, operation] : [role, operation, path])
+      if (rank !== WHERE) continue
       const asked = [...new Set([...fieldsOf<Named>(query)].map((field) => field.path))]
-      const writable = asked.filter(
-        (each) => trailTo(schema, each) && reachTo(subject, schema, [role, 'update', each]) === 'yes',
-      )
+      const writable = asked.filter((each) => rankTo(subject, schema, [role, 'update', each]) === YES)
       if (writable.length === 0) continue
       const what = path === undefined ? `${operation} documents` : `${operation} "${path}"`
       yield {

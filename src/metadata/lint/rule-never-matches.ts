@@ -1,4 +1,6 @@
 /** A row rule that no document can match, or that a stronger entry beside it makes pointless. */
+import { memoized } from '../../base/memo.ts'
+import type { RoleList } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { isImpossible } from './decided.ts'
 import { type PlacedRule, placedRules } from './placed-rules.ts'
@@ -23,8 +25,11 @@ export function* ruleNeverMatches({ schemas }: Subject): Generator<Finding> {
 }
 
 function strongerThan({ list, role }: PlacedRule): string | undefined {
-  return ['noone', 'anyone', nameOf(role)].find((each) => list.includes(each))
+  const plain = plainEntries(list)
+  return ['noone', 'anyone', nameOf(role)].find((each) => plain.has(each))
 }
+
+const plainEntries = memoized((list: RoleList) => new Set(list.filter((entry) => typeof entry === 'string')))
 
 function nameOf(role: string): string {
   return role === ANYONE_ELSE ? 'anyone' : role

@@ -1,17 +1,16 @@
 /** Every request of a ruled caller asks the rule: without an index it looks at all documents. */
 import { type Named, fieldsOf } from '../../lang/query.ts'
-import { leadingKeys, serves } from './leading-keys.ts'
+import { servedPaths } from './leading-keys.ts'
 import { placedRules } from './placed-rules.ts'
 import { type Finding, type Subject, quoted } from './subject.ts'
 
 export function* ruleWithoutIndex(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {
-    const leading = leadingKeys(subject.info, schema)
+    const isServed = servedPaths(subject.info, schema)
     for (const { query, operation, path, at } of placedRules(schema)) {
       if (path !== undefined || operation === 'insert') continue
       const asked = [...new Set([...fieldsOf<Named>(query)].map((field) => field.path))]
-      if (asked.length === 0 || asked.some((each) => leading.some(({ field }) => serves(field, each))))
-        continue
+      if (asked.length === 0 || asked.some(isServed)) continue
       yield {
         severity: 'hint',
         code: 'rule-without-index',

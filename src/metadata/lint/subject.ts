@@ -1,6 +1,7 @@
 /** What the rules of the linter look at, and what they say about it. */
 import type { Field } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
+import { NO, type Reach, type Reaches } from '../../schema/reach.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
 import { trailTo } from '../../schema/trail.ts'
 import type { EntityInfo } from '../entity-info.ts'
@@ -21,10 +22,23 @@ export interface Subject {
   readonly info: EntityInfo
   /** The versions that are served: all but disabled ones. */
   readonly schemas: readonly Schema[]
-  /** All that any of them names, with those who have none at the end. */
-  readonly roles: readonly string[]
-  readonly reachOf: ReachOf
+  /** Of all roles that any of them names. */
+  readonly reaches: Reaches
+  readonly access: AccessMeter
   readonly others: Others
+}
+
+/** What decides about requests, as far as the rules ask it. */
+export interface AccessMeter {
+  readonly reachesIn: (schemas: readonly Schema[]) => Reaches
+  /** How far somebody reaches who has all these roles. */
+  readonly reachOf: (question: Question, roles: readonly string[]) => Reach
+}
+
+interface Question {
+  readonly schema: Schema
+  readonly operation: EntityOperation
+  readonly trail?: readonly Field[]
 }
 
 /** A version that is served of some entity, the default one unless it is named; undefined where there is none. */
@@ -33,43 +47,49 @@ export type Others = (
   version: string | undefined,
 ) => { readonly info: EntityInfo; readonly schema: Schema } | undefined
 
-export type LintRule = (subject: Subject) => Iterable<Finding>
+export type LintRule = (subject: Subject) => Generator<Finding>
 
-/** To all documents, to none, or to those that a row rule matches. */
-export type Reach = 'yes' | 'no' | 'where'
-
-/** How far somebody with these roles reaches; decided by what decides about requests. */
-export type ReachOf = (
-  question: {
-    readonly schema: Schema
-    readonly operation: EntityOperation
-    readonly trail?: readonly Field[]
-  },
-  roles: readonly string[],
-) => Reach
-
-/** One role, one operation, one field; how the rules mostly ask. */
-export function reachTo(
-  { reachOf }: Subject,
+/** What the role may at most do to a field of this path; nothing where there is none. */
+export function rankTo(
+  { reaches }: Subject,
   schema: Schema,
   [role, operation, path]: readonly [role: string, operation: EntityOperation, path?: string],
-): Reach {
-  if (path === undefined) return reachOf({ schema, operation }, [role])
-  const trail = trailTo(schema, path)
-  return trail ? reachOf({ schema, operation, trail }, [role]) : 'no'
+): number {
+  const field = path === undefined ? undefined : trailTo(schema, path)?.at(-1)
+  if (path !== undefined && !field) return NO
+  return reaches.ranks(schema, operation, field)[reaches.classOf(role)]!
 }
 
-/** Whether the role may put values of its own there. */
-export function mayWrite(subject: Subject, schema: Schema, [role, path]: readonly [string, string]): boolean {
-  const operations = ['insert', 'update'] as const
-  return operations.some((operation) => reachTo(subject, schema, [role, operation, path]) !== 'no')
+/** The roles of the classes that pass the test. */
+export function rolesOf({ roles, classes }: Reaches, test: (index: number) => boolean): readonly string[] {
+  const passing = new Map<number, boolean>()
+  return roles.filter((_, i) => {
+    const index = classes[i]!
+    const known = passing.get(index) ?? test(index)
+    passing.set(index, known)
+    return known
+  })
+}
+
+/** Where roles may put values of their own, one for each class. */
+export function writable({ reaches }: Subject, schema: Schema, field: Field): (index: number) => boolean {
+  const [insert, update] = [reaches.ranks(schema, 'insert', field), reaches.ranks(schema, 'update', field)]
+  return (index) => insert[index] !== NO || update[index] !== NO
 }
 
 /** For a sentence: those who have no role stand without quotes. */
 export function listed(roles: readonly string[]): string {
-  return roles.map((role) => (role === ANYONE_ELSE ? role : `"${role}"`)).join(', ')
+  return some(roles.map((role) => (role === ANYONE_ELSE ? role : `"${role}"`)))
 }
 
 export function quoted(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(', ')
+  return some(names.map((name) => `"${name}"`))
 }
+
+/** A sentence is to be read: it names some of many. */
+function some(names: readonly string[]): string {
+  const others = names.length - MOST_NAMED
+  return others <= 1 ? names.join(', ') : `${names.slice(0, MOST_NAMED).join(', ')} and ${others} others`
+}
+
+const MOST_NAMED = 20

@@ -1,9 +1,10 @@
 /** That a value is taken is told to whoever writes it: uniqueness gives away values that the writer may not read. */
 import { pointer } from '../../base/json.ts'
+import { NO, WHERE } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { fieldPointer, trailTo } from '../../schema/trail.ts'
 import { isIdIndex } from '../indexes.ts'
-import { type Finding, type Subject, listed, mayWrite, quoted, reachTo } from './subject.ts'
+import { type Finding, type Subject, listed, quoted, rolesOf, writable } from './subject.ts'
 
 export function* uniqueOverHidden(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {
@@ -36,18 +37,17 @@ function uniquesOf({ info }: Subject, schema: Schema): readonly Unique[] {
 }
 
 function* judged(subject: Subject, schema: Schema, { at, paths }: Unique): Generator<Finding> {
-  const writers = subject.roles.filter((role) =>
-    paths.some((path) => mayWrite(subject, schema, [role, path])),
-  )
-  const reaches = writers.map((role) => ({
-    role,
-    hidden: paths.filter((path) => reachTo(subject, schema, [role, 'find', path]) === 'no'),
-    isRuled: paths.some((path) => reachTo(subject, schema, [role, 'find', path]) === 'where'),
-  }))
-  const blind = reaches.filter(({ hidden }) => hidden.length > 0)
+  const { reaches } = subject
+  const fields = paths.map((path) => trailTo(schema, path)!.at(-1)!)
+  const writers = fields.map((field) => writable(subject, schema, field))
+  const finds = fields.map((field) => reaches.ranks(schema, 'find', field))
+  const isWriter = (index: number): boolean => writers.some((each) => each(index))
+  const isBlind = (index: number): boolean => isWriter(index) && finds.some((find) => find[index] === NO)
+  const blind = rolesOf(reaches, isBlind)
   if (blind.length > 0) {
-    const hidden = [...new Set(blind.flatMap((each) => each.hidden))]
-    const who = listed(blind.map(({ role }) => role))
+    const blindOnes = new Set(blind.map(reaches.classOf))
+    const hidden = paths.filter((_, i) => blindOnes.values().some((index) => finds[i]![index] === NO))
+    const who = listed(blind)
     yield {
       severity: 'warning',
       code: 'unique-over-hidden',
@@ -59,7 +59,10 @@ function* judged(subject: Subject, schema: Schema, { at, paths }: Unique): Gener
         'from writing it, or do without the uniqueness',
     }
   }
-  const ruled = reaches.filter(({ hidden, isRuled }) => hidden.length === 0 && isRuled)
+  const ruled = rolesOf(
+    reaches,
+    (index) => isWriter(index) && !isBlind(index) && finds.some((find) => find[index] === WHERE),
+  )
   if (ruled.length === 0) return
   yield {
     severity: 'hint',
@@ -67,7 +70,7 @@ function* judged(subject: Subject, schema: Schema, { at, paths }: Unique): Gener
     at,
     version: schema.version,
     msg:
-      `${quoted(paths)} must be unique among all documents, and ${listed(ruled.map(({ role }) => role))} may read ` +
+      `${quoted(paths)} must be unique among all documents, and ${listed(ruled)} may read ` +
       'some of them only: store-crud:Duplicate tells of values in the others; if that matters, make the field ' +
       'that the row rule asks about a part of the index',
   }

@@ -1,118 +1,154 @@
 /** Versions share their documents: what one of them denies, a caller may have through another. */
-import { memoized } from '../../base/memo.ts'
-import { type Field, type FieldOperation, type RoleList, isServerMade } from '../../schema/field.ts'
+import { type Field, isServerMade } from '../../schema/field.ts'
+import { NO, type Ranks, WHERE, YES } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
-import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { fieldPointer } from '../../schema/trail.ts'
 import { restrictionsOf } from './restrictions.ts'
-import { type Finding, type Reach, type Subject, listed } from './subject.ts'
+import { type Finding, type Subject, listed, rolesOf } from './subject.ts'
 
 const FIELD_OPERATIONS = ['find', 'insert', 'update'] as const
 
 export function* versionDowngrade(subject: Subject): Generator<Finding> {
   if (subject.schemas.length < 2) return
-  const paths = [...pathsIn(subject.schemas)].map((path) => ({ path, places: placesOf(subject, path) }))
+  const placed = placedPaths(subject.schemas)
   for (const operation of [...FIELD_OPERATIONS, 'delete'] as const) {
-    const whole = differences(subject, operation, subject.schemas)
-    yield* told(whole, operation)
+    const differing = comparing(subject, operation)
+    const whole = differing(subject.schemas.map((_, version) => ({ version })))
+    yield* told(subject, whole, { operation })
     if (operation === 'delete') continue
-    const differing = rememberedDifferences(subject, operation)
-    const known = new Map([['', whole]])
-    for (const { path, places } of paths) {
-      const own = differing(places).filter(
-        (each) => !above(path).some((higher) => isTold(known.get(higher) ?? [], each)),
-      )
-      known.set(path, own)
-      yield* told(own, operation, { path, places })
+    const known = new Map([['', { found: whole, own: whole }]])
+    for (const [path, places] of placed) {
+      const found = differing(places)
+      const higher = above(path).flatMap((each) => known.get(each) ?? [])
+      const isTold = ({ key }: Difference): boolean => higher.some(({ own }) => own.has(key))
+      // Below the same lists in all versions there is nothing new, and mostly so.
+      const own = higher.some((each) => each.found === found)
+        ? NO_DIFFERENCES
+        : new Map([...found].filter(([, each]) => !isTold(each)))
+      known.set(path, { found, own })
+      yield* told(subject, own, { operation, path, places })
     }
   }
 }
 
-/** A version, and what in it shows the values of a path. */
+/** A version, by its position, and the field in it that shows the values of a path; absent: the documents. */
 interface Place {
-  readonly schema: Schema
-  readonly trail: readonly Field[]
+  readonly version: number
+  readonly field?: Field
 }
 
 interface Difference {
-  readonly role: string
-  readonly strict: string
-  readonly loose: string
+  /** Of the class and both versions. */
+  readonly key: number
+  /** Of roles. */
+  readonly index: number
+  readonly strict: number
+  readonly loose: number
   /** In the strict one; in both, where only the rules differ. */
-  readonly reach: Reach
+  readonly rank: number
   readonly differsByRules: boolean
 }
 
-const RANKS: Readonly<Record<Reach, number>> = { no: 0, where: 1, yes: 2 }
+type Differences = ReadonlyMap<number, Difference>
+const NO_DIFFERENCES: Differences = new Map()
 
 /** Fields below the same lists in all versions differ alike, and are mostly many. */
-function rememberedDifferences(subject: Subject, operation: FieldOperation) {
-  const known = new Map<string, readonly Difference[]>()
-  const textOf = memoized((lists: readonly RoleList[]) => JSON.stringify(lists))
-  return (places: readonly Place[]): readonly Difference[] => {
-    const lists = places.map(({ schema, trail }) => schema.version + textOf(trail.at(-1)!.roles[operation]))
-    const key = lists.join('\n')
-    const found = known.get(key) ?? differences(subject, operation, places)
+function comparing(
+  { schemas, reaches }: Subject,
+  operation: EntityOperation,
+): (places: readonly Place[]) => Differences {
+  const known = new Map<string, Differences>()
+  const numbers = new Map<Ranks, number>()
+  const roleOf = new Map(reaches.roles.map((role, i) => [reaches.classes[i]!, role]))
+  return (places) => {
+    const ranked = places.map(({ version, field }): Ranked => {
+      const ranks = reaches.ranks(schemas[version]!, operation, field)
+      const rulesOf = (index: number): readonly string[] =>
+        restrictionsOf({ schema: schemas[version]!, operation, field }, roleOf.get(index)!)
+      return { version, ranks, rulesOf }
+    })
+    const key = ranked.map(({ version, ranks }) => `${version}:${numberOf(numbers, ranks)}`).join()
+    const found = known.get(key) ?? differences(ranked, schemas.length)
     known.set(key, found)
     return found
   }
 }
 
+function numberOf(numbers: Map<Ranks, number>, ranks: Ranks): number {
+  const number = numbers.get(ranks) ?? numbers.size
+  numbers.set(ranks, number)
+  return number
+}
+
+interface Ranked {
+  readonly version: number
+  readonly ranks: Ranks
+  /** By which a class is restricted, as texts. */
+  readonly rulesOf: (index: number) => readonly string[]
+}
+
 /**
- * Roles that reach further in one version than in another; the widest gap is told. Where rules differ, nobody knows
+ * Classes that reach further in one version than in another; the widest gap is told. Where rules differ, nobody knows
  * which of them reaches further: the later version is taken for the one to mend.
  */
-function differences(
-  { roles, reachOf }: Subject,
-  operation: EntityOperation,
-  places: readonly (Place | Schema)[],
-): readonly Difference[] {
-  if (places.length < 2) return []
-  return roles.flatMap((role) => {
-    const reaches = places.map((place): Reached => {
-      const question = 'trail' in place ? place : { schema: place }
-      const { version } = question.schema
-      const reach = reachOf({ ...question, operation }, [role])
-      if (reach !== 'where') return { version, reach, rules: '' }
-      const restrictions = restrictionsOf({ ...question, operation }, role)
-      return { version, reach: restrictions.length === 0 ? 'yes' : reach, rules: restrictions.join('\n\n') }
-    })
-    return widest(reaches).map((gap) => ({ role, ...gap }))
-  })
+function differences(ranked: readonly Ranked[], versions: number): Differences {
+  // Of the versions with the same lists, the first and the last stand for all.
+  const ends = Map.groupBy(ranked, ({ ranks }) => ranks).values()
+  const compared = [...new Set([...ends].flatMap((same) => [same[0]!, same.at(-1)!]))]
+  if (compared.length < 2) return NO_DIFFERENCES
+  compared.sort((a, b) => a.version - b.version)
+  const found = new Map<number, Difference>()
+  for (const index of compared[0]!.ranks.keys()) {
+    const gap = widest(compared.map((each) => reachedBy(each, index)))
+    if (!gap) continue
+    const key = (index * versions + gap.strict) * versions + gap.loose
+    found.set(key, { key, index, ...gap })
+  }
+  return found
 }
 
 interface Reached {
-  readonly version: string
-  readonly reach: Reach
+  readonly version: number
+  readonly rank: number
   /** By which it is restricted, as text. */
   readonly rules: string
 }
 
-function widest(reaches: readonly Reached[]): readonly Omit<Difference, 'role'>[] {
-  const ordered = reaches.toSorted((a, b) => RANKS[a.reach] - RANKS[b.reach])
-  const [strict, last] = [ordered[0]!, ordered.at(-1)!]
-  const differsByRules = strict.reach === last.reach
-  const loose = differsByRules ? ordered.findLast(({ rules }) => rules !== strict.rules) : last
-  if (!loose) return []
-  return [{ strict: strict.version, loose: loose.version, reach: strict.reach, differsByRules }]
+function reachedBy({ version, ranks, rulesOf }: Ranked, index: number): Reached {
+  const rank = ranks[index]!
+  if (rank !== WHERE) return { version, rank, rules: '' }
+  const rules = rulesOf(index)
+  return { version, rank: rules.length === 0 ? YES : rank, rules: rules.join('\n\n') }
 }
 
-/** The field itself, or one of type any above it, which shows whatever is stored there. */
-function placesOf({ schemas }: Subject, path: string): readonly Place[] {
-  return schemas.flatMap((schema) => {
-    const trails = [path, ...above(path)].map((each) => trailTo(schema, each))
-    const trail = trails[0] ?? trails.find((each) => isAny(each?.at(-1)))
-    return trail ? [{ schema, trail }] : []
-  })
+function widest(reached: readonly Reached[]): Omit<Difference, 'key' | 'index'> | undefined {
+  const ordered = reached.toSorted((a, b) => a.rank - b.rank)
+  const [strict, last] = [ordered[0]!, ordered.at(-1)!]
+  const differsByRules = strict.rank === last.rank
+  const loose = differsByRules ? ordered.findLast(({ rules }) => rules !== strict.rules) : last
+  return loose && { strict: strict.version, loose: loose.version, rank: strict.rank, differsByRules }
+}
+
+/** Every path that some version keeps values under, with what shows them in each: the field, or one of type any above it. */
+function placedPaths(schemas: readonly Schema[]): ReadonlyMap<string, readonly Place[]> {
+  const placed = new Map<string, Place[]>()
+  const fields = schemas.map(
+    ({ root }) => new Map([...allFields(root.fields)].map((each) => [each.path, each])),
+  )
+  for (const each of fields) for (const field of each.values()) if (isKept(field)) placed.set(field.path, [])
+  for (const [version, own] of fields.entries()) {
+    const isOpen = own.values().some(isAny)
+    for (const [path, places] of placed) {
+      const higher = isOpen ? above(path).find((each) => isAny(own.get(each))) : undefined
+      const field = own.get(path) ?? (higher === undefined ? undefined : own.get(higher))
+      if (field) places.push({ version, field })
+    }
+  }
+  return placed
 }
 
 function isAny(field: Field | undefined): boolean {
   return field?.kind === 'simple' && field.type.name === 'any'
-}
-
-function pathsIn(schemas: readonly Schema[]): ReadonlySet<string> {
-  return new Set(
-    schemas.flatMap(({ root }) => [...allFields(root.fields)].filter(isKept).map(({ path }) => path)),
-  )
 }
 
 function isKept(field: Field): boolean {
@@ -125,35 +161,39 @@ function above(path: string): readonly string[] {
   return steps.map((_, i) => steps.slice(0, steps.length - 1 - i).join('.'))
 }
 
-function isTold(known: readonly Difference[], { role, strict, loose }: Difference): boolean {
-  return known.some((each) => each.role === role && each.strict === strict && each.loose === loose)
-}
-
 /** The list that is to be mended stands in the version that grants more. */
 function* told(
-  differing: readonly Difference[],
-  operation: EntityOperation,
-  about?: { readonly path: string; readonly places: readonly Place[] },
+  { schemas, reaches }: Subject,
+  differing: Differences,
+  about: {
+    readonly operation: EntityOperation
+    readonly path?: string
+    readonly places?: readonly Place[]
+  },
 ): Generator<Finding> {
-  const what = about ? `"${about.path}"` : 'documents'
-  const groups = Map.groupBy(differing, ({ strict, loose, reach, differsByRules }) =>
-    JSON.stringify([strict, loose, reach, differsByRules]),
+  const { operation, path, places } = about
+  const what = path === undefined ? 'documents' : `"${path}"`
+  const groups = Map.groupBy(
+    differing.values(),
+    ({ strict, loose, rank, differsByRules }) => `${strict},${loose},${rank},${differsByRules}`,
   )
   for (const group of groups.values()) {
-    const { strict, loose, reach, differsByRules } = group[0]!
-    const who = listed(group.map(({ role }) => role))
-    const denied = reach === 'no' ? 'denied' : 'granted for some documents only'
-    const gap = differsByRules
+    const { rank, differsByRules, ...gap } = group[0]!
+    const [strict, loose] = [schemas[gap.strict]!.version, schemas[gap.loose]!.version]
+    const indexes = new Set(group.map(({ index }) => index))
+    const who = listed(rolesOf(reaches, (index) => indexes.has(index)))
+    const denied = rank === NO ? 'denied' : 'granted for some documents only'
+    const difference = differsByRules
       ? `is granted to ${who} by other rules in version ${strict} than in version ${loose}`
       : `is ${denied} to ${who} in version ${strict}, but version ${loose} grants it`
-    const field = about?.places.find(({ schema }) => schema.version === loose)?.trail.at(-1)
+    const field = places?.find(({ version }) => version === gap.loose)?.field
     yield {
       severity: 'warning',
       code: 'version-downgrade',
       at: `/schema${field ? fieldPointer(field.path) : ''}/access/${operation}`,
       version: loose,
       msg:
-        `${operation} of ${what} ${gap}, ` +
+        `${operation} of ${what} ${difference}, ` +
         `and both show the same data; give both the same lists, or disable version ${loose}`,
     }
   }

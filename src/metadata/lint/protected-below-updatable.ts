@@ -1,0 +1,51 @@
+/** A member that its readers may not update keeps the containers around it, which they may update, from removal. */
+import { type Field, type Fields, isMadeAnew, isServerMade } from '../../schema/field.ts'
+import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { fieldPointer } from '../../schema/trail.ts'
+import { type Finding, type Subject, listed, rolesOf } from './subject.ts'
+
+export function* protectedBelowUpdatable({ schemas, reaches }: Subject): Generator<Finding> {
+  for (const schema of schemas) {
+    for (const { container, member } of membersIn(schema.root.fields)) {
+      const who = affected(reaches, schema, { container, member })
+      if (who.length === 0) continue
+      yield {
+        severity: 'hint',
+        code: 'protected-below-updatable',
+        at: `/schema${fieldPointer(member.path)}/access/update`,
+        version: schema.version,
+        msg:
+          `${listed(who)} may read "${member.path}" but not update it, at least in some documents, and so cannot remove ` +
+          `"${container.path}", which they may update, while it holds the member; if that is not meant, let them ` +
+          'update the member, or hide it from them',
+      }
+    }
+  }
+}
+
+interface Placed {
+  readonly container: Field
+  readonly member: Field
+}
+
+/** Members with a container that could be removed: all but those of the document itself. */
+function* membersIn(fields: Fields, container?: Field): Generator<Placed> {
+  for (const member of fields.values()) {
+    const isKept = member.kind !== 'reference' && !isServerMade(member) && !isMadeAnew(member)
+    if (container && isKept) yield { container, member }
+    const below = member.kind === 'array' ? member.element : member
+    if (below.kind === 'object') yield* membersIn(below.fields, below)
+  }
+}
+
+/** Lists of its own are what sets a member apart from its container. */
+function affected(reaches: Reaches, schema: Schema, { container, member }: Placed): readonly string[] {
+  if (member.roles.update.length === container.roles.update.length) return []
+  const ranks = (field: Field): Ranks => reaches.ranks(schema, 'update', field)
+  const [around, own, find] = [ranks(container), ranks(member), reaches.ranks(schema, 'find', member)]
+  return rolesOf(
+    reaches,
+    (index) => around[index] !== NO && find[index] !== NO && own[index]! < around[index]!,
+  )
+}
