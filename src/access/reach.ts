@@ -24,7 +24,7 @@ export function reachesIn(schemas: readonly Schema[]): Reaches {
   const known = roleClasses(schemas)
   const ranksBy = memoized((list: RoleList) => ranksOf(list, known))
   const roots = new Map<string, Node>()
-  const rootOf = ({ access }: Schema, operation: EntityOperation): Node => {
+  const rootBy = ({ access }: Schema, operation: EntityOperation): Node => {
     const lists = selects(operation) ? [access[operation], access.find] : [access[operation]]
     const key = lists.map(known.numberOf).join()
     const found = roots.get(key)
@@ -36,12 +36,18 @@ export function reachesIn(schemas: readonly Schema[]): Reaches {
     roots.set(key, made)
     return made
   }
+  const rootsOf = memoized((schema: Schema) => ({
+    find: rootBy(schema, 'find'),
+    insert: rootBy(schema, 'insert'),
+    update: rootBy(schema, 'update'),
+    delete: rootBy(schema, 'delete'),
+  }))
   return {
     roles,
     classes: roles.map(known.classOf),
     classOf: known.classOf,
     ranks(schema, operation, field) {
-      let node = rootOf(schema, operation)
+      let node = rootsOf(schema)[operation]
       if (!field || operation === 'delete') return node.ranks
       for (const list of field.roles[operation]) node = further(node, list, { ranksBy, known })
       return node.ranks

@@ -17,3 +17,15 @@ export function once<V>(make: () => V): () => V {
   let made: { readonly value: V } | undefined
   return () => (made ??= { value: make() }).value
 }
+
+/** Made when asked for, and again when nobody held it for a while: for what is large and seldom wanted. */
+export function recalled<V extends object>(make: () => V): () => V {
+  let held: WeakRef<V> | undefined
+  return () => {
+    const known = held?.deref()
+    if (known) return known
+    const made = make()
+    held = new WeakRef(made)
+    return made
+  }
+}

@@ -1,6 +1,7 @@
 /** All metadata of the service in memory: read from the store's records, compiled when first asked for. */
 import { ServiceError } from '../base/errors.ts'
 import { parseTrusted } from '../base/json.ts'
+import { once, recalled } from '../base/memo.ts'
 import type { Collection, Schema } from '../schema/schema.ts'
 import type { MetadataRecords } from '../store/store.ts'
 import { collectionOf, compileRoot, compileSchema } from './compile.ts'
@@ -27,12 +28,13 @@ export interface Entity {
   /** What a collection remembers of all that versions of the entity ever stored there. */
   readonly storedIn: (collection: Collection) => readonly string[]
   /** What the entity was made from: an entity whose records did not change is kept, with all it has compiled. */
-  readonly origin: string
+  readonly records: EntityRecords
 }
 
 interface Version {
   readonly text: string
   readonly document: () => SchemaDocument
+  /** As requests use it. */
   readonly schema: () => Schema
 }
 
@@ -48,9 +50,9 @@ export function readCatalogue(records: AllRecords, previous: Catalogue, configur
       collections: collections.get(entity) ?? [],
       unread: records.unread,
     }
-    const origin = JSON.stringify(own)
     const known = previous.entities.get(entity)
-    return [entity, known?.origin === origin ? known : readEntity(own, { entity, origin, configured })]
+    const isSame = known !== undefined && sameRecords(known.records, own)
+    return [entity, isSame ? known : readEntity(own, { entity, known, configured })]
   })
   const { epoch, secret, unread } = records
   return { epoch, secret, isPartial: unread.length > 0, entities: new Map(entities) }
@@ -63,21 +65,42 @@ interface EntityRecords {
   readonly unread: readonly string[]
 }
 
+/** Texts are compared as they are: metadata may be large, and mostly nothing of it changed. */
+function sameRecords(a: EntityRecords, b: EntityRecords): boolean {
+  return (
+    a.info === b.info &&
+    a.schemas.length === b.schemas.length &&
+    a.schemas.every(({ version, schema }, i) => {
+      const other = b.schemas[i]!
+      return version === other.version && schema === other.schema
+    }) &&
+    JSON.stringify([a.collections, a.unread]) === JSON.stringify([b.collections, b.unread])
+  )
+}
+
 function readEntity(
   records: EntityRecords,
-  from: { readonly entity: string; readonly origin: string; readonly configured: Datasources },
+  from: {
+    readonly entity: string
+    readonly known: Entity | undefined
+    readonly configured: Datasources
+  },
 ): Entity {
   const info = readInfo(records.info, from.entity, from.configured)
   const storedIn = (collection: Collection): readonly string[] => pathsIn(collection, records)
   const stored = once(() => withForms(storedIn(collectionOf(info)), versions))
   const versions = records.schemas.map(({ version, schema }): [string, Version] => {
-    const document = once(() => parseSchemaDocument(parseTrusted(schema), ''))
+    const before = from.known?.versions.get(version)
+    const document =
+      before?.text === schema
+        ? before.document
+        : recalled(() => parseSchemaDocument(parseTrusted(schema), ''))
     return [
       version,
       { text: schema, document, schema: once(() => compileSchema(info, document(), stored())) },
     ]
   })
-  return { info, infoText: records.info, versions: new Map(versions), storedIn, origin: from.origin }
+  return { info, infoText: records.info, versions: new Map(versions), storedIn, records }
 }
 
 /** Stores that were made before forms were remembered know of paths only; then the versions that are there tell. */
@@ -109,9 +132,4 @@ function readInfo(text: string, entity: string, configured: Datasources): Entity
   } catch (error) {
     throw error instanceof ServiceError ? error.within(`the stored entity info of ${entity}`) : error
   }
-}
-
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
 }

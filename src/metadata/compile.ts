@@ -1,6 +1,7 @@
 /** Metadata documents → the `Schema` that data operations work with. */
 import { unreachable } from '../base/errors.ts'
 import { sameJson } from '../base/json.ts'
+import { memoized } from '../base/memo.ts'
 import { compareText } from '../base/text.ts'
 import type {
   Constraints,
@@ -24,12 +25,12 @@ import type {
   ReferenceDocument,
 } from './field-document.ts'
 import type { SchemaDocument } from './schema-document.ts'
-import { formsOf, isForm, isOpenForm, isStored, withMixed } from './stored-forms.ts'
+import { formsOf, isForm, isOpenForm, isStored, marking } from './stored-forms.ts'
 
 /** `stored` is what the collection remembers: all paths that any version ever stored there, and in which forms. */
 export function compileSchema(info: EntityInfo, document: SchemaDocument, stored: readonly string[]): Schema {
   const enums = new Map(info.enums.map(({ name, values }) => [name, new Set(values)]))
-  const root = withMixed(compileRoot(document.fields, enums), stored)
+  const root = marking(stored)(compileRoot(document.fields, enums))
   const { fields } = root
   const own = new Set([...pathsStored(fields), ...formsOf(fields)])
   return {
@@ -44,6 +45,25 @@ export function compileSchema(info: EntityInfo, document: SchemaDocument, stored
     coversCollection: stored.every((each) => own.has(each) || (isForm(each) && !isOpenForm(each))),
   }
 }
+
+/** The schema by itself, whatever is stored; kept as long as its document, if the entity is the same to it. */
+export function plainSchema(info: EntityInfo, document: SchemaDocument): Schema {
+  const basis = basisOf(info)
+  const known = plainSchemas.get(document)
+  const kept = known?.basis === basis ? known.schema.deref() : undefined
+  if (kept) return kept
+  const schema = compileSchema(info, document, [])
+  plainSchemas.set(document, { basis, schema: new WeakRef(schema) })
+  return schema
+}
+
+const plainSchemas = new WeakMap<
+  SchemaDocument,
+  { readonly basis: string; readonly schema: WeakRef<Schema> }
+>()
+
+/** What of entity info a schema depends on. */
+const basisOf = memoized(({ name, datastore, enums }: EntityInfo) => JSON.stringify([name, datastore, enums]))
 
 /** The fields as those see them who look up names. */
 export function compileRoot(documents: FieldDocuments, enums: Enums = new Map()): ObjectField {

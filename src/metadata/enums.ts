@@ -17,11 +17,12 @@ interface AnnotatedValue {
 
 export function parseEnums(value: Json, at: string): readonly Enum[] {
   const enums = listAt(value, at).map((each, i) => parseEnum(each, pointer(at, i)))
+  const seen = new Set<string>()
   for (const [i, { name }] of enums.entries()) {
-    const first = enums.findIndex((each) => each.name === name)
-    if (first !== i) {
+    if (seen.has(name)) {
       throw fault('metadata:DuplicateEnum', `the enum "${name}" is declared twice`, pointer(at, i))
     }
+    seen.add(name)
   }
   return enums
 }

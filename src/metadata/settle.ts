@@ -1,19 +1,18 @@
 /** Checks what an entity would be after a change, across all its versions, and says what the store must do for it. */
 import { ServiceError } from '../base/errors.ts'
-import { memoized } from '../base/memo.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { CollectionDefinition } from '../store/store.ts'
 import type { Catalogue, Entity } from './catalogue.ts'
 import { checkId } from './check-id.ts'
 import { type ReferredEntity, checkReferences, referredEntity } from './check-references.ts'
 import { checkReferrers } from './check-referrers.ts'
-import { collectionOf, compileSchema, pathsStored } from './compile.ts'
+import { collectionOf, pathsStored, plainSchema } from './compile.ts'
 import type { EntityInfo } from './entity-info.ts'
 import { everyField } from './field-document.ts'
 import { checkHookCount } from './hooks.ts'
 import { indexDefinitions } from './index-definitions.ts'
 import type { SchemaDocument } from './schema-document.ts'
-import { formsOf, withMixed } from './stored-forms.ts'
+import { formsOf, marking } from './stored-forms.ts'
 
 export interface Proposal {
   readonly info: EntityInfo
@@ -36,12 +35,12 @@ export function settle(
   const after = referredAfter(info, documents)
   if (schema && proposal.isIntroduced) {
     checkEnums(schema, info)
-    checkReferences(compileSchema(info, schema, []), (name) => {
+    checkReferences(plainSchema(info, schema), (name) => {
       const other = catalogue.entities.get(name)
       return name === info.name ? after : other && referredEntity(other)
     })
   }
-  for (const each of documents.values()) checkStillValid(each, info)
+  if (losesEnum(entity?.info, info)) for (const each of documents.values()) checkStillValid(each, info)
   checkReferrers(catalogue, info.name, after)
   const definition = definitionOf(info, documents, entity)
   if (schema && proposal.isIntroduced) checkId(schema, documents.values())
@@ -65,23 +64,23 @@ function definitionOf(
   entity: Entity | undefined,
 ): CollectionDefinition {
   const collection = collectionOf(info)
-  const schemas = [...documents.values()].map((each) => compileSchema(info, each, []))
+  const schemas = [...documents.values()].map((each) => plainSchema(info, each))
   const paths = [
     ...new Set(schemas.flatMap(({ root }) => [...pathsStored(root.fields), ...formsOf(root.fields)])),
   ]
   // What may be stored beside what the versions say takes another kind of index.
   const stored = [...(entity?.storedIn(collection) ?? []), ...paths]
-  const marked = schemas.map((each: Schema) => ({ ...each, root: withMixed(each.root, stored) }))
+  const mark = marking(stored)
+  const marked = schemas.map((each: Schema) => ({ ...each, root: mark(each.root) }))
   return { collection, indexes: indexDefinitions(info, marked), paths, history: info.history }
 }
 
 function referredAfter(info: EntityInfo, documents: Documents): ReferredEntity {
-  const compiled = memoized((document: SchemaDocument) => compileSchema(info, document, []))
   return {
     defaultVersion: info.defaultVersion,
     schemaOf(version) {
       const document = documents.get(version)
-      return document && compiled(document)
+      return document && plainSchema(info, document)
     },
   }
 }
@@ -104,6 +103,11 @@ function checkEnums(schema: SchemaDocument, info: EntityInfo): void {
   if (!first) return
   const problem = `the field "${first.path}" uses the enum "${first.name}", which entity info does not declare`
   throw new ServiceError('metadata:InvalidEnum', problem, { context: `fields/${first.path}` })
+}
+
+function losesEnum(before: EntityInfo | undefined, after: EntityInfo): boolean {
+  const names = new Set(after.enums.map(({ name }) => name))
+  return before?.enums.some(({ name }) => !names.has(name)) ?? false
 }
 
 /** Versions in use must survive a change of entity info. */

@@ -27,11 +27,11 @@ export function isOpenForm(entry: string): boolean {
   return /^\$(?:object|array|any)\./.test(entry)
 }
 
-/** The fields, with a mark on each whose stored values may be of another form, by all that is remembered. */
-export function withMixed(root: ObjectField, remembered: readonly string[]): ObjectField {
+/** By all that is remembered: fields with a mark on each whose stored values may be of another form. */
+export function marking(remembered: readonly string[]): (root: ObjectField) => ObjectField {
   const forms = byPath(remembered)
   const isMixed = forms.values().some((each) => each.size > 1)
-  return isMixed ? markedObject(root, forms, false) : root
+  return (root) => (isMixed ? markedObject(root, forms, false) : root)
 }
 
 type StoredForms = ReadonlyMap<string, ReadonlySet<string>>

@@ -28,10 +28,17 @@ export interface Collection {
 
 /** Every field at every depth, parents first. */
 export function* allFields(fields: Fields): Generator<Field> {
-  for (const field of fields.values()) {
+  // Not by recursion: each level of generators would hand on every field below it.
+  const levels = [fields.values()]
+  while (levels.length > 0) {
+    const { value: field, done } = levels.at(-1)!.next()
+    if (done) {
+      levels.pop()
+      continue
+    }
     yield field
-    if (field.kind === 'object') yield* allFields(field.fields)
-    if (field.kind === 'array' && field.element.kind === 'object') yield* allFields(field.element.fields)
+    const below = field.kind === 'array' ? field.element : field
+    if (below.kind === 'object') levels.push(below.fields.values())
   }
 }
 

@@ -6,7 +6,7 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { type Check, compileShape } from '../base/shape.ts'
-import { compileSchema } from '../metadata/compile.ts'
+import { plainSchema } from '../metadata/compile.ts'
 import type { EntityInfo } from '../metadata/entity-info.ts'
 import { lint } from '../metadata/lint/lint.ts'
 import type { Finding, Others } from '../metadata/lint/subject.ts'
@@ -52,7 +52,7 @@ export function findingsIn(registry: Registry, entity: string): readonly Finding
     seen.push({ name, version, other: other?.schema })
     return other
   }
-  const schemas = registry.versionsOf(entity).map((each) => compileSchema(info, each, []))
+  const schemas = registry.versionsOf(entity).map((each) => plainSchema(info, each))
   const findings = lint(info, schemas, { access: { reachesIn, reachOf }, others: watched })
   knownFindings.set(info, { findings, seen })
   return findings
@@ -141,7 +141,7 @@ function schemaFor(registry: Registry, entity: string, version: string | undefin
   if (wanted === undefined) {
     throw new ServiceError('ERR_NO_METADATA', `the entity "${entity}" has no default version`)
   }
-  return compileSchema(info, registry.documentOf(entity, wanted), [])
+  return plainSchema(info, registry.documentOf(entity, wanted))
 }
 
 function fieldsTo(schema: Schema, path: string): readonly Field[] {

@@ -1,5 +1,6 @@
 /** Row rules where they stand, parsed. */
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
+import { memoized } from '../../base/memo.ts'
 import { parseQuery } from '../../lang/parse-query.ts'
 import type { Named, Query } from '../../lang/query.ts'
 import type { RoleList } from '../../schema/field.ts'
@@ -19,22 +20,30 @@ export interface PlacedRule {
   readonly at: string
 }
 
-export function* placedRules(schema: Schema): Generator<PlacedRule> {
+export const placedRules = memoized((schema: Schema): readonly PlacedRule[] => [...rulesIn(schema)])
+
+function* rulesIn(schema: Schema): Generator<PlacedRule> {
   for (const operation of ['find', 'insert', 'update', 'delete'] as const) {
     const list = schema.access[operation]
     yield* rulesOf(list, { list, operation, at: `/schema/access/${operation}` })
   }
   for (const { path, name, roles } of allFields(schema.root.fields)) {
     // the size of an array has the lists of the array, where they are looked at already
-    if (name.endsWith('#')) continue
+    if (name.endsWith('#') || !OPERATIONS.some((operation) => roles[operation].some(hasRule))) continue
     const above = trailTo(schema, path)!.at(-2) ?? schema.root
-    for (const operation of ['find', 'insert', 'update'] as const) {
+    for (const operation of OPERATIONS) {
       const own = roles[operation].slice(above.roles[operation].length)
-      const at = `/schema${fieldPointer(path)}/access/${operation}`
-      for (const list of own) yield* rulesOf(list, { list, operation, path, at })
+      for (const list of own.filter(hasRule)) {
+        const at = `/schema${fieldPointer(path)}/access/${operation}`
+        yield* rulesOf(list, { list, operation, path, at })
+      }
     }
   }
 }
+
+const OPERATIONS = ['find', 'insert', 'update'] as const
+
+const hasRule = memoized((list: RoleList) => list.some((entry) => typeof entry !== 'string'))
 
 function* rulesOf(
   list: RoleList,

@@ -61,8 +61,12 @@ function comparing(
   const numbers = new Map<Ranks, number>()
   const roleOf = new Map(reaches.roles.map((role, i) => [reaches.classes[i]!, role]))
   return (places) => {
-    const ranked = places.map(({ version, field }): Ranked => {
-      const ranks = reaches.ranks(schemas[version]!, operation, field)
+    const ranksOf = ({ version, field }: Place): Ranks => reaches.ranks(schemas[version]!, operation, field)
+    const first = places[0] && ranksOf(places[0])
+    if (places.every((each) => ranksOf(each) === first)) return NO_DIFFERENCES
+    const ranked = places.map((place): Ranked => {
+      const { version, field } = place
+      const ranks = ranksOf(place)
       const rulesOf = (index: number): readonly string[] =>
         restrictionsOf({ schema: schemas[version]!, operation, field }, roleOf.get(index)!)
       return { version, ranks, rulesOf }

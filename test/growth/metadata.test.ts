@@ -1,0 +1,254 @@
+/** Metadata costs as much as there is of it: twice the document is about twice the work, along every dimension. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { accessTable, reachOf, reachesIn } from '../../src/access/reach.ts'
+import { viewOf } from '../../src/access/view.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
+import { compileSchema } from '../../src/metadata/compile.ts'
+import { diffJson } from '../../src/metadata/diff.ts'
+import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
+import { lint } from '../../src/metadata/lint/lint.ts'
+import { parseMetadataDocument } from '../../src/metadata/metadata-document.ts'
+import { openRegistry } from '../../src/metadata/registry.ts'
+import { roleRecords } from '../../src/metadata/roles.ts'
+import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
+import { checkSizes } from '../../src/metadata/sizes.ts'
+import { changedFields } from '../../src/schema/changes.ts'
+import { memoryMetadata } from '../metadata/memory-metadata.ts'
+import { CONFIGURED, infoOf, metadataOf, schemaOf, versionOf } from '../metadata/samples.ts'
+import { callerWith } from '../support/service.ts'
+
+const STEPS = 3
+const MOST_GROWTH = 2.6
+/** Below this, what is measured is mostly something else. */
+const FLOOR_MS = 6
+const LEAST_ATTEMPTS = 2
+const MOST_ATTEMPTS = 8
+
+/** `prepare` makes the work for a size; only the work is measured. A busy machine gets further attempts. */
+function assertGrowth(start: number, prepare: (size: number) => () => unknown): void {
+  const works = Array.from({ length: STEPS + 1 }, (_, i) => prepare(start * 2 ** i))
+  const times = works.map(() => Infinity)
+  const isTooMuch = (): boolean =>
+    times.some((time, i) => i > 0 && time > MOST_GROWTH * Math.max(times[i - 1]!, FLOOR_MS))
+  for (let attempt = 0; attempt < MOST_ATTEMPTS && (attempt < LEAST_ATTEMPTS || isTooMuch()); attempt++) {
+    for (const [i, work] of works.entries()) times[i] = Math.min(times[i]!, cpuOf(work))
+  }
+  const told = times.map((each) => each.toFixed(1)).join(', ')
+  assert.ok(!isTooMuch(), `${told} ms for sizes that double from ${start}`)
+}
+
+function cpuOf(work: () => unknown): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+const string = { type: 'string' }
+const role = (i: number): string => `role${i}`
+const list = <T>(count: number, make: (i: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+const fieldsOf = (count: number, make: (i: number) => Json): JsonObject =>
+  Object.fromEntries(list(count, (i) => [`f${i}`, make(i)]))
+const roles = (count: number): readonly string[] => list(count, role)
+const openTo = (names: readonly Json[]): JsonObject => ({
+  find: names,
+  insert: names,
+  update: names,
+  delete: names,
+})
+const ruled = (i: number): JsonObject => ({
+  role: role(i),
+  where: { field: '_id', op: '=', rvalue: `v${i}` },
+})
+const nested = (depth: number, fields: JsonObject): JsonObject =>
+  depth === 0
+    ? fields
+    : { o: { type: 'object', access: { update: roles(depth) }, fields: nested(depth - 1, fields) } }
+
+/** Each field has lists of its own, with a few of the roles. */
+const mixed = (count: number, among: number): JsonObject =>
+  fieldsOf(count, (i) => ({
+    ...string,
+    access: { find: [role(i % among), role((i * 7) % among)], update: [role((i * 3) % among)] },
+  }))
+
+const SHAPES: readonly (readonly [
+  dimension: string,
+  start: number,
+  make: (size: number) => Parameters<typeof metadataOf>[1],
+])[] = [
+  ['fields', 120, (size) => ({ schema: { access: openTo(roles(60)) }, fields: mixed(size, 60) })],
+  ['roles', 100, (size) => ({ schema: { access: openTo(roles(size)) }, fields: mixed(120, size) })],
+  [
+    'fields and roles that are alike',
+    120,
+    (size) => ({ schema: { access: openTo(roles(size)) }, fields: fieldsOf(size, () => string) }),
+  ],
+  [
+    'fields that nobody reads',
+    120,
+    (size) => ({ fields: fieldsOf(size, () => ({ ...string, access: { find: ['noone'] } })) }),
+  ],
+  ['row rules of one list', 200, (size) => ({ schema: { access: openTo(list(size, ruled)) } })],
+  [
+    'row rules of fields',
+    60,
+    (size) => ({ fields: fieldsOf(size, (i) => ({ ...string, access: { find: [ruled(i % 50)] } })) }),
+  ],
+  [
+    'fields deep inside',
+    100,
+    (size) => ({ schema: { access: openTo(roles(30)) }, fields: nested(25, mixed(size, 30)) }),
+  ],
+  [
+    'references',
+    100,
+    (size) => ({
+      schema: { access: openTo(roles(20)) },
+      fields: fieldsOf(size, (i) => ({
+        type: 'reference',
+        entity: 'item',
+        access: { find: [role(i % 20)] },
+        query: { field: '_id', op: '=', rfield: '$parent._id' },
+      })),
+    }),
+  ],
+  ['enums', 2_000, (size) => ({ info: { enums: list(size, (i) => ({ name: `e${i}`, values: ['a'] })) } })],
+  [
+    'values of an enum',
+    20_000,
+    (size) => ({
+      info: { enums: [{ name: 'e', values: list(size, (i) => `v${i}`) }] },
+      fields: { f: { ...string, constraints: { enum: 'e' } } },
+    }),
+  ],
+  [
+    'element identities',
+    100,
+    (size) => ({
+      schema: { access: openTo(roles(40)) },
+      fields: {
+        a: {
+          type: 'array',
+          items: {
+            type: 'object',
+            fields: fieldsOf(size, (i) => ({
+              ...string,
+              constraints: { 'element-identity': true },
+              access: { find: [role(i % 40)] },
+            })),
+          },
+        },
+      },
+    }),
+  ],
+  [
+    'unique indexes',
+    10,
+    (size) => ({
+      info: {
+        indexes: list(size, (i) => ({
+          unique: true,
+          fields: list(20, (j) => ({ field: `f${(i * 3 + j) % 200}` })),
+        })),
+      },
+      schema: { access: openTo(roles(40)) },
+      fields: mixed(200, 40),
+    }),
+  ],
+]
+
+for (const [dimension, start, make] of SHAPES) {
+  test(`metadata: cost of ${dimension} grows as they do`, () => {
+    assertGrowth(start, (size) => {
+      const body = metadataOf('item', make(size))
+      return () => {
+        checkSizes(body, {
+          versionFields: 1e6,
+          versionRoles: 1e6,
+          entityVersions: 1,
+          entityIndexes: 1e6,
+          indexFields: 1e6,
+        })
+        const { info, schema } = parseMetadataDocument(body, CONFIGURED)
+        const compiled = compileSchema(info, schema, [])
+        lint(info, [compiled], { access: { reachOf, reachesIn }, others: () => undefined })
+        roleRecords([schema])
+        viewOf(compiled)(callerWith('role1', 'role2'))
+      }
+    })
+  })
+}
+
+test('metadata: comparing versions costs as much as there are fields and versions', () => {
+  const info = parseEntityInfo(infoOf(), '', CONFIGURED)
+  const version = (i: number, count: number) => {
+    const fields = mixed(count, 20 + (i % 3))
+    const more = { ...versionOf(`${i + 1}.0.0`), access: openTo(roles(20 + (i % 5))) }
+    return compileSchema(info, parseSchemaDocument(schemaOf(fields, more), ''), [])
+  }
+  const compare = (schemas: readonly ReturnType<typeof version>[]) => () =>
+    lint(info, schemas, { access: { reachOf, reachesIn }, others: () => undefined })
+  assertGrowth(60, (size) => compare(list(4, (i) => version(i, size))))
+  assertGrowth(4, (size) => compare(list(size, (i) => version(i, 40))))
+})
+
+test('metadata: the access report costs what it tells', () => {
+  const compiled = (count: number, among: number) => {
+    const document = schemaOf(mixed(count, among), { access: openTo(roles(among)) })
+    return compileSchema(parseEntityInfo(infoOf(), '', CONFIGURED), parseSchemaDocument(document, ''), [])
+  }
+  assertGrowth(200, (size) => {
+    const schema = compiled(size, 50)
+    return () => JSON.stringify(accessTable(schema))
+  })
+  assertGrowth(50, (size) => {
+    const schema = compiled(100, size)
+    return () => JSON.stringify(accessTable(schema))
+  })
+})
+
+test('metadata: differences cost what is compared', () => {
+  assertGrowth(250, (size) => {
+    const [before, after] = [schemaOf(mixed(size, 20)), schemaOf(mixed(size, 21))]
+    return () => diffJson(before, after)
+  })
+})
+
+test('metadata: a write to an entity costs what the entity has', async () => {
+  const opened = await openRegistry(memoryMetadata(), { ...CONFIGURED, now: () => new Date(0) })
+  const costs: number[] = []
+  for (let i = 1; i <= 48; i++) {
+    const version = `${i}.0.0`
+    const body = metadataOf('item', { fields: mixed(100, 10), schema: versionOf(version) })
+    const before = process.cpuUsage()
+    await opened.create('ann', { entity: 'item', version }, body)
+    const { user, system } = process.cpuUsage(before)
+    costs.push((user + system) / 1_000)
+  }
+  const least = (from: number, to: number): number => Math.min(...costs.slice(from, to))
+  assert.ok(least(36, 48) <= MOST_GROWTH * 2 * Math.max(least(6, 12), FLOOR_MS), costs.map(Math.round).join())
+})
+
+test('update: what goes with a container costs what the container holds', () => {
+  const fields = {
+    a: {
+      type: 'array',
+      items: { type: 'object', fields: { x: string, y: { type: 'object', fields: { z: string } } } },
+    },
+  }
+  const info = parseEntityInfo(infoOf(), '', CONFIGURED)
+  const schema = compileSchema(info, parseSchemaDocument(schemaOf(fields), ''), [])
+  const compared = { fields: schema.root.fields, isHidden: () => false }
+  assertGrowth(2_500, (size) => {
+    const before = { a: list(size, (i) => ({ x: `${i}`, y: { z: 'z' } })) }
+    return () => changedFields(before, {}, compared)
+  })
+  assertGrowth(600, (size) => {
+    const a = list(size, (i) => ({ x: `${i}`, y: { z: 'z' } }))
+    return () => changedFields({ a }, { a: a.slice(1) }, compared)
+  })
+})
