@@ -31,9 +31,13 @@ export interface Entity {
   readonly records: EntityRecords
 }
 
+export type Heading = Pick<SchemaDocument, 'version' | 'status'>
+
 interface Version {
   readonly text: string
   readonly document: () => SchemaDocument
+  /** The small part of it that lists of versions show. */
+  readonly heading: () => Heading
   /** As requests use it. */
   readonly schema: () => Schema
 }
@@ -95,9 +99,13 @@ function readEntity(
       before?.text === schema
         ? before.document
         : recalled(() => parseSchemaDocument(parseTrusted(schema), ''))
+    const heading =
+      before?.text === schema
+        ? before.heading
+        : once((): Heading => ({ version: document().version, status: document().status }))
     return [
       version,
-      { text: schema, document, schema: once(() => compileSchema(info, document(), stored())) },
+      { text: schema, document, heading, schema: once(() => compileSchema(info, document(), stored())) },
     ]
   })
   return { info, infoText: records.info, versions: new Map(versions), storedIn, records }

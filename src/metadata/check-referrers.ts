@@ -8,6 +8,7 @@ import {
   referencesIn,
   referredEntity,
 } from './check-references.ts'
+import { plainSchema } from './compile.ts'
 
 /** `after` is the entity as it would be. */
 export function checkReferrers(catalogue: Catalogue, name: string, after: ReferredEntity): void {
@@ -40,11 +41,11 @@ function referredBy(name: string, entity: ReferredEntity): Referred {
 function* versionsNaming({ entities }: Catalogue, name: string) {
   // Most have not even the word in them, and need not be read.
   const word = JSON.stringify(name)
-  for (const [entity, { versions }] of entities) {
+  for (const [entity, { info, versions }] of entities) {
     if (entity === name) continue
-    for (const [version, { text, document, schema }] of versions) {
-      if (!text.includes(word) || document().status.value === 'disabled') continue
-      yield { entity, version, schema: schema() }
+    for (const [version, { text, heading, document }] of versions) {
+      if (!text.includes(word) || heading().status.value === 'disabled') continue
+      yield { entity, version, schema: plainSchema(info, document()) }
     }
   }
 }

@@ -1,11 +1,13 @@
 /** Which entities refer to which, as a tree below each root. */
 import { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import { memoized } from '../base/memo.ts'
 import { everyField } from './field-document.ts'
 import type { SchemaDocument } from './schema-document.ts'
 
 /** Entities that all refer to each other have more ways between them than anyone could read. */
 const MOST_NODES = 10_000
+const MOST_LEVELS = 500
 
 /** `schemaOf` gives an entity's default version, or undefined when it has none. */
 export function dependencyTrees(
@@ -13,23 +15,26 @@ export function dependencyTrees(
   schemaOf: (entity: string) => SchemaDocument | undefined,
 ): readonly JsonObject[] {
   let nodes = 0
-  const tree = (name: string, schema: SchemaDocument | undefined, above: readonly string[]): JsonObject => {
-    if (++nodes > MOST_NODES) {
-      throw new ServiceError(
-        'crud:LimitExceeded',
-        `the graph has more than ${MOST_NODES} nodes; ask for one entity`,
-      )
-    }
+  const above = new Set<string>()
+  const tree = (name: string, schema: SchemaDocument | undefined): JsonObject => {
+    if (++nodes > MOST_NODES) throw tooLarge(`more than ${MOST_NODES} nodes`)
     // An entity that stands above itself ends the way down.
-    if (!schema || above.includes(name)) return { name }
-    const children = referredBy(schema).map((each) => tree(each, schemaOf(each), [...above, name]))
+    if (!schema || above.has(name)) return { name }
+    if (above.size === MOST_LEVELS) throw tooLarge(`more than ${MOST_LEVELS} levels`)
+    above.add(name)
+    const children = referredBy(schema).map((each) => tree(each, schemaOf(each)))
+    above.delete(name)
     return children.length === 0 ? { name } : { name, dependencies: children }
   }
-  return roots.map((schema) => tree(schema.name, schema, []))
+  return roots.map((schema) => tree(schema.name, schema))
 }
 
-function referredBy(schema: SchemaDocument): readonly string[] {
+const referredBy = memoized((schema: SchemaDocument): readonly string[] => {
   const names = new Set<string>()
   for (const { field } of everyField(schema.fields)) if (field.kind === 'reference') names.add(field.entity)
   return [...names]
+})
+
+function tooLarge(what: string): ServiceError {
+  return new ServiceError('crud:LimitExceeded', `the graph has ${what}; ask for one entity`)
 }

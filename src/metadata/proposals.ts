@@ -91,8 +91,8 @@ export function proposeDefault(
 /** Refuses to remove an entity of which a version is in use. */
 export function checkRemovable(entity: Entity | undefined, name: string): Entity {
   const removed = known(entity, name)
-  for (const [version, { document }] of removed.versions) {
-    if (document().status.value === 'disabled') continue
+  for (const [version, { heading }] of removed.versions) {
+    if (heading().status.value === 'disabled') continue
     const problem = `${name} cannot be removed while its version ${version} is not disabled`
     throw new ServiceError('metadata:CannotDeleteEntity', problem)
   }

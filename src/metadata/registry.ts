@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { compareText } from '../base/text.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { HistoryRecord, Store } from '../store/store.ts'
-import { type Catalogue, EMPTY, type Entity, readCatalogue } from './catalogue.ts'
+import { type Catalogue, EMPTY, type Entity, type Heading, readCatalogue } from './catalogue.ts'
 import type { Datasources } from './datastore.ts'
 import { type Decision, decideOn, wholeText } from './decisions.ts'
 import type { EntityInfo } from './entity-info.ts'
@@ -56,6 +56,7 @@ export interface Registry {
   infoOf(entity: string): EntityInfo
   /** In the order in which they were made. */
   versionsOf(entity: string): readonly SchemaDocument[]
+  headingsOf(entity: string): readonly Heading[]
   documentOf(entity: string, version: string): SchemaDocument
   historyOf(entity: string): Promise<readonly HistoryRecord[]>
   /** Takes over what other processes changed. */
@@ -142,7 +143,7 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
   }
 }
 
-type Views = Pick<Registry, 'schemaOf' | 'names' | 'infoOf' | 'versionsOf' | 'documentOf'>
+type Views = Pick<Registry, 'schemaOf' | 'names' | 'infoOf' | 'versionsOf' | 'headingsOf' | 'documentOf'>
 
 function views(loaded: () => Catalogue): Views {
   const entityOf = (name: string): Entity => known(loaded().entities.get(name), name)
@@ -151,6 +152,7 @@ function views(loaded: () => Catalogue): Views {
     names: () => [...loaded().entities.keys()].sort(compareText),
     infoOf: (entity) => entityOf(entity).info,
     versionsOf: (entity) => [...entityOf(entity).versions.values()].map(({ document }) => document()),
+    headingsOf: (entity) => [...entityOf(entity).versions.values()].map(({ heading }) => heading()),
     documentOf(entity, version) {
       const found = entityOf(entity).versions.get(version)
       if (!found) throw missingSchema({ entity, version })

@@ -15,7 +15,9 @@ export function roleRecords(schemas: readonly SchemaDocument[]): readonly JsonOb
     for (const role of new Set(list.map(roleOf))) {
       const record = records.get(role) ?? new Map<Operation, string[]>()
       records.set(role, record)
-      record.set(operation, [...(record.get(operation) ?? []), path])
+      const paths = record.get(operation)
+      if (paths) paths.push(path)
+      else record.set(operation, [path])
     }
   }
   for (const schema of schemas) {

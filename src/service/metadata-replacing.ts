@@ -33,10 +33,7 @@ export async function requireForReplacing(
   await registry.reload()
   const sent = soundPart(() => written(body, configured))
   if (!sent || !registry.names().includes(entity)) return
-  if (
-    replacesInfo(registry.infoOf(entity), sent.info) ||
-    replacesSchema(registry.versionsOf(entity), sent.schema)
-  )
+  if (replacesInfo(registry.infoOf(entity), sent.info) || replacesSchema(registry, entity, sent.schema))
     requirePermission(caller, 'metadata.update')
 }
 
@@ -44,9 +41,10 @@ function replacesInfo(stored: EntityInfo, sent: EntityInfo | undefined): boolean
   return sent !== undefined && !sameJson(printEntityInfo(stored), printEntityInfo(sent))
 }
 
-function replacesSchema(stored: readonly SchemaDocument[], sent: SchemaDocument): boolean {
-  const existing = stored.find(({ version }) => version.value === sent.version.value)
-  return existing !== undefined && !sameJson(printSchemaDocument(existing), printSchemaDocument(sent))
+function replacesSchema(registry: Registry, entity: string, sent: SchemaDocument): boolean {
+  const { value } = sent.version
+  if (!registry.headingsOf(entity).some(({ version }) => version.value === value)) return false
+  return !sameJson(printSchemaDocument(registry.documentOf(entity, value)), printSchemaDocument(sent))
 }
 
 /** What is unsound replaces nothing; the registry says what is wrong with it. */

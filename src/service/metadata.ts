@@ -3,6 +3,7 @@ import { type Caller, type Permission, requirePermission } from '../access/calle
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../base/limits.ts'
+import type { Heading } from '../metadata/catalogue.ts'
 import type { Datasources } from '../metadata/datastore.ts'
 import { dependencyTrees } from '../metadata/dependencies.ts'
 import { diffJson } from '../metadata/diff.ts'
@@ -30,7 +31,7 @@ export function metadataService(
     versions: (caller, entity) =>
       read(caller, `getEntityVersions(${entity})`, () => {
         const { defaultVersion } = registry.infoOf(entity)
-        return registry.versionsOf(entity).map((each) => versionRecord(each, defaultVersion))
+        return registry.headingsOf(entity).map((each) => versionRecord(each, defaultVersion))
       }),
     get: (caller, entity, version) =>
       read(caller, `getMetadata(${entity}:${version})`, () =>
@@ -212,10 +213,10 @@ function namesIn(registry: Registry, statuses: string | undefined): readonly str
   const wanted = new Set(words.map((word) => parseStatus(word)))
   const names = registry.names()
   if (wanted.size === 0 || wanted.size === STATUSES.length) return names
-  return names.filter((name) => registry.versionsOf(name).some(({ status }) => wanted.has(status.value)))
+  return names.filter((name) => registry.headingsOf(name).some(({ status }) => wanted.has(status.value)))
 }
 
-function versionRecord({ version, status }: SchemaDocument, defaultVersion: string | undefined): Json {
+function versionRecord({ version, status }: Heading, defaultVersion: string | undefined): Json {
   return {
     version: version.value,
     changelog: version.changelog,

@@ -88,6 +88,11 @@ const SHAPES: readonly (readonly [
     (size) => ({ schema: { access: openTo(roles(size)) }, fields: fieldsOf(size, () => string) }),
   ],
   [
+    'fields of one role',
+    1_000,
+    (size) => ({ fields: fieldsOf(size, () => ({ ...string, access: { find: ['role1'] } })) }),
+  ],
+  [
     'fields that nobody reads',
     120,
     (size) => ({ fields: fieldsOf(size, () => ({ ...string, access: { find: ['noone'] } })) }),

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 
 import type { Caller, Permission } from '../../src/access/caller.ts'
 import { PERMISSIONS } from '../../src/access/caller.ts'
+import { dependencyTrees } from '../../src/metadata/dependencies.ts'
+import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
 import { type Code, ServiceError } from '../../src/base/errors.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { diffJson } from '../../src/metadata/diff.ts'
@@ -250,6 +252,22 @@ test('dependencies: a graph with endless ways through it is refused', async () =
     await service.create(ANN, { entity: name, version: '2.0.0' }, body)
   }
   assertCode(() => service.dependencies(ANN), 'crud:LimitExceeded')
+})
+
+test('dependencies: a chain that is longer than anybody follows is refused', () => {
+  const nameOf = (i: number): string => `e${i}`
+  const schema = (i: number) =>
+    parseSchemaDocument(
+      { ...schemaOf({ r: { type: 'reference', entity: nameOf(i + 1) } }), name: nameOf(i) },
+      '',
+    )
+  const trees = (length: number) =>
+    dependencyTrees([schema(0)], (name) => {
+      const i = Number(name.slice(1))
+      return i < length ? schema(i) : undefined
+    })
+  assert.equal(trees(500).length, 1)
+  assert.throws(() => trees(20_000), { code: 'crud:LimitExceeded' })
 })
 
 test('updateInfo: answers the document of the default version, or entity info alone', async () => {
