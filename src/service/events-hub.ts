@@ -2,7 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import { restEvery } from '../base/rest.ts'
 import type { EventHead, EventStore } from '../store/events.ts'
-import type { Stretch } from './events-log.ts'
+import { type Stretch, kindsOf } from './events-log.ts'
 import { RecentEvents } from './events-recent.ts'
 
 export interface HubOptions {
@@ -198,7 +198,7 @@ export class EventHub implements AsyncDisposable {
   }
 
   async #passOver(fresh: Stretch | undefined, to: number): Promise<void> {
-    const heads = fresh && ofEachKind(fresh.heads)
+    const heads = fresh && kindsOf(fresh.heads)
     const rest = restEvery(SLICE_MS)
     // those who are woken may wait again before this is over
     const groups = [...this.#groups.values()]
@@ -212,16 +212,6 @@ export class EventHub implements AsyncDisposable {
 
 const EVERYTHING: Interest = { key: '', concerns: () => true }
 
-/** One event of each kind that readers tell apart before they look at documents. */
-function ofEachKind(heads: readonly EventHead[]): readonly EventHead[] {
-  const kinds = new Map<string, EventHead>()
-  for (const head of heads) {
-    const { entity, hook, operation, details } = head
-    kinds.set([entity, hook, operation, details.slice(0, details.indexOf(','))].join('\n'), head)
-  }
-  return [...kinds.values()]
-}
-
 async function wakeAll({ waiting }: Group): Promise<void> {
   let count = 0
   const sleeping = [...waiting]
@@ -229,6 +219,20 @@ async function wakeAll({ waiting }: Group): Promise<void> {
     wake()
     if (++count % MOST_WOKEN === 0) await new Promise(setImmediate)
   }
+}
+
+/** Calls in one of the next turns: the waits of thousands may be over at the same moment. */
+function soon(call: () => void): void {
+  if (later.push(call) === 1) setImmediate(callSome)
+}
+
+let later: (() => void)[] = []
+
+function callSome(): void {
+  const some = later.slice(0, MOST_WOKEN)
+  later = later.slice(MOST_WOKEN)
+  for (const call of some) call()
+  if (later.length > 0) setImmediate(callSome)
 }
 
 /** Settles when it is woken, when the time is over, or when one of the signals says so. */
@@ -240,7 +244,7 @@ function woken({ waiting }: Group, { timeoutMs, signals }: Wait): Promise<void> 
       for (const signal of signals) signal.removeEventListener('abort', done)
       resolve()
     }
-    const timer = timeoutMs === undefined ? undefined : setTimeout(done, timeoutMs)
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => soon(done), timeoutMs)
     waiting.add(done)
     for (const signal of signals) signal.addEventListener('abort', done)
   })

@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '../base/errors.ts'
 import { FairGate } from '../base/fair-gate.ts'
+import { memoized } from '../base/memo.ts'
 import { SizedCache } from '../base/sized-cache.ts'
 import type { EventHead, EventStates, EventStore } from '../store/events.ts'
 
@@ -49,6 +50,8 @@ export class EventLog {
     if (position < from) throw eventsGone(from + 1)
     if (position > last) throw sinceTooHigh(last)
     if (position >= to) return { heads: [], to: position }
+    // the same list for all who come from the region before
+    if (position === index * REGION) return { heads, to }
     return { heads: heads.filter(({ seq }) => seq > position), to }
   }
 
@@ -111,6 +114,17 @@ export class EventLog {
     return loading
   }
 }
+
+/** One event of each kind that readers tell apart before they look at documents. */
+export const kindsOf = memoized((heads: readonly EventHead[]): readonly EventHead[] => {
+  const kinds = new Map<string, EventHead>()
+  for (const head of heads) {
+    const { entity, hook, operation, details } = head
+    // details begin with the version
+    kinds.set([entity, hook, operation, details.slice(0, details.indexOf(','))].join('\n'), head)
+  }
+  return [...kinds.values()]
+})
 
 function sizeOf(heads: readonly EventHead[]): number {
   return heads.reduce((sum, { details }) => sum + details.length, 0) + 300 * heads.length

@@ -7,7 +7,7 @@ import { ByteShares } from './byte-shares.ts'
 import type { Deps } from './deps.ts'
 import { EventTurns, type Work } from './event-turns.ts'
 import { EventHub, type Interest } from './events-hub.ts'
-import { EventLog, type Stretch } from './events-log.ts'
+import { EventLog, type Stretch, kindsOf } from './events-log.ts'
 import type { EventSelection } from './events-request.ts'
 import { createEventTexts, mayBeSeen } from './events-view.ts'
 import type { JsonText } from './response.ts'
@@ -56,7 +56,11 @@ function createSource(store: EventStore, deps: EventDeps): EventSource {
     log,
     after: async (position, { principal }) =>
       hub.newestAfter(position) ?? (await log.after(position, principal)),
-    choose: (heads, asked) => turns.run(asked.caller.principal, chosen(heads, isFor(deps, asked))),
+    async choose(heads, asked) {
+      const isChosen = isFor(deps, asked)
+      if (turns.admitsQuick() && !kindsOf(heads).some(isChosen)) return []
+      return await turns.run(asked.caller.principal, chosen(heads, isChosen))
+    },
     async textsOf(heads, caller) {
       const known = heads.map((head) => texts.known(head, caller))
       const missing = heads.filter((_, i) => known[i] === undefined)
@@ -73,6 +77,7 @@ function* chosen(
   isChosen: (head: EventHead) => boolean,
 ): Work<readonly EventHead[]> {
   const all: EventHead[] = []
+  if (!kindsOf(heads).some(isChosen)) return all
   for (const head of heads) {
     if (isChosen(head)) all.push(head)
     yield

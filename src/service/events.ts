@@ -123,7 +123,7 @@ async function readPage(
     })
     // what went meanwhile is told of when the caller goes on from here
     if (!stretch || stretch.to === next) break
-    const heads = stretch.heads.filter(({ seq }) => seq <= end)
+    const heads = stretch.to <= end ? stretch.heads : stretch.heads.filter(({ seq }) => seq <= end)
     for (const batch of batchesOf(await source.choose(heads, { caller, filter }))) {
       for (const [i, text] of (await source.textsOf(batch, caller)).entries()) {
         if (text === '') continue
