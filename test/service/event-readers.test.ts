@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FairGate } from '../../src/base/fair-gate.ts'
-import { FairQueue } from '../../src/base/fair-queue.ts'
+import { CallerQueue } from '../../src/base/caller-queue.ts'
 import { SizedCache } from '../../src/base/sized-cache.ts'
 import { ByteShares } from '../../src/service/byte-shares.ts'
 import { EventTurns } from '../../src/service/event-turns.ts'
@@ -195,7 +195,7 @@ test('event hub: whoever cannot be concerned sleeps on, and learns how far the l
 })
 
 test('fair queue: callers are served in turn, each in the order of its requests', () => {
-  const queue = new FairQueue<string>()
+  const queue = new CallerQueue<string>()
   for (let i = 0; i < 4; i++) queue.add('a', `a${i}`)
   queue.add('b', 'b0')
   queue.add('b', 'b1')
