@@ -148,9 +148,8 @@ export function streamContract(kind: string, open: OpenStore): void {
 const letter = chanceFrom(SEED)
 
 /** Texts in which nothing repeats, and a query that looks at each of them for long. */
-export function longTexts(count: number): string {
-  const text = (): string =>
-    Array.from({ length: 10_000 }, () => String.fromCharCode(97 + letter(26))).join('')
-  return JSON.stringify(Array.from({ length: count }, (_, k) => ({ _id: `long${k}`, s: text() })))
+export function longTexts(count: number, length = 10_000): string {
+  const text = (): string => Array.from({ length }, () => String.fromCharCode(97 + letter(26))).join('')
+  return JSON.stringify(Array.from({ length: count }, (_, k) => ({ _id: `a${k}`, s: text() })))
 }
 export const SLOW: JsonObject = { field: 's', regex: '[a-m][a-z ]{100}[0-9]' }
