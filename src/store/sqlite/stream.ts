@@ -52,7 +52,7 @@ function sourceOf(readers: Readers, table: Table, { plan, bounds }: Streaming): 
       let bytes = 0
       const take = (rows: readonly KeyedRow[]): void => {
         for (const [key, ...row] of rows) {
-          bytes += row[2].length
+          for (const column of row) if (typeof column === 'string') bytes += column.length
           if (bytes > PAGE_BYTES && keys.length > 1) throw TOO_MUCH
           documents.set(key, storedFrom(row))
         }
