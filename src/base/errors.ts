@@ -7,6 +7,7 @@ export const CODES = {
   'crud:update:NoFieldAccess': 403,
   'crud:InvalidRequest': 400,
   'crud:LimitExceeded': 400,
+  'crud:RequestTimeout': 408,
   'crud:BodyTooLarge': 413,
   'crud:ResultSizeTooLarge': 413,
   'crud:UnsupportedMediaType': 415,

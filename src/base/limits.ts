@@ -1,4 +1,4 @@
-/** What one request may cost, and how large metadata may be. Every limit is configurable; these are the defaults. */
+/** What one request, and what all of them together, may cost, and how large metadata may be. All are configurable. */
 export interface Limits {
   readonly bodyBytes: number
   readonly nesting: number
@@ -25,6 +25,22 @@ export interface Limits {
   readonly entityIndexes: number
   /** Of one index, or of the identity of a version. */
   readonly indexFields: number
+  /** Open connections of a process. Of this and of the next four, one caller (or address) has at most half. */
+  readonly connections: number
+  /** Bytes of large answers that callers have not read yet. */
+  readonly unsentBytes: number
+  /** Bytes of request bodies that are being received or worked on. */
+  readonly uploadBytes: number
+  /** Streamed finds at a time. */
+  readonly streams: number
+  /** Followers of events at a time. */
+  readonly followers: number
+  /** Longest duration of a streamed find, of following events, and of sending any answer. */
+  readonly streamTimeMs: number
+  /** A connection that takes none of its answer for so long is closed. */
+  readonly stallTimeMs: number
+  /** A body that brings less than 16 KiB in such a period is given up. */
+  readonly uploadStallMs: number
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -45,4 +61,12 @@ export const DEFAULT_LIMITS: Limits = {
   entityVersions: 1_000,
   entityIndexes: 100,
   indexFields: 32,
+  connections: 4_096,
+  unsentBytes: 256 * 1024 * 1024,
+  uploadBytes: 128 * 1024 * 1024,
+  streams: 64,
+  followers: 1_000,
+  streamTimeMs: 3_600_000,
+  stallTimeMs: 60_000,
+  uploadStallMs: 20_000,
 }

@@ -36,7 +36,10 @@ export const SETTINGS: Shape = section({
   logLevel: choice('The least that is logged.', LOG_LEVELS),
   limits: optionalSection(
     Object.fromEntries(
-      Object.keys(DEFAULT_LIMITS).map((name) => [name, whole('A limit of one request.', 1, MAX_LIMIT)]),
+      Object.keys(DEFAULT_LIMITS).map((name) => [
+        name,
+        whole('A limit; see the documentation.', 1, MAX_LIMIT),
+      ]),
     ),
   ),
   auth: optionalSection({

@@ -4,7 +4,7 @@ import { type Caller, requirePermission } from '../access/caller.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import { hostKind } from '../auth/loopback.ts'
 import { ServiceError } from '../base/errors.ts'
-import { Aborted } from './body.ts'
+import { Aborted, requireJsonOfPages } from './body.ts'
 import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
 import type { Overload } from './overload.ts'
@@ -42,6 +42,8 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   }
   exchange.bound = bound
   exchange.params = match.params
+  // the one method that changes something and that pages may send without asking the browser
+  if (request.method === 'POST' && bound.route.isRead !== true) requireJsonOfPages(request)
   if (bound.route.tag !== 'service' && gate.overload.isOverloaded())
     throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')
   return bound
@@ -64,6 +66,11 @@ export function identify(gate: Gate, exchange: Exchange, route: Route): void | P
 /** Takes what this request costs beyond the one that every request costs. */
 export function charge(gate: Gate, exchange: Exchange, cost: number): void {
   if (cost > 1) pay(gate, exchange, { count: cost - 1, before: 1 })
+}
+
+/** Whom a request is charged to: a name that is only claimed could be another one each time. */
+export function accountOf(auth: Authentication, { caller, request }: Exchange): string {
+  return auth.isProven(caller) ? `name ${caller.principal}` : `address ${request.socket.remoteAddress}`
 }
 
 interface Entering<C> {
@@ -106,10 +113,7 @@ const ONE = { count: 1, before: 0 }
 
 function pay({ take, auth }: Gate, exchange: Exchange, { count, before }: typeof ONE): void {
   if (!take) return
-  const { caller, request } = exchange
-  // a name that is only said would be another one each time
-  const key = auth.isProven(caller) ? `name ${caller.principal}` : `address ${request.socket.remoteAddress}`
-  exchange.retryAfterSeconds = take(key, count, before)
+  exchange.retryAfterSeconds = take(accountOf(auth, exchange), count, before)
   if (exchange.retryAfterSeconds > 0)
     throw new ServiceError(
       'crud:TooManyRequests',

@@ -5,11 +5,14 @@ import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Limits } from '../base/limits.ts'
 import { parseJson } from '../base/parse-json.ts'
+import { timerMs } from '../base/timer.ts'
+import type { Holding } from './share.ts'
 
 /** Refuses what is no JSON by its headers, before a byte of it is read. */
 export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers
-  if (type !== undefined && type !== 'application/json' && !JSON_TYPE.test(type)) {
+  if (hasBody(request)) requireJsonOfPages(request)
+  if (type !== undefined && !isJson(type)) {
     throw unsupported('send the body as application/json (with curl: --json instead of -d)')
   }
   if (encoding !== undefined && encoding !== 'identity') {
@@ -18,24 +21,59 @@ export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void
   if (length !== undefined && Number(length) > limits.bodyBytes) throw tooLarge(limits)
 }
 
-/** Fails with a refusal as soon as there are too many bytes, and with `Aborted` when they stop coming. */
-export function readBody(request: IncomingMessage, limits: Limits): Promise<Buffer> {
+/** Without this type a browser lets any page of this machine send a request, and asks nobody whether it may. */
+export function requireJsonOfPages({ headers: { origin, 'content-type': type } }: IncomingMessage): void {
+  if (origin !== undefined && (type === undefined || !isJson(type)))
+    throw unsupported('a request from a web page needs the header Content-Type: application/json')
+}
+
+/** Fails with a refusal when there are too many bytes or too few of them come, with `Aborted` when nobody is left. */
+export function readBody(request: IncomingMessage, limits: Limits, held: Holding): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let first: Buffer | undefined
     let chunks: Buffer[] | undefined
     let size = 0
+    let isGivenUp = false
+    const giveUp = (problem: unknown): void => {
+      isGivenUp = true
+      first = chunks = undefined
+      clearInterval(timer)
+      reject(problem)
+    }
+    const timer = expectBytes(limits.uploadStallMs, () => size, giveUp)
     request.on('data', (chunk: Buffer) => {
-      if (size > limits.bodyBytes) return
+      if (isGivenUp) return
+      const before = size
       size += chunk.length
       if (size > limits.bodyBytes) {
-        chunks = undefined
-        reject(tooLarge(limits))
-      } else if (first === undefined) first = chunk
+        giveUp(tooLarge(limits))
+        return
+      }
+      try {
+        if (size > UNCOUNTED) held.take(before > UNCOUNTED ? chunk.length : size, CROWDED)
+      } catch (problem) {
+        giveUp(problem)
+        return
+      }
+      if (first === undefined) first = chunk
       else (chunks ??= [first]).push(chunk)
     })
-    request.on('end', () => resolve(chunks ? Buffer.concat(chunks, size) : (first ?? EMPTY)))
-    request.on('error', () => reject(new Aborted()))
+    request.on('end', () => {
+      clearInterval(timer)
+      if (!isGivenUp) resolve(chunks ? Buffer.concat(chunks, size) : (first ?? EMPTY))
+    })
+    request.on('error', () => giveUp(new Aborted()))
   })
+}
+
+/** Gives up when a whole period brought too little. */
+function expectBytes(periodMs: number, size: () => number, giveUp: (problem: unknown) => void) {
+  let before = 0
+  return setInterval(() => {
+    const now = size()
+    if (now - before < MIN_BYTES) giveUp(tooSlow(periodMs))
+    before = now
+  }, timerMs(periodMs)).unref()
 }
 
 /** The caller went away before the request was complete; nobody is left to be answered. */
@@ -56,9 +94,29 @@ function textOf(bytes: Uint8Array): string {
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;.*)?$/i
 const EMPTY = Buffer.alloc(0)
+/** So many bytes of a body are not worth counting. */
+const UNCOUNTED = 16 * 1024
+/** What has to come in each period of `uploadStallMs`. */
+const MIN_BYTES = 16 * 1024
+const CROWDED = 'too many large request bodies are under way'
+
+function isJson(type: string): boolean {
+  return type === 'application/json' || JSON_TYPE.test(type)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
 
 function unsupported(message: string): ServiceError {
   return new ServiceError('crud:UnsupportedMediaType', message)
+}
+
+function tooSlow(periodMs: number): ServiceError {
+  return new ServiceError(
+    'crud:RequestTimeout',
+    `the body came too slowly: send at least ${MIN_BYTES} bytes every ${periodMs} ms, or all of it`,
+  )
 }
 
 function tooLarge({ bodyBytes }: Limits): ServiceError {

@@ -1,8 +1,8 @@
 /** Looks again and again whether who asked may still ask, for as long as an answer is under way. */
 import type { Authentication } from '../auth/authentication.ts'
 import { ServiceError } from '../base/errors.ts'
+import { timerMs } from '../base/timer.ts'
 import type { Exchange } from './exchange.ts'
-import { contextOf } from './failure.ts'
 
 /** Calls back once, with why who asked may not ask any more; the result ends the watch. */
 export type WatchRights = (onGone: (problem: ServiceError) => void) => () => void
@@ -13,11 +13,29 @@ export function watchRights(auth: Authentication, exchange: Exchange): WatchRigh
   return (onGone) => watch(auth, exchange, onGone)
 }
 
-/** Calls back once, with the last line of the stream; the result ends the watch. */
-export type WatchCaller = (onGone: (line: string) => void) => () => void
+/** The same, and calls back when a time has passed as well. */
+export function withDeadline(watch: WatchRights, { ms, advice }: Deadline): WatchRights {
+  return (onGone) => {
+    const timer = setTimeout(() => {
+      endWatch()
+      const message = `this has lasted for ${Math.round(ms / 1_000)} s, the longest it may; ${advice}`
+      onGone(new ServiceError('store-crud:Timeout', message))
+    }, timerMs(ms)).unref()
+    const endWatch = watch((problem) => {
+      clearTimeout(timer)
+      onGone(problem)
+    })
+    return () => {
+      clearTimeout(timer)
+      endWatch()
+    }
+  }
+}
 
-export function watchCaller(auth: Authentication, exchange: Exchange): WatchCaller {
-  return (onGone) => watch(auth, exchange, (problem) => onGone(lastLine(exchange, problem)))
+interface Deadline {
+  readonly ms: number
+  /** How to go on. */
+  readonly advice: string
 }
 
 export interface WatchedWork {
@@ -90,9 +108,4 @@ function watch(
 
 function noLonger(): ServiceError {
   return new ServiceError('crud:NoAccess', 'the credentials of this request no longer count')
-}
-
-function lastLine(exchange: Exchange, problem: ServiceError): string {
-  const errors = [problem.within(contextOf(exchange)).toObject()]
-  return JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { ServiceError } from '../base/errors.ts'
+import { type Code, ServiceError } from '../base/errors.ts'
 import { NOTHING } from './exchange.ts'
 import { JSON_TYPE } from './route.ts'
 
@@ -20,30 +20,46 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSo
     socket.destroy()
     return
   }
-  const [status, message] = ANSWERS[error.code ?? ''] ?? MALFORMED
+  const [status, code, message] = ANSWERS[error.code ?? ''] ?? MALFORMED
   const id = randomUUID()
   log.debug({ requestId: id, code: error.code, status }, 'not a request')
-  const problem = new ServiceError('crud:InvalidRequest', message, { context: 'request' })
-  const text = JSON.stringify(problem.toObject())
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
-      `X-Request-Id: ${id}\r\nRequestID: ${id}\r\nX-Content-Type-Options: nosniff\r\n` +
-      `Cache-Control: no-store\r\nContent-Security-Policy: ${NOTHING}\r\nReferrer-Policy: no-referrer\r\n` +
-      `Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n\r\n${text}`,
-  )
+  socket.end(bareAnswer(status, new ServiceError(code, message), [`X-Request-Id: ${id}`, `RequestID: ${id}`]))
 }
 
-type Answer = readonly [status: string, message: string]
+/** A whole answer as text, for a socket that has no request to answer. */
+export function bareAnswer(status: string, problem: ServiceError, headers: readonly string[]): string {
+  const text = JSON.stringify(problem.within('request').toObject())
+  const lines = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${JSON_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...headers,
+    'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
+    `Content-Security-Policy: ${NOTHING}`,
+    'Referrer-Policy: no-referrer',
+    'Cross-Origin-Resource-Policy: same-origin',
+    'Connection: close',
+  ]
+  return `${lines.join('\r\n')}\r\n\r\n${text}`
+}
+
+type Answer = readonly [status: string, code: Code, message: string]
 
 /** node:http keeps the answer that a socket is busy with here, and its own handler looks there too. */
 type ClientSocket = Duplex & { readonly _httpMessage?: ServerResponse | null }
 
-const MALFORMED: Answer = ['400 Bad Request', 'this is not a valid HTTP request']
+const MALFORMED: Answer = ['400 Bad Request', 'crud:InvalidRequest', 'this is not a valid HTTP request']
 
 const ANSWERS: Readonly<Partial<Record<string, Answer>>> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
+    'crud:InvalidRequest',
     'the address and headers of the request are too long',
   ],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request did not arrive in time'],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    'crud:RequestTimeout',
+    'the request did not arrive in time',
+  ],
 }

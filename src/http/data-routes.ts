@@ -49,6 +49,8 @@ export const DATA_ROUTES: readonly Route[] = [
     reply: documents(1, 0),
     errors: [...READ, 'crud:ResultSizeTooLarge'],
     query: [{ name: 'stream', description: '`true` answers in lines of NDJSON.', example: 'false' }],
+    isRead: true,
+    occupies: (call) => (wantsStream(call) ? 'streams' : undefined),
     handle: find,
   }),
   ...versioned('/data/find', {
@@ -67,6 +69,7 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
     reply: { shape: DataResponseShape, name: 'DataResponse' },
     errors: READ,
+    isRead: true,
     handle: withBody('explain'),
   }),
   ...versioned('/data/explain', {

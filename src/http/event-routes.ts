@@ -73,6 +73,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     ],
     reply: { shape: EventShape, type: EVENTS_TYPE },
     errors: ['crud:EventsGone', 'metadata:MissingEntityInfo'],
+    occupies: () => 'followers',
     handle: ({ app, caller, search, lastEventId }) => ({
       follow: (ending) =>
         app.service.events.follow(caller, { parameters: new URLSearchParams(search), lastEventId, ending }),

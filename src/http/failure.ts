@@ -12,6 +12,12 @@ export function failureReply(exchange: Exchange, error: ServiceError): Reply {
   return { status: CODES[error.code], text }
 }
 
+/** The trailer of a stream that cannot be finished. */
+export function failureLine(exchange: Exchange, error: ServiceError): string {
+  const errors = [error.within(contextOf(exchange)).toObject()]
+  return JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
+}
+
 function entityOf({ params: { entity, version } }: Exchange): { entity?: string; entityVersion?: string } {
   return { ...(entity !== undefined && { entity }), ...(version !== undefined && { entityVersion: version }) }
 }

@@ -93,6 +93,7 @@ export const METADATA_ROUTES: readonly Route[] = [
     ...change('POST', '/access/explain', 'explainAccess', 'Say whether somebody may do something, and why'),
     description: 'Decided by what decides about requests. Whom it is asked about need not exist.',
     access: 'metadata.find',
+    isRead: true,
     body: QUESTION,
     reply: EXPLANATION,
     errors: ['crud:NoAccess', 'metadata:InvalidFieldReference', 'ERR_NO_METADATA', ...UNKNOWN],

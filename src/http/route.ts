@@ -36,10 +36,20 @@ export interface Route {
   /** The same in another type, to whoever asks for that. */
   readonly otherReply?: Content & { readonly type: string }
   readonly errors?: readonly Code[]
+  /** Whether it changes nothing though its method is not GET, so that it can be refused after it was worked out. */
+  readonly isRead?: boolean
+  /** Which of the shared places the request takes for as long as its answer lasts. */
+  readonly occupies?: (call: Pick<Call, 'accept' | 'search'>) => SharedPlace | undefined
+  /** Refuses what path and caller suffice to refuse; called before the body is read. */
+  readonly precheck?: (call: Prechecked) => void | Promise<void>
   /** How many requests it counts as where their rate is limited; one when absent. */
   readonly cost?: (body: Json | undefined) => number
   readonly handle: (call: Call) => AnyReply | Promise<AnyReply>
 }
+
+export type SharedPlace = 'streams' | 'followers'
+
+export type Prechecked = Pick<Call, 'app' | 'caller' | 'params' | 'search'>
 
 export interface QueryParameter {
   readonly name: string
@@ -102,7 +112,7 @@ export type Params = Readonly<Record<string, string | undefined>>
 
 export interface Reply {
   readonly status: number
-  /** Bytes where another thread has printed it. */
+  /** Text, or the same as UTF-8 bytes. */
   readonly text: string | Uint8Array
   readonly type?: string
   /** What a browser may do with it; nothing at all when absent. */

@@ -73,6 +73,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     },
     reply: FOUND,
     errors: FAILURES,
+    isRead: true,
     handle: run,
   }),
 ]

@@ -1,24 +1,24 @@
 /** Sends lines as they come into being: no faster than the caller reads, and no longer than the caller stays. */
-import type { WatchCaller } from './caller-watch.ts'
+import type { WatchRights } from './caller-watch.ts'
 import { type Exchange, headersOf } from './exchange.ts'
-import { drained, isOver } from './room.ts'
+import { failureLine } from './failure.ts'
+import { type Outlet, isOver, writePieces } from './room.ts'
 import { STREAM_TYPE } from './route.ts'
 
 /** Lines are gathered up to this size before they are written. */
 const CHUNK = 32 * 1024
 
-/** Whoever takes nothing for so long does not keep others from the cursor any more. */
-const PATIENCE_MS = 60_000
-
 interface Sending {
   readonly lines: AsyncIterable<string>
   /** Whether the connection closes afterwards. */
   readonly isLast: boolean
-  readonly watch: WatchCaller
+  readonly watch: WatchRights
+  readonly outlet: Outlet
 }
 
 /** Returns the number of bytes of the body; an answer that cannot be finished is cut off, which the caller notices. */
-export async function sendStream(exchange: Exchange, { lines, isLast, watch }: Sending): Promise<number> {
+export async function sendStream(exchange: Exchange, sending: Sending): Promise<number> {
+  const { lines, isLast, watch, outlet } = sending
   const { response } = exchange
   const headers = headersOf(exchange, STREAM_TYPE)
   if (isLast) headers.push('Connection', 'close')
@@ -26,33 +26,38 @@ export async function sendStream(exchange: Exchange, { lines, isLast, watch }: S
   // the caller learns at once that there will be an answer, however long its first lines take
   response.flushHeaders()
   let bytes = 0
-  let chunk = ''
-  const write = (): boolean => {
-    bytes += Buffer.byteLength(chunk)
-    const hasRoom = response.write(chunk)
-    chunk = ''
-    return hasRoom
+  let isWriting = false
+  let last: string | undefined
+  const write = async (text: string): Promise<boolean> => {
+    bytes += Buffer.byteLength(text)
+    isWriting = true
+    const isWritten = await writePieces(outlet, text)
+    isWriting = false
+    if (isWritten && last !== undefined) response.end(last)
+    return isWritten && last === undefined
   }
   // What was not written yet is never written; the end of the answer ends the work behind it.
-  const endWatch = watch((line) => {
+  const endWatch = watch((problem) => {
     if (isOver(response)) return
-    chunk = `${line}\n`
-    write()
-    response.end()
+    last = `${failureLine(exchange, problem)}\n`
+    bytes += Buffer.byteLength(last)
+    // the lines that are being written are finished first
+    if (!isWriting) response.end(last)
   })
   try {
+    let chunk = ''
     for await (const line of lines) {
       // Leaving the loop closes the cursor behind it.
       if (isOver(response)) break
       chunk += `${line}\n`
-      if (chunk.length < CHUNK || write() || isOver(response)) continue
-      if (!(await drained(response, PATIENCE_MS))) response.destroy()
+      if (chunk.length < CHUNK) continue
+      const text = chunk
+      chunk = ''
+      if (!(await write(text))) break
     }
+    if (!isOver(response) && (chunk === '' || (await write(chunk)))) response.end()
   } finally {
     endWatch()
   }
-  if (isOver(response)) return bytes
-  if (chunk !== '') write()
-  response.end()
   return bytes
 }

@@ -9,15 +9,16 @@ import { once } from '../base/memo.ts'
 import { INLINE_STEPS, Work, during } from '../base/work.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Service } from '../service/service.ts'
-import { type Gate, admit, charge, identify, payerOf } from './admission.ts'
+import { type Gate, accountOf, admit, charge, identify, payerOf } from './admission.ts'
 import { Aborted, checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { answerClientError } from './client-error.ts'
-import { TRUSTED_MS, recheck, watchCaller, watchRights, watchWork } from './caller-watch.ts'
+import { TRUSTED_MS, recheck, watchRights, watchWork, withDeadline } from './caller-watch.ts'
+import { guardConnections } from './connections.ts'
 import { allowOrigins } from './cors.ts'
 import { wantsStream } from './data-routes.ts'
 import { docsPage } from './docs-page.ts'
 import { prepareDrain } from './drain.ts'
-import { type Bound, Exchange, send } from './exchange.ts'
+import { type Bound, Exchange } from './exchange.ts'
 import { failureReply } from './failure.ts'
 import type { Log } from './log.ts'
 import type { Meter, Metrics } from './metrics.ts'
@@ -25,8 +26,11 @@ import { openapiDocument } from './openapi.ts'
 import { type Overload, watchEventLoop } from './overload.ts'
 import { type RateLimit, limitRate } from './rate-limit.ts'
 import { cachedReadiness } from './readiness.ts'
+import type { Outlet } from './room.ts'
 import { sendEvents } from './send-events.ts'
+import { sendReply } from './send-reply.ts'
 import { sendStream } from './send-stream.ts'
+import { Holding, Share, noRoom } from './share.ts'
 import type { AnyReply, App, EventsReply, Reply, Route, StreamReply } from './route.ts'
 import { createRouter } from './router.ts'
 import { ROUTES } from './routes.ts'
@@ -80,6 +84,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on('checkContinue', (request, response) => void receive(listener, request, response))
   server.on('checkExpectation', (request, response) => void receive(listener, request, response))
   server.on('clientError', (error, socket) => answerClientError(error, socket, options.log.logger))
+  guardConnections(server, { limits: options.limits, isEncrypted: options.tls !== undefined })
   const drain = prepareDrain(server)
   await listen(server, options)
   return {
@@ -101,16 +106,21 @@ interface Listener extends Gate {
   readonly log: Log
   readonly unmatched: Meter
   readonly threads: Threads | undefined
+  readonly shares: Shares
   /** Ends what would not end by itself. */
   readonly ending: AbortController
   isDraining: boolean
 }
+
+/** What callers share for as long as their requests last. */
+type Shares = Readonly<Record<'unsent' | 'uploads' | 'streams' | 'followers', Share>>
 
 const SETTINGS = {
   // longer than the idle time of the usual proxies, so that they close first and never send into a closing socket
   keepAliveTimeout: 65_000,
   headersTimeout: 20_000,
   requestTimeout: 120_000,
+  handshakeTimeout: 20_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 32 * 1_024,
   // answered in `admit`, with a request id and an error object
@@ -151,6 +161,12 @@ function createListener(options: ServerOptions): Listener {
     isMetricsPublic: options.isMetricsPublic ?? false,
     unmatched: metrics.meterOf('', UNMATCHED),
     threads: options.threads && createThreads(threadOptions(options, options.threads)),
+    shares: {
+      unsent: new Share(limits.unsentBytes),
+      uploads: new Share(limits.uploadBytes),
+      streams: new Share(limits.streams),
+      followers: new Share(limits.followers),
+    },
     ending: endingSignal(),
     isDraining: false,
   }
@@ -198,20 +214,51 @@ async function receive(
 async function answer(listener: Listener, exchange: Exchange, route: Route): Promise<void> {
   const identified = identify(listener, exchange, route)
   if (identified) await identified
-  const body = route.body === undefined ? NO_BODY : await bodyOf(listener, exchange, route)
-  const work = workFor(listener, route)
-  const parsed =
-    body.length > INLINE_BODY_BYTES && isLeftToThreads(listener, exchange, route)
-      ? undefined
-      : { value: during(work, () => parseBody(body, listener.limits)) }
-  if (parsed) charge(listener, exchange, exchange.bound?.route.cost?.(parsed.value) ?? 1)
-  const reply = await perform(listener, exchange, { route, bytes: body, parsed, work })
+  using _place = occupy(listener, exchange, route)
+  if (route.precheck) {
+    const { caller, params, search } = exchange
+    await route.precheck({ app: listener.app, caller, params, search })
+  }
+  const reply = await replyTo(listener, exchange, route)
   if ('lines' in reply) note(listener, exchange, 200, await stream(listener, exchange, reply))
   else if ('follow' in reply) note(listener, exchange, 200, await follow(listener, exchange, reply))
   else finish(listener, exchange, reply)
 }
 
+/** Refuses while too much is under way; the result gives back what the answer occupies. */
+function occupy(
+  { shares, auth }: Listener,
+  exchange: Exchange,
+  { tag, occupies }: Route,
+): Disposable | undefined {
+  const account = (exchange.account = accountOf(auth, exchange))
+  if (tag !== 'service' && shares.unsent.isFullFor(account)) throw noRoom(UNREAD)
+  const { request, search } = exchange
+  const kind = occupies?.({ accept: request.headers.accept ?? '', search })
+  if (kind === undefined) return undefined
+  const held = new Holding(shares[kind], account)
+  held.take(1, `too many ${kind} are open`)
+  return held
+}
+
+const UNREAD = 'too many answers have not been read yet'
 const NO_BODY = Buffer.alloc(0)
+
+/** The bytes of the body count until it has been worked on. */
+async function replyTo(listener: Listener, exchange: Exchange, route: Route): Promise<AnyReply> {
+  const work = workFor(listener, route)
+  if (route.body === undefined) {
+    return await perform(listener, exchange, { route, bytes: NO_BODY, parsed: { value: undefined }, work })
+  }
+  using held = new Holding(listener.shares.uploads, exchange.account)
+  const bytes = await bodyOf(listener, exchange, held)
+  const isLarge = bytes.length > INLINE_BODY_BYTES
+  if (isLarge && isLeftToThreads(listener, exchange, route))
+    return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
+  const value = during(work, () => parseBody(bytes, listener.limits))
+  charge(listener, exchange, route.cost?.(value) ?? 1)
+  return await perform(listener, exchange, { route, bytes, parsed: { value }, work })
+}
 
 /** A stream is sent as it is read, so that its request stays here. */
 function isLeftToThreads({ threads }: Listener, exchange: Exchange, route: Route): boolean {
@@ -267,22 +314,36 @@ async function stream(listener: Listener, exchange: Exchange, { lines }: StreamR
     for await (const _ of lines) break
     throw error
   }
-  const watch = watchCaller(listener.auth, exchange)
-  return await sendStream(exchange, { lines, isLast: listener.isDraining, watch })
+  const ms = listener.limits.streamTimeMs
+  const advice = 'ask again for the documents that are missing, by a range or a query'
+  const watch = withDeadline(watchRights(listener.auth, exchange), { ms, advice })
+  const outlet = outletTo(listener, exchange)
+  return await sendStream(exchange, { lines, isLast: listener.isDraining, watch, outlet })
 }
 
 async function follow(listener: Listener, exchange: Exchange, reply: EventsReply): Promise<number> {
   await recheck(listener.auth, exchange)
-  const watch = watchRights(listener.auth, exchange)
-  return await sendEvents(exchange, { ...reply, watch, ending: listener.ending.signal })
+  const ms = listener.limits.streamTimeMs
+  const advice = 'connect again with the last id as Last-Event-ID to go on'
+  const watch = withDeadline(watchRights(listener.auth, exchange), { ms, advice })
+  const outlet = outletTo(listener, exchange)
+  return await sendEvents(exchange, { ...reply, watch, outlet, ending: listener.ending.signal })
 }
 
-async function bodyOf({ limits, auth }: Listener, exchange: Exchange, _route: Route): Promise<Buffer> {
+function outletTo({ shares, limits }: Listener, { response, account }: Exchange): Outlet {
+  return {
+    response,
+    patienceMs: limits.stallTimeMs,
+    unsent: { share: shares.unsent, caller: account },
+  }
+}
+
+async function bodyOf({ limits, auth }: Listener, exchange: Exchange, held: Holding): Promise<Buffer> {
   const { request, response } = exchange
   checkBodyHeaders(request, limits)
   if (request.headers.expect !== undefined) response.writeContinue()
   const identifiedAt = performance.now()
-  const bytes = await readBody(request, limits)
+  const bytes = await readBody(request, limits, held)
   if (performance.now() - identifiedAt > TRUSTED_MS) await recheck(auth, exchange)
   return bytes
 }
@@ -309,7 +370,16 @@ function isUnread({ request: { complete, headers } }: Exchange): boolean {
 }
 
 function finish(listener: Listener, exchange: Exchange, reply: Reply): void {
-  note(listener, exchange, reply.status, send(exchange, reply, listener.isDraining))
+  const { shares, limits, isDraining } = listener
+  const route = exchange.bound?.route
+  const bytes = sendReply(exchange, reply, {
+    isLast: isDraining,
+    unsent: shares.unsent,
+    isRefusable: reply.status < 400 && (route?.method === 'GET' || route?.isRead === true),
+    stallTimeMs: limits.stallTimeMs,
+    longestMs: limits.streamTimeMs,
+  })
+  note(listener, exchange, reply.status, bytes)
 }
 
 function note({ log, unmatched }: Listener, exchange: Exchange, status: number, bytes: number): void {

@@ -15,14 +15,15 @@ interface Sent extends AsyncDisposable {
   readonly ended: readonly number[]
 }
 
-type Given = Pick<SendingEvents, 'follow'> & Partial<SendingEvents>
+type Given = Pick<SendingEvents, 'follow' | 'heartbeatMs'> & { readonly patienceMs?: number }
 
 /** A server that sends this to everybody. */
-async function startSending(given: Given): Promise<Sent> {
+async function startSending({ patienceMs = 60_000, ...given }: Given): Promise<Sent> {
   const ended: number[] = []
   const server: Server = createServer((request, response) => {
     const usual = { watch: () => () => undefined, ending: new AbortController().signal }
-    void sendEvents(new Exchange(request, response), { ...usual, ...given }).then((bytes) =>
+    const outlet = { response, patienceMs }
+    void sendEvents(new Exchange(request, response), { ...usual, ...given, outlet }).then((bytes) =>
       ended.push(bytes),
     )
   })
@@ -44,7 +45,7 @@ function silence(ending: AbortSignal): Promise<void> {
 
 test('event stream: a comment is sent again and again, with where to go on when that has changed', async () => {
   await using sent = await startSending({
-    times: { heartbeatMs: 30, patienceMs: 1_000 },
+    heartbeatMs: 30,
     follow: async (ending) =>
       (async function* (): AsyncGenerator<FollowedEvents> {
         yield { events: [], position: 7 }
@@ -88,7 +89,8 @@ test('event stream: a follower that does not read is not read for, and is ended 
   let taken = 0
   const text = JSON.stringify('x'.repeat(100_000))
   await using sent = await startSending({
-    times: { heartbeatMs: 10, patienceMs: 300 },
+    heartbeatMs: 10,
+    patienceMs: 300,
     follow: async (ending) =>
       (async function* (): AsyncGenerator<FollowedEvents> {
         for (let seq = 1; !ending.aborted; seq++) {

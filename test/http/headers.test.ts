@@ -101,6 +101,37 @@ for (const [origin, status] of ORIGINS) {
   })
 }
 
+const PAGE = { Origin: 'http://localhost:3000' }
+const TYPED: readonly [
+  what: string,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  status: number,
+][] = [
+  ['without a type is 415', 'POST', '/data/save/x', PAGE, 415],
+  ['of a simple type is 415', 'POST', '/data/save/x', { ...PAGE, 'Content-Type': 'text/plain' }, 415],
+  ['of JSON is served', 'POST', '/data/save/x', { ...PAGE, 'Content-Type': 'application/json' }, 200],
+  ['to find something, without a type, is 415', 'POST', '/data/find/x', PAGE, 415],
+  ['by PUT without a type is 415', 'PUT', '/data/insert/x', PAGE, 415],
+  ['without a type and an origin is served', 'POST', '/data/save/x', {}, 200],
+]
+for (const [what, method, path, headers, status] of TYPED) {
+  test(`web page: a body ${what}`, async () => {
+    const answer = await http.ask(method, path, { body: '{}', headers })
+    assert.equal(answer.status, status)
+    if (status === 415) assert.match(answer.text, /crud:UnsupportedMediaType[^]*application\/json/)
+  })
+}
+
+test('web page: a POST that changes something needs the type though it has no body', async () => {
+  const redrive = '/events/sinks/x/dead/redrive'
+  assert.equal((await http.ask('POST', redrive, { headers: PAGE })).status, 415)
+  assert.equal((await http.ask('POST', redrive)).status, 200)
+  const typed = { ...PAGE, 'Content-Type': 'application/json' }
+  assert.equal((await http.ask('POST', redrive, { headers: typed })).status, 200)
+})
+
 test('sec-fetch-site: what a foreign page embeds is 403, a link to the docs is not', async () => {
   const headers = { 'Sec-Fetch-Site': 'cross-site' }
   assert.equal((await http.ask('GET', '/data/generate/country/_id', { headers })).status, 403)

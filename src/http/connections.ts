@@ -1,0 +1,66 @@
+/** How many connections there are, in all and from one address, and the end of those that take nothing. */
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ServiceError } from '../base/errors.ts'
+import type { Limits } from '../base/limits.ts'
+import { timerMs } from '../base/timer.ts'
+import { bareAnswer } from './client-error.ts'
+import { Share } from './share.ts'
+
+interface Guard {
+  readonly limits: Pick<Limits, 'connections' | 'stallTimeMs'>
+  /** Nothing can be said before the handshake. */
+  readonly isEncrypted: boolean
+}
+
+/** To be called before anything else listens for connections. */
+export function guardConnections(server: Server, { limits, isEncrypted }: Guard): void {
+  const open = new Share(limits.connections)
+  const refuse = isEncrypted ? (socket: Socket) => void socket.destroy() : politeRefusal()
+  const accepts = server.listeners('connection') as ((this: Server, socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    if (!open.take(address, 1)) {
+      refuse(socket)
+      return
+    }
+    socket.once('close', () => open.release(address, 1))
+    for (const accept of accepts) accept.call(server, socket)
+  })
+  server.maxConnections = limits.connections + MAX_POLITE
+  server.setTimeout(timerMs(limits.stallTimeMs), closeStalled)
+}
+
+/** So many at a time are told why; further ones are just closed. */
+const MAX_POLITE = 64
+const POLITE_MS = 1_000
+
+function politeRefusal(): (socket: Socket) => void {
+  let polite = 0
+  return (socket) => {
+    if (polite >= MAX_POLITE) {
+      socket.destroy()
+      return
+    }
+    polite++
+    const timer = setTimeout(() => socket.destroy(), POLITE_MS).unref()
+    socket
+      .on('error', () => undefined)
+      .once('close', () => {
+        polite--
+        clearTimeout(timer)
+      })
+      .resume()
+    const problem = new ServiceError('crud:Unavailable', 'too many connections; try again in a second')
+    socket.end(bareAnswer('503 Service Unavailable', problem, ['Retry-After: 1']))
+  }
+}
+
+/** Node calls this when nothing was read or written for a while. A request that is being worked on may be quiet. */
+function closeStalled(socket: BusySocket): void {
+  // eslint-disable-next-line no-underscore-dangle -- node's name for the answer that a socket is busy with
+  if (socket.writableLength > 0 || !socket._httpMessage) socket.destroy()
+}
+
+type BusySocket = Socket & { readonly _httpMessage?: ServerResponse | null }
