@@ -1,29 +1,52 @@
-/** Subjects of certificates, as reverse proxies pass them on: `CN=ann,OU=editor,O=Example`. */
+/** Subjects of certificates, as reverse proxies pass them on: `CN=ann,OU=editor,O=Example`, escaped as in RFC 4514. */
+import { isUtf8 } from 'node:buffer'
+import { isBlank } from './header.ts'
 
-/** Attribute, in upper case, → its values in order; undefined when the text is no such name. */
+/**
+ * Attribute, in upper case, → its values in order; undefined when the text is no such name, or could be understood in two
+ * ways: guessing would let a value pass for an attribute, or one role for another.
+ */
 export function parseDistinguishedName(text: string): ReadonlyMap<string, readonly string[]> | undefined {
-  // in the old form with quotes a comma may be part of a value; guessing where would let a value pass for an attribute
-  if (/(?<!\\)"/.test(text)) return undefined
   const found = new Map<string, string[]>()
-  for (const part of partsOf(text)) {
-    const [, name, value] = ATTRIBUTE.exec(part) ?? []
-    if (name === undefined || value === undefined) return undefined
-    const values = found.get(name.toUpperCase()) ?? []
-    found.set(name.toUpperCase(), [...values, unescaped(value.trim())])
+  for (let at = 0, isMore = true; isMore;) {
+    ATTRIBUTE.lastIndex = at
+    const [all, name, escaped, separator] = ATTRIBUTE.exec(text) ?? []
+    const value = escaped === undefined ? undefined : unescaped(escaped)
+    if (all === undefined || name === undefined || value === undefined) return undefined
+    const key = name.toUpperCase()
+    const values = found.get(key)
+    if (values) values.push(value)
+    else found.set(key, [value])
+    at += all.length
+    isMore = separator !== ''
   }
   return found
 }
 
-const ATTRIBUTE = /^\s*([A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)*)=(.*)$/s
+/** The form with quotes is an old one, in which a comma may be part of a value; a value after `#` is binary. */
+const ATTRIBUTE = /[ \t]*([A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)*)=[ \t]*(?!#)((?:[^"\\,+;<>]|\\.)*)([,+]|$)/sy
+const TOKEN = /(?:\\[0-9A-Fa-f]{2})+|\\.|[^\\]+/gs
+const SPECIAL = /^\\[ "#+,;<=>\\]$/
 
-/** What stands between commas and pluses that no backslash belongs to. */
-function partsOf(text: string): readonly string[] {
-  return text.replaceAll(/\\.|[,+]/gs, (found) => (found.length === 1 ? '\0' : found)).split('\0')
+function unescaped(value: string): string | undefined {
+  let text = ''
+  let escapedUpTo = 0
+  for (const [token] of value.matchAll(TOKEN)) {
+    const plain = token.startsWith('\\') ? plainOf(token) : token
+    if (plain === undefined) return undefined
+    text += plain
+    if (plain !== token) escapedUpTo = text.length
+  }
+  let end = text.length
+  while (end > escapedUpTo && isBlank(text, end - 1)) end--
+  return text.slice(0, end)
 }
 
-function unescaped(value: string): string {
-  const bytes = value.replaceAll(/(?:\\[0-9A-Fa-f]{2})+/g, (run) =>
-    Buffer.from(run.replaceAll('\\', ''), 'hex').toString('utf8'),
-  )
-  return bytes.replaceAll(/\\(.)/g, '$1')
+/** Refuses what nobody who writes names has a reason to escape, since it was probably not escaped at all. */
+function plainOf(escape: string): string | undefined {
+  if (escape.length === 2) return SPECIAL.test(escape) ? escape[1] : undefined
+  const bytes = Buffer.from(escape.replaceAll('\\', ''), 'hex')
+  if (!isUtf8(bytes)) return undefined
+  const plain = bytes.toString('utf8')
+  return /[\p{Cc}A-Za-z0-9]/u.test(plain) ? undefined : plain
 }

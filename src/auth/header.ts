@@ -34,6 +34,19 @@ export function asUtf8(text: string): string {
 export function namesIn(text: string): readonly string[] {
   return text
     .split(',')
-    .map((name) => name.trim())
+    .map(trimBlanks)
     .filter((name) => name !== '')
+}
+
+/** Takes away what HTTP calls white space, and nothing else: a role may end in any other character. */
+export function trimBlanks(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text, start)) start++
+  while (end > start && isBlank(text, end - 1)) end--
+  return text.slice(start, end)
+}
+
+export function isBlank(text: string, at: number): boolean {
+  return text[at] === ' ' || text[at] === '\t'
 }

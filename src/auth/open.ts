@@ -2,7 +2,7 @@
 import { type Caller, PERMISSIONS } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Authentication, OpenNetworkError } from './authentication.ts'
-import { asUtf8, headerText, namesIn } from './header.ts'
+import { asUtf8, headerText, namesIn, trimBlanks } from './header.ts'
 import { hostKind, isLoopback, isLoopbackOrigin, remember } from './loopback.ts'
 
 /** Web pages of these origins may ask as well as those of this machine. */
@@ -45,7 +45,7 @@ const ANONYMOUS = callerFrom('', '')
 
 function callerFrom(principal: string, roles: string): Caller {
   const names = new Set(namesIn(asUtf8(roles)))
-  return { principal: asUtf8(principal).trim(), roles: names, permissions: ALL, claims: {} }
+  return { principal: trimBlanks(asUtf8(principal)), roles: names, permissions: ALL, claims: {} }
 }
 
 function foreign(reason: string): ServiceError {

@@ -3,12 +3,13 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
 import type { Caller } from '../access/caller.ts'
+import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, isObject } from '../base/json.ts'
 import { parseJson } from '../base/parse-json.ts'
 import type { Mode } from './authentication.ts'
 import { parseDistinguishedName } from './distinguished-name.ts'
-import { asUtf8, namesIn, soleHeader } from './header.ts'
-import { remember } from './loopback.ts'
+import { asUtf8, namesIn, soleHeader, trimBlanks } from './header.ts'
+import { hostKind, hostName, isLoopback, remember } from './loopback.ts'
 import type { MakeCaller, Proven } from './make-caller.ts'
 import type { ProxySettings } from './settings.ts'
 import { unauthenticated } from './unauthenticated.ts'
@@ -38,7 +39,7 @@ type Values = Readonly<Record<'principal' | 'roles' | 'claims' | 'certificate', 
 
 function provenBy({ principal, roles, claims, certificate }: Values): Proven {
   const subject = certificate === undefined ? undefined : subjectOf(asUtf8(certificate))
-  const name = principal === undefined ? subject?.principal : asUtf8(principal).trim()
+  const name = principal === undefined ? subject?.principal : trimBlanks(asUtf8(principal))
   if (name === undefined || name === '') throw unauthenticated('the proxy does not say who asks')
   return {
     principal: name,
@@ -66,16 +67,34 @@ function claimsFrom(text: string): JsonObject {
 }
 
 /** By secret where there is one, and by the address of the socket where addresses are listed; either is enough. */
-function trust({ secret, addresses, headers }: ProxySettings): (request: IncomingMessage) => boolean {
+function trust({
+  secret,
+  addresses,
+  hosts = [],
+  headers,
+}: ProxySettings): (request: IncomingMessage) => boolean {
   const expected = secret === undefined ? undefined : digest(secret)
   const listed = listOf(addresses)
+  const known = new Set(hosts.map((host) => host.toLowerCase()))
   return (request) => {
     const given = soleHeader(request, headers.secret)
     // a wrong secret is never made up for by the address
     if (given !== undefined) return expected !== undefined && timingSafeEqual(digest(given), expected)
     const address = request.socket.remoteAddress ?? ''
-    return address !== '' && listed.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+    if (address === '' || !listed.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return false
+    if (isLoopback(address.replace(/^::ffff:/, ''))) requireKnownHost(request, known)
+    return true
   }
+}
+
+/** A browser on this machine has the same address, and any page can give the service a name of its own. */
+function requireKnownHost({ headers: { host } }: IncomingMessage, known: ReadonlySet<string>): void {
+  if (hostKind(host) === 'loopback' || known.has(hostName(host ?? ''))) return
+  throw new ServiceError(
+    'crud:ForeignOrigin',
+    'the request was refused because its Host is not known; a proxy on this machine that is trusted by its address ' +
+      'sends a Host such as 127.0.0.1, or one that the setting auth.proxy.hosts lists; with auth.proxy.secret any will do',
+  )
 }
 
 function listOf(addresses: readonly string[]): BlockList {

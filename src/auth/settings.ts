@@ -49,6 +49,8 @@ export interface ProxySettings {
   readonly secret?: string
   /** Addresses and networks such as `10.0.0.0/8`. */
   readonly addresses: readonly string[]
+  /** Names in `Host` besides loopback ones, where a proxy on this machine is trusted by its address. */
+  readonly hosts?: readonly string[]
   /** Names in lower case; the proxy sets or removes each of them on every request. */
   readonly headers: ProxyHeaders
 }

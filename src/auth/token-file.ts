@@ -46,14 +46,24 @@ export function hashOf(secret: string): Buffer {
 
 /** None when there is no file. */
 export function readTokens(file: string): readonly TokenRecord[] {
-  let text
+  let handle
   try {
-    text = readFileSync(file, 'utf8')
+    handle = openSync(file, 'r')
+    refuseSharedWriting(file, fstatSync(handle))
+    return parseTokens(file, readFileSync(handle, 'utf8'))
   } catch (error) {
+    if (error instanceof TokenFileError) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw new TokenFileError(`${file} cannot be read: ${(error as Error).message}`)
+  } finally {
+    if (handle !== undefined) closeSync(handle)
   }
-  return parseTokens(file, text)
+}
+
+/** Whoever can write the file can give themselves any role. Windows has no such bits. */
+function refuseSharedWriting(file: string, { mode }: Stats): void {
+  if (process.platform === 'win32' || (mode & 0o022) === 0) return
+  throw new TokenFileError(`${file} can be written by its group or by everybody; run: chmod go-w ${file}`)
 }
 
 /** Adds a token; what is returned is seen only here. */

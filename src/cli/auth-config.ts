@@ -2,6 +2,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import { type Permission, PERMISSIONS } from '../access/caller.ts'
 import { isSafeUrl } from '../auth/fetch-json.ts'
+import { hostKind } from '../auth/loopback.ts'
 import type { AuthSettings, JwtSettings, ProxyHeaders, ProxySettings } from '../auth/settings.ts'
 import { ConfigError } from './config-error.ts'
 import { type ModeName, MODES } from './setting-shapes.ts'
@@ -78,7 +79,13 @@ function proxyFrom(pick: Reader): ProxySettings {
   const bad = addresses.find((each) => !isNetwork(each))
   if (bad !== undefined)
     throw new ConfigError(`${pick.nameOf('auth.proxy.addresses')}: ${bad} is no address and no network`)
-  return { ...(secret !== undefined && { secret }), addresses, headers: headersFrom(pick) }
+  const hosts = pick.texts('auth.proxy.hosts') ?? []
+  const badHost = hosts.find((each) => hostKind(each) === 'malformed' || /:\d+$/.test(each))
+  if (badHost !== undefined)
+    throw new ConfigError(
+      `${pick.nameOf('auth.proxy.hosts')}: ${badHost} is no host such as api.example.com, without a port`,
+    )
+  return { ...(secret !== undefined && { secret }), addresses, hosts, headers: headersFrom(pick) }
 }
 
 /** None of those that say who asks has a usual name: one that the proxy does not know of, it would let through. */

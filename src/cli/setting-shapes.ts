@@ -104,6 +104,7 @@ function proxy(): Readonly<Record<string, Shape>> {
   return {
     secret: secret('What the proxy shows to be believed.'),
     addresses: texts('Addresses and networks of the proxy, such as 10.0.0.0/8.'),
+    hosts: texts('Names in Host that a proxy on this machine, trusted by its address, may send.'),
     headers: optionalSection({
       secret: text('Header that carries the secret.'),
       principal: text('Header that names the caller.'),

@@ -135,7 +135,10 @@ function createServer(tls: Tls | undefined, listener: RequestListener): Server {
   if (!tls) return createPlainServer(SETTINGS, listener)
   const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
   const { ca } = tls
-  const certificates = ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca }
+  // a ticket would be taken for the certificate that it was issued for, without looking at it again
+  const secureOptions = process.getBuiltinModule('node:crypto').constants.SSL_OP_NO_TICKET
+  const certificates =
+    ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca, secureOptions }
   return createTlsServer({ ...SETTINGS, cert: tls.cert, key: tls.key, ...certificates }, listener)
 }
 

@@ -77,6 +77,38 @@ for (const [addresses, who] of LISTED) {
   })
 }
 
+const ADDRESSED: readonly [host: string, hosts: readonly string[], who: object | number][] = [
+  ['localhost:8080', [], ANN],
+  ['[::1]', [], ANN],
+  ['evil.example', [], 403],
+  ['127.0.0.1.evil.example:8080', [], 403],
+  ['api.example.com', ['API.example.com'], ANN],
+  ['Api.Example.com:443', ['api.example.com'], ANN],
+  ['other.example.com', ['api.example.com'], 403],
+]
+for (const [host, hosts, who] of ADDRESSED) {
+  test(`proxy: by its address on this machine, to ${host} with ${hosts.join() || 'no hosts'} listed`, async () => {
+    const { secret: _secret, ...proxy } = BY_SECRET
+    await using server = await startAuthServer({ proxy: { ...proxy, addresses: ['127.0.0.1'], hosts } })
+    assert.deepEqual(await server.who({ ...SAID, Host: host }), who)
+  })
+}
+
+test('proxy: with the secret any host will do', async () => {
+  await using server = await startAuthServer({ proxy: { ...BY_SECRET, addresses: ['127.0.0.1'] } })
+  assert.deepEqual(await server.who({ ...SAID, Host: 'api.example.com', 'X-Secret': SECRET }), ANN)
+})
+
+test('proxy: only blanks and tabs around a name are taken away', async () => {
+  await using server = await startAuthServer({ proxy: BY_SECRET })
+  const utf8 = (text: string) => Buffer.from(text).toString('latin1')
+  const said = { 'X-User': utf8('ann\u00a0'), 'X-Groups': utf8(' admin\u00a0,\thr\t, \u3000x') }
+  assert.deepEqual(await server.who({ ...said, 'X-Secret': SECRET }), {
+    principal: 'ann\u00a0',
+    roles: ['admin\u00a0', 'hr', '\u3000x'],
+  })
+})
+
 test('proxy: headers that are not configured say nothing', async () => {
   const headers = { secret: 'x-secret', principal: 'x-user' }
   await using server = await startAuthServer({ proxy: { secret: SECRET, addresses: [], headers } })
@@ -104,6 +136,20 @@ const NAMES: readonly [text: string, expected: Record<string, string[]> | undefi
   ['CN=a\\\\,OU=b', { CN: ['a\\'], OU: ['b'] }],
   ['2.5.4.3=ann', { '2.5.4.3': ['ann'] }],
   ['O="x, OU=admin, y",CN=ann', undefined],
+  ['CN=ann,OU=\\\\61dmin', { CN: ['ann'], OU: ['\\61dmin'] }],
+  ['CN=ann,OU=\\61dmin', undefined],
+  ['CN=ann,OU=\\admin', undefined],
+  ['CN=ann,OU=\\zdmin', undefined],
+  ['CN=ann\\00,OU=b', undefined],
+  ['CN=\\C3,OU=b', undefined],
+  ['CN=#04024869', undefined],
+  ['CN=ann\\2C\\ b\\ ,OU= \\ c ', { CN: ['ann, b '], OU: [' c'] }],
+  ['CN=ann\u00a0,OU=hr\u00a0', { CN: ['ann\u00a0'], OU: ['hr\u00a0'] }],
+  ['CN=a\\"b', { CN: ['a"b'] }],
+  ['CN=a\\\\"b"', undefined],
+  ['CN=a;OU=admin', undefined],
+  ['CN=a=b', { CN: ['a=b'] }],
+  ['CN=,OU=', { CN: [''], OU: [''] }],
   ['', undefined],
   ['ann', undefined],
   ['CN=ann,', undefined],

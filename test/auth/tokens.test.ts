@@ -107,6 +107,21 @@ test('tokens: the file holds no secret, and only its owner reads it', async () =
   assert.equal(statSync(started.file).mode & 0o777, 0o600)
 })
 
+for (const mode of [0o620, 0o602, 0o666]) {
+  test(`tokens: a file of mode ${mode.toString(8)}, which others can write, is refused`, async () => {
+    await using started = await startWithToken()
+    chmodSync(started.file, mode)
+    assert.throws(() => readTokens(started.file), new RegExp(`run: chmod go-w ${started.file}$`))
+    await assert.rejects(addToken(started.file, ANN), /chmod go-w/)
+    await using late = await startAuthServer({ tokens: { file: started.file } })
+    assert.equal(await late.who(bearer(started.token)), 503)
+    assert.match(String(late.problems[0]), /chmod go-w/)
+    chmodSync(started.file, 0o644)
+    await eventually(async () => (await late.who(bearer(started.token))) !== 503, 'it is read again')
+    assert.deepEqual(await late.who(bearer(started.token)), ANN)
+  })
+}
+
 test('tokens: many who add at once do not lose each other', async () => {
   using folder = scratch()
   const file = folder.path('tokens.json')
