@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Agent, request } from 'node:https'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import {
   AUTHORITY,
   CLIENT_CERT,
@@ -11,7 +13,7 @@ import {
   STRANGER_CERT,
   STRANGER_KEY,
 } from './certificates.ts'
-import { startAuthServer } from './harness.ts'
+import { eventually, startAuthServer } from './harness.ts'
 
 interface Shown {
   readonly cert?: string
@@ -66,4 +68,22 @@ test('certificate: without one the answer is 401, and public routes are served',
   await using server = await start()
   assert.equal((await find(server.port, {})).status, 401)
   assert.equal((await find(server.port, {}, '/health')).status, 200)
+})
+
+test('tls: connections beyond the bound are closed before the handshake, and others go on', async () => {
+  const tls = { cert: SERVER_CERT, key: SERVER_KEY, ca: AUTHORITY }
+  const limits = { ...DEFAULT_LIMITS, connections: 4 }
+  await using server = await startAuthServer({ hasCertificates: true }, { tls, limits })
+  const idle = [1, 2].map(() => connect(server.port, '127.0.0.1'))
+  await Promise.all(idle.map((socket) => once(socket, 'connect')))
+  await assert.rejects(find(server.port, {}, '/health'))
+  for (const socket of idle) socket.destroy()
+  await eventually(
+    () =>
+      find(server.port, {}, '/health').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    'there is room',
+  )
 })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { addToken } from '../../src/auth/token-file.ts'
 import { refuseOpenNetwork, openMode } from '../../src/auth/open.ts'
@@ -183,4 +185,14 @@ test('headers: every answer keeps browsers from doing anything with it', async (
     assert.match(policy, /frame-ancestors 'none'/, path)
     assert.doesNotMatch(policy, /,/, path)
   }
+})
+
+test('body: without credentials none of it is waited for', async () => {
+  using folder = scratch()
+  await using server = await startAuthServer({ tokens: { file: folder.path('tokens.json') } })
+  const head = 'PUT /data/insert/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n'
+  const socket = connect(server.port, '127.0.0.1', () => socket.write(head))
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  assert.match(answer.toString(), /^HTTP\/1\.1 401 [^]*Connection: close/)
+  socket.destroy()
 })

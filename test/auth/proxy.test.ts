@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDistinguishedName } from '../../src/auth/distinguished-name.ts'
+import { namesIn } from '../../src/auth/header.ts'
 import type { ProxySettings } from '../../src/auth/settings.ts'
 import type { Ask } from '../support/server.ts'
 import { startAuthServer } from './harness.ts'
@@ -158,5 +159,23 @@ for (const [text, expected] of NAMES) {
   test(`distinguished name: ${JSON.stringify(text)} is ${expected ? 'understood' : 'refused'}`, () => {
     const parsed = parseDistinguishedName(text)
     assert.deepEqual(parsed && Object.fromEntries(parsed), expected)
+  })
+}
+
+// a cost that grew with the square of the length would take minutes
+const LONG: readonly string[] = [
+  `CN=${' '.repeat(500_000)}x`,
+  `CN=${'\\'.repeat(500_000)}"`,
+  `CN=${'\\C3\\BC'.repeat(100_000)}`,
+  'OU=a,'.repeat(100_000),
+  ' '.repeat(500_000),
+]
+for (const [i, text] of LONG.entries()) {
+  test(`distinguished name: long text ${i + 1} is read in linear time`, () => {
+    const before = process.cpuUsage()
+    parseDistinguishedName(text)
+    namesIn(text)
+    const { user } = process.cpuUsage(before)
+    assert.ok(user < 3_000_000, `${user / 1_000} ms`)
   })
 }
