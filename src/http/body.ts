@@ -40,7 +40,9 @@ export function readBody(request: IncomingMessage, limits: Limits, held: Holding
       clearInterval(timer)
       reject(problem)
     }
-    const timer = expectBytes(limits.uploadStallMs, () => size, giveUp)
+    // a small body holds nothing worth a timer of its own; the server gives up waiting for the whole request
+    const isSmall = Number(request.headers['content-length'] ?? Infinity) <= UNCOUNTED
+    const timer = isSmall ? undefined : expectBytes(limits.uploadStallMs, () => size, giveUp)
     request.on('data', (chunk: Buffer) => {
       if (isGivenUp) return
       const before = size
