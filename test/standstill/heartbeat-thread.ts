@@ -8,11 +8,12 @@ import {
   HEAP_MB,
   LAST_BEAT,
   LAST_STARVED,
+  LONGEST_ENDED,
   LONGEST_OWN_PAUSE,
   LONGEST_PAUSE,
   monotonicMs,
   starvedMs,
-} from './heartbeat.ts'
+} from './beats.ts'
 
 /** What one interval showed. */
 export interface Figures {
@@ -20,6 +21,8 @@ export interface Figures {
   readonly pauseMs: number
   /** The same without what a machine that is busy elsewhere adds. */
   readonly ownPauseMs: number
+  /** When that one ended, by the monotonic clock of the machine, which all processes share. */
+  readonly pauseEndedMs: number
   readonly rssMb: number
   readonly peakRssMb: number
   /** After the last collection. */
@@ -69,6 +72,7 @@ function figures(): Figures {
   return {
     pauseMs: Math.max(shared[LONGEST_PAUSE]!, current),
     ownPauseMs: Math.max(shared[LONGEST_OWN_PAUSE]!, own),
+    pauseEndedMs: own > shared[LONGEST_OWN_PAUSE]! ? monotonicMs() : shared[LONGEST_ENDED]!,
     rssMb: rssMb(),
     peakRssMb: Math.max(peakRssMb, rssMb()),
     heapMb: shared[HEAP_MB]!,

@@ -51,7 +51,7 @@ const START_MS = 30_000
 export async function startWatched(kind: StoreKind, options: WatchedOptions = {}): Promise<WatchedService> {
   await using opened = new AsyncDisposableStack()
   const { location } = opened.use(await freshPlace(kind))
-  const child = launch(location, options)
+  const child = launch(kind === 'sqlite' ? location : withName(location), options)
   const ended = once(child, 'close')
   opened.defer(async () => {
     child.kill('SIGKILL')
@@ -99,6 +99,13 @@ export async function startWatched(kind: StoreKind, options: WatchedOptions = {}
   }
 }
 
+/** Connections of this service bear the name of its schema, so that they can be counted. */
+function withName(location: string): string {
+  const url = new URL(location)
+  url.searchParams.set('application_name', url.searchParams.get('schema')!)
+  return url.href
+}
+
 function launch(location: string, { env = {}, heapMb = 1_024 }: WatchedOptions): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
   const flags = ['--expose-gc', `--max-old-space-size=${heapMb}`, '--import', HEARTBEAT]
@@ -127,7 +134,15 @@ function listening(child: ChildProcess, faults: string[]): Promise<number> {
 function createQuestions(child: ChildProcess): (line: string) => Promise<Figures> {
   const wire = child.stdio[3] as Duplex
   const waiting: ((figures: Figures) => void)[] = []
-  let known: Figures = { pauseMs: 0, ownPauseMs: 0, rssMb: 0, peakRssMb: 0, heapMb: 0, cpuMs: 0 }
+  let known: Figures = {
+    pauseMs: 0,
+    ownPauseMs: 0,
+    pauseEndedMs: 0,
+    rssMb: 0,
+    peakRssMb: 0,
+    heapMb: 0,
+    cpuMs: 0,
+  }
   let isOver = false
   wire.on('error', () => undefined)
   createInterface({ input: wire }).on('line', (line) => {
