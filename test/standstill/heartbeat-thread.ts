@@ -23,6 +23,8 @@ export interface Figures {
   readonly ownPauseMs: number
   /** When that one ended, by the monotonic clock of the machine, which all processes share. */
   readonly pauseEndedMs: number
+  /** How long the main thread waited in all for a processor that others were using. */
+  readonly starvedMs: number
   readonly rssMb: number
   readonly peakRssMb: number
   /** After the last collection. */
@@ -37,6 +39,7 @@ const MEGABYTE = 2 ** 20
 
 const shared = workerData as Float64Array
 let peakRssMb = rssMb()
+let starvedBeforeMs = starvedMs()
 
 setInterval(() => {
   peakRssMb = Math.max(peakRssMb, rssMb())
@@ -55,6 +58,7 @@ async function answer(line: string): Promise<void> {
 function reset(): void {
   shared[LONGEST_PAUSE] = 0
   shared[LONGEST_OWN_PAUSE] = 0
+  starvedBeforeMs = starvedMs()
   peakRssMb = rssMb()
 }
 
@@ -73,6 +77,7 @@ function figures(): Figures {
     pauseMs: Math.max(shared[LONGEST_PAUSE]!, current),
     ownPauseMs: Math.max(shared[LONGEST_OWN_PAUSE]!, own),
     pauseEndedMs: own > shared[LONGEST_OWN_PAUSE]! ? monotonicMs() : shared[LONGEST_ENDED]!,
+    starvedMs: starvedMs() - starvedBeforeMs,
     rssMb: rssMb(),
     peakRssMb: Math.max(peakRssMb, rssMb()),
     heapMb: shared[HEAP_MB]!,

@@ -1,8 +1,7 @@
 /** Hostile clients of several kinds at once: what they took is given back when they are gone. */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import type { Socket } from 'node:net'
-import { connect } from 'node:net'
+import { type Socket, connect } from 'node:net'
 import { after, test } from 'node:test'
 import type { StoreKind } from '../../src/store/store.ts'
 import { rowsOf } from '../support/postgres.ts'
@@ -11,6 +10,7 @@ import { defineBig, endAll, until, walMb } from './crowd.ts'
 import { defineNeighbour, judge, observe, pause, print } from './observe.ts'
 import { ALL, GREEDY, STRING, times } from './row.ts'
 import { STORES, type WatchedService, startWatched } from './service.ts'
+import { createShared } from './shared.ts'
 
 interface Level {
   readonly descriptors: number
@@ -40,16 +40,8 @@ const CROWDS: Readonly<Record<string, (on: WatchedService) => Promise<readonly S
     Promise.all(times(100, () => on.open('GET', '/events?entity=told&wait=30', { caller: GREEDY }))),
 }
 
-const running = new Map<StoreKind, Promise<WatchedService>>()
-after(async () => {
-  for (const on of running.values()) await (await on)[Symbol.asyncDispose]()
-})
-
-function serviceOf(kind: StoreKind): Promise<WatchedService> {
-  const known = running.get(kind) ?? prepared(kind)
-  running.set(kind, known)
-  return known
-}
+const shared = createShared(prepared)
+after(() => shared[Symbol.asyncDispose]())
 
 async function prepared(kind: StoreKind): Promise<WatchedService> {
   const on = await startWatched(kind)
@@ -60,36 +52,32 @@ async function prepared(kind: StoreKind): Promise<WatchedService> {
 }
 
 for (const kind of STORES) {
-  test(
-    `hostile: crowds of every kind at once leave nothing behind on ${kind}`,
-    { timeout: 90_000 },
-    async () => {
-      const on = await serviceOf(kind)
-      await comesBack(on, 'crowds', async () => {
-        const crowds = await Promise.all(Object.values(CROWDS).map((open) => open(on)))
-        const outcomes = await tell(on, 60)
-        await pause(500)
-        endAll(crowds.flat())
-        return outcomes
-      })
-    },
+  test(`hostile: crowds of every kind at once leave nothing behind on ${kind}`, { timeout: 90_000 }, () =>
+    shared.use(kind, (on) => comesBack(on, 'crowds', () => crowd(on))),
   )
 
   test(
     `hostile: what is opened and abandoned at once leaves nothing behind on ${kind}`,
     { timeout: 90_000 },
-    async () => {
-      const on = await serviceOf(kind)
-      await comesBack(on, 'abandoned', async () => {
-        for (let round = 0; round < 10; round++) {
-          const { idle: _, ...others } = CROWDS
-          const crowds = await Promise.all(Object.values(others).map((open) => open(on)))
-          endAll(crowds.flat())
-        }
-        return await tell(on, 10)
-      })
-    },
+    () => shared.use(kind, (on) => comesBack(on, 'abandoned', () => abandon(on))),
   )
+}
+
+async function crowd(on: WatchedService): Promise<readonly Outcome[]> {
+  const crowds = await Promise.all(Object.values(CROWDS).map((open) => open(on)))
+  const outcomes = await tell(on, 60)
+  await pause(500)
+  endAll(crowds.flat())
+  return outcomes
+}
+
+async function abandon(on: WatchedService): Promise<readonly Outcome[]> {
+  const { idle: _, ...others } = CROWDS
+  for (let round = 0; round < 4; round++) {
+    const crowds = await Promise.all(Object.values(others).map((open) => open(on)))
+    endAll(crowds.flat())
+  }
+  return await tell(on, 10)
 }
 
 async function comesBack(

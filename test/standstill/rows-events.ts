@@ -31,7 +31,7 @@ export const EVENT_ROWS: readonly Row[] = [
         const body = { data: times(10, () => ({ s })) }
         outcomes.push(await on.ask('PUT', '/data/insert/r19', { body, caller: 'writer' }))
       }
-      await pause(1_500)
+      await pause(1_000)
       endAll(sockets)
       return outcomes
     },
@@ -45,7 +45,7 @@ export const EVENT_ROWS: readonly Row[] = [
       const path = '/events/stream?entity=r20&since=0'
       const sockets = await Promise.all(times(200, (i) => on.open('GET', path, { caller: `follower${i}` })))
       for (const socket of sockets) socket.resume()
-      await pause(2_500)
+      await pause(2_000)
       return endAll(sockets)
     },
   },

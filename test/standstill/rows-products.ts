@@ -71,7 +71,8 @@ export const PRODUCT_ROWS: readonly Row[] = [
   {
     id: '5b',
     what: 'the same in a query',
-    expected: { answers: [TIMEOUT], limitMs: LIMIT_MS },
+    // PostgreSQL sees that the inner parts are the same for every element
+    expected: { answers: [TIMEOUT, '200'], limitMs: LIMIT_MS },
     prepare: (on) => storeElements(on, 'r5b', 1),
     async send(on) {
       const inner = { array: '$parent.a', elemMatch: { field: 'x', op: '=', rvalue: -1 } }

@@ -6,7 +6,7 @@ import { longest, pause } from './observe.ts'
 import { defineBig, defineSlow, endAll, unindexed, walMb } from './crowd.ts'
 import { ALL, GREEDY, ID, INTEGER, type Row, STRING, find, times } from './row.ts'
 
-const SLOW_MS = 4_000
+const SLOW_MS = 3_000
 
 export const SHARING_ROWS: readonly Row[] = [
   {
@@ -19,7 +19,7 @@ export const SHARING_ROWS: readonly Row[] = [
       const sockets = await Promise.all(
         times(60, () => on.open('POST', '/data/find/big', { body, caller: GREEDY })),
       )
-      await pause(2_000)
+      await pause(1_500)
       return endAll(sockets)
     },
   },
@@ -40,7 +40,7 @@ export const SHARING_ROWS: readonly Row[] = [
         socket.write(part)
         sockets.push(socket)
       }
-      await pause(2_000)
+      await pause(1_500)
       return endAll(sockets)
     },
   },

@@ -138,6 +138,7 @@ function createQuestions(child: ChildProcess): (line: string) => Promise<Figures
     pauseMs: 0,
     ownPauseMs: 0,
     pauseEndedMs: 0,
+    starvedMs: 0,
     rssMb: 0,
     peakRssMb: 0,
     heapMb: 0,
