@@ -57,10 +57,8 @@ export async function defineExpensive(on: WatchedService, chance: Chance): Promi
   await on.define('counted', {
     n: { ...INTEGER, valueGenerator: { type: 'IntSequence', configuration: { name: 'counted' } } },
   })
-  await on.store(
-    'wide',
-    times(COUNT, (i) => wideDocument(`w${i}`, i, chance)),
-  )
+  // one at a time: the limits are small
+  for (let i = 0; i < COUNT; i++) await on.store('wide', [wideDocument(`w${i}`, i, chance)])
   const saved = await on.ask('PUT', '/data/insert/savedSearch', { body: { data: SEARCH }, roles: ['admin'] })
   if (saved.status !== 200) throw new Error(saved.text)
 }
