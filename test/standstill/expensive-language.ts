@@ -5,7 +5,7 @@ import { COUNT } from './expensive-documents.ts'
 import { ID, times } from './row.ts'
 
 export function expensiveQuery(chance: Chance): JsonObject {
-  switch (chance(9)) {
+  switch (chance(12)) {
     case 0:
       return { array: 'a', elemMatch: nestedMatch(chance, 1 + chance(3)) }
     case 1:
