@@ -21,7 +21,10 @@ export interface Store extends EventStore, AsyncDisposable {
   answers(query: Query<FieldRef>): boolean
   /** Hands over the documents of the page one after the other; what `take` throws ends the find. */
   find(plan: ReadPlan, take: (document: StoredDocument) => void, bounds: Bounds): Promise<Found>
-  /** The documents of the page at the pace of the reader, all from one moment, however many they are. */
+  /**
+   * The documents of the page at the pace of the reader, however many they are. Each matches when it is given; nothing is
+   * held between two pages, so that they are not all of one moment.
+   */
   stream(plan: ReadPlan, bounds: Bounds): AsyncIterable<StoredDocument>
   explain(plan: ReadPlan, bounds: Bounds): Promise<Explanation>
   /** What is known of the versions of one document, oldest first, all from one moment. */

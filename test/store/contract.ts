@@ -387,7 +387,7 @@ function changeContract(kind: string, open: OpenStore): void {
     assert.deepEqual(await ids(stage.store), ['a', 'b'])
   })
 
-  test(`${kind}: stream: gives the documents of the page in order, from one moment`, async () => {
+  test(`${kind}: stream: gives the documents of the page in order`, async () => {
     await using stage = await openStage(open)
     await insert(stage.store, three)
     const plan = { collection, sort: [], from: 1, counted: false, idType: 'string' } as const

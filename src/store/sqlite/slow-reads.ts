@@ -18,7 +18,7 @@ import { collectionsBeside } from '../sql/joining.ts'
 import type { Bounds, Explanation, Found } from '../store.ts'
 import type { Table } from './catalogue.ts'
 import type { Readers } from './readers.ts'
-import { areSmallTogether, isSmall, isTiny } from './table-size.ts'
+import { areSmallTogether, isSmall } from './table-size.ts'
 import type { Candidates } from './writes.ts'
 import {
   type Statements,
@@ -41,8 +41,8 @@ const LARGE_PAGE = 2_000
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   // What is past may be far more than what is there.
   if (plan.asOf !== undefined || loops(shapeOf(plan))) return true
-  // A pattern may take long over a single text, and while it runs here nothing else does.
-  if (matchesPatterns(shapeOf(plan)) && !(isAlone(shapeOf(plan)) && isTiny(table, statements))) return true
+  // A pattern may take a quarter of a second over a thousand letters, and while it runs here nothing else does.
+  if (matchesPatterns(shapeOf(plan))) return true
   const scans = (): Scans => scansOf(pageText, table, statements)
   if (!isSmall(table, statements)) {
     const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
@@ -55,7 +55,6 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
 
 const loops = memoized(({ query }: ReadPlan) => query !== undefined && loopsInLoops(query))
 const beside = memoized(collectionsBeside)
-const isAlone = (plan: ReadPlan): boolean => beside(plan).length === 0
 const matchesPatterns = memoized(({ query, joins = [] }: ReadPlan): boolean =>
   [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(hasPattern),
 )
@@ -115,8 +114,7 @@ export async function candidatesFor(
 /** Whether the documents that a write is about are found within milliseconds. */
 export function findsQuickly(plan: WritePlan, { table, statements }: Near): boolean {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return true
-  if (loopsInLoops(plan.query)) return false
-  if (hasPattern(plan.query) && !isTiny(table, statements)) return false
+  if (loopsInLoops(plan.query) || hasPattern(plan.query)) return false
   return (
     isSmall(table, statements) || !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable
   )

@@ -12,16 +12,7 @@ export function isSmall(table: Table, statements: Statements): boolean {
   return lastRowIn(table, statements) <= SMALL
 }
 
-/** Whether its documents are so few and so short that no pattern takes long over all of them. */
-export function isTiny(table: Table, statements: Statements): boolean {
-  if (lastRowIn(table, statements) > TINY.rows) return false
-  const size = statements.prepare(`select sum(octet_length(doc)) from ${table.name}`).get()
-  return ((size as unknown as [number | null])[0] ?? 0) <= TINY.bytes
-}
-
-const TINY = { rows: 100, bytes: 64 * 1024 }
-
-/** `isSmall` for a table whose every row may be held against every row of the others, and theirs against each other. */
+/** The same for a table whose every row may be held against every row of the others, and theirs against each other. */
 export function areSmallTogether(table: Table, others: readonly Table[], statements: Statements): boolean {
   const sizes = [table, ...others].map((each) => Math.max(1, lastRowIn(each, statements)))
   return sizes.reduce((product, size) => product * size, 1) <= SMALL
