@@ -79,3 +79,21 @@ test('order: random lives without gaps come out as chains', () => {
     assert.equal(ordered.length, rows.length)
   }
 })
+
+test('order of changes: a document that came and went many times takes no time that grows with its square', () => {
+  const rows = (lives: number): readonly ChangeRow[] =>
+    Array.from({ length: lives }, (_, i): readonly ChangeRow[] => [
+      { entity: 'e', doc: 'd', at: 1, seen: undefined, version: 2 * i + 1 },
+      { entity: 'e', doc: 'd', at: 1, seen: 2 * i + 1, version: undefined },
+    ]).flat()
+  const used = (lives: number): number => {
+    const made = rows(lives)
+    const before = process.cpuUsage()
+    assert.equal(orderChanges(made).length, 2 * lives)
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1_000
+  }
+  const best = (lives: number): number => Math.min(used(lives), used(lives), used(lives))
+  const [small, large] = [best(2_000), best(16_000)]
+  assert.ok(large < 20 * Math.max(small, 20), `${small} ms, ${large} ms`)
+})

@@ -31,24 +31,43 @@ export function orderChanges<R extends ChangeRow>(rows: readonly R[]): readonly 
 /** From an insert to a delete; either may be missing. */
 interface Life<R> {
   readonly rows: R[]
+  /** Which one it is, in the order in which they begin. */
+  readonly index: number
   /** The version it has reached; undefined when the document is gone. */
   end: number | undefined
 }
 
 function orderOwn<R extends ChangeRow>(rows: readonly R[]): readonly R[] {
   if (rows.length === 1) return rows
-  const earlier: Life<R> = { rows: [], end: -Infinity }
-  const lives: Life<R>[] = []
+  const earlier: Life<R> = { rows: [], index: 0, end: -Infinity }
+  const lives: Life<R>[] = [earlier]
+  const goingOn: Life<R>[] = [earlier]
+  /** By the last change of each: several events of one change belong together. */
+  const byChange = new Map<string, Life<R>>()
   for (const row of rows.toSorted(byVersion)) {
-    const life = isLater(row) ? lifeAt(row, earlier, lives) : lifeBegunBy(row, lives)
+    const change = `${row.seen}/${row.version}`
+    const same = byChange.get(change)
+    if (same) {
+      same.rows.push(row)
+      continue
+    }
+    const life = isLater(row)
+      ? (takeReached(goingOn, row.seen) ?? earlier)
+      : { rows: [], index: lives.length, end: 0 }
+    const last = life.rows.at(-1)
+    if (last) byChange.delete(`${last.seen}/${last.version}`)
+    else if (life !== earlier) lives.push(life)
     life.rows.push(row)
     life.end = row.version
+    byChange.set(change, life)
+    if (life.end !== undefined) goingOn.splice(placeOf(goingOn, life), 0, life)
   }
   // An insert follows a delete: a life that goes on can only be the last.
   const isOver = ({ end }: Life<R>): boolean => end === undefined
-  const ended = lives.filter(isOver)
-  const goingOn = lives.filter((life) => !isOver(life))
-  return [earlier, ...ended, ...goingOn].flatMap((life) => life.rows)
+  const later = lives.slice(1)
+  return [earlier, ...later.filter(isOver), ...later.filter((life) => !isOver(life))].flatMap(
+    (life) => life.rows,
+  )
 }
 
 function isLater<R extends ChangeRow>(row: R): row is R & { readonly seen: number } {
@@ -63,28 +82,27 @@ function keyOf({ seen, version }: ChangeRow): number {
   return seen ?? version ?? 0
 }
 
-/** A second event of the same insert belongs to the first. */
-function lifeBegunBy<R extends ChangeRow>(row: R, lives: Life<R>[]): Life<R> {
-  const same = lives.find(({ rows }) => isSameChange(rows.at(-1), row))
-  if (same) return same
-  const life: Life<R> = { rows: [], end: row.version }
-  lives.push(life)
-  return life
+/**
+ * Takes out the life that reached just this version, or else, since changes that nobody watches are not told, the highest
+ * one below. They lie in the order of their ends, so that this takes no look at all of them.
+ */
+function takeReached<R>(goingOn: Life<R>[], seen: number): Life<R> | undefined {
+  const place = firstWhere(goingOn, ({ end }) => end! > seen)
+  return place === 0 ? undefined : goingOn.splice(place - 1, 1)[0]
 }
 
-/** The one that reached just this version, or else, since changes that nobody watches are not told, a lower one. */
-function lifeAt<R extends ChangeRow>(
-  row: R & { readonly seen: number },
-  earlier: Life<R>,
-  lives: readonly Life<R>[],
-): Life<R> {
-  const all = [earlier, ...lives]
-  const again = all.find(({ rows }) => isSameChange(rows.at(-1), row))
-  if (again) return again
-  const possible = all.filter(({ end }) => end !== undefined && end <= row.seen)
-  return possible.toSorted((a, b) => b.end! - a.end!)[0] ?? earlier
+/** Of those with the same end the one that began first lies last, and is taken first. */
+function placeOf<R>(goingOn: readonly Life<R>[], { end, index }: Life<R>): number {
+  return firstWhere(goingOn, (other) => other.end! > end! || (other.end === end && other.index < index))
 }
 
-function isSameChange(a: ChangeRow | undefined, b: ChangeRow): boolean {
-  return a !== undefined && a.seen === b.seen && a.version === b.version
+/** The place from which on it holds, in a list in which it holds from some place on. */
+function firstWhere<T>(list: readonly T[], holds: (item: T) => boolean): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (holds(list[middle]!)) high = middle
+    else low = middle + 1
+  }
+  return low
 }
