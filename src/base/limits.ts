@@ -25,6 +25,8 @@ export interface Limits {
   readonly entityIndexes: number
   /** Of one index, or of the identity of a version. */
   readonly indexFields: number
+  /** Threads for requests that are too much for the main one. */
+  readonly threads: number
   /** Open connections of a process. Of this and of the next four, one caller (or address) has at most half. */
   readonly connections: number
   /** Bytes of large answers that callers have not read yet. */
@@ -61,6 +63,7 @@ export const DEFAULT_LIMITS: Limits = {
   entityVersions: 1_000,
   entityIndexes: 100,
   indexFields: 32,
+  threads: 2,
   connections: 4_096,
   unsentBytes: 256 * 1024 * 1024,
   uploadBytes: 128 * 1024 * 1024,

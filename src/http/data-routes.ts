@@ -7,6 +7,7 @@ import {
   DataRequestShape,
   DataResponseShape,
 } from '../service/shapes.ts'
+import type { PrecheckedOperation } from '../service/service.ts'
 import { HISTORY_ROUTES } from './history-routes.ts'
 import { LOCK_ROUTES } from './lock-routes.ts'
 import {
@@ -51,6 +52,7 @@ export const DATA_ROUTES: readonly Route[] = [
     query: [{ name: 'stream', description: '`true` answers in lines of NDJSON.', example: 'false' }],
     isRead: true,
     occupies: (call) => (wantsStream(call) ? 'streams' : undefined),
+    precheck: requireAccess('find'),
     handle: find,
   }),
   ...versioned('/data/find', {
@@ -70,6 +72,7 @@ export const DATA_ROUTES: readonly Route[] = [
     reply: { shape: DataResponseShape, name: 'DataResponse' },
     errors: READ,
     isRead: true,
+    precheck: requireAccess('explain'),
     handle: withBody('explain'),
   }),
   ...versioned('/data/explain', {
@@ -89,6 +92,7 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
     reply: documents(0, 1),
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    precheck: requireAccess('insert'),
     handle: withBody('insert'),
   }),
   ...versioned('/data/save', {
@@ -99,6 +103,7 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ data: [{ iso2Code: 'CH', name: 'Suisse' }], upsert: true, projection: everything() }),
     reply: documents(0, 1),
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    precheck: requireAccess('save'),
     handle: withBody('save'),
   }),
   ...versioned('/data/update', {
@@ -118,6 +123,7 @@ export const DATA_ROUTES: readonly Route[] = [
       'query-api:InvalidUpdate',
       'store-crud:Timeout',
     ],
+    precheck: requireAccess('update'),
     handle: withBody('update'),
   }),
   ...versioned('/data/delete', {
@@ -133,6 +139,7 @@ export const DATA_ROUTES: readonly Route[] = [
       'query-api:InvalidQuery',
       'store-crud:Timeout',
     ],
+    precheck: requireAccess('delete'),
     handle: withBody('delete'),
   }),
   ...versioned('/data', {
@@ -143,6 +150,7 @@ export const DATA_ROUTES: readonly Route[] = [
     body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
     reply: documents(0, 1),
     errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    precheck: requireAccess('insert'),
     handle: withBody('insert'),
   }),
   ...versioned(
@@ -191,6 +199,11 @@ function versioned(base: string, route: Omit<Route, 'path' | 'tag' | 'access'>, 
     { ...common, path: `${base}/{entity}${tail}`, operationId: `${operation}Default` },
     { ...common, path: `${base}/{entity}/{version}${tail}` },
   ]
+}
+
+function requireAccess(operation: PrecheckedOperation): NonNullable<Route['precheck']> {
+  return ({ app, caller, params: { entity = '', version } }) =>
+    app.service.data.precheck(caller, { entity, ...(version !== undefined && { version }) }, operation)
 }
 
 type WithBody = 'explain' | 'insert' | 'save' | 'update' | 'delete'

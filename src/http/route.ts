@@ -40,8 +40,8 @@ export interface Route {
   readonly isRead?: boolean
   /** Which of the shared places the request takes for as long as its answer lasts. */
   readonly occupies?: (call: Pick<Call, 'accept' | 'search'>) => SharedPlace | undefined
-  /** Refuses what path and caller suffice to refuse; called before the body is read. */
-  readonly precheck?: (call: Prechecked) => void | Promise<void>
+  /** Refuses what path and caller suffice to refuse; called before a body is read that may be large. */
+  readonly precheck?: (call: Prechecked) => void
   /** How many requests it counts as where their rate is limited; one when absent. */
   readonly cost?: (body: Json | undefined) => number
   readonly handle: (call: Call) => AnyReply | Promise<AnyReply>
@@ -49,7 +49,7 @@ export interface Route {
 
 export type SharedPlace = 'streams' | 'followers'
 
-export type Prechecked = Pick<Call, 'app' | 'caller' | 'params' | 'search'>
+export type Prechecked = Pick<Call, 'app' | 'caller' | 'params'>
 
 export interface QueryParameter {
   readonly name: string

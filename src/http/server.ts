@@ -8,6 +8,7 @@ import { ServiceError, internalError } from '../base/errors.ts'
 import { once } from '../base/memo.ts'
 import { INLINE_STEPS, Work, during } from '../base/work.ts'
 import type { Limits } from '../base/limits.ts'
+import { parseLocation } from '../base/location.ts'
 import type { Service } from '../service/service.ts'
 import { type Gate, accountOf, admit, charge, identify, payerOf } from './admission.ts'
 import { Aborted, checkBodyHeaders, parseBody, readBody } from './body.ts'
@@ -34,7 +35,13 @@ import { Holding, Share, noRoom } from './share.ts'
 import type { AnyReply, App, EventsReply, Reply, Route, StreamReply } from './route.ts'
 import { createRouter } from './router.ts'
 import { ROUTES } from './routes.ts'
-import { INLINE_BODY_BYTES, type Request, handle, isOffloadable } from './threads/offloading.ts'
+import {
+  MAX_STREAM_BODY_BYTES,
+  type Request,
+  handle,
+  isLargeFor,
+  isOffloadable,
+} from './threads/offloading.ts'
 import { type ThreadOptions, type Threads, createThreads } from './threads/pool.ts'
 
 // An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
@@ -59,7 +66,7 @@ export interface ServerOptions {
   /** Plain HTTP when absent. */
   readonly tls?: Tls | undefined
   /** Where the service keeps its data, for threads that open it once more; all is done by this thread when absent. */
-  readonly threads?: Pick<ThreadOptions, 'datasources' | 'count' | 'idleMs'> | undefined
+  readonly threads?: Pick<ThreadOptions, 'datasources' | 'idleMs'> | undefined
 }
 
 /** PEM texts. */
@@ -182,6 +189,7 @@ function threadOptions(
   return {
     ...threads,
     limits,
+    isEmbedded: threads.datasources.every(({ location }) => parseLocation(location)?.kind === 'sqlite'),
     epoch: () => service.epoch(),
     lend: (datasource) => service.lendWriter(datasource),
     onInternalError: (error) => log.logger.error({ err: error }, 'unexpected error'),
@@ -218,15 +226,23 @@ async function answer(listener: Listener, exchange: Exchange, route: Route): Pro
   const identified = identify(listener, exchange, route)
   if (identified) await identified
   using _place = occupy(listener, exchange, route)
-  if (route.precheck) {
-    const { caller, params, search } = exchange
-    await route.precheck({ app: listener.app, caller, params, search })
+  if (route.precheck && mayBeLarge(exchange)) {
+    const { caller, params } = exchange
+    route.precheck({ app: listener.app, caller, params })
   }
   const reply = await replyTo(listener, exchange, route)
   if ('lines' in reply) note(listener, exchange, 200, await stream(listener, exchange, reply))
   else if ('follow' in reply) note(listener, exchange, 200, await follow(listener, exchange, reply))
   else finish(listener, exchange, reply)
 }
+
+/** Of a small body it is not worth asking twice who may send it. */
+function mayBeLarge({ request: { headers } }: Exchange): boolean {
+  const length = headers['content-length']
+  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > SMALL_BODY_BYTES
+}
+
+const SMALL_BODY_BYTES = 16 * 1024
 
 /** Refuses while too much is under way; the result gives back what the answer occupies. */
 function occupy(
@@ -255,12 +271,17 @@ async function replyTo(listener: Listener, exchange: Exchange, route: Route): Pr
   }
   using held = new Holding(listener.shares.uploads, exchange.account)
   const bytes = await bodyOf(listener, exchange, held)
-  const isLarge = bytes.length > INLINE_BODY_BYTES
-  if (isLarge && isLeftToThreads(listener, exchange, route))
+  if (isLargeFor(route, bytes) && isLeftToThreads(listener, exchange, route))
     return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
+  if (bytes.length > MAX_STREAM_BODY_BYTES && listener.threads) throw tooLargeHere()
   const value = during(work, () => parseBody(bytes, listener.limits))
   charge(listener, exchange, route.cost?.(value) ?? 1)
   return await perform(listener, exchange, { route, bytes, parsed: { value }, work })
+}
+
+function tooLargeHere(): ServiceError {
+  const message = `the body is larger than ${MAX_STREAM_BODY_BYTES} bytes, which a stream and this route do not take`
+  return new ServiceError('crud:BodyTooLarge', message)
 }
 
 /** A stream is sent as it is read, so that its request stays here. */

@@ -57,6 +57,10 @@ export interface Registry {
   /** In the order in which they were made. */
   versionsOf(entity: string): readonly SchemaDocument[]
   headingsOf(entity: string): readonly Heading[]
+  /** Of all its versions; none where there is no such entity. */
+  versionNames(entity: string): readonly string[]
+  /** Characters of all its versions; 0 where there is no such entity. */
+  sizeOf(entity: string): number
   documentOf(entity: string, version: string): SchemaDocument
   historyOf(entity: string): Promise<readonly HistoryRecord[]>
   /** Takes over what other processes changed. */
@@ -143,7 +147,10 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
   }
 }
 
-type Views = Pick<Registry, 'schemaOf' | 'names' | 'infoOf' | 'versionsOf' | 'headingsOf' | 'documentOf'>
+type Views = Pick<
+  Registry,
+  'schemaOf' | 'names' | 'infoOf' | 'versionsOf' | 'headingsOf' | 'versionNames' | 'sizeOf' | 'documentOf'
+>
 
 function views(loaded: () => Catalogue): Views {
   const entityOf = (name: string): Entity => known(loaded().entities.get(name), name)
@@ -152,6 +159,11 @@ function views(loaded: () => Catalogue): Views {
     names: () => [...loaded().entities.keys()].sort(compareText),
     infoOf: (entity) => entityOf(entity).info,
     versionsOf: (entity) => [...entityOf(entity).versions.values()].map(({ document }) => document()),
+    versionNames: (entity) => [...(loaded().entities.get(entity)?.versions.keys() ?? [])],
+    sizeOf: (entity) => {
+      const versions = loaded().entities.get(entity)?.versions.values() ?? []
+      return [...versions].reduce((size, { text }) => size + text.length, 0)
+    },
     headingsOf: (entity) => [...entityOf(entity).versions.values()].map(({ heading }) => heading()),
     documentOf(entity, version) {
       const found = entityOf(entity).versions.get(version)

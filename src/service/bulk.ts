@@ -2,11 +2,11 @@
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import { restEvery } from '../base/rest.ts'
 import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../base/work.ts'
 import type { Bulk, BulkEntry, BulkOperation } from './read-bulk.ts'
 import { type DataResponse, type JsonText, failed, printResponse } from './response.ts'
 import type { RequestContext, Target } from './service.ts'
-import { createYielding } from './yielding.ts'
 
 export type Operations = Readonly<
   Record<BulkOperation, (caller: Caller, target: Target, body: Json) => Promise<DataResponse>>
@@ -53,9 +53,9 @@ async function runApart(
   request: RunningBulk,
 ): Promise<readonly Answer[]> {
   const { entries, ordered, context } = request
-  const yieldWhenLate = createYielding()
+  const rest = restEvery(SLICE_MS)
   const run = async (entry: BulkEntry): Promise<Answer> => {
-    await yieldWhenLate()
+    await rest()
     try {
       return await runOne(entry, runner.operations, { caller, context: entryContext(context) })
     } catch (error) {
@@ -66,6 +66,9 @@ async function runApart(
   }
   return ordered ? await runInOrder(entries, run) : await sideBySide(entries, run)
 }
+
+/** Entries that wait for each other without a turn of the event loop would keep it all the same. */
+const SLICE_MS = 10
 
 /** Each entry may keep this thread for as long as a request that is sent alone. */
 function entryContext({ work, ...context }: RunningBulk['context']): RequestContext {

@@ -13,6 +13,7 @@ import { history, readHistory } from './history.ts'
 import { insert } from './insert.ts'
 import { line } from './line.ts'
 import { lock } from './locks.ts'
+import { precheck } from './precheck.ts'
 import { readBulk } from './read-bulk.ts'
 import { readDelete, readFind, readInsert, readSave, readUpdate } from './request.ts'
 import { type DataResponse, failed } from './response.ts'
@@ -83,6 +84,7 @@ export function dataService(deps: Deps): DataService {
       const request = during(work, () => readBulk(body, limits.bulkRequests))
       return await bulk(runner, caller, { ...request, context: { ...context, work } })
     },
+    precheck: (caller, target, operation) => precheck(deps, caller, { target, operation }),
     line: (caller, target, body = {}) => line(deps, caller, { target, body }),
   }
 }

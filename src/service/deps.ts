@@ -8,6 +8,8 @@ import type { Target } from './service.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** All versions of an entity; none where there is no such entity. */
+  readonly versionsOf: (entity: string) => readonly string[]
   /** What watches documents of an entity; the same objects as long as its metadata stay. */
   readonly hooksOf: (entity: string) => readonly Hook[]
   /** Of the metadata in use: another number once something in it changed. */

@@ -3,6 +3,7 @@ import { type Caller, type Permission, requirePermission } from '../access/calle
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, parseTrusted } from '../base/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../base/limits.ts'
+import { spend } from '../base/work.ts'
 import type { Heading } from '../metadata/catalogue.ts'
 import type { Datasources } from '../metadata/datastore.ts'
 import { dependencyTrees } from '../metadata/dependencies.ts'
@@ -42,19 +43,29 @@ export function metadataService(
         diffJson(document(entity, before), document(entity, after)),
       ),
     roles: (caller, entity, version) =>
-      read(caller, workOn('getRoles', entity, version), () =>
-        entity === undefined ? allRoles(registry) : roleRecords([schemaFor(registry, entity, version)]),
-      ),
+      read(caller, workOn('getRoles', entity, version), () => {
+        if (entity !== undefined) return roleRecords([schemaFor(registry, entity, version)])
+        spendOn(registry, ...registry.names())
+        return allRoles(registry)
+      }),
     dependencies: (caller, entity, version) =>
-      read(caller, workOn('getDependencies', entity, version), () =>
-        dependencyTrees(dependencyRoots(registry, entity, version), (name) => defaultSchema(registry, name)),
-      ),
+      read(caller, workOn('getDependencies', entity, version), () => {
+        spendOn(registry, ...(entity === undefined ? registry.names() : [entity]))
+        return dependencyTrees(dependencyRoots(registry, entity, version), (name) =>
+          defaultSchema(registry, name),
+        )
+      }),
     explainAccess: (caller, body) => read(caller, 'explainAccess', () => explainedAccess(registry, body)),
     access: (caller, entity, version) =>
-      read(caller, workOn('getAccess', entity, version), () =>
-        accessOf(registry, { entity, version }, limits),
-      ),
-    lint: (caller, entity) => read(caller, `lint(${entity})`, () => findingsOf(registry, entity)),
+      read(caller, workOn('getAccess', entity, version), () => {
+        spendOn(registry, entity)
+        return accessOf(registry, { entity, version }, limits)
+      }),
+    lint: (caller, entity) =>
+      read(caller, `lint(${entity})`, () => {
+        spendOn(registry, entity)
+        return findingsOf(registry, entity)
+      }),
     history: (caller, entity) =>
       work(caller, 'metadata.find', {
         context: `getHistory(${entity})`,
@@ -163,12 +174,18 @@ async function warned(
   change: () => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const isKnown = registry.epoch() >= 0 && registry.names().includes(entity)
+  if (isKnown) spendOn(registry, entity)
   const before = new Set((isKnown ? findingsIn(registry, entity) : []).map((each) => JSON.stringify(each)))
   const answer = await change()
   const warnings = findingsIn(registry, entity)
     .filter((each) => each.severity === 'warning' && !before.has(JSON.stringify(each)))
     .map((each) => ({ ...each }))
   return warnings.length === 0 ? answer : { ...answer, warnings }
+}
+
+/** All versions of an entity are compared with each other: about a step for each character of their documents. */
+function spendOn(registry: Registry, ...entities: readonly string[]): void {
+  for (const entity of entities) spend(registry.sizeOf(entity))
 }
 
 function read(caller: Caller, context: string, run: () => Json): Json {

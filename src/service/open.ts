@@ -120,6 +120,7 @@ async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
     store: { kind: store.kind, description: store.description, location: maskLocation(location) },
     data: dataService({
       schemaOf,
+      versionsOf: (entity) => registry.versionNames(entity),
       hooksOf: (entity) => registry.infoOf(entity).hooks,
       epoch: () => registry.epoch(),
       metadata: () => registry.current(),

@@ -69,7 +69,7 @@ function itemFor(sent: Json, saving: Saving): SaveItem {
     ...(query && { query }),
     change: (stored, draw) =>
       during(saving.work, () => {
-        spend(STEPS_PER_DOCUMENT + (stored?.text.length ?? 0))
+        spend(STEPS_PER_DOCUMENT + 2 * (stored?.text.length ?? 0))
         return stored ? replace(stored, sent, { ...saving, draw }) : create(sent, { ...saving, draw })
       }),
   }

@@ -54,6 +54,8 @@ export interface Service extends AsyncDisposable {
   lendWriter(datasource: string): Promise<Loan>
 }
 
+export type PrecheckedOperation = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
+
 /** Data operations never throw what a caller can cause: errors stand in the response document. */
 export interface DataService {
   find(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
@@ -76,6 +78,11 @@ export interface DataService {
   history(caller: Caller, target: HistoryTarget, parameters: URLSearchParams): Promise<DataResponse>
   /** Throws a ServiceError only when the bulk as a whole is unusable. */
   bulk(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<JsonText>
+  /**
+   * Throws where no request of this kind can be allowed, whatever its body says. Without a version in the path the body
+   * may name one, so then all versions count.
+   */
+  precheck(caller: Caller, target: Target, operation: PrecheckedOperation): void
   /** One document of a find, as a line of its stream; empty when it is gone. */
   line(caller: Caller, target: Target, body: Json | undefined): Promise<JsonText>
   /** Runs a saved search; the body holds values by parameter, `overrides` may be `P`, `S`, `from`, `to`, `maxResults`. */

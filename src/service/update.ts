@@ -82,7 +82,7 @@ function changeBy(
     const state = freshness(stored)
     if (state === 'unlisted') return { kind: 'skip' }
     if (state !== 'current') return { kind: 'refuse', faults: [state] }
-    spend(stored.text.length)
+    spend(stored.text.length * STEPS_PER_CHARACTER)
     const before = documentIn(stored)
     const sight = allowed.sightOf?.(before) ?? allowed.sight
     const { apply, hiddenNamed } = readied(sight)
@@ -99,6 +99,9 @@ function changeBy(
     return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw, budget))
   }
 }
+
+/** The document is parsed twice, changed, compared, checked and printed. */
+const STEPS_PER_CHARACTER = 2
 
 /** Copies into fields of type any can nest without end; documents are no deeper than requests may be. */
 function requireDepth(document: JsonObject, limit: number): void {

@@ -15,6 +15,9 @@ interface StoreOptions {
   readonly borrow?: Borrow
 }
 
+/** A thread serves one request at a time, which may have a few parts. */
+const THREAD_POOL_SIZE = 4
+
 /** A store of its own file is open when this resolves; one elsewhere connects in the background. */
 export async function openStore(location: string, options: StoreOptions = {}): Promise<Store> {
   const parsed = parseLocation(location)
@@ -29,5 +32,6 @@ export async function openStore(location: string, options: StoreOptions = {}): P
   }
   // a start on SQLite need not wait for the driver of another database to load
   const { openPostgresStore } = await import('./postgres/store.ts')
-  return openPostgresStore({ url: parsed.url, ...timing, ...(onError && { onError }) })
+  const beside = borrow && { maxPoolSize: THREAD_POOL_SIZE }
+  return openPostgresStore({ url: parsed.url, ...timing, ...beside, ...(onError && { onError }) })
 }

@@ -66,6 +66,7 @@ function fakeData(gate: () => Promise<void>): DataService {
   return {
     find: (caller, target, body) => tell('find', caller, target, { body }),
     line: async () => '',
+    precheck: () => undefined,
     async stream(_caller, _target, body) {
       if (body === undefined) return failed(new ServiceError('store-crud:NullProjection', 'say what'))
       return (async function* () {

@@ -57,8 +57,8 @@ export interface CallerMessage {
 }
 
 export type FromThread =
-  | { readonly kind: 'reply'; readonly reply: ReplyMessage }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'reply'; readonly reply: ReplyMessage; readonly heapBytes: number }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly heapBytes: number }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** The request asked for less time than the limit. */
   | { readonly kind: 'time limit'; readonly timeLimitMs: number }

@@ -10,8 +10,18 @@ import type { AnyReply, Call, Reply, Route } from '../route.ts'
 import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
 import type { Threads } from './pool.ts'
 
-/** Bodies up to this size are parsed within a few milliseconds, whatever is in them. */
-export const INLINE_BODY_BYTES = 128 * 1024
+/**
+ * Bodies up to this size are parsed and checked within a few milliseconds, whatever is in them. Metadata is compiled and
+ * held against other versions, too.
+ */
+const INLINE_BODY_BYTES = { data: 128 * 1024, metadata: 16 * 1024 }
+
+/** What a stream asks is parsed by the main thread, which reads it. */
+export const MAX_STREAM_BODY_BYTES = 1024 * 1024
+
+export function isLargeFor({ tag }: Route, bytes: Uint8Array): boolean {
+  return bytes.length > INLINE_BODY_BYTES[tag === 'metadata' ? 'metadata' : 'data']
+}
 
 export interface Request {
   readonly route: Route
@@ -69,7 +79,13 @@ interface Part {
   readonly work: Work
 }
 
-function run(threads: Threads, { call, charge }: Request, { task, body, work }: Part): Promise<ReplyMessage> {
+const READS = new Set(['find', 'explain', 'line'])
+
+function run(
+  threads: Threads,
+  { call, charge, route }: Request,
+  { task, body, work }: Part,
+): Promise<ReplyMessage> {
   return threads.run({
     task,
     body,
@@ -77,6 +93,7 @@ function run(threads: Threads, { call, charge }: Request, { task, body, work }: 
     caller: callerMessage(call.caller),
     chargedTo: call.chargedTo,
     signal: call.hangUp(),
+    mayWrite: task.kind === 'route' ? !route.isRead : !READS.has(task.operation),
     charge,
   })
 }

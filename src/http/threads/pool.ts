@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../base/errors.ts'
 import { type FairQueue, createFairQueue } from '../../base/fair-queue.ts'
-import { type Work, timedOut } from '../../base/work.ts'
+import { type Work, callerLeft, timedOut } from '../../base/work.ts'
 import type { Loan } from '../../base/loan.ts'
 import type { FromThread, JobMessage, Refusal, ReplyMessage, ThreadData, ToThread } from './messages.ts'
 
@@ -19,32 +19,35 @@ export interface Job extends Pick<JobMessage, 'task' | 'caller' | 'body'> {
   readonly chargedTo: string
   /** Aborted when nobody waits any more. */
   readonly signal: AbortSignal
+  readonly mayWrite: boolean
   /** Counts the request as so many; throws where that is too many. */
   readonly charge: (cost: number) => void
 }
 
 export interface ThreadOptions extends ThreadData {
+  /** Whether all data are in embedded databases, to which nobody writes without borrowing the right to. */
+  readonly isEmbedded: boolean
   readonly epoch: () => number
   /** Lends the right to write to an embedded datasource. */
   readonly lend: (datasource: string) => Promise<Loan>
   readonly onInternalError: (error: unknown) => void
   readonly onStoreTiming?: ((operation: string, seconds: number) => void) | undefined
-  readonly count?: number
   readonly idleMs?: number
 }
 
-const COUNT = 2
 /** What a thread takes is given back to the system once nobody has needed it for so long. */
 const IDLE_MS = 30_000
 /** A thread notices by itself that the time is over, unless it is inside something that cannot be interrupted. */
 const GRACE_MS = 200
+/** A thread that has grown beyond this is not used again: what it took is given back at once. */
+const MAX_IDLE_HEAP_BYTES = 128 * 1024 * 1024
 /** Everything that one request may keep in memory, with all that is made of it on the way. */
 const MAX_HEAP_MB = 1_024
 
 export function createThreads(options: ThreadOptions): Threads {
-  const { count = COUNT, idleMs = IDLE_MS } = options
+  const { idleMs = IDLE_MS } = options
   const queue: FairQueue = createFairQueue({
-    slots: count,
+    slots: options.limits.threads,
     maxWaitMs: options.limits.queryTimeMs,
     maxWaiting: 1_000,
     maxWaitingPerCaller: 100,
@@ -66,6 +69,10 @@ export function createThreads(options: ThreadOptions): Threads {
 
   function putBack(thread: Thread): void {
     if (!all.has(thread)) return
+    if (thread.heapBytes > MAX_IDLE_HEAP_BYTES) {
+      void thread.end()
+      return
+    }
     idle.push(thread)
     thread.endAfter(idleMs)
   }
@@ -73,7 +80,9 @@ export function createThreads(options: ThreadOptions): Threads {
   return {
     async run(job) {
       const arrived = performance.now()
-      const release = await queue.acquire(job.chargedTo, job.signal)
+      const release = await queue.acquire(job.chargedTo, job.signal).catch((error: unknown) => {
+        throw job.signal.aborted ? callerLeft() : error
+      })
       job.work.waited(performance.now() - arrived)
       const thread = take()
       try {
@@ -98,6 +107,7 @@ interface Running {
 }
 
 class Thread {
+  heapBytes = 0
   readonly #options: ThreadOptions
   readonly #worker: Worker
   readonly #onEnd: (error: unknown) => void
@@ -106,6 +116,7 @@ class Thread {
   #running: Running | undefined
   #idleTimer: NodeJS.Timeout | undefined
   #isEnded = false
+  #hasBorrowed = false
 
   constructor(options: ThreadOptions, onEnd: () => void) {
     const { datasources, limits } = options
@@ -141,9 +152,10 @@ class Thread {
     let timer: NodeJS.Timeout | undefined
     const limitTo = (ms: number): void => {
       clearTimeout(timer)
-      timer = setTimeout(() => void this.end(timedOut(job.work.timeLimitMs)), ms + GRACE_MS)
+      timer = setTimeout(() => void this.end(this.#outcomeOf(job)), ms + GRACE_MS)
     }
     this.#running = { job, resolve, reject, limitTo }
+    this.#hasBorrowed = false
     const { task, caller, body, work } = job
     const timeLimitMs = Math.max(0, work.remainingMs)
     limitTo(timeLimitMs)
@@ -155,6 +167,12 @@ class Thread {
       job.signal.removeEventListener('abort', onAbort)
       this.#running = undefined
     }
+  }
+
+  /** A thread that is ended may just have committed what it wrote. */
+  #outcomeOf({ work, mayWrite }: Job): ServiceError {
+    const hasWritten = mayWrite && (!this.#options.isEmbedded || this.#hasBorrowed)
+    return hasWritten ? outcomeUnknown() : timedOut(work.timeLimitMs)
   }
 
   endAfter(ms: number): void {
@@ -171,9 +189,11 @@ class Thread {
     const { onInternalError, onStoreTiming } = this.#options
     switch (message.kind) {
       case 'reply':
+        this.heapBytes = message.heapBytes
         this.#running?.resolve(message.reply)
         break
       case 'refused':
+        this.heapBytes = message.heapBytes
         this.#running?.reject(errorFrom(message.refusal))
         break
       case 'failed':
@@ -209,6 +229,7 @@ class Thread {
       return
     }
     this.#loans.set(id, loan)
+    this.#hasBorrowed = true
     this.#post({ kind: 'lent', loan: id, lastVersion: loan.lastVersion })
   }
 
@@ -226,6 +247,12 @@ class Thread {
   #post(message: ToThread): void {
     this.#worker.postMessage(message)
   }
+}
+
+function outcomeUnknown(): ServiceError {
+  const message =
+    'the request took too long and was ended while it wrote; read what is there before you repeat it'
+  return new ServiceError('store-crud:OutcomeUnknown', message)
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -2,10 +2,12 @@
  * A thread beside the main one: a second copy of the service, which answers one request at a time. It runs the same
  * code on the same data, with no budget of steps but the clock, and may be ended at any moment.
  */
+import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, parseTrusted } from '../../base/json.ts'
+import { lowerThreadPriority } from '../../base/thread-priority.ts'
 import { Work, during } from '../../base/work.ts'
 import { openThreadService } from '../../service/open.ts'
 import { printResponse } from '../../service/response.ts'
@@ -27,6 +29,7 @@ import type {
 
 const { datasources, limits } = workerData as ThreadData
 const port = parentPort!
+lowerThreadPriority(5)
 const loans = new Map<number, (loan: Loan) => void>()
 let loansMade = 0
 let onCharged: ((refusal: Refusal | undefined) => void) | undefined
@@ -70,10 +73,11 @@ async function answer(job: JobMessage): Promise<void> {
     const opened = await service
     await opened.refresh(job.epoch)
     const reply = await run(opened, job)
-    post({ kind: 'reply', reply }, [reply.bytes.buffer as ArrayBuffer])
+    post({ kind: 'reply', reply, heapBytes: heapBytes() }, [reply.bytes.buffer as ArrayBuffer])
   } catch (error) {
-    if (error instanceof ServiceError) post({ kind: 'refused', refusal: refusalOf(error) })
-    else post({ kind: 'failed', error })
+    if (error instanceof ServiceError) {
+      post({ kind: 'refused', refusal: refusalOf(error), heapBytes: heapBytes() })
+    } else post({ kind: 'failed', error })
   }
 }
 
@@ -173,6 +177,10 @@ function bytesOf(text: string): Uint8Array {
   const bytes = new Uint8Array(Buffer.byteLength(text))
   Buffer.from(bytes.buffer).write(text)
   return bytes
+}
+
+function heapBytes(): number {
+  return getHeapStatistics().total_heap_size
 }
 
 function refusalOf({ code, message, context }: ServiceError): Refusal {

@@ -46,12 +46,15 @@ interface PostgresOptions {
   readonly onTiming?: (operation: string, seconds: number) => void
   /** Told of connections that broke while nobody used them. */
   readonly onError?: (error: unknown) => void
+  /** At most so many connections for requests, whatever the location says. */
+  readonly maxPoolSize?: number
 }
 
 /** Returns at once and connects when it is first used; while the database is away, whatever is asked fails. */
 export function openPostgresStore(options: PostgresOptions): Store {
-  const { url, now = microseconds, onTiming, onError = () => undefined } = options
-  const location = readLocation(url)
+  const { url, now = microseconds, onTiming, onError = () => undefined, maxPoolSize = Infinity } = options
+  const given = readLocation(url)
+  const location = { ...given, poolSize: Math.min(given.poolSize, maxPoolSize) }
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)

@@ -5,6 +5,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SqlValue } from '../sql/fragment.ts'
+import { lowerThreadPriority } from '../../base/thread-priority.ts'
 import { isTooBig } from './failures.ts'
 import { addFunctions } from './functions.ts'
 
@@ -41,6 +42,7 @@ interface Running {
 }
 
 const { file } = workerData as { file: string }
+lowerThreadPriority(5)
 let running: Running | undefined
 let connection: DatabaseSync | undefined
 

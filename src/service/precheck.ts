@@ -1,0 +1,54 @@
+/** Refuses, before its body is read, a request that no body could make allowed. */
+import type { Caller } from '../access/caller.ts'
+import { requireEntity } from '../access/require-entity.ts'
+import { viewOf } from '../access/view.ts'
+import { ServiceError } from '../base/errors.ts'
+import type { EntityOperation, Schema } from '../schema/schema.ts'
+import type { PrecheckedOperation, Target } from './service.ts'
+
+interface Prechecking {
+  readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** All versions of an entity. */
+  readonly versionsOf: (entity: string) => readonly string[]
+}
+
+export function precheck(
+  deps: Prechecking,
+  caller: Caller,
+  {
+    target: { entity, version },
+    operation,
+  }: { readonly target: Target; readonly operation: PrecheckedOperation },
+): void {
+  const needed = NEEDED[operation]
+  const refusals = (version === undefined ? deps.versionsOf(entity) : [version]).map((each) =>
+    refusalOf(() =>
+      requireEntity(viewOf(deps.schemaOf(entity, each))(caller), [needed], VERBS[operation] ?? operation),
+    ),
+  )
+  // What else is wrong, such as an unknown entity, is told where the request is carried out.
+  if (refusals.length > 0 && refusals.every((refusal) => refusal?.code === 'crud:NoAccess'))
+    throw refusals[0]!
+}
+
+/** A save needs to update, and to insert only where the body asks for that. */
+const NEEDED: Readonly<Record<PrecheckedOperation, EntityOperation>> = {
+  find: 'find',
+  explain: 'find',
+  insert: 'insert',
+  save: 'update',
+  update: 'update',
+  delete: 'delete',
+}
+
+const VERBS: Partial<Record<PrecheckedOperation, string>> = { explain: 'find' }
+
+function refusalOf(check: () => void): ServiceError | undefined {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+}
