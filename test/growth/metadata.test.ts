@@ -18,33 +18,7 @@ import { changedFields } from '../../src/schema/changes.ts'
 import { memoryMetadata } from '../metadata/memory-metadata.ts'
 import { CONFIGURED, infoOf, metadataOf, schemaOf, versionOf } from '../metadata/samples.ts'
 import { callerWith } from '../support/service.ts'
-
-const STEPS = 3
-const MOST_GROWTH = 2.6
-/** Below this, what is measured is mostly something else. */
-const FLOOR_MS = 6
-const LEAST_ATTEMPTS = 2
-const MOST_ATTEMPTS = 8
-
-/** `prepare` makes the work for a size; only the work is measured. A busy machine gets further attempts. */
-function assertGrowth(start: number, prepare: (size: number) => () => unknown): void {
-  const works = Array.from({ length: STEPS + 1 }, (_, i) => prepare(start * 2 ** i))
-  const times = works.map(() => Infinity)
-  const isTooMuch = (): boolean =>
-    times.some((time, i) => i > 0 && time > MOST_GROWTH * Math.max(times[i - 1]!, FLOOR_MS))
-  for (let attempt = 0; attempt < MOST_ATTEMPTS && (attempt < LEAST_ATTEMPTS || isTooMuch()); attempt++) {
-    for (const [i, work] of works.entries()) times[i] = Math.min(times[i]!, cpuOf(work))
-  }
-  const told = times.map((each) => each.toFixed(1)).join(', ')
-  assert.ok(!isTooMuch(), `${told} ms for sizes that double from ${start}`)
-}
-
-function cpuOf(work: () => unknown): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
+import { assertGrowth } from './growth.ts'
 
 const string = { type: 'string' }
 const role = (i: number): string => `role${i}`
@@ -167,8 +141,8 @@ const SHAPES: readonly (readonly [
 ]
 
 for (const [dimension, start, make] of SHAPES) {
-  test(`metadata: cost of ${dimension} grows as they do`, () => {
-    assertGrowth(start, (size) => {
+  test(`metadata: cost of ${dimension} grows as they do`, async () => {
+    await assertGrowth(start, (size) => {
       const body = metadataOf('item', make(size))
       return () => {
         checkSizes(body, {
@@ -188,7 +162,7 @@ for (const [dimension, start, make] of SHAPES) {
   })
 }
 
-test('metadata: comparing versions costs as much as there are fields and versions', () => {
+test('metadata: comparing versions costs as much as there are fields and versions', async () => {
   const info = parseEntityInfo(infoOf(), '', CONFIGURED)
   const version = (i: number, count: number) => {
     const fields = mixed(count, 20 + (i % 3))
@@ -197,27 +171,27 @@ test('metadata: comparing versions costs as much as there are fields and version
   }
   const compare = (schemas: readonly ReturnType<typeof version>[]) => () =>
     lint(info, schemas, { access: { reachOf, reachesIn }, others: () => undefined })
-  assertGrowth(60, (size) => compare(list(4, (i) => version(i, size))))
-  assertGrowth(4, (size) => compare(list(size, (i) => version(i, 40))))
+  await assertGrowth(60, (size) => compare(list(4, (i) => version(i, size))))
+  await assertGrowth(4, (size) => compare(list(size, (i) => version(i, 40))))
 })
 
-test('metadata: the access report costs what it tells', () => {
+test('metadata: the access report costs what it tells', async () => {
   const compiled = (count: number, among: number) => {
     const document = schemaOf(mixed(count, among), { access: openTo(roles(among)) })
     return compileSchema(parseEntityInfo(infoOf(), '', CONFIGURED), parseSchemaDocument(document, ''), [])
   }
-  assertGrowth(200, (size) => {
+  await assertGrowth(200, (size) => {
     const schema = compiled(size, 50)
     return () => JSON.stringify(accessTable(schema))
   })
-  assertGrowth(50, (size) => {
+  await assertGrowth(50, (size) => {
     const schema = compiled(100, size)
     return () => JSON.stringify(accessTable(schema))
   })
 })
 
-test('metadata: differences cost what is compared', () => {
-  assertGrowth(250, (size) => {
+test('metadata: differences cost what is compared', async () => {
+  await assertGrowth(250, (size) => {
     const [before, after] = [schemaOf(mixed(size, 20)), schemaOf(mixed(size, 21))]
     return () => diffJson(before, after)
   })
@@ -234,11 +208,12 @@ test('metadata: a write to an entity costs what the entity has', async () => {
     const { user, system } = process.cpuUsage(before)
     costs.push((user + system) / 1_000)
   }
+  const [mostGrowth, floorMs] = [2.6, 6]
   const least = (from: number, to: number): number => Math.min(...costs.slice(from, to))
-  assert.ok(least(36, 48) <= MOST_GROWTH * 2 * Math.max(least(6, 12), FLOOR_MS), costs.map(Math.round).join())
+  assert.ok(least(36, 48) <= mostGrowth * 2 * Math.max(least(6, 12), floorMs), costs.map(Math.round).join())
 })
 
-test('update: what goes with a container costs what the container holds', () => {
+test('update: what goes with a container costs what the container holds', async () => {
   const fields = {
     a: {
       type: 'array',
@@ -248,11 +223,11 @@ test('update: what goes with a container costs what the container holds', () => 
   const info = parseEntityInfo(infoOf(), '', CONFIGURED)
   const schema = compileSchema(info, parseSchemaDocument(schemaOf(fields), ''), [])
   const compared = { fields: schema.root.fields, isHidden: () => false }
-  assertGrowth(2_500, (size) => {
+  await assertGrowth(2_500, (size) => {
     const before = { a: list(size, (i) => ({ x: `${i}`, y: { z: 'z' } })) }
     return () => changedFields(before, {}, compared)
   })
-  assertGrowth(600, (size) => {
+  await assertGrowth(600, (size) => {
     const a = list(size, (i) => ({ x: `${i}`, y: { z: 'z' } }))
     return () => changedFields({ a }, { a: a.slice(1) }, compared)
   })

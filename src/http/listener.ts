@@ -1,0 +1,125 @@
+/** All that requests share: the service, the routes, the threads, and what callers may have of each. */
+import { setMaxListeners } from 'node:events'
+import type { Authentication } from '../auth/authentication.ts'
+import type { Limits } from '../base/limits.ts'
+import { parseLocation } from '../base/location.ts'
+import { once } from '../base/memo.ts'
+import type { Service } from '../service/service.ts'
+import type { Gate } from './admission.ts'
+import { allowOrigins } from './cors.ts'
+import { docsPage } from './docs-page.ts'
+import type { Bound } from './exchange.ts'
+import type { Log } from './log.ts'
+import type { Meter, Metrics } from './metrics.ts'
+import { openapiDocument } from './openapi.ts'
+import { type Overload, watchEventLoop } from './overload.ts'
+import { type RateLimit, limitRate } from './rate-limit.ts'
+import { cachedReadiness } from './readiness.ts'
+import type { App, Route } from './route.ts'
+import { createRouter } from './router.ts'
+import { ROUTES } from './routes.ts'
+import { Share } from './share.ts'
+import { type ThreadOptions, type Threads, createThreads } from './threads/pool.ts'
+
+export interface ServerOptions {
+  readonly service: Service
+  readonly limits: Limits
+  readonly auth: Authentication
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly host: string
+  /** 0 picks a free one. */
+  readonly port: number
+  readonly overload?: Overload
+  /** Origins whose pages may ask; none when absent. */
+  readonly origins?: readonly string[]
+  /** No limit when absent. */
+  readonly rateLimit?: RateLimit | undefined
+  /** Whether measurements are shown to anybody. */
+  readonly isMetricsPublic?: boolean
+  /** Plain HTTP when absent. */
+  readonly tls?: Tls | undefined
+  /** Where the service keeps its data, for threads that open it once more; all is done by this thread when absent. */
+  readonly threads?: Pick<ThreadOptions, 'datasources' | 'idleMs'> | undefined
+}
+
+/** PEM texts. */
+export interface Tls {
+  readonly cert: string
+  readonly key: string
+  /** Who vouches for client certificates; none are asked for when absent. */
+  readonly ca?: string | undefined
+}
+
+/** Everything a request needs that outlives it. */
+export interface Listener extends Gate {
+  readonly app: App
+  readonly limits: Limits
+  readonly log: Log
+  readonly unmatched: Meter
+  readonly threads: Threads | undefined
+  readonly shares: Shares
+  /** Ends what would not end by itself. */
+  readonly ending: AbortController
+  isDraining: boolean
+}
+
+/** What callers share for as long as their requests last. */
+type Shares = Readonly<Record<'unsent' | 'uploads' | 'streams' | 'followers', Share>>
+
+export function createListener(options: ServerOptions): Listener {
+  const { service, limits, auth, log, metrics, overload, rateLimit } = options
+  const app: App = {
+    service,
+    isReady: cachedReadiness(service),
+    metricsText: metrics.text,
+    openapiText: once(() => JSON.stringify(openapiDocument(ROUTES))),
+    docsPage: once(() => docsPage(ROUTES)),
+  }
+  const bind = (route: Route): Bound => ({ route, meter: metrics.meterOf(route.method, route.path) })
+  return {
+    app,
+    auth,
+    limits,
+    log,
+    overload: overload ?? watchEventLoop(),
+    router: createRouter(ROUTES, bind),
+    cors: allowOrigins(options.origins ?? []),
+    take: rateLimit && limitRate(rateLimit),
+    isMetricsPublic: options.isMetricsPublic ?? false,
+    unmatched: metrics.meterOf('', UNMATCHED),
+    threads: options.threads && createThreads(threadOptions(options, options.threads)),
+    shares: {
+      unsent: new Share(limits.unsentBytes),
+      uploads: new Share(limits.uploadBytes),
+      streams: new Share(limits.streams),
+      followers: new Share(limits.followers),
+    },
+    ending: endingSignal(),
+    isDraining: false,
+  }
+}
+
+function threadOptions(
+  { service, limits, log, metrics }: ServerOptions,
+  threads: NonNullable<ServerOptions['threads']>,
+): ThreadOptions {
+  return {
+    ...threads,
+    limits,
+    isEmbedded: threads.datasources.every(({ location }) => parseLocation(location)?.kind === 'sqlite'),
+    epoch: () => service.epoch(),
+    lend: (datasource) => service.lendWriter(datasource),
+    onInternalError: (error) => log.logger.error({ err: error }, 'unexpected error'),
+    onStoreTiming: metrics.observeStore,
+  }
+}
+
+/** Everybody who waits may listen to it. */
+function endingSignal(): AbortController {
+  const ending = new AbortController()
+  setMaxListeners(0, ending.signal)
+  return ending
+}
+
+export const UNMATCHED = '(none)'

@@ -1,0 +1,128 @@
+/** One request to its reply: what it may occupy, its body, and the thread that does it. */
+import { ServiceError } from '../base/errors.ts'
+import { INLINE_STEPS, Work, during } from '../base/work.ts'
+import { accountOf, charge, payerOf } from './admission.ts'
+import { checkBodyHeaders, parseBody, readBody } from './body.ts'
+import { TRUSTED_MS, recheck, watchWork } from './caller-watch.ts'
+import { wantsStream } from './data-routes.ts'
+import type { Exchange } from './exchange.ts'
+import type { Listener } from './listener.ts'
+import type { AnyReply, Route } from './route.ts'
+import { Holding, noRoom } from './share.ts'
+import {
+  MAX_STREAM_BODY_BYTES,
+  type Request,
+  handle,
+  isLargeFor,
+  isOffloadable,
+} from './threads/offloading.ts'
+
+/** Refuses, before a large body is read, what no body could make allowed. */
+export function precheck(listener: Listener, exchange: Exchange, route: Route): void {
+  const { caller, params } = exchange
+  if (mayBeLarge(exchange)) route.precheck?.({ app: listener.app, caller, params })
+}
+
+/** Of a small body it is not worth asking twice who may send it. */
+function mayBeLarge({ request: { headers } }: Exchange): boolean {
+  const length = headers['content-length']
+  return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > SMALL_BODY_BYTES
+}
+
+const SMALL_BODY_BYTES = 16 * 1024
+
+/** Refuses while too much is under way; the result gives back what the answer occupies. */
+export function occupy(
+  { shares, auth }: Listener,
+  exchange: Exchange,
+  { tag, occupies }: Route,
+): Disposable | undefined {
+  const account = (exchange.account = accountOf(auth, exchange))
+  if (tag !== 'service' && shares.unsent.isFullFor(account)) throw noRoom(UNREAD)
+  const { request, search } = exchange
+  const kind = occupies?.({ accept: request.headers.accept ?? '', search })
+  if (kind === undefined) return undefined
+  const held = new Holding(shares[kind], account)
+  held.take(1, `too many ${kind} are open`)
+  return held
+}
+
+const UNREAD = 'too many answers have not been read yet'
+const NO_BODY = Buffer.alloc(0)
+
+/** The bytes of the body count until it has been worked on. */
+export async function replyTo(listener: Listener, exchange: Exchange, route: Route): Promise<AnyReply> {
+  const work = workFor(listener, route)
+  if (route.body === undefined) {
+    return await perform(listener, exchange, { route, bytes: NO_BODY, parsed: { value: undefined }, work })
+  }
+  using held = new Holding(listener.shares.uploads, exchange.account)
+  const bytes = await bodyOf(listener, exchange, held)
+  if (isLargeFor(route, bytes) && isLeftToThreads(listener, exchange, route))
+    return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
+  if (bytes.length > MAX_STREAM_BODY_BYTES && listener.threads) throw tooLargeHere()
+  const value = during(work, () => parseBody(bytes, listener.limits))
+  charge(listener, exchange, route.cost?.(value) ?? 1)
+  return await perform(listener, exchange, { route, bytes, parsed: { value }, work })
+}
+
+function tooLargeHere(): ServiceError {
+  const message = `the body is larger than ${MAX_STREAM_BODY_BYTES} bytes, which a stream and this route do not take`
+  return new ServiceError('crud:BodyTooLarge', message)
+}
+
+/** A stream is sent as it is read, so that its request stays here. */
+function isLeftToThreads({ threads }: Listener, exchange: Exchange, route: Route): boolean {
+  if (!threads || !isOffloadable(route)) return false
+  return !wantsStream({ accept: exchange.request.headers.accept ?? '', search: exchange.search })
+}
+
+/** Where there are threads, the main one spends no more than a few milliseconds on a request. */
+function workFor({ limits, threads }: Listener, route: Route): Work {
+  const steps = threads && isOffloadable(route) ? { steps: INLINE_STEPS } : {}
+  return new Work({ timeLimitMs: limits.queryTimeMs, answerBytes: limits.resultBytes, ...steps })
+}
+
+type Performing = Pick<Request, 'route' | 'bytes' | 'parsed'> & { readonly work: Work }
+
+async function perform(listener: Listener, exchange: Exchange, performing: Performing): Promise<AnyReply> {
+  const { params, search, caller, request } = exchange
+  const { accept = '', 'last-event-id': lastEventId } = request.headers
+  const { work } = performing
+  const { hangUp, end } = watchWork(listener.auth, exchange)
+  const waiting = { hangUp, ending: listener.ending.signal, lastEventId: lastEventId?.toString() }
+  let gone
+  try {
+    const call = {
+      app: listener.app,
+      caller,
+      params,
+      search,
+      accept,
+      work,
+      chargedTo: payerOf(listener, exchange),
+    }
+    const reply = await handle(listener.threads, {
+      ...performing,
+      call: { ...call, ...waiting },
+      charge: (cost) => charge(listener, exchange, cost),
+    })
+    gone = end()
+    // work that was done nevertheless is told of, as is the part of a bulk that was
+    if (gone === undefined || !('status' in reply) || reply.status < 400) return reply
+  } catch (error) {
+    gone = end()
+    if (gone === undefined) throw error
+  }
+  throw gone
+}
+
+async function bodyOf({ limits, auth }: Listener, exchange: Exchange, held: Holding): Promise<Buffer> {
+  const { request, response } = exchange
+  checkBodyHeaders(request, limits)
+  if (request.headers.expect !== undefined) response.writeContinue()
+  const identifiedAt = performance.now()
+  const bytes = await readBody(request, limits, held)
+  if (performance.now() - identifiedAt > TRUSTED_MS) await recheck(auth, exchange)
+  return bytes
+}
