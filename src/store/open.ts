@@ -15,9 +15,6 @@ interface StoreOptions {
   readonly borrow?: Borrow
 }
 
-/** A thread serves one request at a time, which may have a few parts. */
-const THREAD_POOL_SIZE = 4
-
 /** A store of its own file is open when this resolves; one elsewhere connects in the background. */
 export async function openStore(location: string, options: StoreOptions = {}): Promise<Store> {
   const parsed = parseLocation(location)
@@ -32,6 +29,6 @@ export async function openStore(location: string, options: StoreOptions = {}): P
   }
   // a start on SQLite need not wait for the driver of another database to load
   const { openPostgresStore } = await import('./postgres/store.ts')
-  const beside = borrow && { maxPoolSize: THREAD_POOL_SIZE }
-  return openPostgresStore({ url: parsed.url, ...timing, ...beside, ...(onError && { onError }) })
+  const isBeside = borrow !== undefined
+  return openPostgresStore({ url: parsed.url, isBeside, ...timing, ...(onError && { onError }) })
 }

@@ -47,6 +47,8 @@ setInterval(() => {
 }, 4 * BEAT_MS)
 
 const wire = new Socket({ fd: 3, readable: true, writable: true })
+// The test that started the service is gone.
+wire.on('close', () => process.kill(process.pid, 'SIGKILL'))
 createInterface({ input: wire }).on('line', (line) => void answer(line))
 
 async function answer(line: string): Promise<void> {

@@ -124,13 +124,16 @@ const WAITING = { maxWaitMs: PATIENCE_MS, maxWaiting: 10_000, maxWaitingPerCalle
 
 /** What one caller has at most of so many connections: what is left answers everybody else. */
 function mostOf(connections: number): number {
-  return connections - Math.floor(connections / 4)
+  return Math.ceil(connections / 2)
 }
 
-async function acquire(share: FairQueue, { caller, hangUp }: Bounds): Promise<Release> {
+async function acquire(share: FairQueue, { caller, hangUp, work }: Bounds): Promise<Release> {
   const signal = hangUp?.()
+  const arrivedMs = performance.now()
   try {
-    return await share.acquire(caller, signal)
+    const release = await share.acquire(caller, signal)
+    work?.waited(performance.now() - arrivedMs)
+    return release
   } catch (error) {
     throw signal?.aborted ? hungUp() : error
   }

@@ -46,15 +46,18 @@ interface PostgresOptions {
   readonly onTiming?: (operation: string, seconds: number) => void
   /** Told of connections that broke while nobody used them. */
   readonly onError?: (error: unknown) => void
-  /** At most so many connections for requests, whatever the location says. */
-  readonly maxPoolSize?: number
+  /** Whether another thread of this process has opened it already, which has made the tables and takes most requests. */
+  readonly isBeside?: boolean
 }
+
+/** A thread beside the main one serves one request at a time, which may have a few parts. */
+const BESIDE_POOL_SIZE = 4
 
 /** Returns at once and connects when it is first used; while the database is away, whatever is asked fails. */
 export function openPostgresStore(options: PostgresOptions): Store {
-  const { url, now = microseconds, onTiming, onError = () => undefined, maxPoolSize = Infinity } = options
+  const { url, now = microseconds, onTiming, onError = () => undefined, isBeside = false } = options
   const given = readLocation(url)
-  const location = { ...given, poolSize: Math.min(given.poolSize, maxPoolSize) }
+  const location = isBeside ? { ...given, poolSize: Math.min(given.poolSize, BESIDE_POOL_SIZE) } : given
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)
@@ -63,7 +66,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const version = risingFrom(now)
   const builder = { connections, schema: location.schema, reload, now: version }
   const start = untilDone(async () => {
-    await migrate(connections, location)
+    if (!isBeside) await migrate(connections, location)
     await reload()
     await tidyUp(builder)
   })
