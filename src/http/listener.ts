@@ -40,7 +40,12 @@ export interface ServerOptions {
   /** Plain HTTP when absent. */
   readonly tls?: Tls | undefined
   /** Where the service keeps its data, for threads that open it once more; all is done by this thread when absent. */
-  readonly threads?: Pick<ThreadOptions, 'datasources' | 'idleMs'> | undefined
+  readonly threads?: (Pick<ThreadOptions, 'datasources' | 'idleMs'> & InlineBodies) | undefined
+}
+
+interface InlineBodies {
+  /** Larger bodies are left to threads; a size that suits the route when absent. */
+  readonly inlineBodyBytes?: number
 }
 
 /** PEM texts. */
@@ -58,6 +63,7 @@ export interface Listener extends Gate {
   readonly log: Log
   readonly unmatched: Meter
   readonly threads: Threads | undefined
+  readonly inlineBodyBytes: number | undefined
   readonly shares: Shares
   /** Ends what would not end by itself. */
   readonly ending: AbortController
@@ -88,6 +94,7 @@ export function createListener(options: ServerOptions): Listener {
     take: rateLimit && limitRate(rateLimit),
     isMetricsPublic: options.isMetricsPublic ?? false,
     unmatched: metrics.meterOf('', UNMATCHED),
+    inlineBodyBytes: options.threads?.inlineBodyBytes,
     threads: options.threads && createThreads(threadOptions(options, options.threads)),
     shares: {
       unsent: new Share(limits.unsentBytes),

@@ -58,7 +58,7 @@ export async function replyTo(listener: Listener, exchange: Exchange, route: Rou
   }
   using held = new Holding(listener.shares.uploads, exchange.account)
   const bytes = await bodyOf(listener, exchange, held)
-  if (isLargeFor(route, bytes) && isLeftToThreads(listener, exchange, route))
+  if (isLargeFor(route, bytes, listener.inlineBodyBytes) && isLeftToThreads(listener, exchange, route))
     return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
   if (bytes.length > MAX_STREAM_BODY_BYTES && listener.threads) throw tooLargeHere()
   const value = during(work, () => parseBody(bytes, listener.limits))

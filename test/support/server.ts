@@ -49,6 +49,8 @@ interface ServerSettings extends Pick<TestServiceOptions, 'events' | 'now'> {
   readonly location?: string
   /** Open to everybody when absent. */
   readonly auth?: Authentication
+  /** Bodies larger than this are left to threads; the usual sizes when absent. */
+  readonly inlineBodyBytes?: number
 }
 
 export async function startTestServer(options: ServerSettings = {}): Promise<TestServer> {
@@ -76,7 +78,7 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
     port: 0,
     // a machine busy with other tests is no reason to turn these away
     overload: { isOverloaded: () => false, close: () => undefined },
-    ...(offloads && { threads: { datasources: [{ name: 'default', location: place.location }] } }),
+    ...(offloads && { threads: threadsFor(place, options) }),
   })
   const { port } = server
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
@@ -99,6 +101,11 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
       await place[Symbol.asyncDispose]()
     },
   }
+}
+
+function threadsFor({ location }: Place, { inlineBodyBytes }: ServerSettings) {
+  const datasources = [{ name: 'default', location }]
+  return inlineBodyBytes === undefined ? { datasources } : { datasources, inlineBodyBytes }
 }
 
 /** Whoever made it does away with it. */

@@ -19,8 +19,9 @@ const INLINE_BODY_BYTES = { data: 128 * 1024, metadata: 16 * 1024 }
 /** What a stream asks is parsed by the main thread, which reads it. */
 export const MAX_STREAM_BODY_BYTES = 1024 * 1024
 
-export function isLargeFor({ tag }: Route, bytes: Uint8Array): boolean {
-  return bytes.length > INLINE_BODY_BYTES[tag === 'metadata' ? 'metadata' : 'data']
+/** `maxBytes` is asked instead of the usual sizes where it is given. */
+export function isLargeFor({ tag }: Route, bytes: Uint8Array, maxBytes: number | undefined): boolean {
+  return bytes.length > (maxBytes ?? INLINE_BODY_BYTES[tag === 'metadata' ? 'metadata' : 'data'])
 }
 
 export interface Request {

@@ -38,7 +38,7 @@ export interface ThreadOptions extends ThreadData {
 /** What a thread takes is given back to the system once nobody has needed it for so long. */
 const IDLE_MS = 30_000
 /** A thread notices by itself that the time is over, unless it is inside something that cannot be interrupted. */
-const GRACE_MS = 200
+const GRACE_MS = 400
 /** A thread that has grown beyond this is not used again: what it took is given back at once. */
 const MAX_IDLE_HEAP_BYTES = 128 * 1024 * 1024
 /** Everything that one request may keep in memory, with all that is made of it on the way. */
