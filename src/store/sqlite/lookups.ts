@@ -20,8 +20,17 @@ export function createLookups(statements: Statements): Lookups {
   function answerAll(): void {
     const batch = waiting
     waiting = []
-    for (const [table, lookups] of Map.groupBy(batch, ({ table }) => table))
-      answer(table, lookups, statements)
+    const started = performance.now()
+    const late: Waiting[] = []
+    for (const [table, lookups] of Map.groupBy(batch, ({ table }) => table)) {
+      for (let i = 0, size = pieceOf(table); i < lookups.length; i += size, size = pieceOf(table)) {
+        const piece = lookups.slice(i, i + size)
+        if (performance.now() - started > MAX_STRETCH_MS) late.push(...piece)
+        else answer(table, piece, statements)
+      }
+    }
+    if (late.length > 0 && waiting.length === 0) setImmediate(answerAll)
+    waiting = [...late, ...waiting]
   }
 
   return {
@@ -34,9 +43,22 @@ export function createLookups(statements: Statements): Lookups {
   }
 }
 
+/** Large documents take long to read: then others have their turn in between. */
+const MAX_STRETCH_MS = 10
+const PIECE_CHARACTERS = 4 * 1024 * 1024
+
+/** The size of the documents that were read last, on the average. */
+const sizes = new WeakMap<Table, number>()
+
+function pieceOf(table: Table): number {
+  return Math.max(1, Math.floor(PIECE_CHARACTERS / Math.max(1, sizes.get(table) ?? 1)))
+}
+
 function answer(table: Table, lookups: readonly Waiting[], statements: Statements): void {
   try {
     const found = readAll(table, lookups, statements)
+    const characters = [...found.values()].reduce((sum, { text }) => sum + text.length, 0)
+    if (found.size > 0) sizes.set(table, characters / found.size)
     for (const { id, resolve } of lookups) resolve(found.get(id))
   } catch (error) {
     for (const { reject } of lookups) reject(error)
