@@ -46,6 +46,7 @@ export class Work {
   #waitedMs = 0
   #stepsLeft: number
   #untilCheck = STEPS_BETWEEN_CHECKS
+  #hasExceededAnswer = false
 
   constructor(options: WorkOptions, answer?: { bytesLeft: number; readonly maxBytes: number }) {
     const { timeLimitMs, steps = Infinity, answerBytes = Infinity, isCancelled = never } = options
@@ -56,10 +57,21 @@ export class Work {
     this.#answer = answer ?? { bytesLeft: answerBytes, maxBytes: answerBytes }
   }
 
-  /** One of several requests that were sent as one: its own steps, the time that is left, and the same answer. */
-  part({ steps }: { readonly steps?: number } = {}): Work {
+  /** One of several requests that were sent as one: the time that is left, and a share of the answer. */
+  part({ steps, answerBytes }: Partial<Pick<WorkOptions, 'steps' | 'answerBytes'>> = {}): Work {
     const options = { timeLimitMs: Math.max(0, this.remainingMs), isCancelled: this.#isCancelled }
-    return new Work(steps === undefined ? options : { ...options, steps }, this.#answer)
+    const { maxBytes } = this.#answer
+    const answer = answerBytes === undefined ? this.#answer : { bytesLeft: answerBytes, maxBytes }
+    return new Work(steps === undefined ? options : { ...options, steps }, answer)
+  }
+
+  /** Whether its answer was too large for what it may have. */
+  get hasExceededAnswer(): boolean {
+    return this.#hasExceededAnswer
+  }
+
+  get maxAnswerBytes(): number {
+    return this.#answer.maxBytes
   }
 
   /** The time limit as the caller knows it. */
@@ -106,7 +118,10 @@ export class Work {
 
   /** Throws once the parts of the answer together are larger than they may be. */
   reserveAnswer(bytes: number, tooLarge: (maxBytes: number) => Error): void {
-    if (this.#answer.bytesLeft < bytes) throw tooLarge(this.#answer.maxBytes)
+    if (this.#answer.bytesLeft < bytes) {
+      this.#hasExceededAnswer = true
+      throw tooLarge(this.#answer.maxBytes)
+    }
     this.#answer.bytesLeft -= bytes
   }
 

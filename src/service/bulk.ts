@@ -30,96 +30,120 @@ export interface Transaction {
 
 type RunningBulk = Bulk & { readonly context: RequestContext & { readonly work: Work } }
 
-/** All answers together are held to the size that one answer may have: they share the budget of the bulk. */
+/** All answers together are held to the size that one answer may have. */
 export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonText> {
   const { entries } = request
-  const responses = request.atomic
-    ? await runTogether(runner, caller, request)
+  const texts = request.atomic
+    ? (await runTogether(runner, caller, request)).map(printResponse)
     : await runApart(runner, caller, request)
-  const texts = responses.map((response, i) => `{"seq":${entries[i]!.seq},"response":${printed(response)}}`)
-  return `{"responses":[${texts.join(',')}]}`
+  const listed = texts.map((text, i) => `{"seq":${entries[i]!.seq},"response":${text}}`)
+  return `{"responses":[${listed.join(',')}]}`
 }
 
-/** Of an entry that another thread has run there is only the text. */
-type Answer = DataResponse | JsonText
-
-function printed(answer: Answer): JsonText {
-  return typeof answer === 'string' ? answer : printResponse(answer)
-}
-
+/**
+ * Which entries find room in the answer depends on their order alone, never on which of them is done first. So entries
+ * that run side by side have equal slices of the answer, and one that needs more runs once more when all before it are
+ * done, with what is left.
+ */
 async function runApart(
   runner: BulkRunner,
   caller: Caller,
-  request: RunningBulk,
-): Promise<readonly Answer[]> {
-  const { entries, ordered, context } = request
+  { entries, ordered, context }: RunningBulk,
+): Promise<readonly JsonText[]> {
+  const { maxAnswerBytes } = context.work
+  const slice = Math.floor(maxAnswerBytes / SIDE_BY_SIDE)
   const rest = restEvery(SLICE_MS)
-  const run = async (entry: BulkEntry): Promise<Answer> => {
-    await rest()
-    try {
-      return await runOne(entry, runner.operations, { caller, context: entryContext(context) })
-    } catch (error) {
-      if (error instanceof TooMuchForThisThread && context.offload) return await runElsewhere(entry, context)
-      runner.onInternalError(error)
-      return failed(internalError().within('bulk'))
+  const texts: JsonText[] = []
+  let left = maxAnswerBytes
+  for (const group of groupsOf(entries, ordered)) {
+    const answerBytes = group.length === 1 ? left : Math.min(slice, left)
+    const running: Promise<Result>[] = []
+    for (const entry of group) {
+      await rest()
+      running.push(
+        left === 0 ? notBegun(maxAnswerBytes) : runOne(entry, { runner, caller, context, answerBytes }),
+      )
+    }
+    for (const [i, result] of (await Promise.all(running)).entries()) {
+      const isCut = result.isTooLarge && answerBytes < left
+      const final = isCut ? await runOne(group[i]!, { runner, caller, context, answerBytes: left }) : result
+      // What was written is told of in any case.
+      const fits = final.text.length <= left || final.isTooLarge || isWrite(group[i]!)
+      texts.push(fits ? final.text : (await notBegun(maxAnswerBytes)).text)
+      if (fits) left = Math.max(0, left - final.text.length)
     }
   }
-  return ordered ? await runInOrder(entries, run) : await sideBySide(entries, run)
+  return texts
 }
 
 /** Entries that wait for each other without a turn of the event loop would keep it all the same. */
 const SLICE_MS = 10
 
-/** Each entry may keep this thread for as long as a request that is sent alone. */
-function entryContext({ work, ...context }: RunningBulk['context']): RequestContext {
-  return { ...context, work: work.part(work.isInline ? { steps: INLINE_STEPS } : {}) }
+/** Some at a time: a bulk is one of many requests. */
+const SIDE_BY_SIDE = 16
+
+/** In order, writes run one after the other, and the reads between two writes side by side. */
+function* groupsOf(entries: readonly BulkEntry[], ordered: boolean): Generator<readonly BulkEntry[]> {
+  let group: BulkEntry[] = []
+  for (const entry of entries) {
+    const isAlone = ordered && isWrite(entry)
+    if (group.length > 0 && (isAlone || group.length === SIDE_BY_SIDE)) {
+      yield group
+      group = []
+    }
+    group.push(entry)
+    if (!isAlone) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
 }
 
-async function runElsewhere({ task }: BulkEntry, context: RunningBulk['context']): Promise<Answer> {
-  if (task instanceof ServiceError) return failed(task)
+interface Apart {
+  readonly runner: BulkRunner
+  readonly caller: Caller
+  readonly context: RunningBulk['context']
+  /** What its answer may have. */
+  readonly answerBytes: number
+}
+
+interface Result {
+  readonly text: JsonText
+  readonly isTooLarge: boolean
+}
+
+async function runOne(entry: BulkEntry, { runner, caller, context, answerBytes }: Apart): Promise<Result> {
+  // Each entry may keep this thread for as long as a request that is sent alone.
+  const steps = context.work.isInline ? { steps: INLINE_STEPS } : {}
+  const work = context.work.part({ ...steps, answerBytes })
   try {
-    const text = await context.offload!(task.operation, task.target, task.request)
-    context.work.reserveAnswer(text.length, tooLarge)
-    return text
+    const response = await runEntry(entry, runner.operations, { caller, context: { ...context, work } })
+    return { text: printResponse(response), isTooLarge: work.hasExceededAnswer }
   } catch (error) {
-    if (error instanceof ServiceError) return failed(error.within('bulk'))
-    throw error
+    const isElsewhere = error instanceof TooMuchForThisThread && context.offload
+    const text = isElsewhere ? runElsewhere(entry, context) : Promise.reject(error)
+    return { text: await text.catch((problem: unknown) => failure(problem, runner)), isTooLarge: false }
   }
+}
+
+async function runElsewhere({ task }: BulkEntry, { offload }: RunningBulk['context']): Promise<JsonText> {
+  if (task instanceof ServiceError) throw task
+  return await offload!(task.operation, task.target, task.request)
+}
+
+function failure(error: unknown, { onInternalError }: BulkRunner): JsonText {
+  if (error instanceof ServiceError) return printResponse(failed(error.within('bulk')))
+  onInternalError(error)
+  return printResponse(failed(internalError().within('bulk')))
+}
+
+async function notBegun(maxBytes: number): Promise<Result> {
+  return { text: printResponse(failed(tooLarge(maxBytes).within('bulk'))), isTooLarge: true }
 }
 
 function tooLarge(maxBytes: number): ServiceError {
   const message = `the answers of the bulk together are larger than ${maxBytes} bytes; send fewer requests in one, or ask for less`
   return new ServiceError('crud:ResultSizeTooLarge', message)
-}
-
-/** Some at a time: a bulk is one of many requests. */
-const SIDE_BY_SIDE = 16
-
-async function sideBySide<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const results: R[] = []
-  const left = items.entries()
-  const worker = async (): Promise<void> => {
-    for (const [i, item] of left) results[i] = await run(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, items.length) }, worker))
-  return results
-}
-
-/** Writes run one after the other, the reads between two writes side by side. */
-async function runInOrder(
-  entries: readonly BulkEntry[],
-  run: (entry: BulkEntry) => Promise<Answer>,
-): Promise<readonly Answer[]> {
-  const responses: Answer[] = []
-  let reads: BulkEntry[] = []
-  for (const entry of entries) {
-    if (!isWrite(entry)) reads.push(entry)
-    else {
-      responses.push(...(await sideBySide(reads, run)), await run(entry))
-      reads = []
-    }
-  }
-  return [...responses, ...(await sideBySide(reads, run))]
 }
 
 function isWrite({ task }: BulkEntry): boolean {
@@ -142,7 +166,7 @@ async function runTogether(
   runner: BulkRunner,
   caller: Caller,
   { entries, context }: RunningBulk,
-): Promise<readonly Answer[]> {
+): Promise<readonly DataResponse[]> {
   const datasources = entries.map((entry) => datasourceOf(runner, entry))
   const datasource = datasources.find((each) => each !== undefined)
   const allBut = (i: number, response: DataResponse): readonly DataResponse[] =>
@@ -155,7 +179,7 @@ async function runTogether(
     return await runner.transact({ datasource, isReadOnly }, async (operations) => {
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
-        const response = await runOne(entry, operations, { caller, context })
+        const response = await runEntry(entry, operations, { caller, context })
         if (response.status !== 'COMPLETE') throw new RolledBack(allBut(i, response))
         responses.push(response)
       }
@@ -193,7 +217,7 @@ interface Asking {
   readonly context: RequestContext
 }
 
-async function runOne(
+async function runEntry(
   { task }: BulkEntry,
   operations: Operations,
   { caller, context }: Asking,

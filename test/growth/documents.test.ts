@@ -72,7 +72,7 @@ const FAULTY: readonly Case[] = [
 testGrowth('prepareDocument', [
   ...FAULTY,
   ['length of a text', 50_000, (n) => preparing({ text: 'ab\n'.repeat(n) })],
-  ['members of any', 4_000, (n) => preparing({ free: Object.fromEntries(many(n, (i) => [`m${i}`, i])) })],
+  ['members of any', 2_000, (n) => preparing({ free: Object.fromEntries(many(n, (i) => [`m${i}`, i])) })],
   ['depth of any', 150, (n) => preparing({ free: nested(n) })],
 ])
 

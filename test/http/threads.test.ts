@@ -80,10 +80,11 @@ for (const kind of STORES) {
     assert.match(answer.json.errors[0].errorCode, /^store-crud:(Timeout|OutcomeUnknown)$/, answer.text)
     // a pattern over a long text cannot be interrupted: its thread is ended
     await server.define('p', { s: { type: 'string', constraints: { matches: '.*[a-m][a-z ]{300}[0-9].*' } } })
-    const letters = Array.from(
-      { length: 20_000 },
-      (_, i) => 'abcdefghijklm nopqrstuvwxyz'[(i * i * 7 + i) % 27],
-    )
+    let state = 1
+    const letters = Array.from({ length: 60_000 }, () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return 'abcdefghijklm nopqrstuvwxyz'[(state >>> 16) % 27]
+    })
     const insert = { data: { s: letters.join('') }, execution: { maxTimeMs: 300 } }
     const ended = await server.ask('PUT', '/data/insert/p', { body: insert })
     assert.match(ended.json.errors[0].errorCode, /^store-crud:(Timeout|OutcomeUnknown)$/, ended.text)

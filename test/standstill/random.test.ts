@@ -10,7 +10,7 @@ import { monotonicMs } from './beats.ts'
 import { answerOf, defineNeighbour, judge, longest, observe, print, quantile } from './observe.ts'
 import { STORES, type WatchedService, startWatched } from './service.ts'
 
-const CASES = Number(process.env['CASES'] ?? 2_000)
+const CASES = Number(process.env['CASES'] ?? 600)
 const CALLERS = 5
 /** The aim is 500 ms; these callers also wait for each other. */
 const MARGIN_MS = 5_000

@@ -104,7 +104,7 @@ test('find: a page that is too much at once is read again in pieces, with the co
     )
     assert.deepEqual([matchCount, taken.length, taken.at(-1)], [80, 75, '75'])
   }
-  await connected(work, 2)
+  await connected(work, 4)
 })
 
 const PIECES: readonly (readonly [bytes: number, count: number, fetched: readonly number[]])[] = [

@@ -3,6 +3,7 @@
  * goes to a thread of its own, where it begins again. Nothing was written or sent until then.
  */
 import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { TooMuchForThisThread, type Work, during } from '../../base/work.ts'
 import type { Offload } from '../../service/service.ts'
@@ -49,8 +50,16 @@ export async function handle(threads: Threads | undefined, request: Request): Pr
     return await during(call.work, () => route.handle({ ...call, ...offload, body: parsed.value }))
   } catch (error) {
     if (!(error instanceof TooMuchForThisThread) || isAlone) throw error
+    if (route.occupies?.(call) === 'streams') throw tooMuchToStream()
     return await elsewhere()
   }
+}
+
+/** A stream is read by the main thread, so what comes before its first document has to be little. */
+function tooMuchToStream(): ServiceError {
+  const message =
+    'the request is too expensive for a stream; ask for it without "stream", or for something simpler'
+  return new ServiceError('store-crud:Timeout', message)
 }
 
 async function offloadRoute(threads: Threads, request: Request): Promise<Reply> {
