@@ -18,13 +18,16 @@ import {
 import { ALL, BY_ID, GREEDY, ID, STRING, find, times } from './row.ts'
 import { STORES, type WatchedService, startWatched } from './service.ts'
 
-const INDEXED = 150
+const INDEXED = 100
 const UNINDEXED = 5
-/** The aims are 3 times and twice; a machine with few cores has them all in use meanwhile. */
-const MOST_INDEXED = { factor: 3, plusMs: 250 }
+/**
+ * The aims are 3 times and twice; a machine with few cores has them all in use meanwhile. PostgreSQL has the same ones
+ * here, and its processes have the priority of the service.
+ */
+const MOST_INDEXED = { sqlite: { factor: 3, plusMs: 250 }, postgres: { factor: 3, plusMs: 2_000 } }
 const MOST_UNINDEXED = { factor: 2, plusMs: 1_200 }
 /** A service that stands still is not asked all of it. */
-const PATIENCE_MS = 12_000
+const PATIENCE_MS = 20_000
 
 for (const kind of STORES) {
   test(
@@ -58,7 +61,7 @@ for (const kind of STORES) {
       const refused = [...indexed, ...others].filter(({ status }) => status !== 200)
       assert.deepEqual(refused.map(answerOf), [], line)
       assert.equal(indexed.length + others.length, INDEXED + UNINDEXED, `all were asked in time\n${line}`)
-      within(MOST_INDEXED, quantile(idle.indexed, 0.99), quantile(indexed, 0.99))
+      within(MOST_INDEXED[kind], quantile(idle.indexed, 0.99), quantile(indexed, 0.99))
       within(MOST_UNINDEXED, median(idle.unindexed), median(others))
     },
   )
@@ -82,7 +85,7 @@ async function measure(on: WatchedService): Promise<Measured> {
   return { indexed, unindexed: others }
 }
 
-function within({ factor, plusMs }: typeof MOST_INDEXED, idleMs: number, busyMs: number): void {
+function within({ factor, plusMs }: typeof MOST_UNINDEXED, idleMs: number, busyMs: number): void {
   const most = factor * idleMs + plusMs
   assert.ok(busyMs <= most, `${busyMs.toFixed(0)} ms beside slow work, ${idleMs.toFixed(0)} ms idle`)
 }
