@@ -74,6 +74,10 @@ export class Work {
     return this.#answer.maxBytes
   }
 
+  get answerBytesLeft(): number {
+    return this.#answer.bytesLeft
+  }
+
   /** The time limit as the caller knows it. */
   get timeLimitMs(): number {
     return this.#timeLimitMs

@@ -121,20 +121,23 @@ async function runOne(entry: BulkEntry, { runner, caller, context, answerBytes }
     return { text: printResponse(response), isTooLarge: work.hasExceededAnswer }
   } catch (error) {
     const isElsewhere = error instanceof TooMuchForThisThread && context.offload
-    const text = isElsewhere ? runElsewhere(entry, context) : Promise.reject(error)
-    return { text: await text.catch((problem: unknown) => failure(problem, runner)), isTooLarge: false }
+    const result = isElsewhere ? runElsewhere(entry, { ...context, work }) : Promise.reject(error)
+    return await result.catch((problem: unknown) => failure(problem, runner))
   }
 }
 
-async function runElsewhere({ task }: BulkEntry, { offload }: RunningBulk['context']): Promise<JsonText> {
+async function runElsewhere({ task }: BulkEntry, { offload, work }: RequestContext): Promise<Result> {
   if (task instanceof ServiceError) throw task
-  return await offload!(task.operation, task.target, task.request)
+  const target = { ...task.target, ...(work && { work }) }
+  const { text, hasExceededAnswer } = await offload!(task.operation, target, task.request)
+  return { text, isTooLarge: hasExceededAnswer }
 }
 
-function failure(error: unknown, { onInternalError }: BulkRunner): JsonText {
-  if (error instanceof ServiceError) return printResponse(failed(error.within('bulk')))
-  onInternalError(error)
-  return printResponse(failed(internalError().within('bulk')))
+function failure(error: unknown, { onInternalError }: BulkRunner): Result {
+  const isForeseen = error instanceof ServiceError
+  if (!isForeseen) onInternalError(error)
+  const problem = isForeseen ? error : internalError()
+  return { text: printResponse(failed(problem.within('bulk'))), isTooLarge: false }
 }
 
 async function notBegun(maxBytes: number): Promise<Result> {

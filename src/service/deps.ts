@@ -48,7 +48,8 @@ export function workOf(
 export function boundsOf(work: Work, { hangUp, chargedTo }: Pick<Target, 'hangUp' | 'chargedTo'>): Bounds {
   return {
     get timeLimitMs() {
-      return work.remainingMs
+      // timers take no less
+      return Math.max(1, work.remainingMs)
     },
     work,
     ...(hangUp && { hangUp }),

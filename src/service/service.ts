@@ -20,8 +20,15 @@ export interface Target {
   readonly offload?: Offload
 }
 
-/** Runs an operation from its start in another thread; gives the text of its response document. */
-export type Offload = (operation: string, target: Target, body: Json) => Promise<JsonText>
+/** Runs an operation from its start in another thread. */
+export type Offload = (operation: string, target: Target, body: Json) => Promise<Offloaded>
+
+export interface Offloaded {
+  /** Of its response document. */
+  readonly text: JsonText
+  /** Whether its answer was too large for what it may have. */
+  readonly hasExceededAnswer: boolean
+}
 
 /** What belongs to a request rather than to what it asks for. */
 export type RequestContext = Pick<Target, 'hangUp' | 'work' | 'chargedTo' | 'offload'>

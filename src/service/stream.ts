@@ -46,7 +46,8 @@ function lineOf(page: Page, request: FindRequest, { limits }: Deps) {
       return during(own, () => page.line(document, slots))
     } catch (error) {
       if (!(error instanceof TooMuchForThisThread) || !offload) throw error
-      return await offload('line', request, { find: body, id: document.id })
+      const { text } = await offload('line', request, { find: body, id: document.id })
+      return text
     }
   }
 }

@@ -149,7 +149,7 @@ export const INPUT_ROWS: readonly Row[] = [
     {
       id,
       what: `a body of 15.7 MB of ${what}`,
-      expected: { answers, limitMs: 6_000, peakMb: 1_400 },
+      expected: { answers, limitMs: 15_000, peakMb: 1_400 },
       prepare: (on) => on.define(`r${id}`, { any: { type: 'any' } }),
       send: async (on) => [
         await on.ask('PUT', `/data/insert/r${id}`, {

@@ -24,6 +24,8 @@ export interface JobMessage {
   /** The body as it was sent; empty where there was none. */
   readonly body: Uint8Array
   readonly timeLimitMs: number
+  /** What its answer may have. */
+  readonly answerBytes: number
   /** The metadata must be at least this recent. */
   readonly epoch: number
   /** Becomes 1 when nobody waits for the answer any more. */
@@ -73,6 +75,8 @@ export type FromThread =
 export interface ReplyMessage {
   readonly status: number
   readonly bytes: Uint8Array
+  /** Whether the answer was too large for what it may have. */
+  readonly hasExceededAnswer: boolean
   readonly type?: string
   readonly headers?: readonly string[]
 }

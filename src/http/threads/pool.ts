@@ -159,7 +159,8 @@ class Thread {
     const { task, caller, body, work } = job
     const timeLimitMs = Math.max(0, work.remainingMs)
     limitTo(timeLimitMs)
-    this.#post({ kind: 'job', task, caller, body, timeLimitMs, epoch: this.#options.epoch(), cancelled })
+    const [epoch, answerBytes] = [this.#options.epoch(), work.answerBytesLeft]
+    this.#post({ kind: 'job', task, caller, body, timeLimitMs, answerBytes, epoch, cancelled })
     try {
       return await promise
     } finally {

@@ -82,10 +82,10 @@ async function answer(job: JobMessage): Promise<void> {
 }
 
 async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
-  const { task, cancelled, timeLimitMs } = job
+  const { task, cancelled, timeLimitMs, answerBytes } = job
   const work = new Work({
     timeLimitMs,
-    answerBytes: limits.resultBytes,
+    answerBytes,
     isCancelled: () => Atomics.load(cancelled, 0) === 1,
     onTimeLimit: (ms) => post({ kind: 'time limit', timeLimitMs: ms }),
   })
@@ -107,11 +107,12 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
       ending: NEVER,
       lastEventId: undefined,
     })
-    return replyMessage(reply as Reply)
+    return replyMessage(reply as Reply, work)
   }
   const { operation, entity, version } = task
   const target: Target = { entity, ...(version !== undefined && { version }), work }
-  return { status: 200, bytes: bytesOf(await runOperation(opened, operation, { caller, target, body })) }
+  const text = await runOperation(opened, operation, { caller, target, body })
+  return replyMessage({ status: 200, text }, work)
 }
 
 interface Operation {
@@ -167,9 +168,15 @@ function callerFrom({ principal, roles, permissions, claims }: CallerMessage): C
   }
 }
 
-function replyMessage({ status, text, type, headers }: Reply): ReplyMessage {
+function replyMessage({ status, text, type, headers }: Reply, { hasExceededAnswer }: Work): ReplyMessage {
   const bytes = typeof text === 'string' ? bytesOf(text) : text
-  return { status, bytes, ...(type !== undefined && { type }), ...(headers && { headers }) }
+  return {
+    status,
+    bytes,
+    hasExceededAnswer,
+    ...(type !== undefined && { type }),
+    ...(headers && { headers }),
+  }
 }
 
 /** Not out of the shared pool of small buffers, whose memory cannot change owners. */

@@ -41,6 +41,8 @@ export interface Lease extends Disposable {
 export interface Connections extends AsyncDisposable {
   /** Runs work on a connection of its own. */
   with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
+  /** The same for what took long the last time: few of these run at a time, and fewer of one caller. */
+  withSlow<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
   /** A connection for as long as the work wants, for what takes its time; with bounds, out of the caller's share. */
   lease(bounds?: Bounds): Promise<Lease>
   /** One statement, on its own. */
@@ -71,6 +73,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       ...WAITING,
     }),
     long: createFairQueue({ slots: LONG.slots, ...WAITING }),
+    slow: createFairQueue({ ...slowShare(location.poolSize), ...WAITING, maxWaitMs: SLOW_WAIT_MS }),
   }
   const shared = <T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
     withShare(shares.main, bounds, () => run(pools.main, work, bounds))
@@ -81,6 +84,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     })
   return {
     with: shared,
+    withSlow: (work, bounds) => withShare(shares.slow, bounds, () => shared(work, bounds)),
     lease: async (bounds) => {
       const release = bounds ? await acquire(shares.long, bounds) : ignore
       try {
@@ -118,6 +122,13 @@ export function openConnections(location: Location, onError: (error: unknown) =>
 
 /** Long connections that callers share, and those that the store itself builds indexes with. */
 const LONG = { slots: 6, ownUse: 2 }
+
+/** For statements that are known to take long: half of the connections, and a quarter of them for one caller. */
+function slowShare(connections: number) {
+  return { slots: Math.ceil(connections / 2), slotsPerCaller: Math.ceil(connections / 4) }
+}
+
+const SLOW_WAIT_MS = 30_000
 
 /** How long, and how many, wait for a connection; the time limit of the work begins once it has one. */
 const WAITING = { maxWaitMs: PATIENCE_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }

@@ -19,7 +19,7 @@ interface Shareable<T> {
   /** What it did counts only once it is done. */
   readonly shared: (session: Session) => Promise<T>
   /** The same on a connection of its own: for what is not quick, and for whatever could not be done otherwise. */
-  readonly alone: (timed: Timed) => Promise<T>
+  readonly alone: (timed: Timed, isSlow: boolean) => Promise<T>
 }
 
 /** To be put around what is done once there is a connection: to wait for one says nothing about the find. */
@@ -38,11 +38,13 @@ export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
     try {
       return await alone(async (work) => {
         const before = performance.eventLoopUtilization()
-        const done = await work()
-        // Nor does the time in which this process did something else, and may have been late to read the answer.
-        paces.noteAlone(kind, performance.eventLoopUtilization(before).idle)
-        return done
-      })
+        try {
+          return await work()
+        } finally {
+          // Nor does the time in which this process did something else, and may have been late to read the answer.
+          paces.noteAlone(kind, performance.eventLoopUtilization(before).idle)
+        }
+      }, paces.isSlow(kind))
     } finally {
       aloneUnderWay--
     }

@@ -11,6 +11,8 @@ export interface Pace {
 export interface Paces {
   /** Undefined for what is not known to be quick. */
   quick(kind: string): Pace | undefined
+  /** Whether it took so long the last time that many of them would keep the database from everything else. */
+  isSlow(kind: string): boolean
   /** How long it was waited for on a connection of its own. */
   noteAlone(kind: string, ms: number): void
   /** Excludes whatever takes longer than that on the average. */
@@ -22,6 +24,9 @@ export const NEVER_QUICK_MS = 50
 
 /** Less, because only a part of what it takes may be waited for. */
 const MOST_ALONE_MS = 25
+
+/** Several of these at a time take a database's processors from everybody else. */
+const SLOW_MS = 250
 
 /** Others wait behind it. */
 const MOST_ON_AVERAGE_MS = 5
@@ -45,12 +50,17 @@ interface Known extends Pace {
 
 export function createPaces(now: () => number = () => performance.now()): Paces {
   const known = new Map<string, Known>()
+  const slow = new Set<string>()
   return {
+    isSlow: (kind) => slow.has(kind),
     quick(kind) {
       const found = known.get(kind)
       return found?.isExcluded() === false ? found : undefined
     },
     noteAlone(kind, ms) {
+      if (ms > SLOW_MS) slow.add(kind)
+      else slow.delete(kind)
+      if (slow.size > MOST_KINDS) slow.delete(slow.values().next().value!)
       const found = known.get(kind)
       if (ms > MOST_ALONE_MS) found?.exclude()
       else if (found) found.readmit()

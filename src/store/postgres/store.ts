@@ -7,7 +7,7 @@ import { archiveOf } from './archive.ts'
 import { writeAtOnce } from './at-once.ts'
 import { tidyUp } from './builds.ts'
 import { changesOf } from './changes.ts'
-import { openConnections } from './connections.ts'
+import { type Connection, openConnections } from './connections.ts'
 import { FIRST_PIECE } from './cursor.ts'
 import {
   type Take,
@@ -91,7 +91,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
       kind: plan.counted ? read.page.text : `${read.page.text} uncounted`,
       bounds,
       shared: (session): Promise<Found | undefined> => findPage(session, plan, finding),
-      alone: (timed) => connections.with((each) => timed(() => findAtOnce(each, plan, finding)), bounds),
+      alone: (timed, isSlow) => {
+        const work = (each: Connection) => timed(() => findAtOnce(each, plan, finding))
+        return isSlow ? connections.withSlow(work, bounds) : connections.with(work, bounds)
+      },
     })
     if (found) return found
     const large = { ...finding, mostRows: FIRST_PIECE }

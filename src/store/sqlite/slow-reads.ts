@@ -44,7 +44,9 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
   // A pattern may take a quarter of a second over a thousand letters, and while it runs here nothing else does.
   if (matchesPatterns(shapeOf(plan))) return true
   const scans = (): Scans => scansOf(pageText, table, statements)
-  if (!isSmall(table, statements)) {
+  const terms = termsOf(shapeOf(plan))
+  if (terms > MANY_TERMS) return true
+  if (!isSmall(table, statements, terms)) {
     const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
     if (isLarge || scans().ofTable) return true
     if (!scans().ofOthers) return false
@@ -55,6 +57,33 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
 
 const loops = memoized(({ query }: ReadPlan) => query !== undefined && loopsInLoops(query))
 const beside = memoized(collectionsBeside)
+
+/** Each may look into an array of each document anew. */
+const termsOf = memoized(({ query, sort }: ReadPlan) => (query ? countTerms(query) : 0) + sort.length + 1)
+const MANY_TERMS = 100
+
+function countTerms(query: Query<FieldRef>): number {
+  switch (query.kind) {
+    case 'and':
+    case 'or':
+      return query.terms.reduce((sum, term) => sum + countTerms(term), 0)
+    case 'not':
+      return countTerms(query.term)
+    case 'elemMatch':
+      return countTerms(query.query)
+    case 'related':
+      return countTerms(query.join) + countTerms(query.query)
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+    case 'compareFields':
+    case 'inField':
+      return 1
+    default:
+      return unreachable(query)
+  }
+}
 const matchesPatterns = memoized(({ query, joins = [] }: ReadPlan): boolean =>
   [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(hasPattern),
 )
@@ -115,8 +144,11 @@ export async function candidatesFor(
 export function findsQuickly(plan: WritePlan, { table, statements }: Near): boolean {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return true
   if (loopsInLoops(plan.query) || hasPattern(plan.query)) return false
+  const terms = countTerms(plan.query)
+  if (terms > MANY_TERMS) return false
   return (
-    isSmall(table, statements) || !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable
+    isSmall(table, statements, terms) ||
+    !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable
   )
 }
 
