@@ -49,7 +49,7 @@ export interface WatchedWork {
 export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork {
   let endWatch: (() => void) | undefined
   let gone: ServiceError | undefined
-  const isWatched = auth.isProven(exchange.caller)
+  let isWatched = auth.isProven(exchange.caller)
   return {
     hangUp() {
       if (isWatched)
@@ -60,6 +60,8 @@ export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork
       return exchange.hangUp()
     },
     end() {
+      // A stream asks for the signal after this; from then on its sender watches the caller.
+      isWatched = false
       endWatch?.()
       return gone
     },

@@ -36,13 +36,14 @@ export async function sendStream(exchange: Exchange, sending: Sending): Promise<
     if (isWritten && last !== undefined) response.end(last)
     return isWritten && last === undefined
   }
-  // What was not written yet is never written; the end of the answer ends the work behind it.
+  // What was not written yet is never written. The work behind it ends too: it may wait for something else.
   const endWatch = watch((problem) => {
     if (isOver(response)) return
     last = `${failureLine(exchange, problem)}\n`
     bytes += Buffer.byteLength(last)
     // the lines that are being written are finished first
     if (!isWriting) response.end(last)
+    exchange.withdraw(problem)
   })
   try {
     let chunk = ''

@@ -221,7 +221,7 @@ test('jwt: the roles stand where the path says', async () => {
 
 test('jwt: a token that expires stops counting, remembered as it is', async () => {
   await using strict = await start(issuer, { leewaySeconds: 0 })
-  const token = await sign(issuer, first, { exp: seconds(2) })
+  const token = await sign(issuer, first, { exp: seconds(4) })
   assert.deepEqual(await strict.who(bearer(token)), ANN)
   await eventually(async () => (await strict.who(bearer(token))) === 401, 'it expires')
 })
@@ -234,7 +234,7 @@ test('jwt: a stream ends when the token that began it expires', async () => {
       await new Promise((resolve) => gone.addEventListener('abort', resolve))
     })()
   await using strict = await startAuthServer({ jwt: settingsFor(issuer, { leewaySeconds: 0 }) }, { stream })
-  const headers = bearer(await sign(issuer, first, { exp: seconds(2) }))
+  const headers = bearer(await sign(issuer, first, { exp: seconds(5) }))
   const answer = await strict.ask('POST', '/data/find/x?stream=true', { headers, body: {} })
   assert.equal(answer.status, 200)
   assert.match(answer.text, /"last":true,"status":"ERROR".*crud:NoAccess/)
