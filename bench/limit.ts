@@ -2,7 +2,7 @@
  * What Smalt on SQLite is measured against: the least that could answer the same requests with the same bytes. The same
  * file with the same settings, the same prepared statements, and nothing in between.
  */
-import { openConnection } from '../src/store/sqlite/connection.ts'
+import { openConnection } from '../src/store/sqlite/file/connection.ts'
 import { type Holder, type Row, type Statements, serveBare } from './bare.ts'
 import { PAGE_OF_ROOTS } from './references.ts'
 

@@ -1,7 +1,7 @@
 /** Smalt as a library: open the service on its datasources, and serve it over HTTP or call it directly. */
 export { type Caller, PERMISSIONS, type Permission } from './access/caller.ts'
 export { type Code, type ErrorObject, ServiceError } from './base/errors.ts'
-export type { Json, JsonObject } from './base/json.ts'
+export type { Json, JsonObject } from './base/json/json.ts'
 export { DEFAULT_LIMITS, type Limits } from './base/limits.ts'
 export { type Authentication, OpenNetworkError } from './auth/authentication.ts'
 export { createAuthentication } from './auth/create.ts'
@@ -14,15 +14,15 @@ export type {
   ProxySettings,
   TokenSettings,
 } from './auth/settings.ts'
-export { type Log, type LogLevel, createLog, logTo } from './http/log.ts'
-export { type Metrics, type Snapshot, createMetrics } from './http/metrics.ts'
-export type { Overload } from './http/overload.ts'
+export { type Log, type LogLevel, createLog, logTo } from './http/observe/log.ts'
+export { type Metrics, type Snapshot, createMetrics } from './http/observe/metrics.ts'
+export type { Overload } from './http/observe/overload.ts'
 export type { RateLimit } from './http/rate-limit.ts'
 export type { ServerOptions, Tls } from './http/listener.ts'
 export { type RunningServer, startServer } from './http/server.ts'
-export type { SinkMeter, SinkState } from './service/deliver.ts'
+export type { SinkMeter, SinkState } from './service/sinks/deliver.ts'
 export type { HangUp } from './service/deps.ts'
-export type { EventKeeping } from './service/events-retention.ts'
+export type { EventKeeping } from './service/events/retention.ts'
 export type { LockResult } from './service/locks.ts'
 export { type Datasource, OpenError, type ServiceOptions, openService } from './service/open.ts'
 export { type DataError, type DataResponse, type JsonText, printResponse } from './service/response.ts'
@@ -39,4 +39,4 @@ export type {
   Target,
   Waiting,
 } from './service/service.ts'
-export { type EventSettings, type PlacedSink, readSink } from './service/sink-settings.ts'
+export { type EventSettings, type PlacedSink, readSink } from './service/sinks/sink-settings.ts'

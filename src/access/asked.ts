@@ -1,10 +1,10 @@
 /** What a query asks about, entity by entity: hidden fields are refused, and others are asked of readable documents only. */
 import { ServiceError, unreachable } from '../base/errors.ts'
 import type { Path } from '../base/path.ts'
-import { isJoined } from '../lang/joins.ts'
+import { isJoined } from '../lang/resolve/joins.ts'
 import type { Projection } from '../lang/projection.ts'
 import { type Query, type Related, allOf, fieldsOf } from '../lang/query.ts'
-import type { FieldRef } from '../lang/scope.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Caller } from './caller.ts'
 import type { Rule } from './conditions.ts'
 import { requireEntity } from './require-entity.ts'

@@ -4,8 +4,8 @@
  */
 import { ServiceError } from '../base/errors.ts'
 import type { Projection } from '../lang/projection.ts'
-import { fieldsOfUpdate } from '../lang/resolve-update.ts'
-import type { FieldRef } from '../lang/scope.ts'
+import { fieldsOfUpdate } from '../lang/resolve/resolve-update.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
 import { allowedQuery, askAbout, askInProjection, askedOf } from './asked.ts'

@@ -1,6 +1,6 @@
 /** Who asks, and the rules by which a list of roles admits them. */
 import { ServiceError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { type RoleList, roleOf } from '../schema/field.ts'
 
 export interface Caller {

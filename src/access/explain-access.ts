@@ -1,5 +1,5 @@
 /** Why a caller may do something, may not, or may with some documents only: told by what decides about requests. */
-import type { Json, JsonObject } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
 import type { EntityOperation } from '../schema/schema.ts'
 import { type AccessEntry, roleOf } from '../schema/field.ts'
 import { selectionRules } from './authorize.ts'

@@ -1,10 +1,10 @@
 /** What references may show: documents of other entities obey their own rules, and what may not be read is left out. */
 import { ServiceError } from '../base/errors.ts'
 import type { Path } from '../base/path.ts'
-import type { Followed } from '../lang/follow.ts'
+import type { Followed } from '../lang/resolve/follow.ts'
 import { type Query, allOf } from '../lang/query.ts'
-import type { FieldRef } from '../lang/scope.ts'
-import { shifted } from '../lang/shift.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
+import { shifted } from '../lang/resolve/shift.ts'
 import { type Asked, allowedQuery, askAbout, askedOf, elementScopes } from './asked.ts'
 import type { Caller } from './caller.ts'
 import type { AllowedJoin } from './requests.ts'

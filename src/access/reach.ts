@@ -1,6 +1,6 @@
 /** How far single roles reach, whoever has them: what access comes to on paper, before anybody asks. */
 import { ServiceError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
 import { type AccessEntry, type RoleList, roleOf } from '../schema/field.ts'
 import { namedRoles } from '../schema/named-roles.ts'

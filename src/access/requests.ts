@@ -1,10 +1,10 @@
 /** Requests in terms of a schema, as they are asked and as they are allowed. */
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { Path } from '../base/path.ts'
-import type { Followed } from '../lang/follow.ts'
+import type { Followed } from '../lang/resolve/follow.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import type { Query } from '../lang/query.ts'
-import type { FieldRef } from '../lang/scope.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
 import type { Update } from '../lang/update.ts'
 import type { Field, ObjectField } from '../schema/field.ts'

@@ -1,5 +1,5 @@
 /** What a caller may see and do of a schema: worked out once for both, since it is asked for with every request. */
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
 import { parsePath } from '../base/path.ts'
 import type { ProjectionItem } from '../lang/projection.ts'

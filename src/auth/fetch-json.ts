@@ -1,6 +1,6 @@
 /** Fetches a JSON document of an identity provider, trusting neither its size nor its speed. */
-import type { Json } from '../base/json.ts'
-import { parseJson } from '../base/parse-json.ts'
+import type { Json } from '../base/json/json.ts'
+import { parseJson } from '../base/json/parse-json.ts'
 import { isLoopback } from './loopback.ts'
 
 /** Whether keys may come from there: nobody on the way can change them. */

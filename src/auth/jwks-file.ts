@@ -1,7 +1,7 @@
 /** Public keys in a file, which is read again when it changed. */
 import { readFileSync } from 'node:fs'
 import { type JSONWebKeySet, createLocalJWKSet } from 'jose'
-import { parseJson } from '../base/parse-json.ts'
+import { parseJson } from '../base/json/parse-json.ts'
 import { FRESH_MS, stampOf } from './file-stamp.ts'
 
 type KeySet = ReturnType<typeof createLocalJWKSet>

@@ -7,7 +7,7 @@ import {
   errors,
 } from 'jose'
 import { ServiceError } from '../base/errors.ts'
-import { isObject, member } from '../base/json.ts'
+import { isObject, member } from '../base/json/json.ts'
 import { fetchJson, isSafeUrl } from './fetch-json.ts'
 import { fileKeys } from './jwks-file.ts'
 import { isLoopback } from './loopback.ts'

@@ -1,6 +1,6 @@
 /** From what credentials prove to a caller: the configuration says which roles have which permissions. */
 import { type Caller, type Permission, PERMISSIONS, admits } from '../access/caller.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 
 /** Permission → roles that have it. */
 export type PermissionRoles = Readonly<Partial<Record<Permission, readonly string[]>>>

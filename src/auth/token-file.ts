@@ -19,9 +19,9 @@ import {
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Permission, PERMISSIONS } from '../access/caller.ts'
-import type { Json, JsonObject } from '../base/json.ts'
-import { parseJson } from '../base/parse-json.ts'
-import { Type, compileShape } from '../base/shape.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
+import { parseJson } from '../base/json/parse-json.ts'
+import { Type, compileShape } from '../base/json/shape.ts'
 
 export interface TokenRecord {
   readonly id: string

@@ -1,4 +1,4 @@
-/** Dotted paths as requests write them. What a path means is decided against a schema, in `lang/resolve.ts`. */
+/** Dotted paths as requests write them. What a path means is decided against a schema, in `lang/resolve/resolve.ts`. */
 import { ServiceError } from './errors.ts'
 
 /** A name, an index (negative counts from the end), or one of `*`, `$this`, `$parent`; names never look like those. */

@@ -1,6 +1,6 @@
 /** Regular expressions in linear time: RE2's syntax and promise, by re2js. */
 import { RE2JS } from 're2js'
-import { requireAnotherThread, spend, spendTime } from './work.ts'
+import { requireAnotherThread, spend, spendTime } from './work/work.ts'
 
 export interface PatternFlags {
   readonly caseInsensitive: boolean

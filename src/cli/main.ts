@@ -4,15 +4,15 @@ import { enableCompileCache } from 'node:module'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { OpenNetworkError } from '../auth/authentication.ts'
 import { VERSION } from '../http/version.ts'
-import { type Flags, readConfig } from './config.ts'
-import { ConfigError } from './config-error.ts'
-import type { EventsFlags } from './events.ts'
+import { type Flags, readConfig } from './config/config.ts'
+import { ConfigError } from './config/config-error.ts'
+import type { EventsFlags } from './commands/events.ts'
 import { EXIT, Exit } from './exit.ts'
 import { HELP } from './help.ts'
-import type { LintFlags } from './lint.ts'
-import type { MoveFlags } from './move.ts'
+import type { LintFlags } from './commands/lint.ts'
+import type { MoveFlags } from './commands/move.ts'
 import { suggestion } from './suggest.ts'
-import type { TokenFlags } from './token.ts'
+import type { TokenFlags } from './commands/token.ts'
 
 /** What only `move` understands; it understands nothing else. */
 const MOVE_OPTIONS = {
@@ -104,28 +104,28 @@ async function run(args: readonly string[]): Promise<void> {
       process.stdout.write(`${VERSION}\n`)
       break
     case 'config': {
-      const { showConfig } = await import('./show-config.ts')
+      const { showConfig } = await import('./commands/show-config.ts')
       showConfig(words, () => readConfig(flags, process.env))
       break
     }
     case 'token':
-      await (await import('./token.ts')).runToken(words, flags, readConfig(flags, process.env))
+      await (await import('./commands/token.ts')).runToken(words, flags, readConfig(flags, process.env))
       break
     case 'lint':
-      await (await import('./lint.ts')).runLint(readConfig(flags, process.env), flags)
+      await (await import('./commands/lint.ts')).runLint(readConfig(flags, process.env), flags)
       break
     case 'events':
-      await (await import('./events.ts')).runEvents(words, flags, process.env)
+      await (await import('./commands/events.ts')).runEvents(words, flags, process.env)
       break
     case 'move':
-      await (await import('./move.ts')).runMove(flags)
+      await (await import('./commands/move.ts')).runMove(flags)
       break
     case 'serve': {
       const config = readConfig(flags, process.env)
       // only this command needs the service, so the others need not wait for it to load; the next start finds it compiled
       enableCompileCache()
-      if (config.workers > 1) await (await import('./workers.ts')).serveByWorkers(config)
-      else await (await import('./serve.ts')).serve(config)
+      if (config.workers > 1) await (await import('./serve/workers.ts')).serveByWorkers(config)
+      else await (await import('./serve/serve.ts')).serve(config)
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Changes as an auditor reads them: field by field, from what to what. */
-import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
 import type { Difference } from './differences.ts'
 
 /** `from` is missing where there was nothing, `to` where nothing is left; an element that only moved has neither. */

@@ -1,6 +1,6 @@
 /** Values as watchers see them: equal ones have the same key, and what holds no value at all has none. */
 import { orderKey } from '../base/decimal.ts'
-import { type Json, isArray, isNumber, isObject, numberText } from '../base/json.ts'
+import { type Json, isArray, isNumber, isObject, numberText } from '../base/json/json.ts'
 import type { Field } from '../schema/field.ts'
 
 /** How values are looked at. */

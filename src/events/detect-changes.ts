@@ -1,7 +1,7 @@
 /** Whether something that is watched changed between two states of a document, and what. */
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { Projection } from '../lang/projection.ts'
-import type { FieldRef } from '../lang/scope.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import { type Difference, differencesBetween } from './differences.ts'

@@ -1,5 +1,5 @@
 /** What differs between two watched states of a document, each thing once, at the outermost place that tells all. */
-import { type Json, type JsonObject, isArray, isNumber, isObject, sameJson } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isNumber, isObject, sameJson } from '../base/json/json.ts'
 import type { ObjectField } from '../schema/field.ts'
 import { type Definition, elementOf, isHollow, leafKey, memberOf } from './content-key.ts'
 import { type Matching, matchElements } from './match-elements.ts'

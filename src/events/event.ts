@@ -1,5 +1,5 @@
 /** What happens to a document, and the event that a hook makes of it. */
-import type { Json, JsonObject } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
 import type { AuditEntry } from './audit.ts'
 import type { States } from './detect-changes.ts'
 

@@ -1,7 +1,7 @@
 /** What a hook makes of a change. */
-import { type JsonObject, member } from '../base/json.ts'
+import { type JsonObject, member } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
-import { compileStrip } from '../lang/strip.ts'
+import { compileStrip } from '../lang/evaluate/strip.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import { auditEntries } from './audit.ts'

@@ -1,5 +1,5 @@
 /** Which element of a watched array became which: equal ones first, then by identity, else by likeness. */
-import { type Json, isObject, member, sameJson } from '../base/json.ts'
+import { type Json, isObject, member, sameJson } from '../base/json/json.ts'
 import type { Field } from '../schema/field.ts'
 import { identityOf } from '../schema/pair-elements.ts'
 import { type Definition, type Reading, contentKey, isHollow, memberOf } from './content-key.ts'

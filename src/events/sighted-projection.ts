@@ -1,11 +1,11 @@
 /** The projections of a hook as somebody may have them, who does not see everything. */
 import { ServiceError } from '../base/errors.ts'
-import { type Json, isArray } from '../base/json.ts'
-import { parseProjection } from '../lang/parse-projection.ts'
+import { type Json, isArray } from '../base/json/json.ts'
+import { parseProjection } from '../lang/parse/parse-projection.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import { fieldsOf } from '../lang/query.ts'
-import { resolveProjection } from '../lang/resolve.ts'
-import { type FieldRef, rootScope } from '../lang/scope.ts'
+import { resolveProjection } from '../lang/resolve/resolve.ts'
+import { type FieldRef, rootScope } from '../lang/resolve/scope.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 

@@ -5,7 +5,7 @@
  */
 import { holds } from '../access/conditions.ts'
 import type { View } from '../access/view.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
 import type { Field } from '../schema/field.ts'
 import type { Event, EventHook, Happening } from './event.ts'

@@ -7,10 +7,10 @@ import { ServiceError } from '../base/errors.ts'
 import { Aborted, requireJsonOfPages } from './body.ts'
 import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
-import type { Overload } from './overload.ts'
+import type { Overload } from './observe/overload.ts'
 import type { Take } from './rate-limit.ts'
-import type { Access, Reply, Route } from './route.ts'
-import { type Router, readTarget } from './router.ts'
+import type { Access, Reply, Route } from './routes/route.ts'
+import { type Router, readTarget } from './routes/router.ts'
 
 export interface Gate {
   readonly auth: Authentication

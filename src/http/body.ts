@@ -2,10 +2,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
+import type { Json } from '../base/json/json.ts'
 import type { Limits } from '../base/limits.ts'
-import { parseJson } from '../base/parse-json.ts'
-import { timerMs } from '../base/timer.ts'
+import { parseJson } from '../base/json/parse-json.ts'
+import { timerMs } from '../base/work/timer.ts'
 import type { Holding } from './share.ts'
 
 /** Refuses what is no JSON by its headers, before a byte of it is read. */

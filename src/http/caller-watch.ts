@@ -1,7 +1,7 @@
 /** Looks again and again whether who asked may still ask, for as long as an answer is under way. */
 import type { Authentication } from '../auth/authentication.ts'
 import { ServiceError } from '../base/errors.ts'
-import { timerMs } from '../base/timer.ts'
+import { timerMs } from '../base/work/timer.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Calls back once, with why who asked may not ask any more; the result ends the watch. */

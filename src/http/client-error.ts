@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { type Code, ServiceError } from '../base/errors.ts'
 import { NOTHING } from './exchange.ts'
-import { JSON_TYPE } from './route.ts'
+import { JSON_TYPE } from './routes/route.ts'
 
 export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSocket, log: Logger): void {
   // eslint-disable-next-line no-underscore-dangle -- node's name; see ClientSocket

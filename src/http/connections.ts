@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServiceError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
-import { timerMs } from '../base/timer.ts'
+import { timerMs } from '../base/work/timer.ts'
 import { bareAnswer } from './client-error.ts'
 import { Share } from './share.ts'
 

@@ -1,6 +1,6 @@
 /** What pages of other origins may do: nothing, unless their origin is listed. Credentials of the browser never count. */
 import type { IncomingMessage } from 'node:http'
-import type { Reply } from './route.ts'
+import type { Reply } from './routes/route.ts'
 
 /** Headers for the answer to a request of a listed origin, names and values in turn. */
 export type Cors = (request: IncomingMessage) => readonly string[]

@@ -5,8 +5,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { NOBODY } from '../auth/authentication.ts'
 import type { ServiceError } from '../base/errors.ts'
-import type { Params, Route } from './route.ts'
-import type { Meter } from './metrics.ts'
+import type { Params, Route } from './routes/route.ts'
+import type { Meter } from './observe/metrics.ts'
 
 /** A row of the table with what the server keeps for it. */
 export interface Bound {

@@ -1,13 +1,13 @@
 /** One request to its reply: what it may occupy, its body, and the thread that does it. */
 import { ServiceError } from '../base/errors.ts'
-import { INLINE_STEPS, Work, during } from '../base/work.ts'
+import { INLINE_STEPS, Work, during } from '../base/work/work.ts'
 import { accountOf, charge, payerOf } from './admission.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { TRUSTED_MS, recheck, watchWork } from './caller-watch.ts'
-import { wantsStream } from './data-routes.ts'
+import { wantsStream } from './routes/data-routes.ts'
 import type { Exchange } from './exchange.ts'
 import type { Listener } from './listener.ts'
-import type { AnyReply, Route } from './route.ts'
+import type { AnyReply, Route } from './routes/route.ts'
 import { Holding, noRoom } from './share.ts'
 import {
   MAX_STREAM_BODY_BYTES,

@@ -1,6 +1,6 @@
 /** Asks the service whether it is ready, seldom enough that asking cannot be used to keep it busy. */
 import type { Service } from '../service/service.ts'
-import type { Readiness } from './route.ts'
+import type { Readiness } from './routes/route.ts'
 
 export function cachedReadiness(service: Service): () => Promise<Readiness> {
   let last: Promise<Readiness> | undefined

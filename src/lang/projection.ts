@@ -1,5 +1,5 @@
 /** Projections: which members of a document come out. A list is asked from its end: the last opinion wins. */
-import type { Json } from '../base/json.ts'
+import type { Json } from '../base/json/json.ts'
 import type { Path } from '../base/path.ts'
 import { type Query, printQuery } from './query.ts'
 import { type SortKey, printSort } from './sort.ts'

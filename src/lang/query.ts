@@ -1,9 +1,9 @@
 /**
  * Queries as a closed union of plain data, generic in how they name a field: `Query<Named>` is what was parsed,
- * `Query<FieldRef>` what was resolved against a schema. `match.ts` and `store/sql/where.ts` interpret it.
+ * `Query<FieldRef>` what was resolved against a schema. `evaluate/match.ts` and `store/sql/where.ts` interpret it.
  */
 import { unreachable } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
+import type { Json } from '../base/json/json.ts'
 import type { PatternFlags } from '../base/pattern.ts'
 
 export type CompareOp = '$eq' | '$neq' | '$lt' | '$gt' | '$lte' | '$gte'

@@ -1,6 +1,6 @@
 /** Sort keys: which field, which way. */
 import { ServiceError } from '../base/errors.ts'
-import { type Json, isArray, isObject, pointer } from '../base/json.ts'
+import { type Json, isArray, isObject, pointer } from '../base/json/json.ts'
 import type { Named } from './query.ts'
 
 export interface SortKey<F> {

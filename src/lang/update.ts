@@ -1,5 +1,5 @@
 /** Updates as plain data: a list of steps, applied in order, each seeing the effects of those before it. */
-import type { Json } from '../base/json.ts'
+import type { Json } from '../base/json/json.ts'
 import type { Query } from './query.ts'
 
 export type Update<F> = readonly UpdateStep<F>[]

@@ -1,14 +1,14 @@
 /** All metadata of the service in memory: read from the store's records, compiled when first asked for. */
 import { ServiceError } from '../base/errors.ts'
-import { parseTrusted } from '../base/json.ts'
+import { parseTrusted } from '../base/json/json.ts'
 import { once, recalled } from '../base/memo.ts'
 import type { Collection, Schema } from '../schema/schema.ts'
 import type { MetadataRecords } from '../store/store.ts'
 import { collectionOf, compileRoot, compileSchema } from './compile.ts'
-import type { Datasources } from './datastore.ts'
-import { type EntityInfo, parseEntityInfo } from './entity-info.ts'
+import type { Datasources } from './documents/datastore.ts'
+import { type EntityInfo, parseEntityInfo } from './documents/entity-info.ts'
 import type { AllRecords } from './other-stores.ts'
-import { type SchemaDocument, parseSchemaDocument } from './schema-document.ts'
+import { type SchemaDocument, parseSchemaDocument } from './documents/schema-document.ts'
 import { formsOf, isForm } from './stored-forms.ts'
 
 export interface Catalogue {

@@ -1,6 +1,6 @@
 /** Metadata documents → the `Schema` that data operations work with. */
 import { unreachable } from '../base/errors.ts'
-import { sameJson } from '../base/json.ts'
+import { sameJson } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
 import { compareText } from '../base/text.ts'
 import type {
@@ -15,16 +15,16 @@ import type {
 } from '../schema/field.ts'
 import { type Collection, type Schema, allFields } from '../schema/schema.ts'
 import { TYPES } from '../schema/types.ts'
-import type { ConstraintsDocument } from './constraints.ts'
-import type { EntityInfo } from './entity-info.ts'
+import type { ConstraintsDocument } from './documents/constraints.ts'
+import type { EntityInfo } from './documents/entity-info.ts'
 import type {
   ArrayDocument,
   FieldAccess,
   FieldDocument,
   FieldDocuments,
   ReferenceDocument,
-} from './field-document.ts'
-import type { SchemaDocument } from './schema-document.ts'
+} from './documents/field-document.ts'
+import type { SchemaDocument } from './documents/schema-document.ts'
 import { formsOf, isForm, isOpenForm, isStored, marking } from './stored-forms.ts'
 
 /** `stored` is what the collection remembers: all paths that any version ever stored there, and in which forms. */

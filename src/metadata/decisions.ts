@@ -1,9 +1,9 @@
 /** From a proposal to what the store is told: the change itself, and its record in the history. */
 import type { HistoryRecord, MetadataChange } from '../store/store.ts'
 import type { Catalogue, Entity } from './catalogue.ts'
-import { printEntityInfo } from './entity-info.ts'
-import { printSchemaDocument } from './schema-document.ts'
-import { type Proposal, settle } from './settle.ts'
+import { printEntityInfo } from './documents/entity-info.ts'
+import { printSchemaDocument } from './documents/schema-document.ts'
+import { type Proposal, settle } from './validate/validate-change.ts'
 
 export type Decision = Omit<MetadataChange, 'expectedEpoch' | 'entity'>
 

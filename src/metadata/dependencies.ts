@@ -1,9 +1,9 @@
 /** Which entities refer to which, as a tree below each root. */
 import { ServiceError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
-import { everyField } from './field-document.ts'
-import type { SchemaDocument } from './schema-document.ts'
+import { everyField } from './documents/field-document.ts'
+import type { SchemaDocument } from './documents/schema-document.ts'
 
 /** Entities that all refer to each other have more ways between them than anyone could read. */
 const MOST_NODES = 10_000

@@ -1,5 +1,5 @@
 /** What differs between two documents, as a list of changes. */
-import { type Json, type JsonObject, isArray, isObject, member, sameJson } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isObject, member, sameJson } from '../base/json/json.ts'
 
 /**
  * Each change names its path with `-` for what was and `+` for what is: both for a modification, one for a removal or

@@ -2,8 +2,8 @@
 import { ServiceError } from '../base/errors.ts'
 import type { Field, SimpleField } from '../schema/field.ts'
 import type { IndexDefinition, IndexField, Schema } from '../schema/schema.ts'
-import type { EntityInfo } from './entity-info.ts'
-import { type IndexKey, isIdIndex } from './indexes.ts'
+import type { EntityInfo } from './documents/entity-info.ts'
+import { type IndexKey, isIdIndex } from './documents/indexes.ts'
 
 /**
  * All versions are to be given: the enabled ones decide. A field that only disabled versions still have keeps its

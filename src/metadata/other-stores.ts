@@ -2,7 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import type { CollectionDefinition, MetadataRecords, Store } from '../store/store.ts'
 import type { Entity } from './catalogue.ts'
-import { presentDefinition } from './settle.ts'
+import { presentDefinition } from './validate/validate-change.ts'
 
 /** By the name of the datasource. */
 export type OtherStores = ReadonlyMap<string, Pick<Store, 'readMetadata' | 'prepareCollection'>>

@@ -1,15 +1,19 @@
 /** What each kind of change makes of an entity; pure, and checked as a whole by `settle.ts` afterwards. */
 import { ServiceError } from '../base/errors.ts'
-import { type Json, sameJson } from '../base/json.ts'
+import { type Json, sameJson } from '../base/json/json.ts'
 import { printDate } from '../schema/date.ts'
 import type { Entity } from './catalogue.ts'
-import type { Datasources } from './datastore.ts'
-import { type EntityInfo, parseEntityInfo } from './entity-info.ts'
-import { parseMetadataDocument, parseSchemaOrMetadata, printMetadataDocument } from './metadata-document.ts'
-import { isSnapshot } from './names.ts'
-import { type SchemaDocument, parseStatus } from './schema-document.ts'
-import type { Proposal } from './settle.ts'
-import { type MetadataLimits, checkInfoSizes, checkSizes, checkVersionCount } from './sizes.ts'
+import type { Datasources } from './documents/datastore.ts'
+import { type EntityInfo, parseEntityInfo } from './documents/entity-info.ts'
+import {
+  parseMetadataDocument,
+  parseSchemaOrMetadata,
+  printMetadataDocument,
+} from './documents/metadata-document.ts'
+import { isSnapshot } from './documents/names.ts'
+import { type SchemaDocument, parseStatus } from './documents/schema-document.ts'
+import type { Proposal } from './validate/validate-change.ts'
+import { type MetadataLimits, checkInfoSizes, checkSizes, checkVersionCount } from './documents/sizes.ts'
 
 export interface VersionName {
   readonly entity: string

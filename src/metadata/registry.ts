@@ -1,14 +1,14 @@
 /** The metadata of the service: which schema a request means, and every change of it, one after the other. */
 import { ServiceError } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
+import type { Json } from '../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { compareText } from '../base/text.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { HistoryRecord, Store } from '../store/store.ts'
 import { type Catalogue, EMPTY, type Entity, type Heading, readCatalogue } from './catalogue.ts'
-import type { Datasources } from './datastore.ts'
+import type { Datasources } from './documents/datastore.ts'
 import { type Decision, decideOn, wholeText } from './decisions.ts'
-import type { EntityInfo } from './entity-info.ts'
+import type { EntityInfo } from './documents/entity-info.ts'
 import { type OtherStores, prepareElsewhere, readAllRecords, tidyElsewhere } from './other-stores.ts'
 import {
   type VersionName,
@@ -21,9 +21,9 @@ import {
   proposeSchema,
   proposeStatus,
 } from './proposals.ts'
-import type { SchemaDocument } from './schema-document.ts'
-import type { Proposal } from './settle.ts'
-import type { MetadataLimits } from './sizes.ts'
+import type { SchemaDocument } from './documents/schema-document.ts'
+import type { Proposal } from './validate/validate-change.ts'
+import type { MetadataLimits } from './documents/sizes.ts'
 
 export type MetadataStore = Pick<Store, 'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readHistory'>
 

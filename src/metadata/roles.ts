@@ -1,9 +1,9 @@
 /** Which role is named where: the lists exactly as declared, nothing inherited; to which documents is left out. */
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import { compareText } from '../base/text.ts'
 import { type RoleList, roleOf } from '../schema/field.ts'
-import { everyField } from './field-document.ts'
-import type { SchemaDocument } from './schema-document.ts'
+import { everyField } from './documents/field-document.ts'
+import type { SchemaDocument } from './documents/schema-document.ts'
 
 const OPERATIONS = ['insert', 'find', 'update', 'delete'] as const
 type Operation = (typeof OPERATIONS)[number]

@@ -1,9 +1,9 @@
 /** What a store is asked to do, as plain data. Only `plan/read.ts` and `plan/write.ts` make these. */
 import { type ServiceError, unreachable } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { Step } from '../base/path.ts'
 import type { Query } from '../lang/query.ts'
-import type { FieldRef } from '../lang/scope.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Collection } from '../schema/schema.ts'

@@ -2,7 +2,7 @@
 import type { Authorized } from '../access/authorize.ts'
 import type { AllowedFind, Showing } from '../access/requests.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
-import type { FieldRef } from '../lang/scope.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import { idTypeOf } from './id-type.ts'

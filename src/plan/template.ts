@@ -4,8 +4,8 @@
  * name means; a plan that is filled in is a plan like any other.
  */
 import { randomBytes } from 'node:crypto'
-import type { Json } from '../base/json.ts'
-import { mapCompared } from '../lang/compared.ts'
+import type { Json } from '../base/json/json.ts'
+import { mapCompared } from '../lang/resolve/compared.ts'
 import type { ReadPlan } from './plan.ts'
 
 /** The text for each blank. */

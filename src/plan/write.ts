@@ -2,7 +2,7 @@
 import type { Authorized } from '../access/authorize.ts'
 import { type Rules, narrowed } from '../access/conditions.ts'
 import type { AllowedChange, AllowedInsert, AllowedSave, Select } from '../access/requests.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { Schema } from '../schema/schema.ts'
 import { idTypeOf } from './id-type.ts'
 import type { DeletePlan, InsertPlan, SaveItem, SavePlan, UpdatePlan } from './plan.ts'

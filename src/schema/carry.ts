@@ -1,5 +1,5 @@
 /** What a new state keeps of the old one without naming it: members of other versions, and members out of sight. */
-import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
 import { type Field, type Fields, isNeeded } from './field.ts'
 import { isUnseen } from './kind.ts'
 import { pairElements } from './pair-elements.ts'

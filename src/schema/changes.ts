@@ -1,5 +1,5 @@
 /** Which fields differ between two states of a document, for those who decide whether they may. */
-import { type Json, type JsonObject, isArray, isObject, sameJson } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isObject, sameJson } from '../base/json/json.ts'
 import { type Element, type Field, type Fields, isMadeAnew, willBeMade } from './field.ts'
 import { isUnseen } from './kind.ts'
 import { pairElements } from './pair-elements.ts'

@@ -1,6 +1,6 @@
 /** What a value in its stored form violates. Violations of a document are collected, none stops the others. */
 import { type Code, ServiceError } from '../base/errors.ts'
-import { type Json, isArray, isNumber, numberText } from '../base/json.ts'
+import { type Json, isArray, isNumber, numberText } from '../base/json/json.ts'
 import { orderKey } from '../base/decimal.ts'
 import { countCodePoints } from '../base/text.ts'
 import { type Faults, addFault } from './faults.ts'

@@ -3,7 +3,7 @@
  * stored form, nulls are stripped, generators fill, sizes are counted, constraints are checked: one walk for all.
  */
 import { type Code, ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, member } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isObject, member } from '../base/json/json.ts'
 import { addViolations, repeatedIdentity } from './constraints.ts'
 import { type FaultBudget, type Faults, addFault, startFaults } from './faults.ts'
 import {

@@ -1,5 +1,5 @@
 /** The fields of a schema, as the metadata documents define them, ready to be walked beside a document. */
-import type { Json, JsonObject } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
 import type { Pattern } from '../base/pattern.ts'
 import type { ValueType } from './types.ts'
 

@@ -1,6 +1,6 @@
 /** How long an `_id` may be: short enough to be a part of every index, on every store. */
 import { ServiceError } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
+import type { Json } from '../base/json/json.ts'
 
 export const MAX_ID_BYTES = 1_000
 

@@ -1,5 +1,5 @@
 /** Kinds of stored values, as JSON tells them apart: versions may give one path types of different kinds. */
-import { type Json, isArray, isNumber, isObject } from '../base/json.ts'
+import { type Json, isArray, isNumber, isObject } from '../base/json/json.ts'
 import type { Field } from './field.ts'
 import type { TypeName } from './types.ts'
 

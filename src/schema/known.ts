@@ -1,5 +1,5 @@
 /** A value without what this version of the schema does not define, and without the sizes of its arrays. */
-import { type Json, isArray, isObject } from '../base/json.ts'
+import { type Json, isArray, isObject } from '../base/json/json.ts'
 import type { Field } from './field.ts'
 import { isUnseen } from './kind.ts'
 

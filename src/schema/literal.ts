@@ -1,6 +1,6 @@
 /** Literals of updates in the stored form of the field they are meant for. */
 import { ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject } from '../base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
 import type { Element, Field } from './field.ts'
 
 /** Casts all the way down; nulls vanish from objects as they do from documents, and stay in arrays. */

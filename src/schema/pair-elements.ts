@@ -1,5 +1,5 @@
 /** Which element of an array became which: by identity where one is declared, else by being the same. */
-import { type Json, isObject, member } from '../base/json.ts'
+import { type Json, isObject, member } from '../base/json/json.ts'
 import type { Element, Field } from './field.ts'
 import { knownPart } from './known.ts'
 

@@ -1,5 +1,5 @@
 /** From the path of a field to the fields on the way, and to the place of its definition. */
-import { pointer } from '../base/json.ts'
+import { pointer } from '../base/json/json.ts'
 import { isIndex } from '../base/path.ts'
 import type { Field } from './field.ts'
 import type { Schema } from './schema.ts'

@@ -8,7 +8,7 @@ import {
   isObject,
   numberFrom,
   numberText,
-} from '../base/json.ts'
+} from '../base/json/json.ts'
 import { compareText } from '../base/text.ts'
 import { parseDate } from './date.ts'
 

@@ -1,10 +1,10 @@
 /** Bulk: many requests in one, each answered as if it had been sent alone, or all of them together or not at all. */
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
-import { restEvery } from '../base/rest.ts'
-import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../base/work.ts'
-import type { Bulk, BulkEntry, BulkOperation } from './read-bulk.ts'
+import type { Json } from '../base/json/json.ts'
+import { restEvery } from '../base/work/rest.ts'
+import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../base/work/work.ts'
+import type { Bulk, BulkEntry, BulkOperation } from './request/bulk-request.ts'
 import { type DataResponse, type JsonText, failed, printResponse } from './response.ts'
 import type { RequestContext, Target } from './service.ts'
 

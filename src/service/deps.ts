@@ -1,7 +1,7 @@
 /** What operations need from outside, each as an argument: no operation reaches for a clock or a store by itself. */
 import type { Limits } from '../base/limits.ts'
-import { Work } from '../base/work.ts'
-import type { Hook } from '../metadata/hooks.ts'
+import { Work } from '../base/work/work.ts'
+import type { Hook } from '../metadata/documents/hooks.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Bounds, Store, StoreSession } from '../store/store.ts'
 import type { Target } from './service.ts'

@@ -3,9 +3,9 @@ import { parseLocation } from '../base/location.ts'
 import type { Finding } from '../metadata/lint/subject.ts'
 import { openRegistry } from '../metadata/registry.ts'
 import { openStore } from '../store/open.ts'
-import { findingsIn } from './access-reports.ts'
+import { findingsIn } from './metadata/access-reports.ts'
 import { type Datasource, OpenError } from './open.ts'
-import { refuseAbsent } from './refuse-absent.ts'
+import { refuseAbsent } from './require-store.ts'
 
 export interface EntityFindings {
   readonly entity: string

@@ -1,6 +1,6 @@
 /** Locks that clients agree on among themselves: they guard nothing here, and callers name their owners freely. */
 import { ServiceError, unreachable } from '../base/errors.ts'
-import { type Json, type JsonObject, isObject, pointer } from '../base/json.ts'
+import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
 import { TYPES } from '../schema/types.ts'
 import type { LockOperation, LockOutcome, LockRequest } from '../store/store.ts'
 import type { Deps } from './deps.ts'

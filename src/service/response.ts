@@ -1,6 +1,6 @@
 /** The data response document, and the one place that prints it. */
 import { CODES, type ErrorObject, type ServiceError } from '../base/errors.ts'
-import type { Json } from '../base/json.ts'
+import type { Json } from '../base/json/json.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** JSON that is text already: stored documents pass through without being parsed and printed again. */

@@ -1,10 +1,10 @@
 /** Everything Smalt can do, as functions of a caller and a request; HTTP is one way to reach it. */
 import type { Caller } from '../access/caller.ts'
-import type { Json } from '../base/json.ts'
-import type { Work } from '../base/work.ts'
+import type { Json } from '../base/json/json.ts'
+import type { Work } from '../base/work/work.ts'
 import type { HangUp } from './deps.ts'
 import type { LockResult } from './locks.ts'
-import type { Loan } from '../base/loan.ts'
+import type { Loan } from '../base/work/loan.ts'
 import type { DataResponse, JsonText } from './response.ts'
 
 /** What the path of a data request names, and whether somebody still waits for the answer. */

@@ -1,5 +1,5 @@
 /** Events in the form that others know: CloudEvents 1.0, structured. */
-import { type Json, type JsonObject, member } from '../base/json.ts'
+import { type Json, type JsonObject, member } from '../base/json/json.ts'
 import type { KeptEvent } from '../store/events.ts'
 
 /** `seen` is the event as the sink may see it. */

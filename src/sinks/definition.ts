@@ -1,6 +1,6 @@
 /** What people say of a sink: read and checked once, kept as text, shown without its secret. */
-import { type Json, type JsonObject, isObject, parseTrusted } from '../base/json.ts'
-import { Type, compileShape } from '../base/shape.ts'
+import { type Json, type JsonObject, isObject, parseTrusted } from '../base/json/json.ts'
+import { Type, compileShape } from '../base/json/shape.ts'
 import type { EventFilter } from '../store/events.ts'
 import { hostOf } from './host.ts'
 import { isPrivateAddress } from './addresses.ts'
@@ -10,7 +10,7 @@ import {
   type NatsReading,
   readNats,
   showCredentials,
-} from './nats-definition.ts'
+} from './nats/nats-definition.ts'
 import { refusal } from './refusal.ts'
 import { secretKey } from './signature.ts'
 

@@ -1,5 +1,5 @@
 /** Told what happens to sinks, for metrics and logs; nothing of it holds a secret. */
-import type { Overview } from './delivery-state.ts'
+import type { Overview } from './delivery/delivery-state.ts'
 
 export interface Observer {
   delivered?(sink: string, seconds: number): void

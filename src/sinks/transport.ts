@@ -1,5 +1,5 @@
 /** How an event gets to where it is awaited; each kind of sink has one of these. */
-import type { JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json/json.ts'
 import type { SinkDefinition } from './definition.ts'
 
 export interface Transport extends AsyncDisposable {

@@ -1,7 +1,7 @@
 /** Opens the store that a location names. */
 import { LOCATION_FORMS, parseLocation } from '../base/location.ts'
-import { LocationError } from './postgres/location.ts'
-import type { Borrow } from '../base/loan.ts'
+import { LocationError } from './postgres/connection/location.ts'
+import type { Borrow } from '../base/work/loan.ts'
 import { attachSqliteStore, openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 

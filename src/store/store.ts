@@ -1,15 +1,15 @@
 /** Where documents live: the one seam behind which databases differ. `test/store/contract.ts` defines correct. */
-import type { Json, JsonObject } from '../base/json.ts'
-import type { Work } from '../base/work.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
+import type { Work } from '../base/work/work.ts'
 import type { Query } from '../lang/query.ts'
-import type { FieldRef } from '../lang/scope.ts'
+import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
-import type { Archive } from './archive.ts'
+import type { Archive } from './transfer.ts'
 import type { EventStore } from './events.ts'
-import type { Loan } from '../base/loan.ts'
-import type { PastRequest, PastVersion } from './past.ts'
+import type { Loan } from '../base/work/loan.ts'
+import type { PastRequest, PastVersion } from './history.ts'
 import type { SinkStore } from './sinks.ts'
 
 export interface Store extends EventStore, AsyncDisposable {

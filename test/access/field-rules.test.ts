@@ -1,7 +1,7 @@
 /** Row rules of fields: a field that is one's own in some documents only, and what may be asked about it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import { EVERYTHING, dataErrorCodes, documentsOf } from '../support/service.ts'
 import type { Tenant } from '../support/shared-service.ts'

@@ -1,7 +1,7 @@
 /** Ways in which systems like this one have told what they should have kept to themselves: each is closed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import { ADMIN, callerWith, documentsOf } from '../support/service.ts'
 import { type Tenant, openTenant } from '../support/shared-service.ts'

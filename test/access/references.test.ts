@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING, documentsOf, metadataDocument, openTestService } from '../support/service.ts'
 import type { Tenant } from '../support/shared-service.ts'
 import { type Answer, BOSS, READERS, answer, callerAs, equals, idsIn, plain } from './ruled.ts'

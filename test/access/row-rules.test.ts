@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import { EVERYTHING, dataErrorCodes, documentsOf } from '../support/service.ts'
 import type { Tenant } from '../support/shared-service.ts'

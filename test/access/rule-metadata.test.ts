@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, ANYONE, metadataDocument, openTestService } from '../support/service.ts'
 import { equals } from './ruled.ts'
 

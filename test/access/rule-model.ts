@@ -1,6 +1,6 @@
 /** What a caller may see and do under row rules, said once more and independently, for the random test. */
 import type { Caller } from '../../src/access/caller.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 
 export type List = readonly (string | { readonly role: string; readonly where: Where })[]
 

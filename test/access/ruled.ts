@@ -1,7 +1,7 @@
 /** What the tests of row rules share: callers with names and claims, and every way to read. */
 import assert from 'node:assert/strict'
 import { type Caller, PERMISSIONS } from '../../src/access/caller.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import { EVERYTHING, documentsOf } from '../support/service.ts'
 import { type Tenant, openTenant } from '../support/shared-service.ts'

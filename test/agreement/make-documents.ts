@@ -1,5 +1,5 @@
 /** Random schemas, documents that fit them, and indexes over them. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from './chance.ts'
 import { type ArrayNode, type Node, type ObjectNode, type Simple, type Type, familyOf } from './model.ts'
 import { NAMES, POOLS } from './pools.ts'

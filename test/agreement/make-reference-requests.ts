@@ -1,5 +1,5 @@
 /** Random find requests that lead through references, in all that a query and a projection can say. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from './chance.ts'
 import { makeProjection, makeQuery, makeRange, makeSort } from './make-requests.ts'
 import { type Entities, type Followed, type Reference, unfolded } from './references-model.ts'

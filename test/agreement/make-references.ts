@@ -1,5 +1,5 @@
 /** Random entities that refer to each other, with documents whose few values often meet. */
-import { type Json, type JsonObject, parseTrusted } from '../../src/base/json.ts'
+import { type Json, type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
 import type { Chance } from './chance.ts'
 import { makeValue } from './make-documents.ts'
 import {

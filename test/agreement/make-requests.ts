@@ -1,6 +1,6 @@
 /** Random find requests over a schema: the whole grammar of queries, sorts, ranges and projections. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { numberText, isNumber } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { numberText, isNumber } from '../../src/base/json/json.ts'
 import type { Chance } from './chance.ts'
 import { type ArrayNode, type Family, type Node, type ObjectNode, type Simple, familyOf } from './model.ts'
 import { DATE_SPELLINGS, PATTERNS, POOLS } from './pools.ts'

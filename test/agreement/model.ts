@@ -1,5 +1,5 @@
 /** Schemas as the agreement test sees them: its own small model, so that nothing of the subject explains the subject. */
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { memoized } from '../../src/base/memo.ts'
 
 export type Type =

@@ -3,9 +3,9 @@
  * each write some random requests. What they were answered, by the service and by the evaluator on the documents of
  * that moment, they must be answered as of that moment for ever after.
  */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { microseconds } from '../../src/store/clock.ts'
-import { printMoment } from '../../src/store/past.ts'
+import { printMoment } from '../../src/store/history.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import type { ReferencesService } from '../support/references-service.ts'
 import { ADMIN, EVERYTHING, documentsOf } from '../support/service.ts'

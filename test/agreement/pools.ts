@@ -1,5 +1,5 @@
 /** Small pools of values, so that random queries hit random documents; the odd ones are the point. */
-import { type Json, parseTrusted } from '../../src/base/json.ts'
+import { type Json, parseTrusted } from '../../src/base/json/json.ts'
 import type { Type } from './model.ts'
 
 const numbers = (...texts: readonly string[]): readonly Json[] => texts.map(parseTrusted)

@@ -1,5 +1,5 @@
 /** Smaller forms of a value: without an element, without a member, or one of its parts in its place. */
-import { type Json, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, isArray, isObject } from '../../src/base/json/json.ts'
 
 export function* reductions(value: Json): Generator<Json> {
   if (isArray(value)) {

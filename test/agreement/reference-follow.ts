@@ -2,7 +2,7 @@
  * Which references a request follows, from the words of the reference: those that a query leads to or through, and those
  * that a pattern of the projection names, not by `*`. Nothing here is shared with `src/lang`.
  */
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import type { Node } from './model.ts'
 import { folded } from './reference-query.ts'
 import type { Entities, Entity, Followed, Reference } from './references-model.ts'

@@ -2,7 +2,7 @@
  * References a second time, the naive way: every document of the other entity is put where the reference stands, and
  * the reference's query is asked of each from there. Nothing here is shared with `src/lang`.
  */
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import { type Position, compareDocuments, matches, valueAt } from './reference-query.ts'
 import { project } from './reference-projection.ts'
 import {

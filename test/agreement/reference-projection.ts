@@ -2,7 +2,7 @@
  * Projections a second time: for every path of the document each item is asked for its opinion, from the last to the
  * first, exactly as docs/reference/projection.md tells it. Nothing here is shared with `src/lang`.
  */
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import {
   type Place,
   type Position,

@@ -4,7 +4,14 @@
  * shared with `src/lang`.
  */
 import { RE2JS } from 're2js'
-import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../../src/base/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isNumber,
+  isObject,
+  numberText,
+} from '../../src/base/json/json.ts'
 import type { Node, ObjectNode, Type } from './model.ts'
 
 /** Steps from the root to one value; a number is the position in an array. */

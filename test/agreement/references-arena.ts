@@ -1,9 +1,9 @@
 /** Entities that refer to each other, their documents, and everyone who can be asked about them. */
 import { ServiceError } from '../../src/base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, parseTrusted } from '../../src/base/json.ts'
-import { compileSort } from '../../src/lang/order.ts'
-import { resolveSort } from '../../src/lang/resolve.ts'
-import { rootScope } from '../../src/lang/scope.ts'
+import { type Json, type JsonObject, isArray, isObject, parseTrusted } from '../../src/base/json/json.ts'
+import { compileSort } from '../../src/lang/evaluate/order.ts'
+import { resolveSort } from '../../src/lang/resolve/resolve.ts'
+import { rootScope } from '../../src/lang/resolve/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import { compareValues } from '../../src/schema/types.ts'

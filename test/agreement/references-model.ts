@@ -1,5 +1,5 @@
 /** Entities that refer to each other, as the agreement test sees them: what is declared, and what a request unfolds. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { type Node, type ObjectNode, printFields, withPredefined } from './model.ts'
 
 export interface Reference {

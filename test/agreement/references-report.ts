@@ -1,5 +1,5 @@
 /** What a difference looks like when it is as small as it gets: fewer clauses, then fewer documents. */
-import { type Json, type JsonObject, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isObject } from '../../src/base/json/json.ts'
 import { ADMIN } from '../support/service.ts'
 import type { ReferenceRequest } from './make-reference-requests.ts'
 import { reductions } from './reductions.ts'

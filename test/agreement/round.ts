@@ -4,15 +4,22 @@
  * answers must be the same.
  */
 import { ServiceError } from '../../src/base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, parseTrusted, sameJson } from '../../src/base/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isObject,
+  parseTrusted,
+  sameJson,
+} from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { compileQuery } from '../../src/lang/match.ts'
-import { compileSort } from '../../src/lang/order.ts'
-import { parseProjection } from '../../src/lang/parse-projection.ts'
-import { parseQuery } from '../../src/lang/parse-query.ts'
-import { compileProjection } from '../../src/lang/project.ts'
-import { resolveProjection, resolveQuery, resolveSort } from '../../src/lang/resolve.ts'
-import { rootScope } from '../../src/lang/scope.ts'
+import { compileQuery } from '../../src/lang/evaluate/match.ts'
+import { compileSort } from '../../src/lang/evaluate/order.ts'
+import { parseProjection } from '../../src/lang/parse/parse-projection.ts'
+import { parseQuery } from '../../src/lang/parse/parse-query.ts'
+import { compileProjection } from '../../src/lang/evaluate/project.ts'
+import { resolveProjection, resolveQuery, resolveSort } from '../../src/lang/resolve/resolve.ts'
+import { rootScope } from '../../src/lang/resolve/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import { compareValues } from '../../src/schema/types.ts'

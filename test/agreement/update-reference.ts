@@ -2,7 +2,14 @@
  * Updates a second time, slowly and straight from the words of docs/reference: every step makes a whole new document,
  * by positions that are looked up again each time. Nothing here is shared with `src/lang`.
  */
-import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../../src/base/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isNumber,
+  isObject,
+  numberText,
+} from '../../src/base/json/json.ts'
 import type { Node, ObjectNode, Type } from './model.ts'
 import {
   type Position,

@@ -1,5 +1,5 @@
 /** Random update expressions over a schema: the whole grammar, nearly all of it with a meaning. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from './chance.ts'
 import { makeValue } from './make-documents.ts'
 import { type Found, type Scope, inside, makeLiteral, makeQuery, pickField } from './make-requests.ts'

@@ -3,7 +3,7 @@
  * delete the services, one of them with indexes, must have answered as the model says; in the end they hold what it
  * holds.
  */
-import { type Json, type JsonObject, sameJson } from '../../src/base/json.ts'
+import { type Json, type JsonObject, sameJson } from '../../src/base/json/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import { ADMIN, EVERYTHING, type TestService, documentsOf } from '../support/service.ts'
 import { type Chance, sample } from './chance.ts'

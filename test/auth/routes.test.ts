@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PERMISSIONS, type Permission } from '../../src/access/caller.ts'
 import { addToken } from '../../src/auth/token-file.ts'
-import type { Route } from '../../src/http/route.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import type { Route } from '../../src/http/routes/route.ts'
+import { ROUTES } from '../../src/http/routes/routes.ts'
 import { type AuthServer, bearer, scratch, startAuthServer } from './harness.ts'
 
 /** All that may be asked without credentials; whoever adds to it has thought about it. */

@@ -1,7 +1,7 @@
 /** Requests that are JSON but make no sense: every key with every wrong type, limits, names that bite. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { startTestServer } from '../support/server.ts'
 import { metadataDocument } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { memberCutter } from '../../src/base/cut-members.ts'
+import { memberCutter } from '../../src/base/json/cut-members.ts'
 import { SEED } from '../support/seed.ts'
 
 const ROWS: readonly (readonly [text: string, names: readonly string[], expected: string])[] = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type FairQueueOptions, type Release, createFairQueue } from '../../src/base/fair-queue.ts'
+import { type FairQueueOptions, type Release, createFairQueue } from '../../src/base/work/fair-queue.ts'
 import { SEED } from '../support/seed.ts'
 
 const ROOMY = { maxWaitMs: 60_000, maxWaiting: 1_000, maxWaitingPerCaller: 1_000 }

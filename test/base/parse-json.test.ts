@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { SEED } from '../support/seed.ts'
 import { type Code, ServiceError } from '../../src/base/errors.ts'
-import { isNumber, member, numberText, parseTrusted, pointer, sameJson } from '../../src/base/json.ts'
-import { hasEscapedKey } from '../../src/base/json-text.ts'
-import { parseByHand } from '../../src/base/parse-by-hand.ts'
-import { parseJson } from '../../src/base/parse-json.ts'
+import { isNumber, member, numberText, parseTrusted, pointer, sameJson } from '../../src/base/json/json.ts'
+import { hasEscapedKey } from '../../src/base/json/json-text.ts'
+import { parseByHand } from '../../src/base/json/parse-by-hand.ts'
+import { parseJson } from '../../src/base/json/parse-json.ts'
 
 fc.configureGlobal({ seed: SEED })
 

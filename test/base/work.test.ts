@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TooMuchForThisThread, Work, during, spend } from '../../src/base/work.ts'
+import { TooMuchForThisThread, Work, during, spend } from '../../src/base/work/work.ts'
 
 const TOO_LARGE = (): Error => new Error('too large')
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { maskLocation } from '../../src/base/location.ts'
-import { type Flags, limitVariable, readConfig } from '../../src/cli/config.ts'
-import { ConfigError } from '../../src/cli/config-error.ts'
-import type { Environment } from '../../src/cli/settings.ts'
+import { type Flags, limitVariable, readConfig } from '../../src/cli/config/config.ts'
+import { ConfigError } from '../../src/cli/config/config-error.ts'
+import type { Environment } from '../../src/cli/config/settings.ts'
 import { suggestion } from '../../src/cli/suggest.ts'
 
 const DEFAULTS = {

@@ -1,7 +1,7 @@
 /** Two clients on two documents: every order of their steps, and many unordered ones, must lose and tear nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { sample } from '../agreement/chance.ts'
 import { SEED } from '../support/seed.ts'
 import { ADMIN, type TestService, documentsOf, openTestService } from '../support/service.ts'

@@ -1,7 +1,7 @@
 /** Metadata that changes while documents are written: no document may miss an index, none may be refused for it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { ADMIN, documentsOf, openTestService } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import type { Answer } from '../support/server.ts'
 import { metadataDocument } from '../support/service.ts'

@@ -1,5 +1,5 @@
 /** The entity `t` and the document D1 that most cases speak of. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 
 const array = (type: string): JsonObject => ({ type: 'array', items: { type } })
 

@@ -1,5 +1,5 @@
 /** Entities that refer to each other in the ways that the cases about references are about, and their documents. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 
 const string = { type: 'string' }
 const integer = { type: 'integer' }

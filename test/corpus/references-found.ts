@@ -1,5 +1,5 @@
 /** Differences that the agreement test found, as small as it could make them, so that they are never found again. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Held } from './references-entities.ts'
 
 /** Cases that share their documents. */

@@ -3,7 +3,7 @@
  * where the answer is another one here, the rule says so. Rows named P are what its users complained of.
  */
 import type { Code } from '../../src/base/errors.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 
 export interface ReferenceCase {
   readonly rule: string

@@ -1,7 +1,7 @@
 /** Runs the tables about references on every placing of the entities, and what cannot be told by a table. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import { PLACINGS, type ReferencesService, openReferencesService } from '../support/references-service.ts'
 import { ADMIN, ANYONE, callerWith, codeOf, documentsOf } from '../support/service.ts'

@@ -1,7 +1,7 @@
 /** Runs the tables about the GET forms. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { ADMIN, type TestService, codeOf, documentsOf, json, openTestService } from '../support/service.ts'
 import { SIMPLE_CASES, SIMPLE_PROJECTIONS, SIMPLE_REFUSALS } from './simple-find.ts'

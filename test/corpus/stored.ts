@@ -1,6 +1,6 @@
 /** What becomes of documents that are sent: conversions, constraints, generators, predefined fields. */
 import type { Code } from '../../src/base/errors.ts'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 
 /** Type, what is sent, what comes back; undefined when it is refused. */
 export type Conversion = readonly [type: string, sent: string, stored: string | undefined]

@@ -1,7 +1,7 @@
 /** One path of two types in two versions: what each makes of the other's values, on every kind of store. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Json, type JsonObject, sameJson } from '../../src/base/json.ts'
+import { type Json, type JsonObject, sameJson } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
 import type { StoreKind } from '../../src/store/store.ts'

@@ -1,5 +1,5 @@
 /** What a version makes of values that another version wrote, as a table: each value is stored by the version that has its type. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 
 const array = (type: string): JsonObject => ({ type: 'array', items: { type } })
 const object = (fields: JsonObject): JsonObject => ({ type: 'object', fields })

@@ -1,6 +1,6 @@
 /** What clients sent and what they were told, compared with what is stored in the end. */
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { type Chance, chanceFrom } from '../support/seeded.ts'
 import { SEED } from '../support/seed.ts'
 import { textOf } from '../support/service.ts'

@@ -1,7 +1,7 @@
 /** Pages of the documentation as the tests read them: fenced blocks in order, and what they claim. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Json, isArray, isObject, sameJson } from '../../src/base/json.ts'
+import { type Json, isArray, isObject, sameJson } from '../../src/base/json/json.ts'
 
 export interface Block {
   /** What stands after the fence, such as `sh` or `json query`. */

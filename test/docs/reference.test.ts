@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import {
   ANYONE,

@@ -1,11 +1,11 @@
 /** What counts as a change, and by which paths it is told. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { detectChanges } from '../../src/events/detect-changes.ts'
-import { parseProjection } from '../../src/lang/parse-projection.ts'
-import { resolveProjection } from '../../src/lang/resolve.ts'
-import { rootScope } from '../../src/lang/scope.ts'
+import { parseProjection } from '../../src/lang/parse/parse-projection.ts'
+import { resolveProjection } from '../../src/lang/resolve/resolve.ts'
+import { rootScope } from '../../src/lang/resolve/scope.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { jsonObject } from '../support/service.ts'
 

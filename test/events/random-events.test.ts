@@ -11,7 +11,7 @@ import {
   isObject,
   numberText,
   sameJson,
-} from '../../src/base/json.ts'
+} from '../../src/base/json/json.ts'
 import type { States } from '../../src/events/detect-changes.ts'
 import type { Event, EventHook } from '../../src/events/event.ts'
 import { visibleEvent } from '../../src/events/visible-event.ts'

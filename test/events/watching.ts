@@ -1,9 +1,9 @@
 /** Hooks and events for tests: schemas and hooks as metadata would declare them, without a service. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Action, Event, EventHook } from '../../src/events/event.ts'
 import { makeEvent } from '../../src/events/make-event.ts'
 import type { States } from '../../src/events/detect-changes.ts'
-import { parseHooks } from '../../src/metadata/hooks.ts'
+import { parseHooks } from '../../src/metadata/documents/hooks.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 
 export const DATE = '20260102T03:04:05.678+0000'

@@ -1,6 +1,6 @@
 /** Spoils sound requests: their structure, values, keys, bytes, paths and headers. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { isArray, isObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { isArray, isObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../support/seeded.ts'
 import type { Request } from './requests.ts'
 

@@ -1,5 +1,5 @@
 /** Sound requests of every route: what the fuzz test sets out from. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { metadataDocument } from '../support/service.ts'
 import { COUNTRY, COUNTRY_INFO, EVERYTHING } from '../seed/fixture.ts'
 

@@ -1,6 +1,6 @@
 /** Documents as they are sent become documents as they are stored, and are compared with what was stored before. */
 import type { WriteSight } from '../../src/access/requests.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { carryMembers } from '../../src/schema/carry.ts'
 import { changedFields } from '../../src/schema/changes.ts'
@@ -8,7 +8,7 @@ import { type Sources, prepareDocument } from '../../src/schema/document.ts'
 import { faultBudget } from '../../src/schema/faults.ts'
 import { pairElements } from '../../src/schema/pair-elements.ts'
 import type { ArrayField, Field } from '../../src/schema/field.ts'
-import { faultsOfNew, listPaths } from '../../src/service/denials.ts'
+import { faultsOfNew, listPaths } from '../../src/service/write/denials.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { type Case, many, testGrowth } from './growth.ts'
 

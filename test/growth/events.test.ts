@@ -1,5 +1,5 @@
 /** Which changes hooks are told of. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { eventOf, hookOf } from '../events/watching.ts'
 import { many, testGrowth } from './growth.ts'

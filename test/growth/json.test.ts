@@ -1,7 +1,7 @@
 /** Reading JSON, of callers and of our own, and everything that looks at its text. */
-import { memberCutter } from '../../src/base/cut-members.ts'
-import { cloneJson, parseTrusted, pointer, sameJson } from '../../src/base/json.ts'
-import { parseJson } from '../../src/base/parse-json.ts'
+import { memberCutter } from '../../src/base/json/cut-members.ts'
+import { cloneJson, parseTrusted, pointer, sameJson } from '../../src/base/json/json.ts'
+import { parseJson } from '../../src/base/json/parse-json.ts'
 import { type Case, flat, many, refused, testGrowth } from './growth.ts'
 
 /** The same text is read as a request, and where it is sound as a stored document, too. */

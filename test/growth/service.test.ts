@@ -1,8 +1,8 @@
 /** Whole requests on SQLite, as callers send them. */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { parseJson } from '../../src/base/parse-json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseJson } from '../../src/base/json/parse-json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { EVERYTHING, type TestService, callerWith, openTestService } from '../support/service.ts'
 import { flat, many, testGrowth } from './growth.ts'

@@ -1,6 +1,6 @@
 /** Values become what is stored: numbers, dates, texts. */
 import { addDecimals, orderKey, parseDecimal } from '../../src/base/decimal.ts'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { parsePath } from '../../src/base/path.ts'
 import { countCodePoints, foldCase } from '../../src/base/text.ts'
 import { TYPES, type TypeName } from '../../src/schema/types.ts'

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { CODES } from '../../src/base/errors.ts'
-import { ROUTES } from '../../src/http/routes.ts'
-import { terminal } from '../../src/http/terminal.ts'
-import { logTo } from '../../src/http/log.ts'
+import { ROUTES } from '../../src/http/routes/routes.ts'
+import { terminal } from '../../src/http/observe/terminal.ts'
+import { logTo } from '../../src/http/observe/log.ts'
 import { type Harness, start } from './harness.ts'
-import { createMetrics } from '../../src/http/metrics.ts'
+import { createMetrics } from '../../src/http/observe/metrics.ts'
 
 let http: Harness
 before(async () => {

@@ -1,5 +1,5 @@
 /** Entities whose changes the tests of events watch. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import assert from 'node:assert/strict'
 import type { TestServer } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 /** A service that answers what it was asked, so that tests see what HTTP made of a request. */
 import type { Caller } from '../../src/access/caller.ts'
 import { ServiceError } from '../../src/base/errors.ts'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { type DataResponse, failed } from '../../src/service/response.ts'
 import type {
   DataService,

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { Exchange } from '../../src/http/exchange.ts'
-import { sendReply } from '../../src/http/send-reply.ts'
+import { sendReply } from '../../src/http/send/send-reply.ts'
 import { Share } from '../../src/http/share.ts'
 import { askServer } from '../support/server.ts'
 

@@ -1,8 +1,8 @@
 /** Sinks over HTTP: made, shown, replaced and removed; told of events as their roles see them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
-import type { EventSettings } from '../../src/service/sink-settings.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
+import type { EventSettings } from '../../src/service/sinks/sink-settings.ts'
 import { startTestServer } from '../support/server.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { change, defineSandwich, defineSecret, insert, remove } from './events-kitchen.ts'

@@ -1,7 +1,7 @@
 /** Requests that threads beside the main one carry out: the same answers, nothing lost, and nobody kept waiting. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { type StoreKind } from '../../src/store/store.ts'
 import { type Answer, type TestServer, startTestServer } from '../support/server.ts'
 import { chooseStore } from '../support/store-kind.ts'

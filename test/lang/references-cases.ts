@@ -1,6 +1,6 @@
 /** Queries about the customers of the fixture: whom they find, and which of them are refused. */
 import type { Code } from '../../src/base/errors.ts'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 
 export const is = (field: string, rvalue: Json): Json => ({ field, op: '=', rvalue })
 const isNot = (field: string, rvalue: Json): Json => ({ field, op: '!=', rvalue })

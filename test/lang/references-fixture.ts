@@ -1,5 +1,5 @@
 /** Shops as the tests of references see them: customers, their orders, and what was ordered. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { createEvaluator } from '../support/references-evaluator.ts'

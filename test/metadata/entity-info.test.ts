@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Code } from '../../src/base/errors.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { parseEntityInfo, printEntityInfo } from '../../src/metadata/entity-info.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseEntityInfo, printEntityInfo } from '../../src/metadata/documents/entity-info.ts'
 import { CONFIGURED, assertCode, infoOf } from './samples.ts'
 
 const parse = (value: Json) => parseEntityInfo(value, '', CONFIGURED)

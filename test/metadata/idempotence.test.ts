@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { SEED } from '../support/seed.ts'
 
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { isIndex } from '../../src/base/path.ts'
-import { parseEntityInfo, printEntityInfo } from '../../src/metadata/entity-info.ts'
+import { parseEntityInfo, printEntityInfo } from '../../src/metadata/documents/entity-info.ts'
 import { compileSchema } from '../../src/metadata/compile.ts'
-import { parseSchemaDocument, printSchemaDocument } from '../../src/metadata/schema-document.ts'
+import { parseSchemaDocument, printSchemaDocument } from '../../src/metadata/documents/schema-document.ts'
 import { CONFIGURED, json, schemaOf } from './samples.ts'
 
 fc.configureGlobal({ seed: SEED })

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reachOf, reachesIn } from '../../src/access/reach.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { compileSchema } from '../../src/metadata/compile.ts'
-import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
+import { parseEntityInfo } from '../../src/metadata/documents/entity-info.ts'
 import { lint } from '../../src/metadata/lint/lint.ts'
 import type { Finding, Others } from '../../src/metadata/lint/subject.ts'
-import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
+import { parseSchemaDocument } from '../../src/metadata/documents/schema-document.ts'
 import { CONFIGURED, infoOf, schemaOf, versionOf } from './samples.ts'
 
 const string = { type: 'string' }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 
 import { type Code, ServiceError } from '../../src/base/errors.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { parseJson } from '../../src/base/parse-json.ts'
-import type { Datasources } from '../../src/metadata/datastore.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseJson } from '../../src/base/json/parse-json.ts'
+import type { Datasources } from '../../src/metadata/documents/datastore.ts'
 
 export const CONFIGURED: Datasources = {
   backends: ['sqlite', 'postgres'],

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Code } from '../../src/base/errors.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { printMetadataDocument } from '../../src/metadata/metadata-document.ts'
-import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
-import { parseSchemaDocument, printSchemaDocument } from '../../src/metadata/schema-document.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { printMetadataDocument } from '../../src/metadata/documents/metadata-document.ts'
+import { parseEntityInfo } from '../../src/metadata/documents/entity-info.ts'
+import { parseSchemaDocument, printSchemaDocument } from '../../src/metadata/documents/schema-document.ts'
 import { CONFIGURED, assertCode, json, schemaOf } from './samples.ts'
 
 const parse = (value: Json) => parseSchemaDocument(value, '')

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { Service } from '../../src/service/service.ts'
 import { eventually } from '../auth/harness.ts'
 import { type TestService, callerWith, openTestService } from '../support/service.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
-import { type Json, member } from '../../src/base/json.ts'
+import { type Json, member } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import type { DataService, Service } from '../../src/service/service.ts'
 import { SEED } from '../support/seed.ts'

@@ -1,5 +1,12 @@
 /** Documents that fit a world, in pairs: the same to its caller, and drawn anew in all that the caller may not read. */
-import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../../src/base/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isNumber,
+  isObject,
+  numberText,
+} from '../../src/base/json/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import type { Node, ObjectNode, Simple } from '../agreement/model.ts'
 import { POOLS } from '../agreement/pools.ts'

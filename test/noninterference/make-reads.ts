@@ -1,5 +1,5 @@
 /** Random reads, half of them of what the caller may see and half of them reaching for what they may not. */
-import { type Json, type JsonObject, isNumber, numberText } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isNumber, numberText } from '../../src/base/json/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import {
   makeLiteral,

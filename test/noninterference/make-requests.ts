@@ -1,5 +1,5 @@
 /** Random requests over every route: which one, in which form, by whom. */
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import { memoized } from '../../src/base/memo.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { pickField } from '../agreement/make-requests.ts'

@@ -1,5 +1,5 @@
 /** Random worlds: schemas in several versions with random lists of roles, constraints, generators and indexes. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { makeIndexes, makeSchema } from '../agreement/make-documents.ts'
 import { makeProjection } from '../agreement/make-requests.ts'

@@ -1,5 +1,5 @@
 /** Random writes, many of them close to what the caller may not see: around it, over it, and by its name. */
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { makeRequest } from '../agreement/make-requests.ts'
 import { withPredefined } from '../agreement/model.ts'

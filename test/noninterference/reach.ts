@@ -1,5 +1,5 @@
 /** What a request may name when it is led on by references: fields of several entities, in sight or out of it. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { makeProjection, makeQuery } from '../agreement/make-requests.ts'
 import type { ObjectNode } from '../agreement/model.ts'

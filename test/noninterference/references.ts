@@ -1,6 +1,6 @@
 /** References between the worlds of one scene: by keys that often meet, some of them out of the caller's sight. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { isArray, isObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { isArray, isObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../agreement/chance.ts'
 import {
   type Scope,

@@ -1,5 +1,5 @@
 /** A request as both sides get it, with placeholders for what is another text on each of them. */
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 
 export interface Request {
   /** The `operationId` of the route that it is for. */

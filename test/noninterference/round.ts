@@ -1,5 +1,5 @@
 /** One round: a random world in two databases that are the same to its caller, and many requests to both. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { type Chance, sampleEvenly } from '../agreement/chance.ts'
 import { makePairs, makeUnknown } from './make-documents.ts'
 import { makeSearches } from './make-reads.ts'

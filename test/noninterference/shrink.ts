@@ -1,5 +1,5 @@
 /** From a sequence of requests that tells the sides apart to the smallest one that still does. */
-import { type Json, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, isArray, isObject } from '../../src/base/json/json.ts'
 import type { Request } from './request.ts'
 import type { Sides } from './sides.ts'
 import { type Population, type Scene, openStage } from './stage.ts'

@@ -1,7 +1,7 @@
 /** One world on both sides: filled with the two halves of the pairs, then asked the same. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { rowsOf } from '../support/postgres.ts'
 import type { Answer } from '../support/server.ts'
 import { storeKind } from '../support/store-kind.ts'

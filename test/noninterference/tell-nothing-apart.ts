@@ -1,6 +1,6 @@
 /** So many random requests tell nothing apart, over all routes, and enough of them are answered. */
 import assert from 'node:assert/strict'
-import { ROUTES } from '../../src/http/routes.ts'
+import { ROUTES } from '../../src/http/routes/routes.ts'
 import { type Rounds, runRounds } from './rounds.ts'
 
 /** Routes that are not asked, and why. */

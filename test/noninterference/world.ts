@@ -1,5 +1,5 @@
 /** A schema with lists of roles on it, and one caller: the harness's own idea of what that caller may read. */
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import { memoized } from '../../src/base/memo.ts'
 import type { Node, ObjectNode } from '../agreement/model.ts'
 import type { Reference } from '../agreement/references-model.ts'

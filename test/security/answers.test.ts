@@ -1,7 +1,7 @@
 /** Row 30: whatever the answer, no browser can be made to run it, frame it, guess its type or hand it to another page. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ROUTES } from '../../src/http/routes.ts'
+import { ROUTES } from '../../src/http/routes/routes.ts'
 import type { Answer } from '../support/server.ts'
 import { CLERK, openOffice, put } from './office.ts'
 

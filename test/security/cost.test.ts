@@ -1,7 +1,7 @@
 /** Rows 12, 13, 14 and 34: no request costs more than the limits allow, through whichever entry point it comes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { EVERYTHING } from '../support/service.ts'
 import { type Part, type Parts, throughEach } from './entry-points.ts'
 import { BOSS, CLERK, everybody, openOffice, put, removeNew } from './office.ts'

@@ -1,8 +1,8 @@
 /** Row 20: the attacks of this folder reach every route that handles documents; a new one has to join them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LOCK_ROUTES } from '../../src/http/lock-routes.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import { LOCK_ROUTES } from '../../src/http/routes/lock-routes.ts'
+import { ROUTES } from '../../src/http/routes/routes.ts'
 import { ENTRY_POINTS } from './entry-points.ts'
 
 const LOCKS = LOCK_ROUTES.map(({ operationId }) => operationId)

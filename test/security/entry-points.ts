@@ -1,6 +1,6 @@
 /** Every way in which a query, an order, a projection, a change or a document can reach the service, as one list. */
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Answer, TestServer } from '../support/server.ts'
 import { EVERYTHING } from '../support/service.ts'
 import { simpleParameters } from './simple-parameters.ts'

@@ -1,8 +1,8 @@
 /** Rows 9 and 11: what is sent is taken for what it is, by everybody alike; all of it is refused before any store. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import type { Json } from '../../src/base/json/json.ts'
+import { ROUTES } from '../../src/http/routes/routes.ts'
 import { assertUnpolluted } from '../bad-input/fixture.ts'
 import { type Part, type Parts, throughEach } from './entry-points.ts'
 import { BOSS, everybody, openOffice } from './office.ts'

@@ -1,7 +1,7 @@
 /** Rows 1 and 2: what may not be read may not be asked about, nor sorted by, through any entry point. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { ENTRY_POINTS, type Part, type Parts, throughEach } from './entry-points.ts'
 import { BOSS, CLERK, assertNoSecret, everybody, openOffice } from './office.ts'
 

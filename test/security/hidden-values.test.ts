@@ -1,7 +1,7 @@
 /** Rows 3 and 4: nothing hidden comes out, neither by how it is asked for nor by way of another field. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Json, type JsonObject, isArray } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray } from '../../src/base/json/json.ts'
 import { throughEach } from './entry-points.ts'
 import { BOSS, CLERK, assertNoSecret, everybody, openOffice } from './office.ts'
 

@@ -1,7 +1,7 @@
 /** Row 8: what is no name of anything is refused or ignored as such, wherever it stands. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { type Part, type Parts, throughEach } from './entry-points.ts'
 import { HOSTILE } from './hostile-names.ts'
 import { BOSS, everybody, openOffice, removeNew } from './office.ts'

@@ -1,7 +1,7 @@
 /** The service that is attacked: an office whose clerks may read everything about people but what is hidden from them. */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { assertUnpolluted } from '../bad-input/fixture.ts'
 import { type TestServer, startTestServer } from '../support/server.ts'
 

@@ -1,7 +1,7 @@
 /** Rows 25, 26 and 35: no list means nobody; what is unknown and what is forbidden; what a clash tells. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { metadataDocument } from '../support/service.ts'
 import { ENTRY_POINTS, throughEach } from './entry-points.ts'
 import { CLERK, openOffice, put } from './office.ts'

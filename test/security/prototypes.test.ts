@@ -1,7 +1,7 @@
 /** Row 10: names of what every object has are names of nothing, and poison nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { assertUnpolluted } from '../bad-input/fixture.ts'
 import { type Part, type Parts, throughEach } from './entry-points.ts'
 import { BOSS, everybody, openOffice } from './office.ts'

@@ -1,7 +1,7 @@
 /** Row 22: of many who do at once what only one can do, one does. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { BOSS, openOffice } from './office.ts'
 
 const office = openOffice()

@@ -1,5 +1,5 @@
 /** Parts of a request as the query string of a GET, where it can say them. */
-import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import type { Parts } from './entry-points.ts'
 
 export function simpleParameters({ query, sort, projection }: Parts): string | undefined {

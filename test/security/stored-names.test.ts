@@ -1,7 +1,7 @@
 /** Row 8: names and values that reach the store never become SQL. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Answer } from '../support/server.ts'
 import { metadataDocument } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'

@@ -1,7 +1,7 @@
 /** Rows 13 and 34: time and size of an answer have their limits at every entry point. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { type TestServer, startTestServer } from '../support/server.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { ENTRY_POINTS, throughEach } from './entry-points.ts'

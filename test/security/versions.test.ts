@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { type Answer, type TestServer, startTestServer } from '../support/server.ts'
 import { ANYONE, EVERYTHING, metadataDocument } from '../support/service.ts'
 import { put } from './office.ts'

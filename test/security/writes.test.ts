@@ -1,7 +1,7 @@
 /** Rows 15, 21 and 23: who may only read writes nothing, and who may write writes only what is theirs to write. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { EVERYTHING } from '../support/service.ts'
 import { ENTRY_POINTS, type EntryPoint, throughEach } from './entry-points.ts'
 import { BOSS, CLERK, everybody, openOffice } from './office.ts'

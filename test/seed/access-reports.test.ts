@@ -1,7 +1,7 @@
 /** Who may do what, over HTTP: explanations, tables, findings, and the warnings in answers to changes of metadata. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { metadataDocument } from '../support/service.ts'
 import { metadataError, seed, sound } from './fixture.ts'
 

@@ -1,7 +1,7 @@
 /** The published interface: bulk. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Ask } from '../support/server.ts'
 import { storeKind } from '../support/store-kind.ts'
 import { EVERYTHING, country, dataError, errorObject, seed, sound, store } from './fixture.ts'

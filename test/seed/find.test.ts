@@ -1,7 +1,7 @@
 /** The published interface: find, and the rules of access that a find shows. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { storeKind } from '../support/store-kind.ts'
 import { EVERYTHING, addresses, country, dataError, seed, sound, store } from './fixture.ts'
 

@@ -1,7 +1,7 @@
 /** The entities that the tests of the interface speak of, and the few ways they speak. */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { type Answer, type Ask, type TestServer, startTestServer } from '../support/server.ts'
 import { ANYONE, metadataDocument } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'

@@ -1,7 +1,7 @@
 /** The published interface: insert. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { EVERYTHING, addresses, country, dataError, errorObject, seed, sound } from './fixture.ts'
 
 const { ask } = seed()

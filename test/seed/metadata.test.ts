@@ -1,7 +1,7 @@
 /** The published interface: metadata, with roles, dependencies and the update of entity info. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { ANYONE, metadataDocument } from '../support/service.ts'
 import { storeKind } from '../support/store-kind.ts'
 import { COUNTRY_INFO, country, dataError, metadataError, seed, sound, store } from './fixture.ts'

@@ -1,7 +1,7 @@
 /** The published interface: addresses, requests, answers, errors, access lists, open mode. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { EVERYTHING, country, dataError, errorObject, metadataError, seed, sound, store } from './fixture.ts'
 
 const server = seed((server) => store(server, 'country', [{ _id: '1', ...country('CH', 'Switzerland', 9) }]))

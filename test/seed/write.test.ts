@@ -1,7 +1,7 @@
 /** The published interface: save, update, delete, optimistic concurrency, and who may write what. */
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { EVERYTHING, addresses, country, dataError, errorObject, seed, sound, store } from './fixture.ts'
 
 const server = seed()

@@ -1,9 +1,9 @@
 /** One reader of new events serves all who follow. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EventHub } from '../../src/service/events-hub.ts'
-import { RecentEvents } from '../../src/service/events-recent.ts'
-import { keepEventsInBounds, trimAll } from '../../src/service/events-retention.ts'
+import { EventHub } from '../../src/service/events/hub.ts'
+import { RecentEvents } from '../../src/service/events/recent.ts'
+import { keepEventsInBounds, trimAll } from '../../src/service/events/retention.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { EventHead, EventStore } from '../../src/store/events.ts'
 import type { Store } from '../../src/store/store.ts'

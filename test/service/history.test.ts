@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Caller } from '../../src/access/caller.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import {
   ADMIN,

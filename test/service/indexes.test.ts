@@ -1,7 +1,7 @@
 /** Declared indexes change how fast an answer comes, never the answer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { documentsOf } from '../support/service.ts'
 import { openTenant } from '../support/shared-service.ts'
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
-import type { IsTurnOver, Turns } from '../../src/lang/turns.ts'
-import { patienceFor } from '../../src/service/patience.ts'
+import type { IsTurnOver, Turns } from '../../src/lang/evaluate/time-slice.ts'
+import { patienceFor } from '../../src/service/read/time-slice.ts'
 
 /** Never comes to an end by itself. */
 function* endless(isTurnOver: IsTurnOver): Turns<never> {

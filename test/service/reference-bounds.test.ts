@@ -1,7 +1,7 @@
 /** References into another datasource: how often it is read, and how much is held and shown of what is found there. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { openReferencesService } from '../support/references-service.ts'
 import { ADMIN, codeOf, documentsOf } from '../support/service.ts'

@@ -1,7 +1,7 @@
 /** How many statements a request with references takes: one where one store has all, one for each level otherwise. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
 import type { Code } from '../../src/base/errors.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import { startTestServer } from '../support/server.ts'
 import {

@@ -1,7 +1,7 @@
 /** Versions of an entity share their documents; each shows what it defines. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import {
   ADMIN,
   EVERYTHING,

@@ -1,7 +1,7 @@
 /** Definitions of sinks: what is taken, what is refused and why, and what is shown. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import {
   type ReadingOptions,
   type SinkDefinition,

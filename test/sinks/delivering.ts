@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type SinkDefinition, printDefinition } from '../../src/sinks/definition.ts'
-import { type DelivererOptions, type Deliverer, startDeliverer } from '../../src/sinks/deliverer.ts'
+import { type DelivererOptions, type Deliverer, startDeliverer } from '../../src/sinks/delivery/deliverer.ts'
 import { openWebhook } from '../../src/sinks/webhook.ts'
 import type { OpenTransport } from '../../src/sinks/transport.ts'
 import { isWanted } from '../../src/store/event-window.ts'

@@ -1,7 +1,7 @@
 /** A world around a delivery: events, a receiver, a store, people and crashes, with what must hold of all of them. */
 import assert from 'node:assert/strict'
-import { type Delivery, SENDS, type Send, createDelivery } from '../../src/sinks/delivery-state.ts'
-import { ATTEMPTS } from '../../src/sinks/settling.ts'
+import { type Delivery, SENDS, type Send, createDelivery } from '../../src/sinks/delivery/delivery-state.ts'
+import { ATTEMPTS } from '../../src/sinks/delivery/delivery-result.ts'
 import type { Answer } from '../../src/sinks/transport.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import type { SinkItem, SinkProgress } from '../../src/store/sinks.ts'

@@ -1,9 +1,9 @@
 /** Delivery as a machine of its own: by example, and in random worlds in which nothing may get lost. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { backOffMs } from '../../src/sinks/back-off.ts'
-import { type Delivery, createDelivery } from '../../src/sinks/delivery-state.ts'
-import { ATTEMPTS } from '../../src/sinks/settling.ts'
+import { backOffMs } from '../../src/sinks/delivery/back-off.ts'
+import { type Delivery, createDelivery } from '../../src/sinks/delivery/delivery-state.ts'
+import { ATTEMPTS } from '../../src/sinks/delivery/delivery-result.ts'
 import type { Answer } from '../../src/sinks/transport.ts'
 import { SEED } from '../support/seed.ts'
 import { MOOD_NAMES, World, keptEvent, randomFrom } from './delivery-model.ts'

@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { compileShape } from '../../src/base/shape.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { ConfigError } from '../../src/cli/config-error.ts'
-import { type Config, readConfig } from '../../src/cli/config.ts'
-import { settingsSchema } from '../../src/cli/setting-shapes.ts'
-import type { Environment } from '../../src/cli/settings.ts'
+import { compileShape } from '../../src/base/json/shape.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { ConfigError } from '../../src/cli/config/config-error.ts'
+import { type Config, readConfig } from '../../src/cli/config/config.ts'
+import { settingsSchema } from '../../src/cli/config/setting-shapes.ts'
+import type { Environment } from '../../src/cli/config/settings.ts'
 import { ROOT, blocksOf } from '../docs/page.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'smalt-nats-config-'))
@@ -91,7 +91,7 @@ test('start: what publishes to NATS is loaded only where something is published'
     const args = ['--input-type=commonjs', '-e', script]
     return spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' }).stdout.trim()
   }
-  assert.equal(isLoaded(join(ROOT, 'src/cli/serve.ts'), join(ROOT, 'src/sinks/nats.ts')), 'false')
+  assert.equal(isLoaded(join(ROOT, 'src/cli/serve/serve.ts'), join(ROOT, 'src/sinks/nats/nats.ts')), 'false')
   assert.equal(isLoaded('@nats-io/jetstream'), 'true')
 })
 

@@ -1,7 +1,7 @@
 /** Sinks of the kind nats, from outside: made, shown, refused, replaced; told of events as their roles see them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { connect } from '@nats-io/transport-node'
 import { change, defineSandwich, defineSecret, insert, remove } from '../http/events-kitchen.ts'
 import { NEARBY, addSink, eventually, sinkOf } from '../http/sinks-kitchen.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type JetStreamManager, type StreamConfig, jetstreamManager } from '@nats-io/jetstream'
 import { type ConnectionOptions, connect } from '@nats-io/transport-node'
 import type { NatsDefinition } from '../../src/sinks/definition.ts'
-import { openNats } from '../../src/sinks/nats.ts'
+import { openNats } from '../../src/sinks/nats/nats.ts'
 import type { OpenTransport } from '../../src/sinks/transport.ts'
 import { openWebhook } from '../../src/sinks/webhook.ts'
 

@@ -1,7 +1,7 @@
 /** References into another datasource, compared in memory: others have their turn meanwhile, and time is kept. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { ADMIN, codeOf, documentsOf } from '../support/service.ts'
 import { type TwoDatasources, openTwoDatasources } from '../support/two-datasources.ts'

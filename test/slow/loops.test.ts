@@ -1,7 +1,7 @@
 /** One document can be enough to keep an engine busy: arrays held against arrays run aside, and can be ended. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, type TestService, openTestService } from '../support/service.ts'
 
 const QUERY: JsonObject = { field: 'a.*', op: '=', rfield: 'b.*' }

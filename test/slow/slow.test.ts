@@ -2,7 +2,7 @@
 import { SEED } from '../support/seed.ts'
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { runUpdateRound } from '../agreement/update-round.ts'
 import { startTestServer } from '../support/server.ts'

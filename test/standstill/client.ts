@@ -1,6 +1,6 @@
 /** A caller that is never kept waiting for longer than it allows, and keeps little of large answers. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 
 export interface Sent {
   /** Text and bytes go as they are, anything else as JSON. */

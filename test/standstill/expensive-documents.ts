@@ -1,5 +1,5 @@
 /** Documents on which requests can be expensive: long arrays, equal elements, long texts, deep nesting. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../support/seeded.ts'
 import { INTEGER, INTEGERS, STRING, times } from './row.ts'
 import type { WatchedService } from './service.ts'

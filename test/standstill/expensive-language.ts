@@ -1,5 +1,5 @@
 /** Queries, projections, patterns and updates whose work multiplies. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../support/seeded.ts'
 import { COUNT } from './expensive-documents.ts'
 import { ID, times } from './row.ts'

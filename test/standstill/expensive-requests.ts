@@ -1,5 +1,5 @@
 /** Random requests built to be expensive: products, patterns, many faults, long numbers, and bulks of all these. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Chance } from '../support/seeded.ts'
 import { COUNT, nested, text, wideDocument } from './expensive-documents.ts'
 import {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { Outcome } from './client.ts'
 import { defineBig, defineSlow, endAll, unindexed } from './crowd.ts'
 import {

@@ -1,5 +1,5 @@
 /** What a row of the table of attacks is: what is there before, what is sent, and what must come of it. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import type { Outcome } from './client.ts'
 import type { Expected, Observation } from './observe.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { rowsOf } from '../support/postgres.ts'
 import { ANYONE, metadataDocument } from '../support/service.ts'
 import { directoryOf } from '../support/store-kind.ts'

@@ -1,6 +1,6 @@
 /** Rows about work that multiplies: patterns over texts, arrays held against arrays, loops inside of loops. */
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { SEED } from '../support/seed.ts'
 import { chanceFrom } from '../support/seeded.ts'
 import type { Outcome } from './client.ts'

@@ -1,7 +1,7 @@
 /** A move takes along the events with their numbers, and those to whom they are pushed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { move } from '../../src/service/move.ts'
+import { move } from '../../src/service/move/move.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'

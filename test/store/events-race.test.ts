@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { chanceFrom } from '../support/seeded.ts'
 import { freshDatabase } from '../support/postgres.ts'

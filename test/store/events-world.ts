@@ -1,7 +1,7 @@
 /** Documents that hooks watch, changed over HTTP in every way there is; and what their events must tell in the end. */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Chance } from '../support/seeded.ts'

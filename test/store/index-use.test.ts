@@ -1,7 +1,7 @@
 /** Declared indexes are used: explain names the index that serves a query, for each kind of index. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, openTestService } from '../support/service.ts'
 
 const FIELDS = {

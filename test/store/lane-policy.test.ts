@@ -1,9 +1,9 @@
 /** Which finds share connections on PostgreSQL, and how many connections there are to share: the rules alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Lane, MOST_LANES } from '../../src/store/postgres/lane.ts'
-import { keepLanes } from '../../src/store/postgres/lane-keeper.ts'
-import { createPaces } from '../../src/store/postgres/paces.ts'
+import { type Lane, MOST_LANES } from '../../src/store/postgres/connection/pipeline.ts'
+import { keepLanes } from '../../src/store/postgres/connection/pipeline-pool.ts'
+import { createPaces } from '../../src/store/postgres/connection/statement-latency.ts'
 
 test('paces: only what was quick alone is shared', () => {
   const paces = createPaces(() => 0)

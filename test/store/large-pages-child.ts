@@ -1,5 +1,5 @@
 /** A process with a small heap that reads what is far larger: told where, it prints what came of each reading. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING, openServiceAt } from '../support/service.ts'
 
 const ID = { field: '_id' }

@@ -1,7 +1,7 @@
 /** Texts around what an index holds of them: a store that indexes beginnings answers as one that indexes all. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import type { IndexDefinition } from '../../src/schema/schema.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { StoreKind } from '../../src/store/store.ts'

@@ -1,7 +1,7 @@
 /** The order of changes of a document, told by versions that clocks of several machines made. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ChangeRow, orderChanges } from '../../src/store/postgres/order-changes.ts'
+import { type ChangeRow, orderChanges } from '../../src/store/postgres/events/commit-order.ts'
 import { chanceFrom } from '../support/seeded.ts'
 import { SEED } from '../support/seed.ts'
 

@@ -1,8 +1,8 @@
 /** A move takes along the past of documents, and from when on it is known. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
-import { move } from '../../src/service/move.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
+import { move } from '../../src/service/move/move.ts'
 import { printResponse } from '../../src/service/response.ts'
 import type { Service } from '../../src/service/service.ts'
 import {

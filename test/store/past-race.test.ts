@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WritePlan } from '../../src/plan/plan.ts'
-import type { PastVersion } from '../../src/store/past.ts'
+import type { PastVersion } from '../../src/store/history.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { sampleEvenly } from '../agreement/chance.ts'

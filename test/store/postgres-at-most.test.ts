@@ -3,12 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StoredDocument } from '../../src/plan/plan.ts'
 import type { Statement } from '../../src/store/sql/fragment.ts'
-import { type Connections, type Session, openConnections } from '../../src/store/postgres/connections.ts'
-import { pieces } from '../../src/store/postgres/cursor.ts'
-import { TooMuchAtOnce } from '../../src/store/postgres/failures.ts'
-import { findAtOnce, findByPieces } from '../../src/store/postgres/find.ts'
-import { readLocation } from '../../src/store/postgres/location.ts'
-import { inTransaction } from '../../src/store/postgres/transaction.ts'
+import {
+  type Connections,
+  type Session,
+  openConnections,
+} from '../../src/store/postgres/connection/connections.ts'
+import { pieces } from '../../src/store/postgres/connection/cursor.ts'
+import { TooMuchAtOnce } from '../../src/store/postgres/connection/failures.ts'
+import { findAtOnce, findByPieces } from '../../src/store/postgres/read/find.ts'
+import { readLocation } from '../../src/store/postgres/connection/location.ts'
+import { inTransaction } from '../../src/store/postgres/connection/transaction.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { failLoudly } from '../support/service.ts'
 import { freshDatabase } from '../support/postgres.ts'

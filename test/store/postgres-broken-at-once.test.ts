@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
-import { openConnections } from '../../src/store/postgres/connections.ts'
-import { readLocation } from '../../src/store/postgres/location.ts'
+import { openConnections } from '../../src/store/postgres/connection/connections.ts'
+import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { failLoudly } from '../support/service.ts'
 
 /** A message of PostgreSQL's protocol: its letter, its length, what it says. */

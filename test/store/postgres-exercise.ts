@@ -1,7 +1,7 @@
 /** Everything that a service asks of a store, on an entity whose names and values can be recognised anywhere. */
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../src/base/json.ts'
-import { move } from '../../src/service/move.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { move } from '../../src/service/move/move.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { ADMIN, EVERYTHING, type TestService, metadataDocument, openTestService } from '../support/service.ts'
 import { rowsOf } from '../support/postgres.ts'

@@ -2,12 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Connections, type Row, openConnections } from '../../src/store/postgres/connections.ts'
-import { type Lane, MOST_LANES, Unshared } from '../../src/store/postgres/lane.ts'
-import { type Lanes, createLanes } from '../../src/store/postgres/lanes.ts'
-import { readLocation } from '../../src/store/postgres/location.ts'
+import {
+  type Connections,
+  type Row,
+  openConnections,
+} from '../../src/store/postgres/connection/connections.ts'
+import { type Lane, MOST_LANES, Unshared } from '../../src/store/postgres/connection/pipeline.ts'
+import { type Lanes, createLanes } from '../../src/store/postgres/connection/pipelining.ts'
+import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import type { Pace } from '../../src/store/postgres/paces.ts'
+import type { Pace } from '../../src/store/postgres/connection/statement-latency.ts'
 import type { Statement } from '../../src/store/sql/fragment.ts'
 import { freshDatabase, rowsOf } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'

@@ -1,8 +1,8 @@
 /** Connections are shared: one caller's slow statements leave room for others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openConnections } from '../../src/store/postgres/connections.ts'
-import { readLocation } from '../../src/store/postgres/location.ts'
+import { openConnections } from '../../src/store/postgres/connection/connections.ts'
+import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { freshPlace } from '../support/store-kind.ts'
 
 const SLEEP = { text: 'select pg_sleep(30)', values: [] }

@@ -1,14 +1,21 @@
 /** Two small entities that refer to each other in every way there is, and the evaluator's answers about them. */
-import { type Json, type JsonObject, isArray, isObject, member, parseTrusted } from '../../src/base/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isObject,
+  member,
+  parseTrusted,
+} from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import type { Step } from '../../src/base/path.ts'
-import { createJoins, isJoined } from '../../src/lang/joins.ts'
-import { type Seen, type World, compileQuery } from '../../src/lang/match.ts'
-import { compileSort } from '../../src/lang/order.ts'
-import { parseQuery } from '../../src/lang/parse-query.ts'
+import { createJoins, isJoined } from '../../src/lang/resolve/joins.ts'
+import { type Seen, type World, compileQuery } from '../../src/lang/evaluate/match.ts'
+import { compileSort } from '../../src/lang/evaluate/order.ts'
+import { parseQuery } from '../../src/lang/parse/parse-query.ts'
 import type { Query } from '../../src/lang/query.ts'
-import { resolveQuery, resolveSort } from '../../src/lang/resolve.ts'
-import { type FieldRef, crossing, rootScope } from '../../src/lang/scope.ts'
+import { resolveQuery, resolveSort } from '../../src/lang/resolve/resolve.ts'
+import { type FieldRef, crossing, rootScope } from '../../src/lang/resolve/scope.ts'
 import type { JoinPlan, StoredDocument } from '../../src/plan/plan.ts'
 import type { SimpleField } from '../../src/schema/field.ts'
 import type { Schema } from '../../src/schema/schema.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync, constants } from 'node:sqlite'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING, openTestService } from '../support/service.ts'
 
 const INDEXES = { info: { indexes: [{ name: 'kind', fields: [{ field: 'kind', dir: '$asc' }] }] } }

@@ -1,7 +1,7 @@
 /** A stream ends when metadata no longer grants what it began with. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import {
   ADMIN,
   ANYONE,

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { after, before, test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { watchReaders } from '../slow/watch.ts'
 import { type TestServer, startTestServer } from '../support/server.ts'
 import {

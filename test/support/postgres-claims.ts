@@ -1,10 +1,10 @@
 /** Looks past the store whether documents and their claims on unique values belong together. */
 import assert from 'node:assert/strict'
 import pg from 'pg'
-import { type JsonObject, parseTrusted } from '../../src/base/json.ts'
-import { readTables } from '../../src/store/postgres/catalogue.ts'
-import { claimsOf } from '../../src/store/postgres/claims.ts'
-import type { Row, Session } from '../../src/store/postgres/connections.ts'
+import { type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
+import { readTables } from '../../src/store/postgres/schema/catalogue.ts'
+import { claimsOf } from '../../src/store/postgres/schema/claims.ts'
+import type { Row, Session } from '../../src/store/postgres/connection/connections.ts'
 
 /** Every document has its claims, and no claim is without its document; gives the number of claims. */
 export async function checkClaims(url: string): Promise<number> {

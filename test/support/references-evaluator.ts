@@ -1,12 +1,12 @@
 /** Queries across entities without a service: resolved by `src/lang` and asked of documents held in memory. */
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { createJoins, isJoined } from '../../src/lang/joins.ts'
-import { compileQuery } from '../../src/lang/match.ts'
-import { parseQuery } from '../../src/lang/parse-query.ts'
+import { createJoins, isJoined } from '../../src/lang/resolve/joins.ts'
+import { compileQuery } from '../../src/lang/evaluate/match.ts'
+import { parseQuery } from '../../src/lang/parse/parse-query.ts'
 import type { Query } from '../../src/lang/query.ts'
-import { resolveQuery } from '../../src/lang/resolve.ts'
-import { type FieldRef, type Scope, rootScope } from '../../src/lang/scope.ts'
+import { resolveQuery } from '../../src/lang/resolve/resolve.ts'
+import { type FieldRef, type Scope, rootScope } from '../../src/lang/resolve/scope.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 
 export interface Evaluator {

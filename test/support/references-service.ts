@@ -1,6 +1,6 @@
 /** A service on one or two stores, whose entities refer to each other: all in one place, or the first one apart. */
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
 import { openService } from '../../src/service/open.ts'
 import { printResponse } from '../../src/service/response.ts'

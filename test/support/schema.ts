@@ -1,8 +1,8 @@
 /** Schemas without a service: documents compiled as the registry would. */
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { compileSchema } from '../../src/metadata/compile.ts'
-import { parseEntityInfo } from '../../src/metadata/entity-info.ts'
-import { parseSchemaDocument } from '../../src/metadata/schema-document.ts'
+import { parseEntityInfo } from '../../src/metadata/documents/entity-info.ts'
+import { parseSchemaDocument } from '../../src/metadata/documents/schema-document.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import { type Definition, metadataDocument } from './service.ts'
 import { storeKind } from './store-kind.ts'

@@ -1,6 +1,6 @@
 /** A service with two SQLite datasources, whose reads can be counted: entities refer from the first to the second. */
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
 import { openService } from '../../src/service/open.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'

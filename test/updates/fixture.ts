@@ -1,5 +1,5 @@
 /** The cases about updates speak of entity `t` and document D1 of the corpus, with places to copy to. */
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { FIELDS as CORPUS } from '../corpus/fixture.ts'
 
 export const FIELDS: JsonObject = {

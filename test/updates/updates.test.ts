@@ -1,7 +1,7 @@
 /** Runs the tables about updates on D1. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type JsonObject, sameJson } from '../../src/base/json.ts'
+import { type JsonObject, sameJson } from '../../src/base/json/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import {
   ADMIN,

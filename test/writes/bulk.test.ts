@@ -1,7 +1,7 @@
 /** Bulk: in order, side by side, or all or nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING } from '../support/service.ts'
 import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { byId, held } from './writing.ts'

@@ -1,7 +1,7 @@
 /** How much one request may hold, and how much all answers of a bulk together. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING, callerWith, codeOf, openTestService } from '../support/service.ts'
 
 test('insert, save: more documents than the limit are refused as a whole', async () => {

@@ -1,7 +1,7 @@
 /** Values that the service makes: making one is its own doing, having one replaced is a change of the caller. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { dataErrorCodes } from '../support/service.ts'
 import { type Tenant, openTenant } from '../support/shared-service.ts'

@@ -1,7 +1,7 @@
 /** Documents with many faults: so many are told, the last of them says that there are more, and none is left out. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
 import { callerWith, openTestService } from '../support/service.ts'
 

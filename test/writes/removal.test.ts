@@ -1,7 +1,7 @@
 /** A member that a caller may read and may not change stays, whatever container around it is removed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { ADMIN, callerWith, dataErrorCodes, metadataDocument } from '../support/service.ts'
 import { type Tenant, shareService } from '../support/shared-service.ts'

@@ -1,7 +1,7 @@
 /** Save: documents are found by their identity and replaced, keeping what the sender could not know. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
 import { codeOf, dataErrorCodes, documentsOf, json } from '../support/service.ts'
 import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { CLERK, bare, byId, counts, forBoss, held, save, update, versionsOf } from './writing.ts'

@@ -1,7 +1,7 @@
 /** Who may change what by an update: changed fields, hidden fields, and what an update looks at. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { printResponse } from '../../src/service/response.ts'
 import { codeOf, dataErrorCodes, documentsOf } from '../support/service.ts'
 import { type Tenant, shareService } from '../support/shared-service.ts'

@@ -1,7 +1,7 @@
 /** Writes through one version keep what only another version knows; generators and unique values on updates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import { ADMIN, EVERYTHING, dataErrorCodes, documentsOf, metadataDocument } from '../support/service.ts'
 import { type Tenant, openTenant, shareService } from '../support/shared-service.ts'

@@ -3,8 +3,8 @@ import type { Permission } from '../../access/caller.ts'
 import type { Code } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { Datasource } from '../../service/open.ts'
-import type { Written } from '../../base/loan.ts'
-import type { Params } from '../route.ts'
+import type { Written } from '../../base/work/loan.ts'
+import type { Params } from '../routes/route.ts'
 
 /** What a thread needs to open the service once more. */
 export interface ThreadData {

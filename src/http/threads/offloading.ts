@@ -4,10 +4,10 @@
  */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
-import type { Json } from '../../base/json.ts'
-import { TooMuchForThisThread, type Work, during } from '../../base/work.ts'
+import type { Json } from '../../base/json/json.ts'
+import { TooMuchForThisThread, type Work, during } from '../../base/work/work.ts'
 import type { Offload } from '../../service/service.ts'
-import type { AnyReply, Call, Reply, Route } from '../route.ts'
+import type { AnyReply, Call, Reply, Route } from '../routes/route.ts'
 import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
 import type { Threads } from './pool.ts'
 

@@ -4,9 +4,9 @@
  */
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../base/errors.ts'
-import { type FairQueue, createFairQueue } from '../../base/fair-queue.ts'
-import { type Work, callerLeft, timedOut } from '../../base/work.ts'
-import type { Loan } from '../../base/loan.ts'
+import { type FairQueue, createFairQueue } from '../../base/work/fair-queue.ts'
+import { type Work, callerLeft, timedOut } from '../../base/work/work.ts'
+import type { Loan } from '../../base/work/loan.ts'
 import type { FromThread, JobMessage, Refusal, ReplyMessage, ThreadData, ToThread } from './messages.ts'
 
 export interface Threads extends AsyncDisposable {

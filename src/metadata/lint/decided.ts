@@ -1,6 +1,6 @@
 /** Queries of which it can be told without looking at documents what they match: nothing, or everything. */
 import { unreachable } from '../../base/errors.ts'
-import { type Json, isArray, isObject, sameJson } from '../../base/json.ts'
+import { type Json, isArray, isObject, sameJson } from '../../base/json/json.ts'
 import { type Named, type Query, conjunctsOf, neverWritten } from '../../lang/query.ts'
 
 /** `false` says nothing. */

@@ -1,16 +1,16 @@
 /** Readers of events see what they may read of a document: a hook that carries more promises them too much. */
 import { ServiceError } from '../../base/errors.ts'
-import { type Json, isArray, pointer } from '../../base/json.ts'
+import { type Json, isArray, pointer } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
-import { parseProjection } from '../../lang/parse-projection.ts'
+import { parseProjection } from '../../lang/parse/parse-projection.ts'
 import { EVERYTHING, type Projection } from '../../lang/projection.ts'
-import { includes } from '../../lang/reach.ts'
-import { resolveProjection } from '../../lang/resolve.ts'
-import { type FieldRef, rootScope } from '../../lang/scope.ts'
+import { includes } from '../../lang/resolve/projected-fields.ts'
+import { resolveProjection } from '../../lang/resolve/resolve.ts'
+import { type FieldRef, rootScope } from '../../lang/resolve/scope.ts'
 import { type Field, isServerMade } from '../../schema/field.ts'
 import { NO, type Ranks } from '../../schema/reach.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
-import type { Hook } from '../hooks.ts'
+import type { Hook } from '../documents/hooks.ts'
 import { type Finding, type Subject, listed, quoted, rolesOf } from './subject.ts'
 
 export function* hookCarriesHidden(subject: Subject): Generator<Finding> {

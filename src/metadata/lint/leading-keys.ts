@@ -1,7 +1,7 @@
 /** What indexes begin with: only by that they find anything. */
 import type { Schema } from '../../schema/schema.ts'
-import type { EntityInfo } from '../entity-info.ts'
-import type { IndexKey } from '../indexes.ts'
+import type { EntityInfo } from '../documents/entity-info.ts'
+import type { IndexKey } from '../documents/indexes.ts'
 
 /** Whether some index finds documents by a path; identities are indexed as well. */
 export function servedPaths(

@@ -1,6 +1,6 @@
 /** What is allowed in the metadata of an entity but is likely a mistake, in the order of its weight. */
 import type { Schema } from '../../schema/schema.ts'
-import type { EntityInfo } from '../entity-info.ts'
+import type { EntityInfo } from '../documents/entity-info.ts'
 import { elementIdentityHidden } from './element-identity-hidden.ts'
 import { hookCarriesHidden } from './hook-carries-hidden.ts'
 import { noAccess } from './no-access.ts'

@@ -1,16 +1,16 @@
 /** References where they stand, resolved, with the side on which each field they name is found. */
 import { ServiceError, unreachable } from '../../base/errors.ts'
-import { definitionOf } from '../../lang/joins.ts'
+import { definitionOf } from '../../lang/resolve/joins.ts'
 import { type Query, fieldsOf } from '../../lang/query.ts'
-import { documentScope, referenceScope } from '../../lang/reference-scope.ts'
-import { resolveQuery, resolveSort } from '../../lang/resolve.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import { documentScope, referenceScope } from '../../lang/resolve/reference-scope.ts'
+import { resolveQuery, resolveSort } from '../../lang/resolve/resolve.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import type { Field, ReferenceField } from '../../schema/field.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { fieldPointer } from '../../schema/trail.ts'
-import { referencesIn } from '../check-references.ts'
-import type { EntityInfo } from '../entity-info.ts'
+import { referencesIn } from '../validate/check-references.ts'
+import type { EntityInfo } from '../documents/entity-info.ts'
 import type { Subject } from './subject.ts'
 
 export interface PlacedReference {

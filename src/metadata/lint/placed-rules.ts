@@ -1,7 +1,7 @@
 /** Row rules where they stand, parsed. */
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { memoized } from '../../base/memo.ts'
-import { parseQuery } from '../../lang/parse-query.ts'
+import { parseQuery } from '../../lang/parse/parse-query.ts'
 import type { Named, Query } from '../../lang/query.ts'
 import type { RoleList } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'

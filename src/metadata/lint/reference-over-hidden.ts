@@ -1,5 +1,5 @@
 /** Who may not read what a reference compares or sorts by must not learn of it, so for them nothing is joined. */
-import { pointer } from '../../base/json.ts'
+import { pointer } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import type { Field } from '../../schema/field.ts'
 import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'

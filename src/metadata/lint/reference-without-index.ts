@@ -1,9 +1,9 @@
 /** A reference is followed by what it compares, from either side: without an index all documents are looked at. */
 import { unreachable } from '../../base/errors.ts'
 import type { Query } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Schema } from '../../schema/schema.ts'
-import type { EntityInfo } from '../entity-info.ts'
+import type { EntityInfo } from '../documents/entity-info.ts'
 import { servedPaths } from './leading-keys.ts'
 import {
   OUTSIDE,

@@ -1,7 +1,7 @@
 /** By which rules the lists restrict a role; a rule that always holds is none. */
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { memoized } from '../../base/memo.ts'
-import { parseQuery } from '../../lang/parse-query.ts'
+import { parseQuery } from '../../lang/parse/parse-query.ts'
 import { type AccessEntry, type Field, type RoleList, type RowRule, roleOf } from '../../schema/field.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
 import { isEverything } from './decided.ts'

@@ -4,7 +4,7 @@ import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { NO, type Reach, type Reaches } from '../../schema/reach.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
 import { trailTo } from '../../schema/trail.ts'
-import type { EntityInfo } from '../entity-info.ts'
+import type { EntityInfo } from '../documents/entity-info.ts'
 
 export interface Finding {
   /** A warning is worth a change; a hint is worth a look. */

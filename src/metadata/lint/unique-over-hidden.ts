@@ -1,9 +1,9 @@
 /** That a value is taken is told to whoever writes it: uniqueness gives away values that the writer may not read. */
-import { pointer } from '../../base/json.ts'
+import { pointer } from '../../base/json/json.ts'
 import { NO, WHERE } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { fieldPointer, trailTo } from '../../schema/trail.ts'
-import { isIdIndex } from '../indexes.ts'
+import { isIdIndex } from '../documents/indexes.ts'
 import { type Finding, type Subject, listed, quoted, rolesOf, writable } from './subject.ts'
 
 export function* uniqueOverHidden(subject: Subject): Generator<Finding> {

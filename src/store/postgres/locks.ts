@@ -2,7 +2,7 @@
 import { unreachable } from '../../base/errors.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import type { LockOutcome, LockRequest } from '../store.ts'
-import type { Row, Session } from './connections.ts'
+import type { Row, Session } from './connection/connections.ts'
 
 /** Each step is one statement, so of callers at the same time one comes first. */
 export async function changeLock(request: LockRequest, session: Session): Promise<LockOutcome> {

@@ -1,5 +1,5 @@
 /** Runs what the store is asked for: begun once the store is ready, repeated with newer tables, told in our own words. */
-import { isOutdated, told } from './failures.ts'
+import { isOutdated, told } from './connection/failures.ts'
 
 export interface Runner extends AsyncDisposable {
   readonly run: <T>(operation: string, work: () => Promise<T>) => Promise<T>

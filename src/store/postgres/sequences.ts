@@ -1,8 +1,8 @@
 /** Sequences: numbers that nobody was given before, whichever process asks. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Sequence } from '../../schema/field.ts'
-import type { Session } from './connections.ts'
-import { stateOf } from './failures.ts'
+import type { Session } from './connection/connections.ts'
+import { stateOf } from './connection/failures.ts'
 
 /** The first use makes the sequence; later definitions of the same name do not change it. */
 export async function nextValues(

@@ -3,12 +3,12 @@ import type { ReadPlan } from '../../plan/plan.ts'
 import { soughtId } from '../../plan/about.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds, Found, Store } from '../store.ts'
-import { archiveOf } from './archive.ts'
-import { writeAtOnce } from './at-once.ts'
-import { tidyUp } from './builds.ts'
-import { changesOf } from './changes.ts'
-import { type Connection, openConnections } from './connections.ts'
-import { FIRST_PIECE } from './cursor.ts'
+import { archiveOf } from './transfer/export.ts'
+import { writeAtOnce } from './write/single-statement.ts'
+import { tidyUp } from './schema/index-builds.ts'
+import { changesOf } from './schema/changes.ts'
+import { type Connection, openConnections } from './connection/connections.ts'
+import { FIRST_PIECE } from './connection/cursor.ts'
 import {
   type Take,
   findAtOnce,
@@ -17,27 +17,35 @@ import {
   findWithin,
   pageOf,
   repeatingUntaken,
-} from './find.ts'
-import { createKnownTables } from './known-tables.ts'
-import { createLanes } from './lanes.ts'
-import { createListening } from './listening.ts'
-import { readLocation } from './location.ts'
+} from './read/find.ts'
+import { createKnownTables } from './schema/table-cache.ts'
+import { createLanes } from './connection/pipelining.ts'
+import { createListening } from './connection/listen.ts'
+import { readLocation } from './connection/location.ts'
 import { changeLock } from './locks.ts'
-import { createLookups } from './lookups.ts'
-import { CHANNEL, readHistory, readMetadata, readState } from './metadata.ts'
-import { migrate } from './migrations.ts'
-import { EVENT_CHANNEL } from './numbering.ts'
-import { eventBounds, noted, noticing, readEvents, readHeads, readStates, trimEvents } from './outbox.ts'
-import { readPast } from './past.ts'
-import { answers, readStatementsFor, statementsOf } from './reads.ts'
+import { createLookups } from './read/lookups.ts'
+import { CHANNEL, readHistory, readMetadata, readState } from './schema/metadata.ts'
+import { migrate } from './schema/migrations.ts'
+import { EVENT_CHANNEL } from './events/numbering.ts'
+import {
+  eventBounds,
+  noted,
+  noticing,
+  readEvents,
+  readHeads,
+  readStates,
+  trimEvents,
+} from './events/outbox.ts'
+import { readPast } from './read/history.ts'
+import { answers, readStatementsFor, statementsOf } from './read/reads.ts'
 import { createRunner } from './runner.ts'
-import { createSequencer } from './sequencer.ts'
+import { createSequencer } from './events/sequencer.ts'
 import { nextValues } from './sequences.ts'
 import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
-import { sinksOn } from './sinks.ts'
-import { streamOn } from './stream.ts'
-import { type Transaction, inTransaction } from './transaction.ts'
-import { refuseUnfinished } from './unfinished.ts'
+import { sinksOn } from './events/sinks.ts'
+import { streamOn } from './read/stream.ts'
+import { type Transaction, inTransaction } from './connection/transaction.ts'
+import { refuseUnfinished } from './transfer/import-marker.ts'
 
 interface PostgresOptions {
   readonly url: string

@@ -1,5 +1,5 @@
 /** Indexes as texts: in the words of an explanation, and as the catalogues know them. */
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 
 export function describeIndex({ unique, fields }: IndexDefinition): JsonObject {

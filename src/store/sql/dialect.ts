@@ -1,5 +1,5 @@
 /** All that differs between engines when queries become SQL. If it is not in here, it is the same SQL. */
-import type { Json } from '../../base/json.ts'
+import type { Json } from '../../base/json/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
 import type { Step } from '../../base/path.ts'
 import type { Kind } from '../../schema/kind.ts'

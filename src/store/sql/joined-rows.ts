@@ -1,6 +1,6 @@
 /** The rows of another table that belong to a document, as a part of a sub-select that stands inside its row. */
 import type { Query } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Form } from './dialect.ts'
 import { type Fragment, join, joinBalanced, raw, sql } from './fragment.ts'
 import { type Equality, type Joining, indexedFormsOf, isByIndex, valueOf } from './joining.ts'

@@ -2,10 +2,10 @@
  * Which documents of another table belong to a document: the conditions on them, parted into those that look at them
  * alone, the one that indexes serve best, and the rest.
  */
-import { isJoined } from '../../lang/joins.ts'
-import { looksOut } from '../../lang/looks-out.ts'
+import { isJoined } from '../../lang/resolve/joins.ts'
+import { looksOut } from '../../lang/resolve/looks-out.ts'
 import { type Query, conjunctsOf, fieldsOf } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Form } from './dialect.ts'

@@ -1,6 +1,6 @@
 /** Sort keys as SQL. */
 import type { Step } from '../../base/path.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, join, sql } from './fragment.ts'

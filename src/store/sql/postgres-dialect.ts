@@ -1,11 +1,11 @@
 /** PostgreSQL's way to read JSON. Numbers are `numeric`, which holds every digit; text is ordered by code point. */
-import { type Json, isNumber, numberText } from '../../base/json.ts'
+import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { Kind } from '../../schema/kind.ts'
 import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, type SqlValue, join, literal, param, raw, sql } from './fragment.ts'
 import { foldFunctionName } from './postgres-fold.ts'
-import { postgresPattern } from './postgres-pattern.ts'
+import { postgresPattern } from './pattern/postgres-pattern.ts'
 import type { Reading } from './reading.ts'
 
 export const POSTGRES: Dialect = {

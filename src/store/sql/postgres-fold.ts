@@ -1,7 +1,7 @@
 /** Folding of case in PostgreSQL: a function that answers what `foldCase` does, whatever the locale of the database. */
 import { createHash } from 'node:crypto'
 import { once } from '../../base/memo.ts'
-import { foldings } from './pattern-set.ts'
+import { foldings } from './pattern/pattern-set.ts'
 
 /**
  * The name of the function, with a digest of its body. Indexes are built on what the function answers, so a function

@@ -4,7 +4,7 @@
  */
 import { unreachable } from '../../base/errors.ts'
 import { EVERY_DOCUMENT, NO_DOCUMENT, type Query, allOf, conjunctsOf } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import { mentionsOthers } from './joining.ts'
 
 export interface Split {

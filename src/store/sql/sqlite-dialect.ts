@@ -1,6 +1,6 @@
 /** SQLite's way to read JSON. Big numbers go through functions of ours, which give keys that sort as the numbers do. */
 import { orderKey } from '../../base/decimal.ts'
-import { type Json, isNumber, numberText } from '../../base/json.ts'
+import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
 import type { Step } from '../../base/path.ts'
 import type { Kind } from '../../schema/kind.ts'

@@ -1,8 +1,8 @@
 /** What both halves of the translation to SQL share: scopes, candidates, and negation that knows about NULL. */
-import type { Json } from '../../base/json.ts'
+import type { Json } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { CompareOp, Query } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Field } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { TypeName } from '../../schema/types.ts'

@@ -1,10 +1,10 @@
 /** The parts of a query that look at whole arrays: field against field, membership, contents. */
 import type { ArrayField } from '../../schema/field.ts'
 import { orderKey } from '../../base/decimal.ts'
-import { type Json, isNumber, numberText } from '../../base/json.ts'
+import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { Query } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
 import { type Reading, commonReading } from './reading.ts'

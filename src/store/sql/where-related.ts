@@ -1,8 +1,8 @@
 /** The part of a query that leads to documents of other tables: a reference is an array whose elements are rows. */
 import type { Step } from '../../base/path.ts'
-import { isJoined } from '../../lang/joins.ts'
+import { isJoined } from '../../lang/resolve/joins.ts'
 import type { CompareOp, Related } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import { idTypeOf } from '../../plan/id-type.ts'
 import type { ArrayField } from '../../schema/field.ts'
 import type { Base, KeyedRows } from './dialect.ts'

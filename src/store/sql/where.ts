@@ -1,15 +1,15 @@
 /**
- * Queries as SQL: the second interpreter of `Query<FieldRef>`, held to the first (`lang/match.ts`) by the agreement
+ * Queries as SQL: the second interpreter of `Query<FieldRef>`, held to the first (`lang/evaluate/match.ts`) by the agreement
  * test. NULL counts as false: `and` and `or` cannot tell the difference, so only negations need care. Positive
  * comparisons stay bare, so that indexes serve them.
  */
 import { unreachable } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, join, joinBalanced, param, raw, sql } from './fragment.ts'
-import { literalPrefix, prefixEnd } from './prefix.ts'
+import { literalPrefix, prefixEnd } from './pattern/prefix.ts'
 import {
   OPERATORS,
   type Translation,
@@ -92,7 +92,7 @@ function seenFromOutside(term: Query<FieldRef>, array: FieldRef): Comparison | u
 
 type Comparison = Query<FieldRef> & { kind: 'compare' }
 
-/** Some element of some array at the path; every `*` passed opens a scope, as it does in `lang/match.ts`. */
+/** Some element of some array at the path; every `*` passed opens a scope, as it does in `lang/evaluate/match.ts`. */
 function someElement(
   { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
   base: Base,

@@ -5,16 +5,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
 import { parsePath } from '../../base/path.ts'
-import { TooMuchForThisThread } from '../../base/work.ts'
+import { TooMuchForThisThread } from '../../base/work/work.ts'
 import type { Collection, IndexDefinition, IndexField } from '../../schema/schema.ts'
 import { canonicalText } from '../sql/describe-index.ts'
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
 import { readingOf } from '../sql/reading.ts'
 import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../store.ts'
-import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './array-indexes.ts'
-import { isConstraintError } from './failures.ts'
-import { beginningOf, createPast, pastName } from './past.ts'
+import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './write/array-indexes.ts'
+import { isConstraintError } from './file/failures.ts'
+import { beginningOf, createPast, pastName } from './write/history.ts'
 
 export interface Table {
   readonly no: number

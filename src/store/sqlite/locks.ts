@@ -1,7 +1,7 @@
 /** Locks as rows: one per resource of a domain. An expired row means the same as none. */
 import { unreachable } from '../../base/errors.ts'
 import type { LockOutcome, LockRequest } from '../store.ts'
-import type { Statements } from './reads.ts'
+import type { Statements } from './read/reads.ts'
 
 /** To be run by the writer: what is read here must still hold when it is written. */
 export function changeLock(request: LockRequest, statements: Statements): LockOutcome {

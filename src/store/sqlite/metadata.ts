@@ -3,8 +3,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
 import type { HistoryRecord, MetadataChange, MetadataRecords, Store } from '../store.ts'
 import type { Catalogue } from './catalogue.ts'
-import { refuseUnfinished } from './unfinished.ts'
-import type { Writer } from './writer.ts'
+import { refuseUnfinished } from './transfer/import-marker.ts'
+import type { Writer } from './write/writer.ts'
 
 type MetadataPart = Pick<
   Store,

@@ -1,7 +1,7 @@
 /** Sequences: numbers that nobody was given before, drawn in the transaction that is open. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Sequence } from '../../schema/field.ts'
-import type { Statements } from './reads.ts'
+import type { Statements } from './read/reads.ts'
 
 /** The first use makes the sequence; later definitions of the same name do not change it. */
 export function nextValues(

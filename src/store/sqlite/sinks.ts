@@ -11,8 +11,8 @@ import type {
   SinkRecord,
   SinkStore,
 } from '../sinks.ts'
-import type { Statements } from './reads.ts'
-import type { Writer } from './writer.ts'
+import type { Statements } from './read/reads.ts'
+import type { Writer } from './write/writer.ts'
 
 interface SinksOptions {
   readonly statements: Statements

@@ -2,25 +2,25 @@
 import type { StatementSync } from 'node:sqlite'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { endsHere, soughtId } from '../../plan/about.ts'
-import { during } from '../../base/work.ts'
+import { during } from '../../base/work/work.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import { microseconds, risingFrom } from '../clock.ts'
-import type { Borrow } from '../../base/loan.ts'
+import type { Borrow } from '../../base/work/loan.ts'
 import type { Bounds, Found, Store, StoreSession } from '../store.ts'
-import { archiveOf } from './archive.ts'
+import { archiveOf } from './transfer/export.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
-import { createBorrowingWriter } from './borrowing-writer.ts'
-import { type Connection, attachConnection, openConnection } from './connection.ts'
-import { explainRead, explanation } from './explain.ts'
-import { isTooBig, tooBig } from './failures.ts'
+import { createBorrowingWriter } from './write/borrowing-writer.ts'
+import { type Connection, attachConnection, openConnection } from './file/connection.ts'
+import { explainRead, explanation } from './read/explain.ts'
+import { isTooBig, tooBig } from './file/failures.ts'
 import { changeLock } from './locks.ts'
-import { keepLogSmall } from './log-keeper.ts'
-import { type Lookups, createLookups } from './lookups.ts'
+import { keepLogSmall } from './write/wal-checkpoints.ts'
+import { type Lookups, createLookups } from './read/lookups.ts'
 import { metadataOf } from './metadata.ts'
-import { type Outbox, createOutbox, eventsIn } from './outbox.ts'
-import { readPast } from './past.ts'
+import { type Outbox, createOutbox, eventsIn } from './write/outbox.ts'
+import { readPast } from './write/history.ts'
 import {
   type ReadStatements,
   type Statements,
@@ -29,8 +29,8 @@ import {
   readStatements,
   statementsOf,
   storedFrom,
-} from './reads.ts'
-import { type Readers, createReaders } from './readers.ts'
+} from './read/reads.ts'
+import { type Readers, createReaders } from './read/readers.ts'
 import { nextValues } from './sequences.ts'
 import { sinksIn } from './sinks.ts'
 import {
@@ -40,11 +40,11 @@ import {
   findsQuickly,
   isSlow,
   readElsewhere,
-} from './slow-reads.ts'
-import { streamFrom } from './stream.ts'
-import { forgetSizes } from './table-size.ts'
-import { type Writer, createWriter } from './writer.ts'
-import { type Candidates, carryOut } from './writes.ts'
+} from './read/slow-reads.ts'
+import { streamFrom } from './read/stream.ts'
+import { forgetSizes } from './read/table-size.ts'
+import { type Writer, createWriter } from './write/writer.ts'
+import { type Candidates, carryOut } from './write/writes.ts'
 
 /** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
 const READER_THREADS = 3

@@ -1,0 +1,177 @@
+/**
+ * Reads JSON that came from outside: what `JSON.parse` lets pass but a document must not hold is refused here, once,
+ * before anything else looks at the request.
+ */
+import { ServiceError } from '../errors.ts'
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  MINUS,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  endOfNumber,
+  endOfString,
+  isDigit,
+  isPlainNumber,
+} from './json-text.ts'
+import { type Json, isArray, isObject, parseText, pointer } from './json.ts'
+import { parseByHand } from './parse-by-hand.ts'
+
+/** Refuses malformed text, deep nesting, duplicate keys, `__proto__`, NUL and lone surrogates; keeps all digits. */
+export function parseJson(text: string, maxDepth: number): Json {
+  const { keys, needsDigits } = scan(text, maxDepth)
+  const value = parse(text, needsDigits)
+  const mayHideCharacters = text.includes('\\u')
+  if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value)
+  if (countMembers(value) !== keys)
+    throw invalid('the same key stands twice in one object', duplicateKey(text))
+  return value
+}
+
+function parse(text: string, needsDigits: boolean): Json {
+  try {
+    return parseText(text, needsDigits)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw invalid(`the body is not valid JSON ${placeOf(error.message, text)}`)
+  }
+}
+
+/** The engine's message quotes the body; only the position is ours to repeat, and where it gives none we look. */
+function placeOf(message: string, text: string): string {
+  const position = /at position \d+(?: \(line \d+ column \d+\))?/
+  return position.exec(message)?.[0] ?? position.exec(failureOf(text))?.[0] ?? 'at its end'
+}
+
+function failureOf(text: string): string {
+  try {
+    parseByHand(text)
+    return ''
+  } catch (error) {
+    return String(error)
+  }
+}
+
+interface Scan {
+  readonly keys: number
+  /** Whether some number would come out of a plain parse changed. */
+  readonly needsDigits: boolean
+}
+
+/** One pass over the text, skipping strings: counts the keys, measures the depth, looks at the numbers. */
+function scan(text: string, maxDepth: number): Scan {
+  let keys = 0
+  let depth = 0
+  let needsDigits = false
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) i = endOfString(text, i + 1)
+    else if (unit === COLON) keys++
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (++depth > maxDepth) {
+        throw new ServiceError('crud:LimitExceeded', `the body nests deeper than ${maxDepth} levels`)
+      }
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--
+    else if (unit === MINUS || isDigit(unit)) {
+      const end = endOfNumber(text, i)
+      needsDigits ||= !isPlainNumber(text, i, end)
+      i = end - 1
+    }
+  }
+  return { keys, needsDigits }
+}
+
+function countMembers(value: Json): number {
+  if (isArray(value)) {
+    let count = 0
+    for (const each of value) if (typeof each === 'object') count += countMembers(each)
+    return count
+  }
+  if (!isObject(value)) return 0
+  let count = 0
+  for (const key in value) {
+    count++
+    const child = value[key]!
+    if (typeof child === 'object') count += countMembers(child)
+  }
+  return count
+}
+
+function refuseBadText(value: Json): void {
+  const found = badTextIn(value)
+  if (found) throw invalid(found.problem, found.way.reduceRight<string>(pointer, ''))
+}
+
+interface BadText {
+  readonly problem: string
+  /** The steps that lead to it, the innermost first. */
+  readonly way: (string | number)[]
+}
+
+/** The way is put together only once something was found: to make it for every value takes longer than to look. */
+function badTextIn(value: Json): BadText | undefined {
+  if (typeof value === 'string') return badCharacters(value)
+  if (isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const found = badTextIn(value[i]!)
+      if (found) return below(i, found)
+    }
+  } else if (isObject(value)) {
+    for (const key of Object.keys(value)) {
+      if (key === '__proto__') return { problem: '"__proto__" is not allowed as a key', way: [] }
+      const found = badCharacters(key)
+      if (found) return found
+      const inside = badTextIn(value[key]!)
+      if (inside) return below(key, inside)
+    }
+  }
+  return undefined
+}
+
+function below(step: string | number, found: BadText): BadText {
+  found.way.push(step)
+  return found
+}
+
+function badCharacters(text: string): BadText | undefined {
+  if (text.includes('\0')) return { problem: 'NUL characters are not allowed', way: [] }
+  return text.isWellFormed() ? undefined : { problem: 'lone surrogates are not allowed', way: [] }
+}
+
+interface Open {
+  /** Absent until the first one. */
+  keys?: Set<string>
+  /** The member or element that is being read. */
+  step: string | number
+}
+
+/** Only reached to explain a refusal: replays the text with the keys of every open object. */
+function duplicateKey(text: string): string {
+  const open: Open[] = []
+  let key = ''
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    const top = open.at(-1)
+    if (unit === QUOTE) {
+      const end = endOfString(text, i + 1)
+      if (typeof top?.step === 'string') key = JSON.parse(text.slice(i, end + 1)) as string
+      i = end
+    } else if (unit === OPEN_BRACE) open.push({ step: '' })
+    else if (unit === OPEN_BRACKET) open.push({ step: 0 })
+    else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) open.pop()
+    else if (unit === COMMA && typeof top?.step === 'number') top.step++
+    else if (unit === COLON && top) {
+      top.step = key
+      if (top.keys?.has(key)) return open.map(({ step }) => step).reduce<string>(pointer, '')
+      ;(top.keys ??= new Set()).add(key)
+    }
+  }
+  return ''
+}
+
+function invalid(message: string, at?: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message, at === undefined ? {} : { at })
+}

@@ -1,0 +1,60 @@
+/** How far a move is: a bar that is redrawn on a terminal, now and then a line elsewhere. */
+import type { Progress } from '../../service/move/copy.ts'
+
+interface ProgressView {
+  show(progress: Progress): void
+  /** Leaves the terminal as it was. */
+  end(): void
+}
+
+interface Terminal {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  write(text: string): unknown
+}
+
+const REDRAW_MS = 100
+const LINE_MS = 5_000
+
+/** By the clock and not by a timer, because a store may keep the event loop for itself. */
+export function createProgress(output: Terminal, now: () => number = () => performance.now()): ProgressView {
+  const isBar = output.isTTY === true
+  let phase: Progress['phase'] | undefined
+  let began = 0
+  let shown = now()
+  let isDrawn = false
+  return {
+    show(progress) {
+      const isNew = progress.phase !== phase
+      if (isNew) began = now()
+      phase = progress.phase
+      const isDue = now() - shown >= (isBar ? REDRAW_MS : LINE_MS)
+      if (!isDue && !(isBar && isNew)) return
+      shown = now()
+      const text = described(progress, (shown - began) / 1000)
+      if (isBar) output.write(`\r\u001B[K${bar(progress)} ${text}`.slice(0, (output.columns ?? 80) + 3))
+      else output.write(`smalt: ${text}\n`)
+      isDrawn = isBar
+    },
+    end() {
+      if (isDrawn) output.write('\r\u001B[K')
+      isDrawn = false
+    },
+  }
+}
+
+const WIDTH = 24
+
+function bar({ done, total }: Progress): string {
+  const filled = total === 0 ? WIDTH : Math.min(WIDTH, Math.floor((done / total) * WIDTH))
+  return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
+}
+
+function described({ phase, done, total }: Progress, seconds: number): string {
+  const rate = seconds > 0 ? done / seconds : 0
+  const share = total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100))
+  const counts = `${phase} ${share}%, ${done.toLocaleString('en')} of ${total.toLocaleString('en')} documents`
+  if (rate < 1) return counts
+  const left = Math.ceil(Math.max(0, total - done) / rate)
+  return `${counts}, ${Math.round(rate).toLocaleString('en')}/s, ${left} s left`
+}

@@ -1,0 +1,21 @@
+/** `smalt config`: the configuration in effect, without secrets, and the schema of the file. */
+import { maskLocation } from '../../base/location.ts'
+import { showSink } from '../../service/sinks/sink-settings.ts'
+import { type Config, limitVariable } from '../config/config.ts'
+import { settingsSchema } from '../config/setting-shapes.ts'
+
+export function showConfig(words: readonly string[], read: () => Config): void {
+  const shown = words.length > 0 ? settingsSchema() : masked(read())
+  process.stdout.write(`${JSON.stringify(shown, undefined, 2)}\n`)
+}
+
+/** With the variable beside each limit, since nobody guesses it. */
+function masked({ limits, datasources, auth, events, ...config }: Config) {
+  const locations = datasources.map(({ name, location }) => ({ name, location: maskLocation(location) }))
+  const variables = Object.keys(limits).map((name) => [name, limitVariable(name)])
+  const limitVariables = Object.fromEntries(variables) as Record<string, string>
+  const { proxy } = auth
+  const shownAuth = proxy?.secret === undefined ? auth : { ...auth, proxy: { ...proxy, secret: '***' } }
+  const shownEvents = { ...events, sinks: events.sinks.map(showSink) }
+  return { ...config, datasources: locations, auth: shownAuth, events: shownEvents, limits, limitVariables }
+}

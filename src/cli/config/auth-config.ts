@@ -1,0 +1,132 @@
+/** From settings to those of authentication, checked as far as they can be without asking anybody. */
+import { isIP, isIPv6 } from 'node:net'
+import { type Permission, PERMISSIONS } from '../../access/caller.ts'
+import { isSafeUrl } from '../../auth/fetch-json.ts'
+import { hostKind } from '../../auth/loopback.ts'
+import type { AuthSettings, JwtSettings, ProxyHeaders, ProxySettings } from '../../auth/settings.ts'
+import { ConfigError } from './config-error.ts'
+import { type ModeName, MODES } from './setting-shapes.ts'
+import type { Reader } from './reader.ts'
+
+export function authFrom(pick: Reader, tokensFile: string): AuthSettings {
+  const hasCertificates = pick.given('tls.ca') !== undefined
+  const isOn = modesFrom(pick, hasCertificates)
+  return {
+    isOpen: isOn('open'),
+    ...(isOn('tokens') && { tokens: { file: tokensFile } }),
+    ...(isOn('jwt') && { jwt: jwtFrom(pick) }),
+    ...(isOn('proxy') && { proxy: proxyFrom(pick) }),
+    hasCertificates,
+    permissions: permissionsFrom(pick),
+    origins: originsFrom(pick),
+  }
+}
+
+/** Those that are named; else those that are described; else the open one. */
+function modesFrom(pick: Reader, hasCertificates: boolean): (mode: ModeName) => boolean {
+  const named = pick.texts('auth.modes')
+  if (named?.length === 0)
+    throw new ConfigError(`${pick.nameOf('auth.modes')} must name one of ${MODES.join(', ')}`)
+  const described = MODES.filter((mode) => pick.has(`auth.${mode}`))
+  const usual = described.length > 0 || hasCertificates ? described : ['open']
+  const modes: readonly string[] = named ?? usual
+  return (mode) => modes.includes(mode)
+}
+
+const USUAL_ALGORITHMS = ['RS256', 'ES256', 'PS256', 'EdDSA']
+
+function jwtFrom(pick: Reader): JwtSettings {
+  const issuer = pick.text('auth.jwt.issuer')
+  const audience = pick.texts('auth.jwt.audience') ?? []
+  if (issuer === undefined || audience.length === 0)
+    throw new ConfigError(
+      'auth.jwt needs both issuer and audience (SMALT_AUTH_JWT_ISSUER, SMALT_AUTH_JWT_AUDIENCE)',
+    )
+  const jwksUrl = pick.text('auth.jwt.jwksUrl')
+  const jwksFile = pick.text('auth.jwt.jwksFile')
+  if (jwksUrl !== undefined && jwksFile !== undefined)
+    throw new ConfigError('auth.jwt: jwksUrl and jwksFile both say where the keys are; leave one of them out')
+  if (jwksUrl !== undefined) requireSafe(pick.nameOf('auth.jwt.jwksUrl'), jwksUrl)
+  if (jwksUrl === undefined && jwksFile === undefined) requireSafe(pick.nameOf('auth.jwt.issuer'), issuer)
+  const roles = pick.texts('auth.jwt.rolesClaim') ?? ['roles']
+  return {
+    issuer,
+    audience,
+    ...(jwksUrl !== undefined && { jwksUrl }),
+    ...(jwksFile !== undefined && { jwksFile }),
+    algorithms: pick.texts('auth.jwt.algorithms') ?? USUAL_ALGORITHMS,
+    leewaySeconds: pick.number('auth.jwt.leewaySeconds') ?? 30,
+    rolesClaim: roles.length === 1 ? roles[0]!.split('.') : roles,
+    principalClaim: pick.text('auth.jwt.principalClaim') ?? 'sub',
+    cooldownSeconds: pick.number('auth.jwt.cooldownSeconds') ?? 30,
+  }
+}
+
+function requireSafe(name: string, url: string): void {
+  if (!isSafeUrl(url))
+    throw new ConfigError(`${name} must be an address with https (http on this machine only)`)
+}
+
+const MIN_SECRET = 16
+
+function proxyFrom(pick: Reader): ProxySettings {
+  const secret = pick.secret('auth.proxy.secret')
+  const addresses = pick.texts('auth.proxy.addresses') ?? []
+  if (secret === undefined && addresses.length === 0)
+    throw new ConfigError('auth.proxy needs secret or addresses: without, anybody could pass for the proxy')
+  if (secret !== undefined && secret.length < MIN_SECRET)
+    throw new ConfigError(`${pick.nameOf('auth.proxy.secret')} must have at least ${MIN_SECRET} characters`)
+  const bad = addresses.find((each) => !isNetwork(each))
+  if (bad !== undefined)
+    throw new ConfigError(`${pick.nameOf('auth.proxy.addresses')}: ${bad} is no address and no network`)
+  const hosts = pick.texts('auth.proxy.hosts') ?? []
+  const badHost = hosts.find((each) => hostKind(each) === 'malformed' || /:\d+$/.test(each))
+  if (badHost !== undefined)
+    throw new ConfigError(
+      `${pick.nameOf('auth.proxy.hosts')}: ${badHost} is no host such as api.example.com, without a port`,
+    )
+  return { ...(secret !== undefined && { secret }), addresses, hosts, headers: headersFrom(pick) }
+}
+
+/** None of those that say who asks has a usual name: one that the proxy does not know of, it would let through. */
+function headersFrom(pick: Reader): ProxyHeaders {
+  const entries = HEADERS.flatMap((name): [string, string][] => {
+    const path = `auth.proxy.headers.${name}`
+    const header = pick.text(path) ?? (name === 'secret' ? 'Smalt-Proxy-Secret' : undefined)
+    if (header === undefined) return []
+    if (!/^[A-Za-z0-9-]+$/.test(header))
+      throw new ConfigError(`${pick.nameOf(path)} must be the name of a header`)
+    return [[name, header.toLowerCase()]]
+  })
+  const headers = Object.fromEntries(entries) as unknown as ProxyHeaders
+  if (headers.principal === undefined && headers.certificate === undefined)
+    throw new ConfigError('auth.proxy.headers needs principal or certificate: the header that says who asks')
+  if (new Set(entries.map(([, header]) => header)).size < entries.length)
+    throw new ConfigError('auth.proxy.headers names one header twice')
+  return headers
+}
+
+const HEADERS = ['secret', 'principal', 'roles', 'claims', 'certificate'] as const
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  return isIP(address) !== 0 && Number(prefix ?? 0) <= (isIPv6(address) ? 128 : 32)
+}
+
+function permissionsFrom(pick: Reader): AuthSettings['permissions'] {
+  const entries = PERMISSIONS.flatMap((name): [Permission, readonly string[]][] => {
+    const roles = pick.texts(`permissions.${name}`)
+    return roles === undefined ? [] : [[name, roles]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function originsFrom(pick: Reader): readonly string[] {
+  const origins = pick.texts('cors.origins') ?? []
+  const bad = origins.find((each) => URL.parse(each)?.origin !== each || !/^https?:[^*]*$/.test(each))
+  if (bad === undefined) return origins
+  const name = pick.nameOf('cors.origins')
+  throw new ConfigError(
+    `${name}: ${bad} is no origin such as https://app.example.com; each must be written out`,
+  )
+}

@@ -1,0 +1,70 @@
+/** Settings by path, in the kind that is asked for; they have been checked by their shape. */
+import { readFileSync } from 'node:fs'
+import { type Json, isArray, isObject } from '../../base/json/json.ts'
+import { ConfigError } from './config-error.ts'
+import { type Environment, type Given, type Settings, variableFor } from './settings.ts'
+
+export class Reader {
+  readonly #settings: Settings
+  readonly #environment: Environment
+
+  constructor(settings: Settings, environment: Environment) {
+    this.#settings = settings
+    this.#environment = environment
+  }
+
+  given(path: string): Given | undefined {
+    return this.#settings.get(path)
+  }
+
+  /** Where a setting came from. */
+  nameOf(path: string): string {
+    return this.#settings.get(path)?.name ?? variableFor(path)
+  }
+
+  /** Whether it, or anything inside of it, was given. */
+  has(path: string): boolean {
+    return [...this.#settings.keys()].some((each) => each === path || each.startsWith(`${path}.`))
+  }
+
+  text(path: string): string | undefined {
+    const value = this.#settings.get(path)?.value as string | undefined
+    if (value?.trim() === '') throw new ConfigError(`${this.nameOf(path)} must not be empty`)
+    return value
+  }
+
+  isTrue(path: string): boolean {
+    return this.#settings.get(path)?.value === true
+  }
+
+  number(path: string): number | undefined {
+    return this.#settings.get(path)?.value as number | undefined
+  }
+
+  texts(path: string): readonly string[] | undefined {
+    const value = this.#settings.get(path)?.value
+    if (value === undefined) return undefined
+    return isArray(value) ? (value as readonly string[]) : [value as string]
+  }
+
+  secret(path: string): string | undefined {
+    const given = this.#settings.get(path)
+    return given && this.reveal(given.name, given.value)
+  }
+
+  /** A secret as it is, or from the variable or file that holds it. */
+  reveal(name: string, value: Json): string {
+    if (!isObject(value)) return value as string
+    if ('env' in value) {
+      const variable = value['env'] as string
+      const found = this.#environment[variable]
+      if (found !== undefined && found !== '') return found
+      throw new ConfigError(`${name}: the variable ${variable} is not set`)
+    }
+    try {
+      return readFileSync(value['file'] as string, 'utf8').trimEnd()
+    } catch (error) {
+      throw new ConfigError(`${name} cannot be read: ${(error as Error).message}`)
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/** All settings in one definition: the file is checked by it, variables are named by it, editors complete by it. */
+import { PERMISSIONS } from '../../access/caller.ts'
+import { JWT_ALGORITHMS } from '../../auth/settings.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { DEFAULT_LIMITS } from '../../base/limits.ts'
+import { type Shape, Type } from '../../base/json/shape.ts'
+import { LOG_LEVELS } from '../../http/observe/log.ts'
+
+export const MODES = ['open', 'tokens', 'jwt', 'proxy'] as const
+export type ModeName = (typeof MODES)[number]
+
+const MAX_LIMIT = 2 ** 40
+
+/** Given as it is, or by the name of a variable or file that holds it. */
+const SECRET = Type.Union([
+  Type.String(),
+  section({ env: Type.String({ description: 'Variable that holds it.' }) }),
+  section({ file: Type.String({ description: 'File that holds it.' }) }),
+])
+
+const TEXTS = Type.Array(Type.String())
+
+export const SETTINGS: Shape = section({
+  $schema: text('Address of this schema, for editors.'),
+  host: text('Address to listen on.'),
+  port: whole('Port to listen on; 0 picks a free one.', 0, 65_535),
+  data: text('Directory that the data is kept in.'),
+  store: secret('Where the data is kept instead: sqlite:DIRECTORY or postgres://...'),
+  datasources: Type.Optional(
+    Type.Object(
+      {},
+      { additionalProperties: SECRET, description: 'Further places for documents: name to location.' },
+    ),
+  ),
+  workers: whole('Processes that share the port, with PostgreSQL only.', 1, 64),
+  logLevel: choice('The least that is logged.', LOG_LEVELS),
+  limits: optionalSection(
+    Object.fromEntries(
+      Object.keys(DEFAULT_LIMITS).map((name) => [
+        name,
+        whole('A limit; see the documentation.', 1, MAX_LIMIT),
+      ]),
+    ),
+  ),
+  auth: optionalSection({
+    modes: Type.Optional(
+      Type.Array(Type.Enum(MODES), { description: 'Absent: those described here; open if there are none.' }),
+    ),
+    tokens: optionalSection({ file: text('File of tokens; tokens.json in the data directory.') }),
+    jwt: optionalSection(jwt()),
+    proxy: optionalSection(proxy()),
+  }),
+  permissions: optionalSection(
+    Object.fromEntries(PERMISSIONS.map((name) => [name, texts('Roles that have this permission.')])),
+  ),
+  events: optionalSection({
+    keepDays: whole('Events older than so many days are not kept.', 1, 36_500),
+    keepCount: whole('At most so many events are kept.', 1, MAX_LIMIT),
+    abandonDays: whole('A disabled sink holds back no events that are older than so many days.', 1, 36_500),
+    allowPrivateAddresses: Type.Optional(
+      Type.Boolean({
+        description: 'Whether events may be sent to private, loopback and link-local addresses.',
+      }),
+    ),
+    sinks: Type.Optional(
+      Type.Array(section(sink()), {
+        description: 'Sinks that are there from the start, and changed here only.',
+      }),
+    ),
+  }),
+  rateLimit: optionalSection({
+    perSecond: whole('Requests a second of one caller.', 1, 1_000_000),
+    burst: whole('Requests at once after a pause; as many as perSecond when absent.', 1, 1_000_000),
+  }),
+  cors: optionalSection({ origins: texts('Origins whose pages may ask, such as https://app.example.com.') }),
+  metrics: choice('Who may read /metrics.', ['authenticated', 'public']),
+  tls: optionalSection({
+    cert: text('File of the certificate, PEM.'),
+    key: text('File of its key, PEM.'),
+    ca: text('File of those who vouch for client certificates, PEM.'),
+  }),
+})
+
+/** What `smalt config schema` prints. */
+export function settingsSchema(): JsonObject {
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'smalt.json', ...SETTINGS }
+}
+
+function jwt(): Readonly<Record<string, Shape>> {
+  return {
+    issuer: text('The claim iss; also where discovery begins, unless jwksUrl or jwksFile is given.'),
+    audience: texts('The claim aud must hold one of these.'),
+    jwksUrl: text('Where the keys are, over https.'),
+    jwksFile: text('File that holds the keys.'),
+    algorithms: Type.Optional(Type.Array(Type.Enum(JWT_ALGORITHMS), { minItems: 1 })),
+    leewaySeconds: whole('How far clocks may differ.', 0, 300),
+    rolesClaim: texts('Names from the top of the claims down to the roles; one text is split at its dots.'),
+    principalClaim: text('The claim that names the caller.'),
+    cooldownSeconds: whole('Keys are fetched again at most so often.', 1, 86_400),
+  }
+}
+
+function proxy(): Readonly<Record<string, Shape>> {
+  return {
+    secret: secret('What the proxy shows to be believed.'),
+    addresses: texts('Addresses and networks of the proxy, such as 10.0.0.0/8.'),
+    hosts: texts('Names in Host that a proxy on this machine, trusted by its address, may send.'),
+    headers: optionalSection({
+      secret: text('Header that carries the secret.'),
+      principal: text('Header that names the caller.'),
+      roles: text('Header that lists roles by comma.'),
+      claims: text('Header that holds claims as a JSON object.'),
+      certificate: text('Header that holds the subject of the client certificate.'),
+    }),
+  }
+}
+
+function sink(): Readonly<Record<string, Shape>> {
+  return {
+    name: Type.String({ description: 'What the sink is called.' }),
+    kind: choice('webhook when absent.', ['webhook', 'nats']),
+    url: Type.String({ description: 'Where events are sent to.' }),
+    secret: secret('What they are signed with: whsec_ and 24 to 64 random bytes in base64.'),
+    subject: text('What the subjects of NATS begin with.'),
+    credentials: optionalSection({
+      user: text('Who the service is to the NATS server.'),
+      password: secret('Of the user.'),
+      token: secret('In place of a user.'),
+      nkey: secret('Seed of a key, in place of a user.'),
+      creds: secret('Content of a file of credentials, in place of a user.'),
+    }),
+    roles: Type.Array(Type.String(), { description: 'It sees what a caller with these would.' }),
+    filter: optionalSection({
+      entity: text('Events of this entity only.'),
+      hook: text('Events of hooks of this name only.'),
+      operation: choice('Events of this operation only.', ['insert', 'update', 'delete']),
+    }),
+    datasource: text('Whose events; those of the entity, else of the default one, when absent.'),
+  }
+}
+
+function section(properties: Readonly<Record<string, Shape>>): Shape {
+  return Type.Object(properties, { additionalProperties: false })
+}
+
+function optionalSection(properties: Readonly<Record<string, Shape>>): Shape {
+  return Type.Optional(section(properties))
+}
+
+function text(description: string): Shape {
+  return Type.Optional(Type.String({ description }))
+}
+
+/** One text stands for a list of one. */
+function texts(description: string): Shape {
+  return Type.Optional(Type.Union([TEXTS, Type.String()], { description }))
+}
+
+function secret(description: string): Shape {
+  return Type.Optional({ ...SECRET, description })
+}
+
+function whole(description: string, minimum: number, maximum: number): Shape {
+  return Type.Optional(Type.Integer({ minimum, maximum, description }))
+}
+
+function choice(description: string, values: readonly string[]): Shape {
+  return Type.Optional(Type.Enum(values, { description }))
+}

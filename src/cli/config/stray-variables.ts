@@ -1,0 +1,36 @@
+/** Refuses variables that look like settings and are none: they would be taken for set. */
+import { type Json, isArray, isObject } from '../../base/json/json.ts'
+import { ConfigError } from './config-error.ts'
+import { type Environment, type Given, VARIABLES } from './settings.ts'
+import { suggestion } from '../suggest.ts'
+
+const KNOWN = [...VARIABLES, 'SMALT_CONFIG', 'SMALT_TOKEN']
+
+/** What the tests of Smalt are told by. */
+const OF_TESTS = /^SMALT_(?:TEST_.*|SEED|FUZZ)$/
+
+/** Names that follow the rule, and the one that is taken instead. */
+const INSTEAD: Readonly<Partial<Record<string, string>>> = {
+  SMALT_AUTH_MODES: 'SMALT_AUTH',
+  SMALT_EVENTS_ALLOW_PRIVATE_ADDRESSES: 'SMALT_EVENTS_ALLOW_PRIVATE',
+}
+
+export function refuseStrayVariables(environment: Environment, file: Given | undefined): void {
+  const known = new Set([...KNOWN, ...(file ? variablesIn(file.value) : [])])
+  const isStray = (name: string): boolean =>
+    name.startsWith('SMALT_') && !known.has(name) && !OF_TESTS.test(name)
+  const stray = Object.keys(environment).find(isStray)
+  if (stray === undefined) return
+  const near = INSTEAD[stray] ?? suggestion(stray, KNOWN)
+  const hint = near === undefined ? '"smalt config schema" lists what there is' : `did you mean ${near}?`
+  throw new ConfigError(`${stray} sets nothing; ${hint}`)
+}
+
+/** Those that the file itself takes secrets from, by `{"env": "NAME"}`. */
+function variablesIn(value: Json): readonly string[] {
+  if (isArray(value)) return value.flatMap(variablesIn)
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === 'env' && typeof member === 'string' ? [member] : variablesIn(member),
+  )
+}

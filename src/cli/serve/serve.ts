@@ -1,0 +1,195 @@
+/** `smalt serve`: opens the data, listens, and ends cleanly when told to. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { AuthSettings } from '../../auth/settings.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { maskLocation, parseLocation } from '../../base/location.ts'
+import { createAuthentication } from '../../auth/create.ts'
+import { refuseOpenNetwork } from '../../auth/open.ts'
+import { type Log, createLog } from '../../http/observe/log.ts'
+import { type Metrics, createMetrics } from '../../http/observe/metrics.ts'
+import type { Tls } from '../../http/listener.ts'
+import { startServer } from '../../http/server.ts'
+import { VERSION } from '../../http/version.ts'
+import { OpenError, type ServiceOptions, openService } from '../../service/open.ts'
+import type { Service } from '../../service/service.ts'
+import type { Config, TlsFiles } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { EXIT, Exit } from '../exit.ts'
+
+/** Resolves when the service listens; from then on signals decide. */
+export async function serve(config: Config): Promise<void> {
+  const log = createLog(config.logLevel)
+  dieOnUncaught(log)
+  const listening = await listen(config, log, createMetrics())
+  endOnSignal(log, listening.end, () => undefined)
+  announce(log, config, listening)
+}
+
+export interface Listening {
+  readonly port: number
+  /** What the store promises. */
+  readonly store: string
+  /** Answers what is under way and closes the data. */
+  readonly end: () => Promise<void>
+}
+
+export async function listen(config: Config, log: Log, metrics: Metrics): Promise<Listening> {
+  const { host, port, limits, datasources, events, rateLimit } = config
+  // the server refuses this too, but only after the data has been opened, or made where there was none
+  refuseOpenNetwork(config.auth, host)
+  const tls = config.tls && readTls(config.tls)
+  const auth = await createAuthentication(config.auth, (error) =>
+    log.logger.error({ err: error }, 'what credentials are checked by cannot be had'),
+  )
+  const service = await open({
+    datasources,
+    limits,
+    events,
+    offloads: true,
+    onStoreTiming: metrics.observeStore,
+    sinkMeter: metrics.sinks,
+    onInternalError: (error) => {
+      // a store out of reach is foreseen, but whoever runs the service must learn why it is
+      if (error instanceof ServiceError) log.logger.warn({ err: error }, error.message)
+      else log.logger.error({ err: error }, 'unexpected error')
+    },
+  })
+  try {
+    const { origins } = config.auth
+    const isMetricsPublic = config.metrics === 'public'
+    const options = { service, limits, auth, log, metrics, host, port }
+    const server = await startServer({
+      ...options,
+      origins,
+      rateLimit,
+      isMetricsPublic,
+      tls,
+      threads: { datasources },
+    })
+    return {
+      port: server.port,
+      store: service.store.description,
+      async end() {
+        await server.close()
+        await service[Symbol.asyncDispose]()
+      },
+    }
+  } catch (error) {
+    await service[Symbol.asyncDispose]()
+    throw listenProblem(error, config)
+  }
+}
+
+async function open(options: ServiceOptions): Promise<Service> {
+  try {
+    return await openService(options)
+  } catch (error) {
+    if (!(error instanceof OpenError)) throw error
+    if (error.reason === 'locked') throw new Exit(EXIT.conflict, (error.cause as Error).message)
+    throw new Exit(error.reason === 'location' ? EXIT.config : EXIT.unreachable, error.message)
+  }
+}
+
+function readTls({ cert, key, ca }: TlsFiles): Tls {
+  try {
+    const [certText, keyText] = [readFileSync(cert, 'utf8'), readFileSync(key, 'utf8')]
+    return { cert: certText, key: keyText, ca: ca === undefined ? undefined : readFileSync(ca, 'utf8') }
+  } catch (error) {
+    throw new ConfigError(`the files of tls cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function listenProblem(error: unknown, { host, port }: Config): Exit {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') {
+    return new Exit(
+      EXIT.conflict,
+      `port ${port} on ${host} is in use; choose another with --port, or 0 for a free one`,
+    )
+  }
+  return new Exit(EXIT.failed, `cannot listen on ${host} port ${port}: ${message}`)
+}
+
+/** A person reads it beside the log, a machine in it. */
+export function announce(
+  log: Log,
+  { host, datasources, workers, auth, tls }: Config,
+  { port, store }: Omit<Listening, 'end'>,
+): void {
+  const api = `${tls ? 'https' : 'http'}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
+  const [first, ...others] = datasources.map(({ name, location }) => ({
+    name,
+    data: shownLocation(location),
+  }))
+  const facts = { version: VERSION, api, docs: `${api}/docs`, data: first!.data, store }
+  const more = {
+    ...(others.length > 0 && { datasources: others.map(({ name, data }) => `${name}=${data}`) }),
+    ...(workers > 1 && { workers }),
+  }
+  if (!process.stdout.isTTY) {
+    log.logger.info({ ...facts, ...more }, 'listening')
+    log.flush()
+    return
+  }
+  process.stderr.write(
+    `Smalt ${VERSION}\n  API    ${api}\n  docs   ${facts.docs}\n  data   ${facts.data}\n` +
+      others.map(({ name, data }) => `         ${name}: ${data}\n`).join('') +
+      `  store  ${store}\n  ${whoAsks(auth)}\n` +
+      (workers > 1 ? `  works  in ${workers} processes\n` : ''),
+  )
+}
+
+function whoAsks({ isOpen, tokens, jwt, proxy, hasCertificates }: AuthSettings): string {
+  const modes = [
+    ...(tokens ? ['tokens'] : []),
+    ...(jwt ? ['jwt'] : []),
+    ...(proxy ? ['proxy'] : []),
+    ...(hasCertificates ? ['client certificates'] : []),
+  ]
+  const open = 'roles  from the header Smalt-Roles; this machine only'
+  if (modes.length === 0) return open
+  return `auth   ${modes.join(', ')}${isOpen ? `\n  ${open}` : ''}`
+}
+
+/** The directory from the root, or the URL without its password. */
+function shownLocation(location: string): string {
+  const parsed = parseLocation(location)
+  return parsed?.kind === 'sqlite' ? resolve(parsed.directory) : maskLocation(location)
+}
+
+/** The first signal ends things well, the second at once. */
+export function endOnSignal(log: Log, end: () => Promise<void>, abandon: () => void): void {
+  let isEnding = false
+  const onSignal = (signal: string) => {
+    if (isEnding) {
+      abandon()
+      process.exit(EXIT.interrupted)
+    }
+    isEnding = true
+    log.logger.info({ signal }, 'ending')
+    log.flush()
+    void end().then(
+      () => leave(log),
+      (error: unknown) => die(log, error),
+    )
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+}
+
+async function leave(log: Log): Promise<void> {
+  log.logger.info('ended')
+  await log.close()
+  process.exit(EXIT.ok)
+}
+
+export function dieOnUncaught(log: Log): void {
+  process.on('uncaughtException', (error) => die(log, error))
+  process.on('unhandledRejection', (error) => die(log, error))
+}
+
+/** After an error nobody foresaw nothing can be trusted any more: the log is written as the process exits. */
+export function die(log: Log, error: unknown): void {
+  log.logger.fatal({ err: error }, 'fatal error')
+  process.exit(EXIT.failed)
+}

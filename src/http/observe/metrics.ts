@@ -1,0 +1,136 @@
+/**
+ * Measurements for Prometheus. Requests are counted in plain numbers and turned into the exposition format only when
+ * somebody asks: prom-client would hash the labels of every observation.
+ */
+import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client'
+import type { SinkMeter } from '../../service/sinks/deliver.ts'
+import { createSinkMetrics } from './sink-metrics.ts'
+
+export interface Metrics {
+  /** The meter of one route, to be kept: nothing is looked up per request but the status. */
+  readonly meterOf: (method: string, route: string) => Meter
+  readonly observeStore: (operation: string, seconds: number) => void
+  readonly sinks: SinkMeter
+  readonly text: () => Promise<string>
+  /** What this process measured, as plain data that can be sent to another one. */
+  readonly snapshot: () => Promise<Snapshot>
+}
+
+export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** What all processes measured that share the port; `own` is the part of the one that asks. */
+type Gather = (own: Snapshot) => Promise<readonly Snapshot[]>
+
+export interface Meter {
+  observe(status: number, seconds: number): void
+}
+
+export function createMetrics(gather?: Gather): Metrics {
+  const registry = new Registry()
+  const requests: RouteMeter[] = []
+  const operations = new Map<string, Timings>()
+  const { meter: sinks, families } = createSinkMetrics()
+  collectDefaultMetrics({ register: registry })
+  register(registry, 'smalt_http_requests_total', 'counter', 'Requests by route and status', () =>
+    requests.flatMap((meter) => meter.counts()),
+  )
+  register(registry, 'smalt_http_request_duration_seconds', 'histogram', 'Time to the answer by route', () =>
+    requests.flatMap(({ timings, labels }) => timings.samples('smalt_http_request_duration_seconds', labels)),
+  )
+  register(registry, 'smalt_store_duration_seconds', 'histogram', 'Time in the store by operation', () =>
+    [...operations].flatMap(([operation, timings]) =>
+      timings.samples('smalt_store_duration_seconds', { operation }),
+    ),
+  )
+  for (const { name, type, help, samples } of families) register(registry, name, type, help, samples)
+  return {
+    sinks,
+    meterOf(method, route) {
+      const meter = new RouteMeter({ method, route })
+      requests.push(meter)
+      return meter
+    },
+    observeStore(operation, seconds) {
+      let timings = operations.get(operation)
+      if (!timings) operations.set(operation, (timings = new Timings()))
+      timings.observe(seconds)
+    },
+    snapshot: () => registry.getMetricsAsJSON(),
+    async text() {
+      if (!gather) return await registry.metrics()
+      const all = await gather(await registry.getMetricsAsJSON())
+      return await AggregatorRegistry.aggregate([...all]).metrics()
+    },
+  }
+}
+
+type Labels = Readonly<Record<string, string | number>>
+
+export interface Sample {
+  readonly value: number
+  readonly labels: Labels
+  readonly metricName?: string
+}
+
+class RouteMeter implements Meter {
+  readonly labels: Labels
+  readonly timings = new Timings()
+  readonly #byStatus = new Map<number, number>()
+
+  constructor(labels: Labels) {
+    this.labels = labels
+  }
+
+  observe(status: number, seconds: number): void {
+    this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1)
+    this.timings.observe(seconds)
+  }
+
+  counts(): readonly Sample[] {
+    return [...this.#byStatus].map(([status, value]) => ({ value, labels: { ...this.labels, status } }))
+  }
+}
+
+/** Upper bounds in seconds. */
+const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+class Timings {
+  readonly #buckets = new Float64Array(BOUNDS.length + 1)
+  #sum = 0
+
+  observe(seconds: number): void {
+    let bucket = 0
+    while (bucket < BOUNDS.length && seconds > BOUNDS[bucket]!) bucket++
+    this.#buckets[bucket]! += 1
+    this.#sum += seconds
+  }
+
+  samples(name: string, labels: Labels): readonly Sample[] {
+    let count = 0
+    const buckets = [...BOUNDS, '+Inf'].map((le, i): Sample => {
+      count += this.#buckets[i]!
+      return { value: count, labels: { ...labels, le }, metricName: `${name}_bucket` }
+    })
+    if (count === 0) return []
+    return [
+      ...buckets,
+      { value: this.#sum, labels, metricName: `${name}_sum` },
+      { value: count, labels, metricName: `${name}_count` },
+    ]
+  }
+}
+
+type Registered = Parameters<Registry['registerMetric']>[0]
+
+function register(
+  registry: Registry,
+  name: string,
+  type: 'counter' | 'histogram' | 'gauge',
+  help: string,
+  samples: () => readonly Sample[],
+): void {
+  const aggregator = type === 'gauge' ? 'max' : 'sum'
+  const metric = { name, help, get: async () => ({ name, help, type, values: samples(), aggregator }) }
+  // all a registry asks of a metric is its name and `get`
+  registry.registerMetric(metric as unknown as Registered)
+}

@@ -1,0 +1,93 @@
+/** The routes beside the interface: is it up, what is it, how is it doing, how is it used. */
+import { Type } from '../../base/json/shape.ts'
+import { type Call, type Content, type Reply, type Route, jsonReply } from './route.ts'
+import { NAME, VERSION } from '../version.ts'
+
+const HEALTH: Content = { shape: Type.Object({ status: Type.Literal('up') }), example: { status: 'up' } }
+const READY: Content = { shape: Type.Object({ status: Type.Literal('ready') }), example: { status: 'ready' } }
+const VERSIONS: Content = {
+  shape: Type.Object({ name: Type.String(), version: Type.String(), node: Type.String() }),
+  example: { name: NAME, version: VERSION, node: process.version },
+}
+const LINKS: Content = { shape: Type.Object({ name: Type.String(), links: Type.Object({}) }) }
+const OPENAPI: Content = { shape: Type.Object({ openapi: Type.String() }) }
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const HTML_TYPE = 'text/html; charset=utf-8'
+
+export const ADMIN_ROUTES: readonly Route[] = [
+  admin('/', 'links', 'Where things are', LINKS, links),
+  admin('/health', 'health', 'Whether the process is up', HEALTH, health),
+  admin('/data/health', 'dataHealth', 'The same as /health', HEALTH, health),
+  admin('/metadata/health', 'metadataHealth', 'The same as /health', HEALTH, health),
+  {
+    ...admin('/ready', 'ready', 'Whether stores and metadata are usable', READY, ready),
+    description: 'Asks the store at most once a second. Answers 503 with a `reason` when not ready.',
+    errors: ['crud:Unavailable'],
+  },
+  admin('/version', 'version', 'What runs here', VERSIONS, version),
+  {
+    ...admin(
+      '/metrics',
+      'metrics',
+      'Measurements for Prometheus',
+      { shape: Type.String(), type: METRICS_TYPE },
+      metrics,
+    ),
+    description: 'For anybody where the setting `metrics` is `public`.',
+    access: 'authenticated',
+  },
+  admin('/openapi.json', 'openapi', 'This interface as an OpenAPI document', OPENAPI, openapi),
+  admin('/docs', 'docs', 'This interface as a page to read', { shape: Type.String(), type: HTML_TYPE }, docs),
+]
+
+function admin(
+  path: string,
+  operationId: string,
+  summary: string,
+  reply: Content,
+  handle: Route['handle'],
+): Route {
+  return { method: 'GET', path, operationId, tag: 'service', access: 'public', summary, reply, handle }
+}
+
+function links(): Reply {
+  const links = {
+    docs: '/docs',
+    openapi: '/openapi.json',
+    health: '/health',
+    ready: '/ready',
+    version: '/version',
+  }
+  return jsonReply({
+    name: NAME,
+    version: VERSION,
+    links: { ...links, metrics: '/metrics', metadata: '/metadata' },
+  })
+}
+
+function health(): Reply {
+  return { status: 200, text: '{"status":"up"}' }
+}
+
+async function ready({ app }: Call): Promise<Reply> {
+  const { isReady, reason } = await app.isReady()
+  if (isReady) return { status: 200, text: '{"status":"ready"}' }
+  return { status: 503, text: JSON.stringify({ status: 'unavailable', reason }) }
+}
+
+function version(): Reply {
+  return jsonReply({ name: NAME, version: VERSION, node: process.version })
+}
+
+async function metrics({ app }: Call): Promise<Reply> {
+  return { status: 200, text: await app.metricsText(), type: METRICS_TYPE }
+}
+
+function openapi({ app }: Call): Reply {
+  return { status: 200, text: app.openapiText() }
+}
+
+function docs({ app }: Call): Reply {
+  const { html, contentSecurityPolicy } = app.docsPage()
+  return { status: 200, text: html, type: HTML_TYPE, contentSecurityPolicy }
+}

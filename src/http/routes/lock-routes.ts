@@ -1,0 +1,83 @@
+/** The routes of locks. The form with a body exists because ids may hold anything, a slash for one. */
+import type { Code } from '../../base/errors.ts'
+import { LockRequestShape, LockResponseShape } from '../../service/request/data-shapes.ts'
+import { type Call, type Content, type QueryParameter, type Reply, type Route, jsonReply } from './route.ts'
+
+const NOT_HELD: readonly Code[] = ['crud:InvalidLock']
+
+export const LOCK_ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/data/lock',
+    operationId: 'lock',
+    tag: 'data',
+    access: 'authenticated',
+    summary: 'Acquire, release, count or ping a lock',
+    body: {
+      shape: LockRequestShape,
+      name: 'LockRequest',
+      example: { operation: 'acquire', domain: 'imports', callerId: 'worker-1', resourceId: 'countries.csv' },
+    },
+    reply: reply(true),
+    errors: NOT_HELD,
+    handle: async ({ app, caller, body }) => jsonReply({ result: await app.service.data.lock(caller, body) }),
+  },
+  {
+    ...route('acquireLock', 'Acquire a lock'),
+    method: 'PUT',
+    description: 'False means that another caller holds it; nothing waits.',
+    query: [ttl()],
+    reply: reply(true),
+    handle: handling('acquire'),
+  },
+  {
+    ...route('releaseLock', 'Release a lock'),
+    method: 'DELETE',
+    description: 'False means that the caller acquired it more often and still holds it.',
+    reply: reply(true),
+    errors: NOT_HELD,
+    handle: handling('release'),
+  },
+  {
+    ...route('countLock', 'Count how often a lock is held'),
+    method: 'GET',
+    reply: reply(1),
+    errors: NOT_HELD,
+    handle: handling('count'),
+  },
+  {
+    ...route('pingLock', 'Keep a lock from expiring', '/ping'),
+    method: 'PUT',
+    reply: reply(true),
+    errors: NOT_HELD,
+    handle: handling('ping'),
+  },
+]
+
+type Named = Pick<Route, 'path' | 'operationId' | 'operation' | 'tag' | 'access' | 'summary'>
+
+function route(operationId: string, summary: string, tail = ''): Named {
+  const path = `/data/lock/{domain}/{callerId}/{resourceId}${tail}`
+  return { path, operationId, operation: 'lock', tag: 'data', access: 'authenticated', summary }
+}
+
+function handling(operation: string): Route['handle'] {
+  return async ({ app, caller, params, search }: Call): Promise<Reply> => {
+    const { domain = '', callerId = '', resourceId = '' } = params
+    const ttl = operation === 'acquire' ? new URLSearchParams(search).get('ttl') : null
+    const request = { operation, domain, callerId, resourceId, ...(ttl && { ttl }) }
+    return jsonReply({ result: await app.service.data.lock(caller, request) })
+  }
+}
+
+function reply(result: boolean | number): Content {
+  return { shape: LockResponseShape, name: 'LockResponse', example: { result } }
+}
+
+function ttl(): QueryParameter {
+  return {
+    name: 'ttl',
+    description: 'Milliseconds until the lock expires; an hour when absent.',
+    example: '60000',
+  }
+}

@@ -1,0 +1,232 @@
+/** The OpenAPI 3.1 document, made from the route table. */
+import { CODES, type Code } from '../../base/errors.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import {
+  DataRequestShape,
+  DataResponseShape,
+  ErrorShape,
+  ProjectionShape,
+  QueryShape,
+  SortShape,
+} from '../../service/request/data-shapes.ts'
+import { type Content, type QueryParameter, type Route, STREAM_TYPE } from './route.ts'
+import { VERSION } from '../version.ts'
+
+export function openapiDocument(routes: readonly Route[]): JsonObject {
+  const paths = Map.groupBy(routes, (route) => route.path)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Smalt',
+      version: VERSION,
+      description: 'Stores JSON documents by entity. Every path also exists below /rest.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }, { url: '/rest' }],
+    tags: TAGS,
+    paths: Object.fromEntries([...paths].map(([path, rows]) => [path, pathItem(rows)])),
+    components: { schemas: components(routes), parameters: CALLER, securitySchemes: SCHEMES },
+    // in open mode there are no credentials
+    security: [{ bearer: [] }, {}],
+  }
+}
+
+export const TAGS: readonly { readonly name: Route['tag']; readonly description: string }[] = [
+  {
+    name: 'data',
+    description:
+      'Documents: find, explain, insert, save, update, delete, generate and bulk; saved searches; locks.',
+  },
+  { name: 'metadata', description: 'Entities, their versions and who may do what.' },
+  { name: 'events', description: 'Changes that hooks watch, in the order in which they happened.' },
+  { name: 'service', description: 'The service itself.' },
+]
+
+const SCHEMES: JsonObject = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token of `smalt token add`, or a JWT of the configured issuer.',
+  },
+}
+
+/** Who asks. In open mode these are believed, so they are no credentials; each may be sent without the other. */
+const CALLER = {
+  Roles: header('Smalt-Roles', 'Roles of the caller, by comma; none when absent.', 'editor, hr'),
+  Principal: header('Smalt-Principal', 'Name of the caller, kept in histories.', 'ann'),
+}
+
+const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+  entity: 'Name of the entity.',
+  version: 'Version of the entity, such as 1.0.0.',
+  version2: 'The other version.',
+  field: 'Dotted path of the field; `*` stands for the elements of an array.',
+  status: '`active`, `deprecated` or `disabled`.',
+  statuses: 'Statuses by comma.',
+  name: 'Name of the saved search.',
+  domain: 'What kind of thing is locked; comes into being on use.',
+  callerId: 'Who holds the lock, as the callers agree among themselves.',
+  resourceId: 'What is locked.',
+  sink: 'Name of the sink.',
+  eventId: '`id` of the event.',
+}
+
+const PATH_EXAMPLES: Readonly<Record<string, string>> = {
+  entity: 'country',
+  version: '1.0.0',
+  version2: '1.1.0',
+  field: '_id',
+  status: 'deprecated',
+  statuses: 'active,deprecated',
+  name: 'europe',
+  domain: 'batch',
+  callerId: 'worker-1',
+  resourceId: 'report-7',
+  sink: 'kitchen',
+  eventId: '6b1f0c4e-7a0e-4a53-9f5e-0d2f4a1b8c33',
+}
+
+/** What any route of the interface may answer, whatever it does. */
+const COMMON: readonly Code[] = [
+  'crud:InvalidRequest',
+  'crud:ForeignOrigin',
+  'crud:Unavailable',
+  'crud:Internal',
+]
+const WITH_CALLER: readonly Code[] = ['crud:Unauthenticated', 'crud:TooManyRequests']
+const WITH_BODY: readonly Code[] = ['crud:BodyTooLarge', 'crud:UnsupportedMediaType', 'crud:LimitExceeded']
+
+function pathItem(rows: readonly Route[]): JsonObject {
+  return Object.fromEntries(rows.map((route) => [route.method.toLowerCase(), operation(route)]))
+}
+
+function operation(route: Route): JsonObject {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.deprecated ? { deprecated: true } : {}),
+    ...(route.access === 'public' ? { security: [] } : {}),
+    parameters: [
+      ...names.map(pathParameter),
+      ...(route.query ?? []).map(queryParameter),
+      ...(route.headers ?? []).map(headerParameter),
+      ...(route.tag === 'service' ? [] : Object.keys(CALLER).map(callerParameter)),
+    ],
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
+    responses: { 200: { description: 'Done.', content: replyMedia(route) }, ...failures(route) },
+  }
+}
+
+function requestBody(body: Content): JsonObject {
+  return { required: body.required ?? true, content: media(body) }
+}
+
+/** A route that knows the parameter `stream` can answer in lines, too. */
+function replyMedia({ reply, otherReply, query = [] }: Route): JsonObject {
+  if (otherReply) return { ...media(reply), ...media(otherReply) }
+  const isStreamed = query.some(({ name }) => name === 'stream')
+  return isStreamed ? { ...media(reply), [STREAM_TYPE]: STREAM } : media(reply)
+}
+
+const STREAM: JsonObject = {
+  schema: {
+    type: 'string',
+    description:
+      'Lines of JSON: first one that names the entity, then one for each document, last one that says how it ended.',
+  },
+  example: [
+    '{"entity":"country","entityVersion":"1.0.0","status":"COMPLETE"}',
+    '{"processed":{"iso2Code":"CH"},"resultMetadata":{"documentVersion":"0198f1c2-7c3e-7000-8000-000000000001:1"}}',
+    '{"last":true,"status":"COMPLETE","matchCount":1}',
+    '',
+  ].join('\n'),
+}
+
+function pathParameter(name: string): JsonObject {
+  const description = PATH_PARAMETERS[name] ?? ''
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string' },
+    example: PATH_EXAMPLES[name] ?? '',
+  }
+}
+
+function header(name: string, description: string, example: string): JsonObject {
+  return { name, in: 'header', required: false, description, schema: { type: 'string' }, example }
+}
+
+function headerParameter({ name, description, example = '' }: QueryParameter): JsonObject {
+  return header(name, description, example)
+}
+
+function callerParameter(name: string): JsonObject {
+  return { $ref: `#/components/parameters/${name}` }
+}
+
+function queryParameter({ name, description, example }: QueryParameter): JsonObject {
+  const parameter = { name, in: 'query', required: false, description, schema: { type: 'string' } }
+  return example === undefined ? parameter : { ...parameter, example }
+}
+
+function failures(route: Route): JsonObject {
+  const shape = route.tag === 'data' ? 'DataResponse' : 'Error'
+  const codes = new Set([
+    ...COMMON,
+    ...(route.access === 'public' ? [] : WITH_CALLER),
+    ...(route.body ? WITH_BODY : []),
+    ...(route.errors ?? []),
+  ])
+  const byStatus = Map.groupBy(codes, (code) => CODES[code])
+  const entries = [...byStatus].map(([status, codes]): [string, Json] => [
+    String(status),
+    {
+      description: codes.map((code) => `\`${code}\``).join(', '),
+      content: { 'application/json': { schema: reference(shape) } },
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+function media({ shape, name, type, example }: Content): JsonObject {
+  const schema = name === undefined ? shape : reference(name)
+  const key = type?.split(';')[0] ?? 'application/json'
+  return { [key]: example === undefined ? { schema } : { schema, example } }
+}
+
+function components(routes: readonly Route[]): JsonObject {
+  const contents = routes.flatMap((route) => (route.body ? [route.body, route.reply] : [route.reply]))
+  const named = contents.flatMap(({ name, shape }): [string, Json][] => (name ? [[name, shape]] : []))
+  return {
+    ...Object.fromEntries(named),
+    DataRequest: detailedRequest(),
+    DataResponse: DataResponseShape,
+    Error: ErrorShape,
+    Query: QueryShape,
+    Projection: ProjectionShape,
+    Sort: SortShape,
+  }
+}
+
+/** The shape that requests are checked by leaves queries and projections to their parsers; a reader wants to see them. */
+function detailedRequest(): JsonObject {
+  const shape = DataRequestShape
+  const oneOrMore = (name: string): Json => ({
+    anyOf: [reference(name), { type: 'array', items: reference(name) }, { type: 'null' }],
+  })
+  const detailed = {
+    query: { anyOf: [reference('Query'), { type: 'null' }] },
+    projection: oneOrMore('Projection'),
+    sort: oneOrMore('Sort'),
+  }
+  return { ...shape, properties: { ...(shape.properties as JsonObject), ...detailed } }
+}
+
+function reference(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` }
+}

@@ -1,0 +1,92 @@
+/**
+ * From a request target to a row of the table. The path is matched first and the method after it, so a literal word
+ * wins over a name for every method, and a wrong method can say which ones exist.
+ */
+import createTree from 'find-my-way'
+import { ServiceError } from '../../base/errors.ts'
+import { METHODS, type Method, type Params, type Route } from './route.ts'
+
+/** Everything that can be asked of one path; `T` is what the server keeps per route. */
+interface Resource<T> {
+  readonly template: string
+  readonly allow: string
+  readonly byMethod: Readonly<Partial<Record<string, T>>>
+}
+
+interface Match<T> {
+  readonly resource: Resource<T>
+  readonly params: Params
+}
+
+interface RequestTarget {
+  /** Without `/rest`, still percent-encoded. */
+  readonly path: string
+  readonly search: string
+}
+
+export type Router<T> = (path: string) => Match<T> | undefined
+
+export function createRouter<T>(routes: readonly Route[], bind: (route: Route) => T): Router<T> {
+  const tree = createTree({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER })
+  for (const [template, rows] of Map.groupBy(routes, (route) => route.path)) {
+    const byMethod: Partial<Record<string, T>> = Object.create(null) as Record<string, T>
+    for (const row of rows) byMethod[row.method] = bind(row)
+    // node:http sends no body in answer to HEAD, so the handler of GET serves both
+    if (byMethod.GET !== undefined) byMethod.HEAD = byMethod.GET
+    const resource: Resource<T> = { template, allow: allowed(rows), byMethod }
+    tree.on('GET', template.replaceAll(/\{(\w+)\}/g, ':$1'), noHandler, resource)
+  }
+  tree.compile()
+  return (path) => {
+    const found = tree.find('GET', path)
+    return found === null ? undefined : { resource: found.store as Resource<T>, params: found.params }
+  }
+}
+
+/** Splits what stands in the request line, refusing what no path may hold. */
+export function readTarget(url: string): RequestTarget {
+  const relative = url.startsWith('/') ? url : withoutOrigin(url)
+  const question = relative.indexOf('?')
+  const path = question === -1 ? relative : relative.slice(0, question)
+  const search = question === -1 ? '' : relative.slice(question + 1)
+  if (path.includes('%')) refuseBadEncoding(path)
+  if (!PLAIN.test(path)) throw badPath('holds characters that must be percent-encoded')
+  return { path: withoutPrefix(path), search }
+}
+
+const MAX_PARAMETER = 1_024
+const PLAIN = /^[\x21-\x7e]*$/
+
+function allowed(rows: readonly Route[]): string {
+  const methods = METHODS.filter((method) => rows.some((row) => row.method === method))
+  return methods.flatMap((method: Method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+}
+
+function withoutPrefix(path: string): string {
+  if (path.startsWith('/rest/')) return path.slice(5)
+  return path === '/rest' ? '/' : path
+}
+
+/** The absolute form, which proxies send; who is addressed is checked by the `Host` header. */
+function withoutOrigin(url: string): string {
+  const match = /^https?:\/\/[^/?]+(.*)$/i.exec(url)
+  if (!match) throw badPath('is not a path')
+  return match[1]!.startsWith('/') ? match[1]! : `/${match[1]!}`
+}
+
+function refuseBadEncoding(path: string): void {
+  let decoded
+  try {
+    decoded = decodeURIComponent(path)
+  } catch {
+    throw badPath('holds percent signs that encode no UTF-8 text')
+  }
+  if (decoded.includes('\0')) throw badPath('holds a NUL character')
+}
+
+function badPath(problem: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', `the path of the request ${problem}`)
+}
+
+/** The tree wants a handler; what is found is read from its store instead. */
+function noHandler(): void {}

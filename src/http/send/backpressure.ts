@@ -1,0 +1,73 @@
+/** Writing no faster than the caller reads: in pieces, with what is unsent counted, and not waiting for ever. */
+import type { ServerResponse } from 'node:http'
+import { timerMs } from '../../base/work/timer.ts'
+import type { Share } from '../share.ts'
+
+/** What writing to one caller needs to know. */
+export interface Outlet {
+  readonly response: ServerResponse
+  /** A piece that is not taken after so long ends the connection. */
+  readonly patienceMs: number
+  /** Bytes that wait for this caller are counted here. */
+  readonly unsent?: { readonly share: Share; readonly caller: string }
+}
+
+/** Small enough that encoding one is no pause; a caller that does not read has about one of them buffered. */
+const PIECE = 128 * 1024
+
+export function isOver({ destroyed, writableEnded }: ServerResponse): boolean {
+  return destroyed || writableEnded
+}
+
+/** Writes all of it, waiting for room after each piece. False when the caller is gone, or was cut off for not reading. */
+export async function writePieces(outlet: Outlet, content: string | Uint8Array): Promise<boolean> {
+  const { response } = outlet
+  for (let start = 0; start < content.length;) {
+    if (isOver(response)) return false
+    const end = endOfPiece(content, start)
+    if (!writePiece(response, content, { start, end }) && !(await isTaken(outlet, end - start))) return false
+    start = end
+  }
+  return !isOver(response)
+}
+
+/** Whether there was room again before patience ended; where nobody is left, none is needed. */
+export function drained(response: ServerResponse, patienceMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (isDrained: boolean): void => {
+      clearTimeout(timer)
+      response.off('drain', onRoom).off('close', onRoom)
+      resolve(isDrained)
+    }
+    const onRoom = (): void => done(true)
+    const timer = setTimeout(() => done(false), timerMs(patienceMs))
+    response.on('drain', onRoom).on('close', onRoom)
+  })
+}
+
+/** Not between the two halves of a character. */
+function endOfPiece(content: string | Uint8Array, start: number): number {
+  const end = start + PIECE
+  if (end >= content.length) return content.length
+  if (typeof content !== 'string') return end
+  const isSplit = (content.charCodeAt(end - 1) & 0xfc00) === 0xd800
+  return isSplit ? end + 1 : end
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+function writePiece(response: ServerResponse, content: string | Uint8Array, { start, end }: Span): boolean {
+  const piece = typeof content === 'string' ? content.slice(start, end) : content.subarray(start, end)
+  return response.write(piece)
+}
+
+async function isTaken({ response, patienceMs, unsent }: Outlet, size: number): Promise<boolean> {
+  unsent?.share.add(unsent.caller, size)
+  const hasRoom = await drained(response, patienceMs)
+  unsent?.share.release(unsent.caller, size)
+  if (!hasRoom) response.destroy()
+  return hasRoom && !isOver(response)
+}

@@ -1,0 +1,31 @@
+/** From a failure to the answer that tells of it, in the form the client of that route expects. */
+import { CODES, type ServiceError } from '../../base/errors.ts'
+import { failed, printResponse } from '../../service/response.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Reply } from '../routes/route.ts'
+
+export function failureReply(exchange: Exchange, error: ServiceError): Reply {
+  const placed = error.context === '' ? error.within(contextOf(exchange)) : error
+  const text = exchange.isData
+    ? printResponse(failed(placed, entityOf(exchange)))
+    : JSON.stringify(placed.toObject())
+  return { status: CODES[error.code], text }
+}
+
+/** The trailer of a stream that cannot be finished. */
+export function failureLine(exchange: Exchange, error: ServiceError): string {
+  const errors = [error.within(contextOf(exchange)).toObject()]
+  return JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
+}
+
+function entityOf({ params: { entity, version } }: Exchange): { entity?: string; entityVersion?: string } {
+  return { ...(entity !== undefined && { entity }), ...(version !== undefined && { entityVersion: version }) }
+}
+
+/** The work that a request asked for. */
+export function contextOf({ bound, params: { entity, version } }: Exchange): string {
+  if (!bound) return 'request'
+  const operation = bound.route.operation ?? bound.route.operationId
+  if (entity === undefined) return operation
+  return `${operation}(${version === undefined ? entity : `${entity}:${version}`})`
+}

@@ -1,0 +1,100 @@
+/** Sends one answer: small ones at once, large ones in pieces, within what all callers together may leave unread. */
+import { timerMs } from '../../base/work/timer.ts'
+import { type Exchange, headersOf } from '../exchange.ts'
+import { writePieces } from './backpressure.ts'
+import { JSON_TYPE, type Reply } from '../routes/route.ts'
+import { type Share, noRoom } from '../share.ts'
+
+export interface Sending {
+  /** Whether the connection closes afterwards. */
+  readonly isLast: boolean
+  /** Bytes of large answers under way. */
+  readonly unsent: Share
+  /** Whether 503 may be sent instead, because the request has changed nothing. */
+  readonly isRefusable: boolean
+  readonly stallTimeMs: number
+  readonly longestMs: number
+}
+
+/** Returns the number of bytes of the body; what is large goes on being sent after that. */
+export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): number {
+  const { response, request } = exchange
+  const { text, status } = reply
+  const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.length
+  const isLarge = bytes > LARGE
+  if (isLarge) reserve(exchange, memoryOf(text, bytes), sending)
+  const headers = headersOf(exchange, reply.type ?? JSON_TYPE, reply.contentSecurityPolicy)
+  if (status !== 204) headers.push('Content-Length', String(bytes))
+  if (reply.headers) headers.push(...reply.headers)
+  if (status >= 400) headers.push(...refusalHeaders(exchange, status))
+  if (sending.isLast || exchange.isCut) headers.push('Connection', 'close')
+  response.writeHead(status, headers)
+  if (exchange.isCut) lingerBeforeClosing(exchange, text)
+  else if (isLarge && request.method !== 'HEAD') void sendLarge(exchange, text, sending)
+  // ASCII alone needs no encoding, and node writes it in one copy
+  else if (typeof text === 'string') response.end(text, bytes === text.length ? 'latin1' : 'utf8')
+  else response.end(text)
+  return bytes
+}
+
+const LARGE = 64 * 1024
+const LINGER_MS = 5_000
+
+/** The whole answer stays in memory until its last byte is sent. */
+function reserve({ response, account }: Exchange, amount: number, { unsent, isRefusable }: Sending): void {
+  if (!isRefusable) unsent.add(account, amount)
+  else if (!unsent.take(account, amount)) throw noRoom('too many large answers have not been read yet')
+  if (response.destroyed) unsent.release(account, amount)
+  else response.once('close', () => unsent.release(account, amount))
+}
+
+function memoryOf(text: string | Uint8Array, bytes: number): number {
+  return typeof text === 'string' && bytes > text.length ? 2 * text.length : bytes
+}
+
+async function sendLarge({ response }: Exchange, text: string | Uint8Array, sending: Sending): Promise<void> {
+  const timer = setTimeout(() => response.destroy(), timerMs(sending.longestMs)).unref()
+  const isSent = await writePieces({ response, patienceMs: sending.stallTimeMs }, text)
+  clearTimeout(timer)
+  if (isSent) response.end()
+}
+
+/** What tells a caller how to do better. */
+function refusalHeaders({ allow, request, retryAfterSeconds }: Exchange, status: number): readonly string[] {
+  switch (status) {
+    case 401:
+      return ['WWW-Authenticate', request.headers.authorization === undefined ? 'Bearer' : INVALID_TOKEN]
+    case 405:
+      return ['Allow', allow]
+    case 429:
+      return ['Retry-After', String(retryAfterSeconds)]
+    case 503:
+      return ['Retry-After', '1']
+    default:
+      return []
+  }
+}
+
+const INVALID_TOKEN = 'Bearer error="invalid_token"'
+
+/**
+ * The answer goes out at once, but closing while the caller still sends would reset the connection and take the answer
+ * with it: what comes is thrown away for a while first.
+ */
+function lingerBeforeClosing({ request, response }: Exchange, text: string | Uint8Array): void {
+  response.write(text)
+  if (request.complete) {
+    response.end()
+    return
+  }
+  const close = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(close, LINGER_MS).unref()
+  request
+    .on('end', close)
+    .on('close', close)
+    .on('error', () => undefined)
+    .resume()
+}

@@ -1,0 +1,184 @@
+/** Updates as closures over a document of one's own: the steps change it in place, in order. */
+import { addDecimals } from '../../base/decimal.ts'
+import { ServiceError } from '../../base/errors.ts'
+import {
+  type Json,
+  type JsonObject,
+  cloneJson,
+  isArray,
+  isNumber,
+  isObject,
+  numberFrom,
+  numberText,
+} from '../../base/json/json.ts'
+import { spend } from '../../base/work/work.ts'
+import { carryOver } from '../../schema/carry.ts'
+import type { Field, SimpleField } from '../../schema/field.ts'
+import { knownPart } from '../../schema/known.ts'
+import { castLiteral } from '../../schema/literal.ts'
+import { looksOut } from '../resolve/looks-out.ts'
+import { candidates, compileQuery } from './match.ts'
+import {
+  type Place,
+  elementPlace,
+  elementsAt,
+  insertAt,
+  removeAt,
+  rootPlace,
+  writeAt,
+} from './write-target.ts'
+import type { FieldRef } from '../resolve/scope.ts'
+import type { RValue, Update, UpdateStep } from '../update.ts'
+
+/** Changes the document in place; what cannot be done to this document is thrown, and the document is then void. */
+type Updater = (document: JsonObject) => void
+
+/** Members that are hidden from the caller stay when the object around them is replaced. */
+export function compileUpdate(update: Update<FieldRef>, isHidden: (field: Field) => boolean): Updater {
+  const steps = compileSteps(update, isHidden)
+  return (document) => steps(rootPlace(document))
+}
+
+type Action = (place: Place) => void
+
+type IsHidden = (field: Field) => boolean
+
+function compileSteps(update: Update<FieldRef>, isHidden: IsHidden): Action {
+  const actions = update.map((step) => compileStep(step, isHidden))
+  return (place) => {
+    for (const action of actions) action(place)
+  }
+}
+
+function compileStep(step: UpdateStep<FieldRef>, isHidden: IsHidden): Action {
+  switch (step.kind) {
+    case 'set': {
+      const value = compileValue(step.value, step.field)
+      return (place) => {
+        const [old] = candidates(place, step.field)
+        const fresh = value(place) ?? null
+        writeAt(climb(place, step.field.up), step.field, carryOver(old, fresh, step.field.field, isHidden))
+      }
+    }
+    case 'unset':
+      return (place) => removeAt(climb(place, step.field.up), step.field)
+    case 'add':
+      return compileAdd(step)
+    case 'append':
+    case 'insert': {
+      const element = { ...step.array, field: elementField(step.array), path: `${step.array.path}.*` }
+      const values = step.values.map((value) => compileValue(value, element))
+      const index = step.kind === 'insert' ? step.index : undefined
+      return (place) => {
+        const added = values.map((value) => value(place) ?? null)
+        if (added.length > 0) insertAt(climb(place, step.array.up), step.array, { index, values: added })
+      }
+    }
+    case 'foreach':
+      return compileForeach(step, isHidden)
+  }
+}
+
+function compileAdd(step: UpdateStep<FieldRef> & { kind: 'add' }): Action {
+  const value = compileValue(step.value, step.field)
+  return (place) => {
+    const [current] = candidates(place, step.field)
+    const added = value(place)
+    if (!isNumber(current) || !isNumber(added)) return
+    const { type } = step.field.field as SimpleField
+    const sum =
+      type.name === 'double'
+        ? Number(numberText(current)) + Number(numberText(added))
+        : numberFrom(addDecimals(numberText(current), numberText(added)))
+    const stored = type.cast(sum)
+    if (stored === undefined) throw misfit(step.field, 'has no room for the sum')
+    writeAt(climb(place, step.field.up), step.field, stored)
+  }
+}
+
+function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidden: IsHidden): Action {
+  const selects = step.selector ? compileQuery(step.selector) : () => true
+  const action = step.action === 'remove' ? undefined : compileSteps(step.action, isHidden)
+  const canRemoveAtOnce = !action && !(step.selector && looksOut(step.selector))
+  return (place) => {
+    for (const { array, outer } of elementsAt(climb(place, step.array.up), step.array.steps)) {
+      if (canRemoveAtOnce) {
+        removeSelected(array, (index) => {
+          place.spend(1)
+          return selects(elementPlace(array, index, outer))
+        })
+        continue
+      }
+      let index = 0
+      // As many elements as there are now: those that the action adds to the array are not walked through.
+      for (let left = array.length; left > 0 && index < array.length; left--) {
+        place.spend(1)
+        const element = elementPlace(array, index, outer)
+        const isSelected = selects(element)
+        if (isSelected && !action) {
+          spend(array.length)
+          array.splice(index, 1)
+        } else {
+          if (isSelected) action!(element)
+          index++
+        }
+      }
+    }
+  }
+}
+
+/** In one pass, since taking elements out one by one moves all that follow each time. */
+function removeSelected(array: Json[], isSelected: (index: number) => boolean): void {
+  let left = 0
+  for (let index = 0; index < array.length; index++) {
+    if (!isSelected(index)) array[left++] = array[index]!
+  }
+  array.length = left
+}
+
+/** The value to write, of its own: later steps may change it. Undefined when the source of a copy is missing. */
+function compileValue(value: RValue<FieldRef>, target: FieldRef): (place: Place) => Json | undefined {
+  if (value.kind === 'literal') {
+    const size = sizeOf(value.value)
+    return (place) => {
+      place.spend(size)
+      return cloneJson(value.value)
+    }
+  }
+  const source = value.field
+  return (place) => {
+    const [found] = candidates(place, source)
+    if (found === undefined || found === null) return undefined
+    place.spend(sizeOf(found))
+    return converted(cloneJson(knownPart(found, source.field)), target)
+  }
+}
+
+/** The number of values in it, itself included. */
+function sizeOf(value: Json): number {
+  if (isArray(value)) return value.reduce<number>((size, each) => size + sizeOf(each), 1)
+  return isObject(value) ? sizeOf(Object.values(value)) : 1
+}
+
+function converted(value: Json, target: FieldRef): Json {
+  try {
+    return castLiteral(value, target.field, { at: '', path: target.path })
+  } catch (error) {
+    if (error instanceof ServiceError) throw misfit(target, 'cannot hold what it was to be set to')
+    throw error
+  }
+}
+
+function climb(place: Place, up: number): Place {
+  let outer = place
+  for (let i = 0; i < up; i++) outer = outer.outer!
+  return outer
+}
+
+function elementField({ field }: FieldRef) {
+  return field.kind === 'array' ? field.element : field
+}
+
+function misfit({ path }: FieldRef, what: string): ServiceError {
+  return new ServiceError('metadata:IncompatibleValue', `"${path}" ${what}`, { context: path })
+}

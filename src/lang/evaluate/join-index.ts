@@ -1,0 +1,82 @@
+/** Documents by the values that a join compares, so that not every one is held against every holder. */
+import type { Json } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
+import { type JoinKey, type Side, keyText, keysOf } from './join-key.ts'
+import type { Seen } from './match.ts'
+import type { IsTurnOver, Turns } from './time-slice.ts'
+
+/** The places of all documents that may be joined there, in their order; undefined when any of them may. */
+export type Near = (outer: Seen) => readonly number[] | undefined
+
+/** Of several pairs the one that leaves the fewest documents counts; each of those has still to be asked. */
+export function* indexBy(
+  pairs: readonly JoinKey[],
+  documents: readonly Json[],
+  isTurnOver: IsTurnOver,
+): Turns<Near> {
+  const lookups: ((outer: Seen) => Lists)[] = []
+  for (const { own, other } of pairs) {
+    const index = yield* indexOf(own, documents, isTurnOver)
+    lookups.push((outer) => listsFor(other, index, outer))
+  }
+  return (outer) => {
+    let best: Lists | undefined
+    for (const lookup of lookups) {
+      const lists = lookup(outer)
+      if (lists.size < (best?.size ?? documents.length)) best = lists
+      if (best?.size === 0) break
+    }
+    return best && inOrder(best)
+  }
+}
+
+/** The places of documents by the values they have. */
+type KeyIndex = ReadonlyMap<string, readonly number[]>
+
+/** What other clauses over the same documents look up, too, is made once. */
+const indexesOf = memoized((_documents: readonly Json[]) => new Map<string, KeyIndex>())
+
+function* indexOf(own: Side, documents: readonly Json[], isTurnOver: IsTurnOver): Turns<KeyIndex> {
+  const known = indexesOf(documents)
+  const name = JSON.stringify([own.field.steps, own.isList])
+  const found = known.get(name)
+  if (found) return found
+  const made = new Map<string, number[]>()
+  for (const [place, value] of documents.entries()) {
+    if (isTurnOver()) yield
+    for (const key of keysOf(own, { value })) {
+      const text = keyText(key)
+      const places = made.get(text)
+      if (places) add(places, place)
+      else made.set(text, [place])
+    }
+  }
+  known.set(name, made)
+  return made
+}
+
+/** Places rise, so that a document with two such values is the last one twice. */
+function add(places: number[], place: number): void {
+  if (places.at(-1) !== place) places.push(place)
+}
+
+interface Lists {
+  readonly lists: readonly (readonly number[])[]
+  readonly size: number
+}
+
+/** Where nothing is there to compare with, nothing is the same. */
+function listsFor(other: Side, index: KeyIndex, outer: Seen): Lists {
+  const lists = new Set<readonly number[]>()
+  // A joined document stands innermost; from there the values are looked up.
+  for (const value of keysOf(other, { value: undefined, outer })) {
+    const places = index.get(keyText(value))
+    if (places) lists.add(places)
+  }
+  return { lists: [...lists], size: [...lists].reduce((sum, { length }) => sum + length, 0) }
+}
+
+function inOrder({ lists }: Lists): readonly number[] {
+  if (lists.length <= 1) return lists[0] ?? []
+  return [...new Set(lists.flat())].sort((a, b) => a - b)
+}

@@ -1,0 +1,82 @@
+/** By what documents are joined: the parts of a join, and the fields on each side whose values must be the same. */
+import { type Json, isArray, isNumber, numberText } from '../../base/json/json.ts'
+import { orderKey } from '../../base/decimal.ts'
+import type { SimpleField } from '../../schema/field.ts'
+import { asCompared } from '../../schema/kind.ts'
+import { looksOut } from '../resolve/looks-out.ts'
+import { type Seen, candidates, comparables } from './match.ts'
+import { type Query, conjunctsOf } from '../query.ts'
+import type { FieldRef } from '../resolve/scope.ts'
+
+export interface JoinParts {
+  /** What is asked of the joined document alone. */
+  readonly local: readonly Query<FieldRef>[]
+  readonly correlated: readonly Query<FieldRef>[]
+  /** One of the correlated parts, when it says that values of one type are the same. */
+  readonly key?: JoinKey
+}
+
+export interface JoinKey {
+  /** In the joined document, and outside of it. */
+  readonly own: Side
+  readonly other: Side
+}
+
+export interface Side {
+  readonly field: FieldRef
+  /** Whether it is an array, any element of which may be the same as the other side. */
+  readonly isList: boolean
+}
+
+export function partsOf(query: Query<FieldRef>): JoinParts {
+  const terms = conjunctsOf(query)
+  const correlated = terms.filter(looksOut)
+  // Numbers of two types are the same by value, which a search for values of one type would miss.
+  const key = pairsIn(correlated).find(({ own, other }) => typeIn(own) === typeIn(other))
+  return { local: terms.filter((term) => !looksOut(term)), correlated, ...(key && { key }) }
+}
+
+/** All that must be the same inside and outside for the terms to hold together. */
+export function pairsIn(terms: readonly Query<FieldRef>[]): readonly JoinKey[] {
+  return terms.flatMap((term) => pairIn(term) ?? [])
+}
+
+function pairIn(term: Query<FieldRef>): JoinKey | undefined {
+  if (term.kind === 'compareFields' && term.op === '$eq') {
+    return pairOf({ field: term.field, isList: false }, { field: term.rfield, isList: false })
+  }
+  if (term.kind !== 'inField' || term.negated) return undefined
+  return pairOf({ field: term.field, isList: false }, { field: term.rfield, isList: true })
+}
+
+function pairOf(a: Side, b: Side): JoinKey | undefined {
+  // Arrays that are compared as a whole have no single value.
+  if (typeIn(a) === undefined || typeIn(b) === undefined) return undefined
+  if (a.field.up === 0 && b.field.up > 0) return { own: a, other: b }
+  return b.field.up === 0 && a.field.up > 0 ? { own: b, other: a } : undefined
+}
+
+function typeIn({ field: { field }, isList }: Side): SimpleField['type'] | undefined {
+  const value = isList && field.kind === 'array' ? field.element : field
+  return value.kind === 'simple' ? value.type : undefined
+}
+
+/** The values of one side, seen from where the side is looked up, as they are compared; null stands for a missing one. */
+export function keysOf({ field, isList }: Side, seen: Seen): readonly Json[] {
+  if (!isList || field.field.kind !== 'array') return comparables(seen, field).map((each) => each ?? null)
+  const compared = asCompared(field.field.element)
+  return candidates(seen, field).flatMap((array) =>
+    isArray(array) ? array.map((each) => compared(each) ?? null) : [],
+  )
+}
+
+/** Some value of the side is one of these. */
+export function isAmong({ field, isList }: Side, values: readonly Json[]): Query<FieldRef> {
+  if (isList) return { kind: 'contains', array: field, op: '$any', values }
+  return { kind: 'in', field, negated: false, values }
+}
+
+/** The same text for values that are the same, and for no others. */
+export function keyText(value: Json): string {
+  return isNumber(value) ? `n${orderKey(numberText(value))}` : JSON.stringify(value)
+}

@@ -1,0 +1,214 @@
+/** Queries asked in turns: the same answers as those of `match`, with pauses, and by indexes of what is joined. */
+import { unreachable } from '../../base/errors.ts'
+import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
+import type { Step } from '../../base/path.ts'
+import { compareValues } from '../../schema/types.ts'
+import { type Near, indexBy } from './join-index.ts'
+import { pairsIn } from './join-key.ts'
+import { HOLDS, type Seen, type World, candidates, climb, compileQuery } from './match.ts'
+import { type Query, type Related, allOf, conjunctsOf } from '../query.ts'
+import type { FieldRef } from '../resolve/scope.ts'
+import type { IsTurnOver, Turns } from './time-slice.ts'
+
+export interface Asking {
+  /** Where queries lead to other documents. */
+  readonly world: World
+  readonly isTurnOver: IsTurnOver
+}
+
+type Predicate = (seen: Seen) => boolean
+type Answer = (seen: Seen) => Turns<boolean>
+type Asked = { readonly holds: Predicate } | { readonly answer: Answer }
+
+export function compileInTurns(query: Query<FieldRef>, asking: Asking): Answer {
+  const asked = askedIn(query, asking)
+  return function* (seen) {
+    if (asking.isTurnOver()) yield
+    return 'holds' in asked ? asked.holds(seen) : yield* asked.answer(seen)
+  }
+}
+
+/** The places of the documents that match from a scope around them; undefined where it pauses. */
+export type Places = (outer: Seen) => Generator<number | undefined, void, void>
+
+/** Documents are indexed when they are first asked. */
+export function compilePlaces(query: Query<FieldRef>, documents: readonly Json[], asking: Asking): Places {
+  const { isTurnOver } = asking
+  const asked = askedIn(query, asking)
+  let near: Near | undefined
+  return function* (outer) {
+    near ??= yield* indexBy(pairsIn(conjunctsOf(query)), documents, isTurnOver)
+    // Many may look and find nothing.
+    if (isTurnOver()) yield
+    for (const place of near(outer) ?? documents.keys()) {
+      if (isTurnOver()) yield
+      const seen = { value: documents[place], outer }
+      if ('holds' in asked ? asked.holds(seen) : yield* asked.answer(seen)) yield place
+    }
+  }
+}
+
+function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
+  if (isBrief(query)) return { holds: compileQuery(query) }
+  switch (query.kind) {
+    case 'and':
+    case 'or':
+      return { answer: termsInTurns(query.terms, query.kind === 'or', asking) }
+    case 'not': {
+      const answer = compileInTurns(query.term, asking)
+      return {
+        *answer(seen) {
+          return !(yield* answer(seen))
+        },
+      }
+    }
+    case 'elemMatch':
+      return { answer: elementsInTurns(query, asking) }
+    case 'related':
+      return { answer: relatedInTurns(query, asking) }
+    case 'compareFields':
+    case 'inField':
+      return { answer: pairsInTurns(query, asking) }
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+      return { holds: compileQuery(query) }
+    default:
+      return unreachable(query)
+  }
+}
+
+/** Whether it takes no longer than to look through one document once for each of its clauses. */
+function isBrief(query: Query<FieldRef>): boolean {
+  switch (query.kind) {
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+      return true
+    case 'compareFields':
+    case 'inField':
+      return !(isMany(query.field) && isMany(query.rfield))
+    case 'and':
+    case 'or':
+      return query.terms.every(isBrief)
+    case 'not':
+      return isBrief(query.term)
+    case 'elemMatch':
+    case 'related':
+      return false
+    default:
+      return unreachable(query)
+  }
+}
+
+function isMany({ steps, field }: FieldRef): boolean {
+  return field.kind === 'array' || steps.includes('*')
+}
+
+/** Ends at the first term that decides; those that take no time come first. */
+function termsInTurns(terms: readonly Query<FieldRef>[], decides: boolean, asking: Asking): Answer {
+  const asked = [...terms.filter(isBrief), ...terms.filter((term) => !isBrief(term))].map((term) =>
+    askedIn(term, asking),
+  )
+  return function* (seen) {
+    for (const each of asked) {
+      if (asking.isTurnOver()) yield
+      const holds = 'holds' in each ? each.holds(seen) : yield* each.answer(seen)
+      if (holds === decides) return decides
+    }
+    return !decides
+  }
+}
+
+function elementsInTurns(query: Query<FieldRef> & { kind: 'elemMatch' }, asking: Asking): Answer {
+  const { up, steps } = query.array
+  const inner = askedIn(query.query, asking)
+  return function* (seen) {
+    for (const element of elementsAt(climb(seen, up), steps)) {
+      if (asking.isTurnOver()) yield
+      if ('holds' in inner ? inner.holds(element) : yield* inner.answer(element)) return true
+    }
+    return false
+  }
+}
+
+/** The elements of every array at the path, each in the scopes that the path opens. */
+function* elementsAt(seen: Seen, steps: readonly Step[]): Generator<Seen> {
+  const star = steps.indexOf('*')
+  const array = (star === -1 ? steps : steps.slice(0, star)).reduce(stepInto, seen.value)
+  if (!isArray(array)) return
+  for (const value of array) {
+    const element = { value, outer: seen }
+    if (star === -1) yield element
+    else yield* elementsAt(element, steps.slice(star + 1))
+  }
+}
+
+function relatedInTurns(related: Related<FieldRef>, asking: Asking): Answer {
+  const { reference, join, query, count } = related
+  const places = compilePlaces(allOf([join, query]), asking.world(related), asking)
+  return function* (seen) {
+    for (const outer of holdersAt(climb(seen, reference.up).value, reference.steps, seen)) {
+      let found = 0
+      for (const place of places(outer)) {
+        if (place === undefined) yield
+        else if (!count) return true
+        else found++
+      }
+      if (count && HOLDS[count.op](compareValues(found, count.value))) return true
+    }
+    return false
+  }
+}
+
+/** The scopes around what is joined: one for each object that holds the reference at the end of the steps. */
+export function* holdersAt(
+  value: Json | undefined,
+  [step, ...rest]: readonly Step[],
+  seen: Seen,
+): Generator<Seen> {
+  if (rest.length === 0) {
+    if (isObject(value)) yield seen
+  } else if (step === '*') {
+    for (const each of isArray(value) ? value : []) yield* holdersAt(each, rest, { value: each, outer: seen })
+  } else yield* holdersAt(stepInto(value, step!), rest, seen)
+}
+
+/** Many values on both sides: each pair is asked as if there was no other one. */
+function pairsInTurns(
+  query: Query<FieldRef> & { kind: 'compareFields' | 'inField' },
+  { isTurnOver }: Asking,
+): Answer {
+  const { field, rfield } = query
+  const isNegated = query.kind === 'inField' ? query.negated : query.op === '$neq'
+  const [left, right] = [
+    { ...field, up: 0, steps: [] },
+    { ...rfield, up: 1, steps: [] },
+  ]
+  const holds = compileQuery(
+    query.kind === 'inField'
+      ? { ...query, negated: false, field: left, rfield: right }
+      : { ...query, op: isNegated ? '$eq' : query.op, field: left, rfield: right },
+  )
+  return function* (seen) {
+    const rights = candidates(seen, rfield)
+    const others =
+      query.kind === 'inField'
+        ? rights.flatMap((array) => (isArray(array) ? array.map((each) => [each]) : []))
+        : rights
+    for (const value of candidates(seen, field)) {
+      for (const other of others) {
+        if (isTurnOver()) yield
+        if (holds({ value, outer: { value: other } })) return !isNegated
+      }
+    }
+    return isNegated
+  }
+}
+
+function stepInto(value: Json | undefined, step: Step): Json | undefined {
+  if (typeof step === 'string') return member(value, step)
+  return isArray(value) ? value.at(step) : undefined
+}

@@ -1,0 +1,311 @@
+/** Queries as closures: looked up, cast and compiled once, so that matching only reads the document. */
+import { unreachable } from '../../base/errors.ts'
+import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
+import type { Step } from '../../base/path.ts'
+import { compilePattern } from '../../base/pattern.ts'
+import { spend } from '../../base/work/work.ts'
+import { asCompared } from '../../schema/kind.ts'
+import { compareValues } from '../../schema/types.ts'
+import type { CompareOp, Query, Related } from '../query.ts'
+import type { FieldRef } from '../resolve/scope.ts'
+
+/** A value and the values around it; `outer` is one element scope out. */
+export interface Seen {
+  readonly value: Json | undefined
+  readonly outer?: Seen
+}
+type Predicate = (seen: Seen) => boolean
+type Test = (value: Json | undefined) => boolean
+
+/** The documents that a reference may join, all of those that it does join among them. */
+export type World = (related: Related<FieldRef>) => readonly Json[]
+
+/** Queries that lead to other documents need to know a world of them. */
+export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Predicate {
+  switch (query.kind) {
+    case 'compare':
+      return compileCompare(query)
+    case 'in':
+      return negatedIf(query.negated, some(query.field, isIn(query.values)))
+    case 'regex': {
+      const pattern = compilePattern(query.pattern, query.flags)!
+      return some(query.field, (value) => typeof value === 'string' && pattern.occursIn(value))
+    }
+    case 'compareFields':
+      return compileCompareFields(query)
+    case 'inField':
+      return compileInField(query)
+    case 'contains':
+      return compileContains(query)
+    case 'elemMatch': {
+      const inner = compileQuery(query.query, world)
+      return (seen) => someElement(climb(seen, query.array.up), query.array.steps, inner)
+    }
+    case 'related':
+      return compileRelated(query, world)
+    case 'and': {
+      const terms = query.terms.map((term) => compileQuery(term, world))
+      return (seen) => {
+        spend(terms.length)
+        return terms.every((term) => term(seen))
+      }
+    }
+    case 'or': {
+      const terms = query.terms.map((term) => compileQuery(term, world))
+      return (seen) => {
+        spend(terms.length)
+        return terms.some((term) => term(seen))
+      }
+    }
+    case 'not': {
+      const term = compileQuery(query.term, world)
+      return (seen) => !term(seen)
+    }
+    default:
+      return unreachable(query)
+  }
+}
+
+function compileRelated(related: Related<FieldRef>, world: World): Predicate {
+  const { reference, count } = related
+  const join = compileQuery(related.join, world)
+  const query = compileQuery(related.query, world)
+  const documents = world(related)
+  const matches = (outer: Seen) => {
+    spend(documents.length)
+    return (value: Json) => join({ value, outer }) && query({ value, outer })
+  }
+  const test: Predicate = count
+    ? (outer) => HOLDS[count.op](compareValues(documents.filter(matches(outer)).length, count.value))
+    : (outer) => documents.some(matches(outer))
+  return (seen) => someHolder(climb(seen, reference.up).value, reference.steps, { seen, test })
+}
+
+/** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */
+function someHolder(
+  value: Json | undefined,
+  [step, ...rest]: readonly Step[],
+  { seen, test }: { readonly seen: Seen; readonly test: Predicate },
+): boolean {
+  if (rest.length === 0) return isObject(value) && test(seen)
+  if (step === '*') {
+    return someOf(elements(value), (each) =>
+      someHolder(each, rest, { seen: { value: each, outer: seen }, test }),
+    )
+  }
+  const next = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step!)
+  return someHolder(next, rest, { seen, test })
+}
+
+export const nowhere: World = () => {
+  throw new Error('a query that leads to other documents was asked where there are none')
+}
+
+/** Every candidate value of a field, in document order; undefined stands for a missing one. */
+export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json | undefined)[] {
+  const found: (Json | undefined)[] = []
+  someStep(climb(seen, up).value, steps, 0, (value) => {
+    found.push(value)
+    return false
+  })
+  return found
+}
+
+/** The same as they are compared: a value of another kind than the field's counts as missing. */
+export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefined)[] {
+  return candidates(seen, ref).map(asCompared(ref.field))
+}
+
+function compileCompare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }): Predicate {
+  if (value === null)
+    return negatedIf(
+      op === '$neq',
+      some(field, (each) => each === undefined || each === null),
+    )
+  if (op === '$neq') return negatedIf(true, compileCompare({ kind: 'compare', field, op: '$eq', value }))
+  const holds = HOLDS[op]
+  return some(field, (each) => isValue(each) && holds(compareValues(each, value)))
+}
+
+export const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
+  $eq: (order) => order === 0,
+  $neq: (order) => order !== 0,
+  $lt: (order) => order < 0,
+  $gt: (order) => order > 0,
+  $lte: (order) => order <= 0,
+  $gte: (order) => order >= 0,
+}
+
+function isIn(values: readonly Json[]): Test {
+  const hasNull = values.includes(null)
+  const others = values.filter((value) => value !== null)
+  // Lists may be long: texts, and numbers as JavaScript has them, need no walk through all of it.
+  const plain = new Set(others.filter((value) => typeof value === 'string' || typeof value === 'number'))
+  const rest = others.filter((value) => typeof value !== 'string' && typeof value !== 'number')
+  return (each) => {
+    if (!isValue(each)) return hasNull
+    if (typeof each === 'string') return plain.has(each)
+    if (typeof each === 'number' && plain.has(each)) return true
+    const compared = typeof each === 'number' ? rest : others
+    spend(compared.length)
+    return compared.some((value) => compareValues(each, value) === 0)
+  }
+}
+
+function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }): Predicate {
+  if (query.op === '$neq') return negatedIf(true, compileCompareFields({ ...query, op: '$eq' }))
+  const { field, rfield } = query
+  const holds = HOLDS[query.op]
+  const values = (a: Json | undefined, b: Json | undefined): boolean => {
+    if (isValue(a) && isValue(b)) return holds(compareValues(a, b))
+    return query.op === '$eq' && !isValue(a) && !isValue(b)
+  }
+  const pairwise = (a: readonly Json[], b: readonly Json[]): boolean => {
+    if (a.length !== b.length) return false
+    spend(a.length)
+    return a.length > 0 ? a.every((each, i) => values(each, b[i])) : holds(0)
+  }
+  const [leftIsArray, rightIsArray] = [field.field.kind === 'array', rfield.field.kind === 'array']
+  const [left, right] = [comparing(field), comparing(rfield)]
+  const pair = (a: Json | undefined, b: Json | undefined): boolean => {
+    if (leftIsArray && rightIsArray) return pairwise(elements(a), elements(b))
+    if (leftIsArray) return everyElement(a, (each) => values(each, b))
+    if (rightIsArray) return everyElement(b, (each) => values(a, each))
+    return values(a, b)
+  }
+  if (isSingle(field) && isSingle(rfield)) {
+    const [a, b] = [single(field), single(rfield)]
+    return (seen) => values(a(seen), b(seen))
+  }
+  return (seen) => {
+    const rights = right(seen)
+    return left(seen).some((a) => {
+      spend(rights.length)
+      return rights.some((b) => pair(a, b))
+    })
+  }
+}
+
+function compileInField({ field, negated, rfield }: Query<FieldRef> & { kind: 'inField' }): Predicate {
+  const equal = (a: Json | undefined, b: Json): boolean =>
+    isValue(a) ? isValue(b) && compareValues(a, b) === 0 : !isValue(b)
+  const [left, right] = [comparing(field), comparing(rfield)]
+  return negatedIf(negated, (seen) => {
+    const arrays = right(seen)
+    return left(seen).some((a) => arrays.some((array) => someOf(elements(array), (b) => equal(a, b))))
+  })
+}
+
+function compileContains({ array, op, values }: Query<FieldRef> & { kind: 'contains' }): Predicate {
+  const inside = elementsCompared(array)
+  if (op === '$all') {
+    const tests = values.map((value) => isIn([value]))
+    return some(array, (found) => {
+      const compared = inside(found)
+      return tests.every((test) => someOf(compared, test))
+    })
+  }
+  const isListed = isIn(values)
+  return negatedIf(
+    op === '$none',
+    some(array, (found) => someOf(inside(found), isListed)),
+  )
+}
+
+/** Whether there is one candidate, whatever the document. */
+function isSingle({ steps, field }: FieldRef): boolean {
+  return field.kind !== 'array' && !steps.includes('*')
+}
+
+/** The only candidate, without the lists that others need. */
+function single({ up, steps, field }: FieldRef): (seen: Seen) => Json | undefined {
+  const compared = asCompared(field)
+  return (seen) => {
+    let value = climb(seen, up).value
+    for (const step of steps) {
+      value = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
+    }
+    return compared(value)
+  }
+}
+
+/** The candidates of a field as they are compared; of arrays, with their elements as these are compared. */
+function comparing(ref: FieldRef): (seen: Seen) => readonly (Json | undefined)[] {
+  if (ref.field.kind !== 'array') return (seen) => comparables(seen, ref)
+  const inside = elementsCompared(ref)
+  return (seen) => candidates(seen, ref).map((each) => (isArray(each) ? inside(each) : undefined))
+}
+
+function elementsCompared({ field }: FieldRef): (array: Json | undefined) => readonly Json[] {
+  const compared = field.kind === 'array' ? asCompared(field.element) : undefined
+  return (array) => {
+    spend(elements(array).length)
+    return elements(array).map((each) => compared?.(each) ?? null)
+  }
+}
+
+function some({ up, steps, field }: FieldRef, testCompared: Test): Predicate {
+  const [only] = steps
+  const compared = asCompared(field)
+  const test: Test = (value) => testCompared(compared(value))
+  // The common case, a member of the document itself, without the walk.
+  if (up === 0 && steps.length === 1 && typeof only === 'string' && only !== '*') {
+    return (seen) => test(member(seen.value, only))
+  }
+  return (seen) => someStep(climb(seen, up).value, steps, 0, test)
+}
+
+/** Missing stays missing on the way down; an absent array has one missing element, an empty array none. */
+function someStep(value: Json | undefined, steps: readonly Step[], at: number, test: Test): boolean {
+  const step = steps[at]
+  if (step === undefined) return test(value)
+  if (step === '*') {
+    if (!isArray(value)) return someStep(undefined, steps, at + 1, test)
+    return someOf(value, (each) => someStep(each, steps, at + 1, test))
+  }
+  const next = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
+  return someStep(next, steps, at + 1, test)
+}
+
+/** Some element of some array at the path; every `*` passed becomes a scope that `$parent` can climb to. */
+function someElement(seen: Seen, steps: readonly Step[], test: Predicate): boolean {
+  const star = steps.indexOf('*')
+  const steady = star === -1 ? steps : steps.slice(0, star)
+  let array = seen.value
+  for (const step of steady) {
+    array = typeof step === 'number' ? (isArray(array) ? array.at(step) : undefined) : member(array, step)
+  }
+  if (!isArray(array)) return false
+  if (star === -1) return someOf(array, (value) => test({ value, outer: seen }))
+  return someOf(array, (value) => someElement({ value, outer: seen }, steps.slice(star + 1), test))
+}
+
+export function climb(seen: Seen, up: number): Seen {
+  let outer = seen
+  for (let i = 0; i < up; i++) outer = outer.outer!
+  return outer
+}
+
+function negatedIf(negated: boolean, predicate: Predicate): Predicate {
+  return negated ? (seen) => !predicate(seen) : predicate
+}
+
+function isValue(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null
+}
+
+function elements(value: Json | undefined): readonly Json[] {
+  return isArray(value) ? value : []
+}
+
+function someOf(values: readonly Json[], test: (value: Json) => boolean): boolean {
+  spend(values.length)
+  return values.some(test)
+}
+
+/** Of a value that is no array, or of an empty array, nothing holds. */
+function everyElement(value: Json | undefined, test: (element: Json) => boolean): boolean {
+  const list = elements(value)
+  spend(list.length)
+  return list.length > 0 && list.every(test)
+}

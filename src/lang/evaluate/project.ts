@@ -1,0 +1,275 @@
+/**
+ * Projections as closures over a document. The walk carries, for every item of the list, how much of its pattern
+ * the current path has matched; at each value the last item with an opinion decides.
+ */
+import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import type { Path } from '../../base/path.ts'
+import { spend } from '../../base/work/work.ts'
+import { type Field, type Fields, type ObjectField, isVirtual } from '../../schema/field.ts'
+import { isUnseen } from '../../schema/kind.ts'
+import { isShown } from '../resolve/joins.ts'
+import { type Seen, compileQuery } from './match.ts'
+import { compileSort } from './order.ts'
+import type { Projection, ProjectionItem } from '../projection.ts'
+import type { FieldRef } from '../resolve/scope.ts'
+
+/** Takes a document and its version, for the fields that show it; gives what the projection includes. */
+type Projector = (document: JsonObject, documentVersion: string, tracing?: Tracing) => JsonObject
+
+/** For what is added to the objects of the result afterwards. */
+export interface Tracing {
+  /** Filled with the object that each object of the result was made of. */
+  readonly origins: Map<JsonObject, JsonObject>
+  /** Objects that stay where they are included, also when nothing in them is. */
+  readonly kept: { readonly has: (object: JsonObject) => boolean }
+}
+
+export function compileProjection(projection: Projection<FieldRef>, root: ObjectField): Projector {
+  const items = projection.map(compileItem)
+  return (document, documentVersion, tracing) => {
+    const start = { seen: { value: document }, depth: 0 }
+    const actives = items.map((item): Active => ({ item, matched: 0, start }))
+    const walk: Walk = { trail: [document], documentVersion, ...(tracing && { tracing }) }
+    return projectObject(document, root.fields, actives, walk)
+  }
+}
+
+interface CompiledItem {
+  readonly pattern: Path
+  readonly include: boolean
+  readonly recursive: boolean
+  /** Which positions an array projection selects, in the order in which they come out. */
+  readonly select?: (elements: readonly Json[], seen: Seen) => Selection
+  readonly nested: readonly CompiledItem[]
+}
+
+interface Selection {
+  readonly order: readonly number[]
+  readonly isSelected: (position: number) => boolean
+}
+
+/** An item on its way along the current path: `matched` steps of its pattern, one more when the path lies below. */
+interface Active {
+  readonly item: CompiledItem
+  readonly matched: number
+  /** Where the item's pattern starts: the document, or an element for items of a nested projection. */
+  readonly start: { readonly seen: Seen; readonly depth: number }
+}
+
+interface Walk {
+  /** The values on the current path, the document first. */
+  readonly trail: Json[]
+  readonly documentVersion: string
+  readonly tracing?: Tracing
+}
+
+type Opinion = 'include' | 'exclude' | undefined
+
+/** Fields below `any` are free: they have no definition. */
+type Definition = Field | 'free'
+
+function compileItem(item: ProjectionItem<FieldRef>): CompiledItem {
+  const { pattern, include } = item
+  if (item.kind === 'field') return { pattern, include, recursive: item.recursive, nested: [] }
+  const nested = item.projection.map(compileItem)
+  return { pattern, include, recursive: false, nested, select: compileSelection(item) }
+}
+
+function compileSelection(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field' }>) {
+  const inOrder = compileSort(item.sort)
+  const matches = item.kind === 'match' ? compileQuery(item.query) : undefined
+  return (elements: readonly Json[], outer: Seen): Selection => {
+    spend(elements.length)
+    const order = [...elements.keys()]
+    const seen = (position: number): Seen => ({ value: elements[position], outer })
+    if (item.sort.length > 0) {
+      order.sort((a, b) => {
+        spend(item.sort.length)
+        return inOrder(seen(a), seen(b)) || a - b
+      })
+    }
+    if (matches) return { order, isSelected: (position) => matches(seen(position)) === item.include }
+    const { from, to = Infinity } = item as { from: number; to?: number }
+    const inRange = new Set(order.slice(from, to < from ? from : to + 1))
+    return { order, isSelected: (position) => inRange.has(position) === item.include }
+  }
+}
+
+function projectObject(
+  source: JsonObject,
+  fields: Fields | 'free',
+  actives: readonly Active[],
+  walk: Walk,
+): JsonObject {
+  const result: Record<string, Json> = {}
+  walk.tracing?.origins.set(result, source)
+  const names = Object.keys(source)
+  spend(names.length)
+  for (const name of names) {
+    const value = source[name]!
+    const field = definitionOf(name, value, fields)
+    if (field === undefined) continue
+    const projected = projectMember(value, field, advance(actives, name), walk)
+    if (projected !== undefined) result[name] = projected
+  }
+  if (fields !== 'free') addVirtuals(result, fields, actives, walk)
+  return result
+}
+
+/** Members of other versions stay unseen; references and virtual fields are never stored under their name. */
+function definitionOf(name: string, value: Json, fields: Fields | 'free'): Definition | undefined {
+  if (fields === 'free') return 'free'
+  const field = fields.get(name)
+  const isStored = field !== undefined && field.kind !== 'reference' && !isVirtual(field)
+  return isStored && !isUnseen(value, field) ? field : undefined
+}
+
+function addVirtuals(
+  result: Record<string, Json>,
+  fields: Fields,
+  actives: readonly Active[],
+  walk: Walk,
+): void {
+  for (const field of fields.values()) {
+    if (field.kind !== 'simple' || field.virtual === undefined) continue
+    const { documentVersion } = walk
+    const value = field.virtual === 'documentVersion' ? documentVersion : { documentVersion }
+    const projected = projectMember(value, field, advance(actives, field.name), walk)
+    if (projected !== undefined) result[field.name] = projected
+  }
+}
+
+function projectMember(
+  value: Json,
+  field: Definition,
+  actives: readonly Active[],
+  walk: Walk,
+): Json | undefined {
+  return projectBy(opinionOf(actives), value, field, { actives, walk })
+}
+
+function projectBy(
+  opinion: Opinion,
+  value: Json,
+  field: Definition,
+  { actives, walk }: { readonly actives: readonly Active[]; readonly walk: Walk },
+): Json | undefined {
+  if (opinion === 'exclude') return undefined
+  if (!(isArray(value) || isObject(value))) return opinion === 'include' ? value : undefined
+  const isEmpty = isArray(value) ? value.length === 0 : !hasMembersInSight(value, fieldsOf(field))
+  // A reference without documents is not shown.
+  if (isEmpty && field !== 'free' && isShown(field)) return undefined
+  if (isEmpty) return opinion === 'include' ? emptied(value, walk) : undefined
+  walk.trail.push(value)
+  const projected = isArray(value)
+    ? projectArray(value, elementOf(field), actives, walk)
+    : projectObject(value, fieldsOf(field), actives, walk)
+  walk.trail.pop()
+  const isNothing = isArray(projected) ? projected.length === 0 : Object.keys(projected).length === 0
+  const isKept = opinion === 'include' && isObject(value) && walk.tracing?.kept.has(value)
+  return isNothing && !isKept ? undefined : projected
+}
+
+function emptied(value: JsonObject | readonly Json[], { tracing }: Walk): Json {
+  if (isArray(value)) return value
+  const result = {}
+  tracing?.origins.set(result, value)
+  return result
+}
+
+/** An object that holds only members of other versions looks like one that holds nothing. */
+function hasMembersInSight(source: JsonObject, fields: Fields | 'free'): boolean {
+  return Object.keys(source).some((name) => definitionOf(name, source[name]!, fields) !== undefined)
+}
+
+function projectArray(
+  elements: readonly Json[],
+  element: Definition,
+  actives: readonly Active[],
+  walk: Walk,
+): readonly Json[] {
+  const governing = actives.findLast(({ item, matched }) => item.select && matched === item.pattern.length)
+  const selection = governing?.item.select!(elements, scopeOf(governing, walk))
+  const result: Json[] = []
+  for (const position of selection?.order ?? elements.keys()) {
+    const value = elements[position]!
+    if (element !== 'free' && isUnseen(value, element)) continue
+    const inside = advance(actives, position, elements.length)
+    const projected = governing
+      ? projectSelected(value, element, {
+          inside,
+          governing,
+          walk,
+          isSelected: selection!.isSelected(position),
+        })
+      : projectMember(value, element, inside, walk)
+    if (projected !== undefined) result.push(projected)
+  }
+  return result
+}
+
+/** An element of an array that an array projection governs: items listed after that one may overrule it. */
+function projectSelected(
+  value: Json,
+  element: Definition,
+  at: { inside: readonly Active[]; governing: Active; isSelected: boolean; walk: Walk },
+): Json | undefined {
+  const { inside, governing, walk } = at
+  const later = inside.slice(inside.findIndex(({ item }) => item === governing.item) + 1)
+  const overruled = opinionOf(later)
+  if (overruled) return projectBy(overruled, value, element, { actives: inside, walk })
+  if (!at.isSelected) return undefined
+  const start = { seen: { value, outer: scopeOf(governing, walk) }, depth: walk.trail.length }
+  const nested = governing.item.nested.map((item): Active => ({ item, matched: 0, start }))
+  const exclusions = later.filter(({ item }) => !item.include && !item.select)
+  return projectBy('include', value, element, { actives: [...nested, ...exclusions], walk })
+}
+
+/** The scopes an array projection was resolved in: its start, and each element its pattern reaches by `*`. */
+function scopeOf({ item, start }: Active, { trail }: Walk): Seen {
+  return item.pattern.reduce<Seen>(
+    (seen, step, i) => (step === '*' ? { value: trail[start.depth + i + 1], outer: seen } : seen),
+    start.seen,
+  )
+}
+
+/** The items that are still of interest one step further down. */
+function advance(actives: readonly Active[], step: string | number, length = 0): readonly Active[] {
+  spend(actives.length)
+  const next: Active[] = []
+  for (const active of actives) {
+    const { pattern, recursive } = active.item
+    if (active.matched > pattern.length) next.push(active)
+    else if (active.matched === pattern.length) {
+      if (recursive || active.item.select) next.push({ ...active, matched: active.matched + 1 })
+    } else if (fits(pattern[active.matched]!, step, length)) {
+      next.push({ ...active, matched: active.matched + 1 })
+    }
+  }
+  return next
+}
+
+function fits(pattern: Path[number], step: string | number, length: number): boolean {
+  if (pattern === '*') return true
+  const isFromEnd = typeof pattern === 'number' && pattern < 0
+  return (isFromEnd ? pattern + length : pattern) === step
+}
+
+function opinionOf(actives: readonly Active[]): Opinion {
+  for (let i = actives.length - 1; i >= 0; i--) {
+    const { item, matched } = actives[i]!
+    if (item.select) continue
+    // An exclusion has no say about the ancestors of what it excludes.
+    if (item.include) return 'include'
+    if (matched >= item.pattern.length) return 'exclude'
+  }
+  return undefined
+}
+
+function elementOf(field: Definition): Definition {
+  return field !== 'free' && field.kind === 'array' ? field.element : 'free'
+}
+
+function fieldsOf(field: Definition): Fields | 'free' {
+  return field !== 'free' && field.kind === 'object' ? field.fields : 'free'
+}

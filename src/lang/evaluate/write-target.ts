@@ -1,0 +1,188 @@
+/** Places in a document that is being changed: how they are found, and how they are written. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
+import type { Step } from '../../base/path.ts'
+import { spend } from '../../base/work/work.ts'
+import type { Seen } from './match.ts'
+import type { FieldRef } from '../resolve/scope.ts'
+
+/** The document, or an element of one of its arrays, that can also be replaced. */
+export interface Place extends Seen {
+  readonly outer?: Place
+  readonly write: (value: Json) => void
+  /** Counts what an update does to the document, and ends it when that is too much. */
+  readonly spend: (steps: number) => void
+}
+
+/** Arrays grow by what is written past their end, but not without bound. */
+const MAX_PADDING = 1_000
+/** Elements visited and values written in one document: copies of copies, and walks inside walks, multiply. */
+const MAX_STEPS = 2_000_000
+
+/** A call may only have so many; with more, elements are moved one by one. */
+const MAX_ARGUMENTS = 1_000
+
+type Members = Record<string, Json>
+
+export function rootPlace(document: JsonObject): Place {
+  let spent = 0
+  return {
+    value: document,
+    write: () => undefined,
+    spend(steps) {
+      spend(steps)
+      spent += steps
+      if (spent <= MAX_STEPS) return
+      const message = `the update takes more than ${MAX_STEPS} steps in one document`
+      throw new ServiceError('crud:LimitExceeded', message)
+    },
+  }
+}
+
+export function elementPlace(array: Json[], index: number, outer: Place): Place {
+  return {
+    get value() {
+      return array[index]
+    },
+    outer,
+    spend: outer.spend,
+    write(value) {
+      array[index] = value
+    },
+  }
+}
+
+/** Writes a value, making the objects and arrays on the way; null takes a member away. */
+export function writeAt(place: Place, ref: FieldRef, value: Json): void {
+  const last = ref.steps.at(-1)
+  if (last === undefined) {
+    place.write(value)
+    return
+  }
+  const isRemoval = value === null
+  const holder = holderOf(place, ref, { creates: !isRemoval })
+  if (holder === undefined) return
+  if (isArray(holder)) writeElement(holder as Json[], last as number, { value, ref, place })
+  else if (isRemoval) delete (holder as Members)[String(last)]
+  else (holder as Members)[String(last)] = value
+}
+
+/** Takes away a member, or an element, whose followers move up. */
+export function removeAt(place: Place, ref: FieldRef): void {
+  const last = ref.steps.at(-1)
+  const holder = last === undefined ? undefined : holderOf(place, ref, { creates: false })
+  if (holder === undefined) return
+  if (!isArray(holder)) delete (holder as Members)[String(last)]
+  else {
+    const index = fromEnd(last as number, holder.length)
+    if (index >= 0 && index < holder.length) (holder as Json[]).splice(index, 1)
+  }
+}
+
+/** Adds elements before an index, or at the end without one; the array is made when it is not there. */
+export function insertAt(
+  place: Place,
+  ref: FieldRef,
+  { index, values }: { readonly index: number | undefined; readonly values: readonly Json[] },
+): void {
+  const array = arrayAt(place, ref)
+  const position = index === undefined ? array.length : fromEnd(index, array.length)
+  if (position < 0) throw beforeStart(ref)
+  pad(array, position, { ref, place })
+  if (values.length <= MAX_ARGUMENTS) {
+    array.splice(position, 0, ...values)
+    return
+  }
+  const behind = array.splice(position)
+  for (const value of values) array.push(value)
+  for (const value of behind) array.push(value)
+}
+
+/** The arrays at a path, with the places around their elements: each `*` passed is one. */
+export function elementsAt(place: Place, steps: readonly Step[]): readonly { array: Json[]; outer: Place }[] {
+  const star = steps.indexOf('*')
+  const found = readArray(place, star === -1 ? steps : steps.slice(0, star))
+  if (!found) return []
+  if (star === -1) return [{ array: found, outer: place }]
+  return found.flatMap((_, i) => elementsAt(elementPlace(found, i, place), steps.slice(star + 1)))
+}
+
+function readArray(place: Place, steps: readonly Step[]): Json[] | undefined {
+  const value = steps.reduce<Json | undefined>(stepInto, place.value)
+  return isArray(value) ? (value as Json[]) : undefined
+}
+
+function stepInto(value: Json | undefined, step: Step): Json | undefined {
+  if (typeof step === 'string') return member(value, step)
+  return isArray(value) ? value.at(step) : undefined
+}
+
+function arrayAt(place: Place, ref: FieldRef): Json[] {
+  const known = readArray(place, ref.steps)
+  if (known) return known
+  const made: Json[] = []
+  writeAt(place, ref, made)
+  return made
+}
+
+/** The container of the last step. Without `creates` a missing one is undefined: there is nothing to take away. */
+function holderOf(place: Place, ref: FieldRef, { creates }: { readonly creates: boolean }): Json | undefined {
+  const { steps } = ref
+  let holder = containerOr(place.value, steps[0]!, creates ? (made) => place.write(made) : undefined)
+  for (let i = 0; i < steps.length - 1 && holder !== undefined; i++) {
+    const step = steps[i]!
+    const within: Json = holder
+    const write = (made: Json): void => {
+      if (isArray(within)) writeElement(within as Json[], step as number, { value: made, ref, place })
+      else (within as Members)[String(step)] = made
+    }
+    holder = containerOr(stepInto(within, step), steps[i + 1]!, creates ? write : undefined)
+  }
+  return holder
+}
+
+/** The value when it can hold the next step; else a new container for it, where one may be made. */
+function containerOr(value: Json | undefined, next: Step, write?: (made: Json) => void): Json | undefined {
+  if (typeof next === 'number' ? isArray(value) : isObject(value)) return value
+  if (!write) return undefined
+  const made: Json = typeof next === 'number' ? [] : {}
+  write(made)
+  return made
+}
+
+interface Writing {
+  readonly ref: FieldRef
+  readonly place: Place
+}
+
+function writeElement(array: Json[], index: number, writing: Writing & { readonly value: Json }): void {
+  const { value, ref } = writing
+  const position = fromEnd(index, array.length)
+  if (position < 0) {
+    if (value === null) return
+    throw beforeStart(ref)
+  }
+  if (value === null && position >= array.length) return
+  pad(array, position, writing)
+  array[position] = value
+}
+
+function pad(array: Json[], length: number, { ref, place }: Writing): void {
+  const { path } = ref
+  if (length - array.length > MAX_PADDING) {
+    const message = `"${path}" lies more than ${MAX_PADDING} elements past the end of its array`
+    throw new ServiceError('crud:LimitExceeded', message, { context: path })
+  }
+  place.spend(Math.max(length - array.length, 0))
+  while (array.length < length) array.push(null)
+}
+
+function fromEnd(index: number, length: number): number {
+  return index < 0 ? length + index : index
+}
+
+function beforeStart({ path }: FieldRef): ServiceError {
+  return new ServiceError('crud:InvalidArrayIndex', `"${path}" lies before the start of its array`, {
+    context: path,
+  })
+}

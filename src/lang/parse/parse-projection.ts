@@ -1,0 +1,82 @@
+/** JSON → `Projection<Named>`. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isArray, pointer } from '../../base/json/json.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../base/limits.ts'
+import { type Path, parsePath, printPath } from '../../base/path.ts'
+import { parseQuery } from './parse-query.ts'
+import { EVERYTHING, type Projection, type ProjectionItem } from '../projection.ts'
+import type { Named } from '../query.ts'
+import { decoders } from './decode.ts'
+import { parseSort } from '../sort.ts'
+
+const read = decoders('query-api:InvalidProjection')
+
+export function parseProjection(value: Json, at: string, limits: Limits = DEFAULT_LIMITS): Projection<Named> {
+  if (!isArray(value)) return [parseItem(value, at, limits)]
+  if (value.length > limits.queryNodes) {
+    const message = `a projection may have at most ${limits.queryNodes} parts`
+    throw new ServiceError('crud:LimitExceeded', message, { at })
+  }
+  return value.map((item, i) => parseItem(item, pointer(at, i), limits))
+}
+
+const FIELD_KEYS = ['field', 'include', 'recursive']
+const ARRAY_KEYS = [...FIELD_KEYS, 'match', 'range', 'projection', 'project', 'sort']
+
+function parseItem(value: Json, at: string, limits: Limits): ProjectionItem<Named> {
+  const item = read.object(value, at, 'a projection')
+  read.onlyKeys(item, ARRAY_KEYS, at)
+  const path = read.text(item, 'field', at)
+  const pattern = foldPattern(parsePath(path, pointer(at, 'field')))
+  const include = read.flag(item, 'include', at) ?? true
+  const recursive = read.flag(item, 'recursive', at) ?? false
+  const isArrayItem = present(item, 'match') || present(item, 'range')
+  if (!isArrayItem) {
+    read.onlyKeys(item, [...FIELD_KEYS, 'match', 'range'], at)
+    return { kind: 'field', pattern, include, recursive }
+  }
+  const shared = {
+    array: { path: printPath(pattern), at: pointer(at, 'field') },
+    pattern,
+    include,
+    projection: parseNested(item, at, limits),
+    sort: present(item, 'sort') ? parseSort(item['sort']!, pointer(at, 'sort')) : [],
+  }
+  if (!present(item, 'range')) {
+    return { kind: 'match', query: parseQuery(item['match']!, pointer(at, 'match'), limits), ...shared }
+  }
+  if (present(item, 'match')) throw read.refuse('"match" and "range" cannot stand together', at)
+  return { kind: 'range', ...parseRange(item['range']!, pointer(at, 'range')), ...shared }
+}
+
+function parseNested(item: JsonObject, at: string, limits: Limits): Projection<Named> {
+  const key = present(item, 'projection') ? 'projection' : 'project'
+  return present(item, key) ? parseProjection(item[key]!, pointer(at, key), limits) : EVERYTHING
+}
+
+function parseRange(value: Json, at: string): { from: number; to: number | undefined } {
+  const range = read.array(value, at, '"range"')
+  if (range.length !== 2) throw read.refuse('"range" has two numbers: the first and the last index', at)
+  const [from, to] = range.map((bound, i) => parseBound(bound, pointer(at, i)))
+  return { from: Math.max(from ?? 0, 0), to }
+}
+
+function parseBound(value: Json, at: string): number | undefined {
+  if (value === null) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  throw read.refuse('an index must be an integer', at)
+}
+
+/** `$this` and `$parent` in a pattern are plain navigation, done once. */
+function foldPattern(path: Path): Path {
+  const folded: Path[number][] = []
+  for (const step of path) {
+    if (step === '$parent') folded.pop()
+    else if (step !== '$this') folded.push(step)
+  }
+  return folded
+}
+
+function present(object: JsonObject, key: string): boolean {
+  return Object.hasOwn(object, key) && object[key] !== null
+}

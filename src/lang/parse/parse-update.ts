@@ -1,0 +1,139 @@
+/** JSON → `Update<Named>`. Several operators in one object are applied in the order in which they stand. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
+import type { Limits } from '../../base/limits.ts'
+import { isIndex } from '../../base/path.ts'
+import { parseQuery } from './parse-query.ts'
+import type { Named } from '../query.ts'
+import { decoders } from './decode.ts'
+import type { RValue, Update, UpdateStep } from '../update.ts'
+
+const read = decoders('query-api:InvalidUpdate')
+
+export function parseUpdate(value: Json, at: string, limits: Limits): Update<Named> {
+  const update = isArray(value)
+    ? value.flatMap((each, i) => parsePartial(each, pointer(at, i), limits))
+    : parsePartial(value, at, limits)
+  // each of them is done to every document, and those inside a loop to every element
+  if (stepsIn(update) > limits.queryNodes) {
+    const message = `an update may have at most ${limits.queryNodes} steps`
+    throw new ServiceError('crud:LimitExceeded', message, { at })
+  }
+  return update
+}
+
+function stepsIn(update: Update<Named>): number {
+  let steps = update.length
+  for (const step of update) {
+    if (step.kind === 'foreach' && step.action !== 'remove') steps += stepsIn(step.action)
+  }
+  return steps
+}
+
+function parsePartial(value: Json, at: string, limits: Limits): Update<Named> {
+  const partial = read.object(value, at, 'an update')
+  const operators = Object.keys(partial)
+  if (operators.length === 0) throw read.refuse(`an update needs one of ${KNOWN}`, at)
+  return operators.flatMap((operator) =>
+    parseOperator(operator, partial[operator]!, pointer(at, operator), limits),
+  )
+}
+
+const KNOWN = '$set, $unset, $add, $append, $insert, $foreach'
+
+function parseOperator(operator: string, value: Json, at: string, limits: Limits): Update<Named> {
+  switch (operator) {
+    case '$set':
+    case '$add':
+      return parseAssignments(operator === '$set' ? 'set' : 'add', value, at)
+    case '$unset':
+      return parseUnset(value, at)
+    case '$append':
+      return [parseAppend(value, at)]
+    case '$insert':
+      return [parseInsert(value, at)]
+    case '$foreach':
+      return [parseForeach(value, at, limits)]
+    default:
+      throw read.refuse(`"${operator}" is no update operator; known are ${KNOWN}`, at)
+  }
+}
+
+function parseAssignments(kind: 'set' | 'add', value: Json, at: string): Update<Named> {
+  const assignments = read.object(value, at, 'the operand')
+  return Object.keys(assignments).map((path) => {
+    const place = pointer(at, path)
+    const operand = parseValue(assignments[path]!, place)
+    const isNull = operand.kind === 'literal' && operand.value === null
+    if (kind === 'add' && isNull) throw read.refuse('null cannot be added', place)
+    return { kind, field: { path, at: place }, value: operand }
+  })
+}
+
+function parseUnset(value: Json, at: string): Update<Named> {
+  const paths = isArray(value) ? value : [value]
+  return paths.map((path, i) => {
+    const place = isArray(value) ? pointer(at, i) : at
+    if (typeof path !== 'string') throw read.refuse('"$unset" takes a path or an array of paths', place)
+    return { kind: 'unset', field: { path, at: place } }
+  })
+}
+
+function parseAppend(value: Json, at: string): UpdateStep<Named> {
+  const { path, place, operand } = onlyPath(value, at)
+  return { kind: 'append', array: { path, at: place }, values: parseValues(operand, place) }
+}
+
+function parseInsert(value: Json, at: string): UpdateStep<Named> {
+  const { path, place, operand } = onlyPath(value, at)
+  const dot = path.lastIndexOf('.')
+  const index = path.slice(dot + 1)
+  if (dot === -1 || !isIndex(index)) throw read.refuse('"$insert" needs a path that ends in an index', place)
+  const array = { path: path.slice(0, dot), at: place }
+  return { kind: 'insert', array, index: Number(index), values: parseValues(operand, place) }
+}
+
+function onlyPath(value: Json, at: string): { path: string; place: string; operand: Json } {
+  const operands = read.object(value, at, 'the operand')
+  const [path, ...others] = Object.keys(operands)
+  if (path === undefined || others.length > 0) throw read.refuse('exactly one array must be named', at)
+  return { path, place: pointer(at, path), operand: operands[path]! }
+}
+
+/** An array is always a list of elements, never one element. */
+function parseValues(value: Json, at: string): readonly RValue<Named>[] {
+  return isArray(value) ? value.map((each, i) => parseValue(each, pointer(at, i))) : [parseValue(value, at)]
+}
+
+function parseForeach(value: Json, at: string, limits: Limits): UpdateStep<Named> {
+  const operand = read.object(value, at, 'the operand')
+  const [path, ...others] = Object.keys(operand).filter((key) => key !== '$update')
+  if (path === undefined || others.length > 0 || !Object.hasOwn(operand, '$update')) {
+    throw read.refuse('"$foreach" needs one array with its selector, and "$update"', at)
+  }
+  const place = pointer(at, path)
+  return {
+    kind: 'foreach',
+    array: { path, at: place },
+    ...(operand[path] !== '$all' && { selector: parseQuery(operand[path]!, place, limits) }),
+    action: parseAction(operand['$update']!, pointer(at, '$update'), limits),
+  }
+}
+
+function parseAction(value: Json, at: string, limits: Limits): 'remove' | Update<Named> {
+  if (value === '$remove') return 'remove'
+  if (typeof value === 'string') throw read.refuse('"$update" is "$remove" or an update', at)
+  return parseUpdate(value, at, limits)
+}
+
+/** The text `$null` is null; an object with the one key `$valueof` names a field; all else is what it is. */
+function parseValue(value: Json, at: string): RValue<Named> {
+  if (value === '$null') return { kind: 'literal', value: null }
+  if (!isValueOf(value)) return { kind: 'literal', value }
+  const path = read.text(value, '$valueof', at)
+  return { kind: 'valueOf', field: { path, at: pointer(at, '$valueof') } }
+}
+
+function isValueOf(value: Json): value is JsonObject {
+  return isObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, '$valueof')
+}

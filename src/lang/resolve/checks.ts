@@ -1,0 +1,44 @@
+/** What a resolved name must be for a clause to make sense, told in the words of the request where it is not. */
+import { ServiceError } from '../../base/errors.ts'
+import type { Json } from '../../base/json/json.ts'
+import type { ArrayField } from '../../schema/field.ts'
+import type { FieldRef, Scope } from './scope.ts'
+
+export function castValues(values: readonly Json[], ref: FieldRef, at: string): readonly Json[] {
+  return values.map((value) => (value === null ? null : castValue(value, ref, at)))
+}
+
+export function castValue(value: Json, { field, path }: FieldRef, at: string): Json {
+  if (field.kind !== 'simple' || field.type.family === undefined) {
+    throw invalid(`"${path}" can only be compared with null`, at)
+  }
+  const cast = field.type.cast(value)
+  if (cast !== undefined) return cast
+  const message = `"${path}" is of type ${field.type.name}; the value given is not`
+  throw new ServiceError('metadata:IncompatibleValue', message, { at, context: path })
+}
+
+/** Every scope is a loop inside the loops around it. */
+export function requireShallow(scope: Scope, at: string): void {
+  let depth = 0
+  for (let each: Scope | undefined = scope; each; each = each.outer?.scope) depth++
+  if (depth <= MAX_SCOPES) return
+  throw new ServiceError('crud:LimitExceeded', `elemMatch may nest at most ${MAX_SCOPES} deep`, { at })
+}
+
+const MAX_SCOPES = 10
+
+export function requireText({ field, path }: FieldRef, at: string): void {
+  if (field.kind !== 'simple' || field.type.family !== 'text') {
+    throw invalid(`"${path}" is no text that a pattern could match`, at)
+  }
+}
+
+export function requireArray({ field, path }: FieldRef, at: string): ArrayField {
+  if (field.kind === 'array') return field
+  throw invalid(`"${path}" is no array`, at)
+}
+
+export function invalid(message: string, at: string): ServiceError {
+  return new ServiceError('query-api:InvalidQuery', message, { at })
+}

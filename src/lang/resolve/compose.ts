@@ -1,0 +1,128 @@
+/** Which references a projection asks for, and the fields as a document has them once these are filled in. */
+import { type Path, parsePath } from '../../base/path.ts'
+import {
+  type Element,
+  type Field,
+  type Fields,
+  type ObjectField,
+  type SimpleField,
+  isVirtual,
+} from '../../schema/field.ts'
+import type { JoinedField, Joins, ShownField } from './joins.ts'
+import type { ArrayItem, Projection } from '../projection.ts'
+import { type Named, type Query, fieldsOf } from '../query.ts'
+
+/** Where a projection starts: the fields it sees, and in whose documents they are. */
+interface Start {
+  readonly joins: Joins
+  readonly inside: JoinedField | undefined
+}
+
+/** Follows every reference that a pattern names or passes; a `*` may stand for everything else, but names none. */
+export function followProjected(projection: Projection<Named>, fields: Fields, start: Start): void {
+  for (const item of projection) {
+    if (!item.include && item.kind === 'field') continue
+    const named = { path: item.pattern.join('.'), at: item.kind === 'field' ? '/projection' : item.array.at }
+    for (const end of followPattern(item.pattern, fields, { ...start, named })) {
+      if (item.kind !== 'field') followInElements(item, end, start)
+    }
+  }
+}
+
+/** What elements are matched and sorted by has to be there, too. */
+function followInElements(item: ArrayItem<Named>, { fields, inside }: End, { joins }: Start): void {
+  followProjected(item.projection, fields, { joins, inside })
+  const names = [...('query' in item ? namesIn(item.query as Query<Named>) : []), ...sortedBy(item)]
+  for (const named of names) {
+    const steps = parsePath(named.path, named.at)
+    // Where it ends is of no interest here.
+    Array.from(followPattern(steps, fields, { joins, inside, named, isNeeded: true }))
+  }
+}
+
+function sortedBy({ sort }: ArrayItem<Named>): readonly Named[] {
+  return sort.map(({ field }) => field)
+}
+
+/** Names inside an elemMatch as seen from outside of it. */
+function* namesIn(query: Query<Named>): Generator<Named> {
+  if (query.kind === 'elemMatch') {
+    yield query.array
+    for (const { path, at } of namesIn(query.query)) yield { path: `${query.array.path}.*.${path}`, at }
+  } else if (query.kind === 'and' || query.kind === 'or') {
+    for (const term of query.terms) yield* namesIn(term)
+  } else if (query.kind === 'not') yield* namesIn(query.term)
+  else yield* fieldsOf(query)
+}
+
+interface Following extends Start {
+  readonly named: Named
+  /** Whether the documents are needed, be they shown or not. */
+  readonly isNeeded?: boolean
+}
+
+interface End {
+  readonly fields: Fields
+  readonly inside: JoinedField | undefined
+}
+
+/** Gives the places of the elements in which the pattern ends, when it ends at an array. */
+function* followPattern([step, ...rest]: Path, fields: Fields, from: Following): Generator<End> {
+  if (step === undefined) return
+  for (const field of step === '*' ? fields.values() : [fields.get(String(step))]) {
+    if (field) yield* followField(field, rest, { ...from, isNamed: step !== '*' })
+  }
+}
+
+function* followField(
+  field: Field,
+  rest: Path,
+  from: Following & { readonly isNamed: boolean },
+): Generator<End> {
+  if (field.kind === 'object') yield* followPattern(rest, field.fields, from)
+  if (field.kind === 'array' && field.element.kind === 'object') {
+    yield* followElement(rest, field.element.fields, from)
+  }
+  if (field.kind !== 'reference' || !from.isNamed) return
+  const joined = from.joins.join(field, from)
+  yield* followElement(rest, joined.element.fields, { ...from, inside: joined })
+}
+
+function* followElement([element, ...rest]: Path, fields: Fields, from: Following): Generator<End> {
+  if (element === undefined) yield { fields, inside: from.inside }
+  else yield* followPattern(rest, fields, from)
+}
+
+/** The fields with an array of its documents in the place of each reference that is followed. */
+export function composed(root: ObjectField, joins: Joins, inside?: JoinedField): ObjectField {
+  const followed = joins.followedIn(inside)
+  if (followed.size === 0) return root
+  const compose = (field: Field): Field => {
+    if (field.kind === 'object') return composedObject(field, compose)
+    if (field.kind === 'array') return { ...field, element: compose(field.element) as Element }
+    const joined = field.kind === 'reference' ? followed.get(field) : undefined
+    return joined ? shown(joined, joins) : field
+  }
+  return composedObject(root, compose)
+}
+
+function composedObject(object: ObjectField, compose: (field: Field) => Field): ObjectField {
+  return { ...object, fields: new Map([...object.fields].map(([name, field]) => [name, compose(field)])) }
+}
+
+function shown(joined: JoinedField, joins: Joins): ShownField {
+  const { name, path, roles, constraints, join } = joined
+  const { fields, ...root } = composed(joined.element, joins, joined)
+  // What is filled in when a document is read is in it once the document stands in another one.
+  const filled = [...fields].map(([each, field]): [string, Field] => [
+    each,
+    isVirtual(field) ? written(field) : field,
+  ])
+  const element = { ...root, fields: new Map(filled) }
+  return { kind: 'array', name, path, roles, constraints, element, shows: join.schema }
+}
+
+function written(field: Field): Field {
+  const { virtual: _, ...rest } = field as SimpleField
+  return rest
+}

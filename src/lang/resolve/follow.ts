@@ -1,0 +1,65 @@
+/** The references that a request follows, as what is to be read for each: which documents, and in which order. */
+import { type Path, parsePath } from '../../base/path.ts'
+import type { ObjectField } from '../../schema/field.ts'
+import type { JoinedField, Joins } from './joins.ts'
+import type { Projection } from '../projection.ts'
+import type { Query } from '../query.ts'
+import { overlaps } from './projected-fields.ts'
+import { resolveProjection, resolveQuery, resolveSort } from './resolve.ts'
+import { type FieldRef, joinedScope, rootScope } from './scope.ts'
+import type { SortKey } from '../sort.ts'
+
+export interface Followed {
+  readonly field: JoinedField
+  /** From the document that holds the reference to the reference; `*` stands for every element of an array. */
+  readonly steps: Path
+  /** Asked of each document; around it are a scope for every `*` of the steps and the holding document. */
+  readonly query: Query<FieldRef>
+  readonly sort: readonly SortKey<FieldRef>[]
+  /** What is shown of them at most. */
+  readonly projection?: Projection<FieldRef>
+  /** The references that are followed from these documents. */
+  readonly followed: readonly Followed[]
+}
+
+interface Place {
+  readonly root: ObjectField
+  readonly inside?: JoinedField
+  /** Where the documents stand in the one that was asked for. */
+  readonly path: Path
+}
+
+/** Those that a projection can let out, or needs. */
+export function followedFor(projection: Projection<FieldRef>, joins: Joins, root: ObjectField) {
+  return followedAt({ root, path: [] }, joins, projection)
+}
+
+function followedAt(place: Place, joins: Joins, shown: Projection<FieldRef>): readonly Followed[] {
+  return [...joins.followedIn(place.inside).values()].flatMap((field) => {
+    const steps = parsePath(field.path, '')
+    const path = [...place.path, ...steps, '*']
+    if (!mayShow(shown, path) && !joins.isNeeded(field)) return []
+    const { schema, query, sort, projection } = field.join
+    const own = rootScope(schema)
+    return {
+      field,
+      steps,
+      query: resolveQuery(query, joinedScope(field, place.root)),
+      sort: resolveSort(sort, own),
+      ...(projection && { projection: resolveProjection(projection, own) }),
+      followed: followedAt({ root: schema.root, inside: field, path }, joins, shown),
+    }
+  })
+}
+
+/** Whether the projection may let out something of the documents that stand at the path; rather too often than not. */
+function mayShow(projection: Projection<FieldRef>, path: Path): boolean {
+  for (const item of projection.toReversed()) {
+    if (!overlaps(item.pattern, path)) continue
+    if (item.kind !== 'field') return true
+    const isWithin = item.pattern.length >= path.length
+    if (item.include && (item.recursive || isWithin)) return true
+    if (!item.include && !isWithin && item.pattern.every((step) => typeof step === 'string')) return false
+  }
+  return false
+}

@@ -1,0 +1,156 @@
+/** The references that one request follows: each becomes, where it is named, an array of the documents it joins. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, isArray } from '../../base/json/json.ts'
+import { DEFAULT_LIMITS } from '../../base/limits.ts'
+import { memoized } from '../../base/memo.ts'
+import type { ArrayField, Field, ObjectField, ReferenceField, SimpleField } from '../../schema/field.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { TYPES } from '../../schema/types.ts'
+import { parseProjection } from '../parse/parse-projection.ts'
+import { parseQuery } from '../parse/parse-query.ts'
+import type { Projection } from '../projection.ts'
+import { EVERY_DOCUMENT, type Named, type Query } from '../query.ts'
+import { type SortKey, parseSort } from '../sort.ts'
+
+/** A reference that is followed: its documents stand where it stands. */
+export interface JoinedField extends ArrayField {
+  readonly element: ObjectField
+  readonly join: Join
+  /** The reference in whose documents this one is; absent in the document that was asked for. */
+  readonly inside?: JoinedField
+}
+
+export interface Join {
+  readonly reference: ReferenceField
+  /** Of the documents that are joined. */
+  readonly schema: Schema
+  /** Which ones, in terms of theirs; `$parent` is the object that holds the reference. */
+  readonly query: Query<Named>
+  readonly sort: readonly SortKey<Named>[]
+  /** What is shown of them at most. */
+  readonly projection?: Projection<Named>
+}
+
+/** The same in a schema to project by: an array like any other, but for whose documents stand in it. */
+export interface ShownField extends ArrayField {
+  readonly shows: Schema
+}
+
+/** How many documents a reference joins: `orders#` of `orders`. */
+export interface CountField extends SimpleField {
+  readonly counts: JoinedField
+}
+
+export interface Joins {
+  /** Follows a reference; the same one again gives the same field again. */
+  readonly join: (reference: ReferenceField, from: Origin) => JoinedField
+  /** All that were followed in the document itself, or in the documents of another one. */
+  readonly followedIn: (inside: JoinedField | undefined) => ReadonlyMap<ReferenceField, JoinedField>
+  /** Whether elements of arrays are matched or sorted by its documents. */
+  readonly isNeeded: (joined: JoinedField) => boolean
+}
+
+interface Origin {
+  readonly inside: JoinedField | undefined
+  readonly named: Named
+  /** Whether the documents are needed, be they shown or not. */
+  readonly isNeeded?: boolean
+}
+
+interface JoinsOptions {
+  readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** How many references may be followed one from the other. */
+  readonly maxDepth: number
+}
+
+export function createJoins(root: Schema, { schemaOf, maxDepth }: JoinsOptions): Joins {
+  const followed = new Map<JoinedField | undefined, Map<ReferenceField, JoinedField>>()
+  const needed = new Set<JoinedField>()
+  const versions = new Map([[root.entity, root.version]])
+
+  /** In one request all documents of an entity are seen in one version. */
+  function targetOf({ entity, versionValue }: ReferenceField, { at }: Named): Schema {
+    const known = versions.get(entity)
+    const schema = schemaOf(entity, versionValue ?? known)
+    if (known !== undefined && known !== schema.version) {
+      const message = `${entity}:${known} and ${entity}:${schema.version} cannot be used in one request`
+      throw new ServiceError('crud:MetadataAppearsTwice', message, { at })
+    }
+    versions.set(entity, schema.version)
+    return schema
+  }
+
+  function join(reference: ReferenceField, origin: Origin): JoinedField {
+    const joined = followed.get(origin.inside)?.get(reference) ?? follow(reference, origin)
+    if (origin.isNeeded) needed.add(joined)
+    return joined
+  }
+
+  function follow(reference: ReferenceField, { inside, named }: Origin): JoinedField {
+    if (depthOf(inside) >= maxDepth) {
+      const message = `"${named.path}": at most ${maxDepth} references may be followed one from the other`
+      throw new ServiceError('crud:LimitExceeded', message, { at: named.at })
+    }
+    const { name, path, roles, constraints } = reference
+    const schema = targetOf(reference, named)
+    const made: JoinedField = {
+      kind: 'array',
+      name,
+      path,
+      roles,
+      constraints,
+      element: schema.root,
+      join: { ...definitionOf(reference), reference, schema },
+      ...(inside && { inside }),
+    }
+    followed.set(
+      inside,
+      (followed.get(inside) ?? new Map<ReferenceField, JoinedField>()).set(reference, made),
+    )
+    return made
+  }
+
+  return {
+    join,
+    followedIn: (inside) => followed.get(inside) ?? NONE,
+    isNeeded: (joined) => needed.has(joined),
+  }
+}
+
+const NONE: ReadonlyMap<ReferenceField, JoinedField> = new Map()
+
+export function isJoined(field: Field): field is JoinedField {
+  return 'join' in field
+}
+
+export function isShown(field: Field): field is ShownField {
+  return 'shows' in field
+}
+
+export function isCount(field: Field): field is CountField {
+  return 'counts' in field
+}
+
+export function countOf(joined: JoinedField): CountField {
+  const { name, path, roles } = joined
+  const described = { name: `${name}#`, path: `${path}#`, roles, constraints: {} }
+  return { ...described, kind: 'simple', type: TYPES.integer, counts: joined }
+}
+
+function depthOf(joined: JoinedField | undefined): number {
+  return joined ? 1 + depthOf(joined.inside) : 0
+}
+
+/** What the metadata say of a reference, in the language; they were checked when they were written. */
+export const definitionOf = memoized(
+  ({ query, sort, projection }: ReferenceField): Pick<Join, 'query' | 'sort' | 'projection'> => ({
+    query: isGiven(query) ? parseQuery(query, '', DEFAULT_LIMITS) : EVERY_DOCUMENT,
+    sort: isGiven(sort) ? parseSort(sort, '') : [],
+    ...(isGiven(projection) && { projection: parseProjection(projection, '') }),
+  }),
+)
+
+/** Null and an empty list say nothing. */
+function isGiven(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null && !(isArray(value) && value.length === 0)
+}

@@ -1,0 +1,41 @@
+/** Where the names in the definition of a reference are looked up when metadata are checked, before any request. */
+import { ServiceError } from '../../base/errors.ts'
+import type { ReferenceField } from '../../schema/field.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { type JoinedField, type Joins, definitionOf } from './joins.ts'
+import { type Scope, joinedScope, rootScope } from './scope.ts'
+
+/** In a document of `target` that the reference joins; `$parent` leads to the object of `holder` that has the reference. */
+export function referenceScope(holder: Schema, reference: ReferenceField, target: Schema): Scope {
+  const { name, path, roles, constraints } = reference
+  const joined: JoinedField = {
+    kind: 'array',
+    name,
+    path,
+    roles,
+    constraints,
+    element: target.root,
+    join: { ...definitionOf(reference), reference, schema: target },
+  }
+  return staying(joinedScope(joined, holder.root))
+}
+
+/** In a document by itself. */
+export function documentScope(schema: Schema): Scope {
+  return rootScope(schema, NO_FURTHER)
+}
+
+function staying(scope: Scope): Scope {
+  const { outer } = scope
+  return { ...scope, joins: NO_FURTHER, ...(outer && { outer: { ...outer, scope: staying(outer.scope) } }) }
+}
+
+/** What metadata say of a reference follows no other one, nor itself. */
+const NO_FURTHER: Joins = {
+  join({ name }, { named: { path, at } }) {
+    const message = `"${path}" leads through the reference "${name}", and the definition of a reference follows none`
+    throw new ServiceError('query-api:InvalidQuery', message, { at })
+  },
+  followedIn: () => new Map(),
+  isNeeded: () => false,
+}

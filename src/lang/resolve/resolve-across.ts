@@ -1,0 +1,139 @@
+/**
+ * Names that lead through references: a clause about what lies behind one holds when some document that it joins
+ * satisfies the rest of the clause, and a negated one when none does.
+ */
+import { unreachable } from '../../base/errors.ts'
+import { castValue, invalid, requireShallow } from './checks.ts'
+import { EVERY_DOCUMENT, NO_DOCUMENT, type Named, type Query } from '../query.ts'
+import { type Operand, type PairQuery, resolvePair } from './resolve-pair.ts'
+import { type Crossing, type FieldRef, type Scope, crossing } from './scope.ts'
+
+type Resolve = (query: Query<Named>, scope: Scope) => Query<FieldRef>
+type Clause = Query<Named> & { readonly kind: 'compare' | 'in' | 'regex' | 'contains' | 'elemMatch' }
+
+/** Undefined when the clause stays in the document. */
+export function resolveAcross(
+  query: Query<Named>,
+  scope: Scope,
+  resolve: Resolve,
+): Query<FieldRef> | undefined {
+  switch (query.kind) {
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+    case 'elemMatch':
+      return clauseAcross(query, scope, resolve)
+    case 'compareFields':
+    case 'inField':
+      return pairAcross(query, { scope, resolve })
+    case 'and':
+    case 'or':
+    case 'not':
+    case 'related':
+      return undefined
+    default:
+      return unreachable(query)
+  }
+}
+
+function clauseAcross(query: Clause, scope: Scope, resolve: Resolve): Query<FieldRef> | undefined {
+  const crossed = crossing('array' in query ? query.array : query.field, scope)
+  if (!crossed) return undefined
+  const affirmed = affirmationOf(query)
+  if (affirmed) return { kind: 'not', term: resolve(affirmed, scope) }
+  if (crossed.count) return countedBy(query, crossed, resolve)
+  if (crossed.rest) return related(crossed, resolve, resolve(renamed(query, crossed.rest), crossed.inner))
+  return aboutAll(query, crossed, resolve)
+}
+
+/** What a negated clause denies. */
+function affirmationOf(query: Clause): Clause | undefined {
+  if (query.kind === 'compare' && query.op === '$neq') return { ...query, op: '$eq' }
+  if (query.kind === 'in' && query.negated) return { ...query, negated: false }
+  return query.kind === 'contains' && query.op === '$none' ? { ...query, op: '$any' } : undefined
+}
+
+function renamed(query: Clause, rest: Named): Clause {
+  return 'array' in query ? { ...query, array: rest } : { ...query, field: rest }
+}
+
+/** A clause about the reference itself. */
+function aboutAll(query: Clause, crossed: Crossing, resolve: Resolve): Query<FieldRef> {
+  if (query.kind === 'elemMatch') return related(crossed, resolve, resolve(query.query, crossed.inner))
+  if (query.kind === 'compare' && query.op === '$eq' && query.value === null) {
+    return { kind: 'not', term: related(crossed, resolve, EVERY_DOCUMENT) }
+  }
+  const { path } = crossed.reference
+  const message = `"${path}" leads to documents: ask about their fields ("${path}.*.…"), by elemMatch, or how many (${path}#)`
+  throw invalid(message, crossed.at)
+}
+
+function countedBy(query: Clause, crossed: Crossing, resolve: Resolve): Query<FieldRef> {
+  if (query.kind === 'in') {
+    const terms = query.values.map((value) =>
+      countedBy({ kind: 'compare', field: query.field, op: '$eq', value }, crossed, resolve),
+    )
+    return { kind: 'or', terms }
+  }
+  if (query.kind !== 'compare') {
+    throw invalid(`"${crossed.reference.path}" is a number of documents`, crossed.at)
+  }
+  if (query.value === null) return NO_DOCUMENT
+  const number = { ...crossed.reference, field: crossed.count! }
+  const value = castValue(query.value, number, query.field.at)
+  return { ...related(crossed, resolve, EVERY_DOCUMENT), count: { op: query.op, value } }
+}
+
+function pairAcross(
+  query: PairQuery,
+  { scope, resolve }: { readonly scope: Scope; readonly resolve: Resolve },
+): Query<FieldRef> | undefined {
+  const left = { named: query.field, scope, shift: 0 }
+  const right = { named: query.rfield, scope, shift: 0 }
+  if (!crossing(left.named, scope) && !crossing(right.named, scope)) return undefined
+  const affirmed = affirmedPair(query)
+  const resolved = pairOf(affirmed, { left, right, resolve })
+  return affirmed === query ? resolved : { kind: 'not', term: resolved }
+}
+
+function affirmedPair(query: PairQuery): PairQuery {
+  if (query.kind === 'inField') return query.negated ? { ...query, negated: false } : query
+  return query.op === '$neq' ? { ...query, op: '$eq' } : query
+}
+
+interface Pair {
+  readonly left: Operand
+  readonly right: Operand
+  readonly resolve: Resolve
+}
+
+/** One side after the other is followed to its documents, while the other side stays where it was. */
+function pairOf(query: PairQuery, { left, right, resolve }: Pair): Query<FieldRef> {
+  const fromLeft = crossing(left.named, left.scope, left.shift)
+  if (fromLeft) {
+    const moved = { left: into(fromLeft), right: outside(right, fromLeft), resolve }
+    return related(fromLeft, resolve, pairOf(query, moved))
+  }
+  const fromRight = crossing(right.named, right.scope, right.shift)
+  if (!fromRight) return resolvePair(query, left, right)
+  const moved = { left: outside(left, fromRight), right: into(fromRight), resolve }
+  return related(fromRight, resolve, pairOf(query, moved))
+}
+
+function into({ rest, inner, reference, count, at }: Crossing): Operand {
+  if (rest && !count) return { named: rest, scope: inner, shift: 0 }
+  throw invalid(`"${reference.path}" is no simple value and no array of those`, at)
+}
+
+function outside(operand: Operand, { depth }: Crossing): Operand {
+  return { ...operand, shift: operand.shift + depth }
+}
+
+function related({ reference, inner, at }: Crossing, resolve: Resolve, query: Query<FieldRef>) {
+  requireShallow(inner, at)
+  // What metadata say of a reference follows no other one.
+  const { joins: _, ...scope } = inner
+  const join = resolve(reference.field.join.query, scope)
+  return { kind: 'related', reference, join, query } as const
+}

@@ -1,0 +1,38 @@
+/** Field against field: both names are looked up, each where it stands, and must be of kinds that compare. */
+import type { SimpleField } from '../../schema/field.ts'
+import { invalid, requireArray } from './checks.ts'
+import type { Named, Query } from '../query.ts'
+import { type FieldRef, type Scope, resolveField } from './scope.ts'
+
+/** A name and where it stands: `shift` scopes were opened around that place. */
+export interface Operand {
+  readonly named: Named
+  readonly scope: Scope
+  readonly shift: number
+}
+
+export type PairQuery = Query<Named> & { readonly kind: 'compareFields' | 'inField' }
+
+export function resolvePair(query: PairQuery, left: Operand, right: Operand): Query<FieldRef> {
+  const field = refOf(left)
+  const rfield = refOf(right)
+  if (simpleFamily(field, left.named.at) !== simpleFamily(rfield, right.named.at)) {
+    throw invalid(`"${field.path}" and "${rfield.path}" are of types that do not compare`, right.named.at)
+  }
+  if (query.kind === 'compareFields') return { ...query, field, rfield }
+  if (field.field.kind !== 'simple') throw invalid(`"${field.path}" must be a simple value`, left.named.at)
+  requireArray(rfield, right.named.at)
+  return { ...query, field, rfield }
+}
+
+function refOf({ named, scope, shift }: Operand): FieldRef {
+  const ref = resolveField(named, scope)
+  return shift === 0 ? ref : { ...ref, up: ref.up + shift }
+}
+
+/** Arrays of simple values compare as wholes; everything else must be one simple value. */
+function simpleFamily({ field, path }: FieldRef, at: string): SimpleField['type']['family'] {
+  const value = field.kind === 'array' ? field.element : field
+  if (value.kind === 'simple' && value.type.family !== undefined) return value.type.family
+  throw invalid(`"${path}" is no simple value and no array of those`, at)
+}

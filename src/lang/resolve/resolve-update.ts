@@ -1,0 +1,188 @@
+/** Updates meet the schema: targets must be single places that can be written, literals must fit them. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, isArray, isObject } from '../../base/json/json.ts'
+import { castLiteral } from '../../schema/literal.ts'
+import { type Field, isNeeded, isServerMade } from '../../schema/field.ts'
+import { fieldsOf, type Named } from '../query.ts'
+import { resolveQuery } from './resolve.ts'
+import { type FieldRef, type Scope, elementScope, objectsOnTheWay, resolveField } from './scope.ts'
+import type { RValue, Update, UpdateFields, UpdateStep } from '../update.ts'
+
+export function resolveUpdate(update: Update<Named>, scope: Scope): Update<FieldRef> {
+  return update.map((step) => resolveStep(step, scope))
+}
+
+/** Everything an update writes and everything it looks at, for those who decide about access. */
+export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef> {
+  const targets: FieldRef[] = []
+  const copied: FieldRef[] = []
+  const seen: FieldRef[] = []
+  for (const step of update) {
+    if (step.kind === 'foreach') {
+      const inner = step.action === 'remove' ? undefined : fieldsOfUpdate(step.action)
+      // not as arguments of one call, of which there may only be so many
+      for (const target of inner?.targets ?? [step.array]) targets.push(target)
+      for (const source of inner?.copied ?? []) copied.push(source)
+      for (const field of inner?.seen ?? []) seen.push(field)
+      if (step.selector) for (const field of fieldsOf(step.selector)) seen.push(field)
+      // What is done for each tells how many there are, and to take all away is refused where some are needed.
+      seen.push(step.array)
+      continue
+    }
+    const target = 'field' in step ? step.field : step.array
+    targets.push(target)
+    if (dependsOnContent(step)) seen.push(target)
+    if ('within' in step) seen.push(...(step.within ?? []))
+    for (const value of valuesOf(step)) {
+      for (const member of membersIn(value, 'values' in step, target)) targets.push(member)
+      if (value.kind === 'valueOf') copied.push(value.field)
+    }
+  }
+  return { targets, copied, seen }
+}
+
+/** Whether what is there already plays a part: a sum may overflow, an index may lie outside, an array may be full. */
+function dependsOnContent(step: Exclude<UpdateStep<FieldRef>, { kind: 'foreach' }>): boolean {
+  if (step.kind !== 'set' && step.kind !== 'unset') return true
+  return step.field.steps.some((each) => typeof each === 'number')
+}
+
+/** Members that a value brings along: they are named as much as the place it is written to. */
+function* membersIn(value: RValue<FieldRef>, isElement: boolean, target: FieldRef): Generator<FieldRef> {
+  const { field } = target
+  const written = isElement && field.kind === 'array' ? field.element : field
+  const members =
+    value.kind === 'literal'
+      ? literalMembers(value.value, written)
+      : copiedMembers(value.field.field, written)
+  // many elements bring the same few along
+  for (const member of new Set(members)) yield { ...target, path: member.path, field: member }
+}
+
+function* literalMembers(value: Json, field: Field): Generator<Field> {
+  if (field.kind === 'array' && isArray(value)) {
+    for (const each of value) yield* literalMembers(each, field.element)
+  }
+  if (field.kind !== 'object' || !isObject(value)) return
+  for (const name of Object.keys(value)) {
+    const member = field.fields.get(name)
+    if (!member) continue
+    yield member
+    yield* literalMembers(value[name]!, member)
+  }
+}
+
+function* copiedMembers(source: Field, field: Field): Generator<Field> {
+  if (source.kind === 'array' && field.kind === 'array') yield* copiedMembers(source.element, field.element)
+  if (source.kind !== 'object' || field.kind !== 'object') return
+  for (const [name, member] of field.fields) {
+    const copied = source.fields.get(name)
+    if (!copied || name.endsWith('#')) continue
+    yield member
+    yield* copiedMembers(copied, member)
+  }
+}
+
+function valuesOf(step: UpdateStep<FieldRef>): readonly RValue<FieldRef>[] {
+  if ('values' in step) return step.values
+  return 'value' in step ? [step.value] : []
+}
+
+function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef> {
+  switch (step.kind) {
+    case 'set': {
+      const field = resolveTarget(step.field, scope)
+      return {
+        kind: 'set',
+        field,
+        value: resolveValue(step.value, field.field, { scope, target: step.field }),
+        // where the object is not there yet it comes into being without what it needs
+        within: objectsOnTheWay(step.field, scope).filter((each) =>
+          [...each.field.fields.values()].some(isNeeded),
+        ),
+      }
+    }
+    case 'unset': {
+      const field = resolveTarget(step.field, scope)
+      if (field.steps.length === 0)
+        throw invalid('an element is taken away by "$update": "$remove"', step.field.at)
+      // where the object is not there nothing is missed
+      return {
+        kind: 'unset',
+        field,
+        ...(isNeeded(field.field) && { within: objectsOnTheWay(step.field, scope) }),
+      }
+    }
+    case 'add': {
+      const field = resolveTarget(step.field, scope)
+      if (field.field.kind !== 'simple' || field.field.type.family !== 'number') {
+        throw invalid(`"${field.path}" is no number to add to`, step.field.at)
+      }
+      return {
+        kind: 'add',
+        field,
+        value: resolveValue(step.value, field.field, { scope, target: step.field }),
+      }
+    }
+    case 'append':
+    case 'insert': {
+      const array = resolveTarget(step.array, scope)
+      if (array.field.kind !== 'array') throw invalid(`"${array.path}" is no array`, step.array.at)
+      const { element } = array.field
+      const target = { ...step.array, path: `${step.array.path}.*` }
+      return {
+        ...step,
+        array,
+        values: step.values.map((value) => resolveValue(value, element, { scope, target })),
+      }
+    }
+    case 'foreach':
+      return resolveForeach(step, scope)
+  }
+}
+
+function resolveForeach(step: UpdateStep<Named> & { kind: 'foreach' }, scope: Scope): UpdateStep<FieldRef> {
+  const array = resolveField(step.array, scope)
+  if (array.field.kind !== 'array') throw invalid(`"${array.path}" is no array`, step.array.at)
+  const inner = elementScope(step.array, scope)
+  return {
+    kind: 'foreach',
+    array,
+    ...(step.selector && { selector: resolveQuery(step.selector, inner) }),
+    action: step.action === 'remove' ? 'remove' : resolveUpdate(step.action, inner),
+  }
+}
+
+function resolveTarget(named: Named, scope: Scope): FieldRef {
+  const ref = resolveField(named, scope)
+  if (ref.steps.includes('*')) {
+    throw invalid(`"${ref.path}" names many places; use $foreach, or an index`, named.at)
+  }
+  if (ref.field.kind === 'reference')
+    throw invalid(`"${ref.path}" is a reference and holds no data`, named.at)
+  if (isServerMade(ref.field)) throw invalid(`"${ref.path}" is made by the service`, named.at)
+  if (ref.field.path === '_id') throw invalid('"_id" cannot be changed', named.at)
+  if (ref.field.path === '') throw invalid('the document as a whole cannot be written', named.at)
+  return ref
+}
+
+function resolveValue(
+  value: RValue<Named>,
+  field: Field,
+  { scope, target }: { readonly scope: Scope; readonly target: Named },
+): RValue<FieldRef> {
+  if (value.kind === 'literal') return { kind: 'literal', value: castLiteral(value.value, field, target) }
+  const source = resolveField(value.field, scope)
+  if (source.steps.includes('*')) {
+    throw invalid(`"${source.path}" names many places; a copy has one source`, value.field.at)
+  }
+  const isAny = field.kind === 'simple' && field.type.name === 'any'
+  if (source.field.kind !== field.kind && !isAny) {
+    throw invalid(`"${source.path}" and "${target.path}" are of different kinds`, value.field.at)
+  }
+  return { kind: 'valueOf', field: source }
+}
+
+function invalid(message: string, at: string): ServiceError {
+  return new ServiceError('query-api:InvalidUpdate', message, { at })
+}

@@ -1,0 +1,129 @@
+/**
+ * Names meet the schema: every path of a query, sort or array projection becomes a `FieldRef`, every literal the
+ * stored form of its field's type. What cannot mean anything is refused here, before anything runs.
+ */
+import { ServiceError, unreachable } from '../../base/errors.ts'
+import { castValue, castValues, invalid, requireArray, requireShallow, requireText } from './checks.ts'
+import type { Projection, ProjectionItem } from '../projection.ts'
+import { isShown } from './joins.ts'
+import { EVERY_DOCUMENT, type Named, type Query, neverWritten } from '../query.ts'
+import { resolveAcross } from './resolve-across.ts'
+import { resolvePair } from './resolve-pair.ts'
+import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
+import type { SortKey } from '../sort.ts'
+
+export function resolveQuery(query: Query<Named>, scope: Scope): Query<FieldRef> {
+  return (scope.joins && resolveAcross(query, scope, resolveQuery)) ?? resolveHere(query, scope)
+}
+
+function resolveHere(query: Query<Named>, scope: Scope): Query<FieldRef> {
+  switch (query.kind) {
+    case 'compare':
+      return resolveCompare(query, scope)
+    case 'in': {
+      const field = resolveField(query.field, scope)
+      return { ...query, field, values: castValues(query.values, field, query.field.at) }
+    }
+    case 'regex': {
+      const field = resolveField(query.field, scope)
+      requireText(field, query.field.at)
+      return { ...query, field }
+    }
+    case 'compareFields':
+    case 'inField':
+      return resolvePair(
+        query,
+        { named: query.field, scope, shift: 0 },
+        { named: query.rfield, scope, shift: 0 },
+      )
+    case 'contains': {
+      const array = resolveField(query.array, scope)
+      const element = requireArray(array, query.array.at).element
+      if (element.kind !== 'simple')
+        throw invalid(`"${array.path}" holds objects; use elemMatch`, query.array.at)
+      return {
+        ...query,
+        array,
+        values: castValues(query.values, { ...array, field: element }, query.array.at),
+      }
+    }
+    case 'elemMatch': {
+      const array = resolveField(query.array, scope)
+      requireArray(array, query.array.at)
+      const inner = elementScope(query.array, scope)
+      requireShallow(inner, query.array.at)
+      return { ...query, array, query: resolveQuery(query.query, inner) }
+    }
+    case 'and':
+    case 'or':
+      return { kind: query.kind, terms: query.terms.map((term) => resolveQuery(term, scope)) }
+    case 'not':
+      return { kind: 'not', term: resolveQuery(query.term, scope) }
+    case 'related':
+      return neverWritten(query)
+    default:
+      return unreachable(query)
+  }
+}
+
+export function resolveSort(sort: readonly SortKey<Named>[], scope: Scope): readonly SortKey<FieldRef>[] {
+  return sort.map((key) => {
+    const field = sortedBy(key.field, scope)
+    if (field.field.kind === 'simple' && field.field.type.family !== undefined) return { ...key, field }
+    const message = `"${field.path}" has no order to sort by`
+    throw new ServiceError('query-api:InvalidSort', message, { at: key.field.at })
+  })
+}
+
+function sortedBy(named: Named, scope: Scope): FieldRef {
+  try {
+    return resolveField(named, scope)
+  } catch (error) {
+    const isUnfit = error instanceof ServiceError && error.code === 'query-api:InvalidQuery'
+    // The message tells the place already.
+    throw isUnfit ? new ServiceError('query-api:InvalidSort', error.message) : error
+  }
+}
+
+export function resolveProjection(projection: Projection<Named>, scope: Scope): Projection<FieldRef> {
+  return projection.flatMap((item): readonly ProjectionItem<FieldRef>[] => {
+    if (item.kind === 'field') return [item]
+    const array = knownField(item.array, scope)
+    if (!array) return []
+    if (array.field.kind !== 'array') {
+      const message = `"${array.path}" is no array, so it has no elements to select`
+      throw new ServiceError('query-api:InvalidProjection', message, { at: item.array.at })
+    }
+    const inner = elementScope(item.array, scope)
+    const shared = {
+      array,
+      projection: resolveProjection(item.projection, inner),
+      sort: resolveSort(item.sort, inner),
+    }
+    if (item.kind === 'match') return [{ ...item, ...shared, query: resolveQuery(item.query, inner) }]
+    return [{ ...item, ...shared }]
+  })
+}
+
+/** A projection that names a field the schema does not have returns nothing for it, as for one that is hidden. */
+function knownField(named: Named, scope: Scope): FieldRef | undefined {
+  try {
+    return resolveField(named, scope)
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'metadata:InvalidFieldReference') return undefined
+    throw error
+  }
+}
+
+function resolveCompare(query: Query<Named> & { kind: 'compare' }, scope: Scope): Query<FieldRef> {
+  const field = resolveField(query.field, scope)
+  if (query.value === null && isShown(field.field)) return hasDocuments(field, query.op === '$neq')
+  if (query.value === null) return { ...query, field }
+  return { ...query, field, value: castValue(query.value, field, query.field.at) }
+}
+
+/** Whether a reference that is filled in joins something. */
+function hasDocuments(array: FieldRef, wanted: boolean): Query<FieldRef> {
+  const some: Query<FieldRef> = { kind: 'elemMatch', array, query: EVERY_DOCUMENT }
+  return wanted ? some : { kind: 'not', term: some }
+}

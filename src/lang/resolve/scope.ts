@@ -1,0 +1,255 @@
+/** Where names are looked up, and what they lead to: paths meet the fields of a schema here. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Step, parsePath } from '../../base/path.ts'
+import {
+  type ArrayField,
+  type Element,
+  type Field,
+  type ObjectField,
+  type SimpleField,
+  isVirtual,
+} from '../../schema/field.ts'
+import type { Schema } from '../../schema/schema.ts'
+import {
+  type CountField,
+  type JoinedField,
+  type Joins,
+  countOf,
+  isCount,
+  isJoined,
+  isShown,
+} from './joins.ts'
+import type { Named } from '../query.ts'
+
+/** A field seen from where a query stands: `up` scopes out, then `steps` down. */
+export interface FieldRef {
+  /** As the request wrote it. */
+  readonly path: string
+  readonly up: number
+  readonly steps: readonly Step[]
+  readonly field: Field
+  /** The schema of the document it is in, where that is one that a reference shows. */
+  readonly of?: Schema
+}
+
+/**
+ * Where names are looked up: the root of a document, or an element of an array that an outer scope holds. Each `*`
+ * on the way to the array of an elemMatch opens a scope of its own, so `$parent` finds the element it passed.
+ */
+export interface Scope {
+  readonly here: ObjectField | SimpleField
+  readonly outer?: {
+    readonly scope: Scope
+    readonly trail: readonly Waypoint[]
+    /** How many scopes out that is, where others were opened in between. */
+    readonly hops: number
+  }
+  /** Leads names on into the documents that references join; without it they end there. */
+  readonly joins?: Joins
+}
+
+interface Waypoint {
+  readonly step: Step
+  readonly field: Field
+}
+
+export function rootScope({ root }: Pick<Schema, 'root'>, joins?: Joins): Scope {
+  return { here: root, ...(joins && { joins }) }
+}
+
+export function resolveField(named: Named, scope: Scope): FieldRef {
+  const walked = walk(named, scope)
+  const { up, trail, field } = walked
+  const isAway = isCount(field) || field.kind === 'reference' || trail.some((each) => isJoined(each.field))
+  if (isAway) throw leadsAway(named)
+  if (isVirtual(field)) {
+    const message = `"${named.path}" is filled when a document is read, so it can only be projected`
+    throw new ServiceError('query-api:InvalidQuery', message, { at: named.at })
+  }
+  const of = schemaAround(walked.scope, trail)
+  return { path: named.path, up, steps: trail.map(({ step }) => step), field, ...(of && { of }) }
+}
+
+/** The objects that a path passes on its way, the innermost last. */
+export function objectsOnTheWay(named: Named, scope: Scope): readonly (FieldRef & { field: ObjectField })[] {
+  const { up, trail } = walk(named, scope)
+  return trail.slice(0, -1).flatMap(({ field }, i) => {
+    const steps = trail.slice(0, i + 1).map(({ step }) => step)
+    return field.kind === 'object' ? [{ path: named.path, up, steps, field }] : []
+  })
+}
+
+/** The scope inside the elements of an array, with a scope for every `*` on the way. */
+export function elementScope(named: Named, scope: Scope): Scope {
+  const { scope: from, trail } = walk(named, scope)
+  return innerScope(from, trail, 1)
+}
+
+/** The scope inside the array at the end of the trail; the first one that is opened has its outer one `hops` away. */
+function innerScope(from: Scope, trail: readonly Waypoint[], hops: number): Scope {
+  const { joins } = from
+  let outer = { scope: from, trail: [] as Waypoint[], hops }
+  for (const waypoint of trail) {
+    if (waypoint.step === '*') {
+      const scope = { here: waypoint.field as Element, outer, ...(joins && { joins }) }
+      outer = { scope, trail: [], hops: 1 }
+    } else outer.trail.push(waypoint)
+  }
+  const array = trail.at(-1)!.field as ArrayField
+  return { here: array.element, outer, ...(joins && { joins }) }
+}
+
+/** The scope in a document that a reference joins, seen from the root of the document that holds the reference. */
+export function joinedScope({ path, element }: JoinedField, root: ObjectField): Scope {
+  const { scope, trail } = walk({ path, at: '' }, { here: root })
+  const way = trail.slice(0, -1)
+  const { step, field } = trail.at(-1)!
+  return innerScope(scope, [...way, { step, field: { ...field, kind: 'array', element } }], 1)
+}
+
+/** A name that leads to the documents of a reference, and maybe on into them. */
+export interface Crossing {
+  /** The place of the name, for messages. */
+  readonly at: string
+  readonly reference: FieldRef & { readonly field: JoinedField }
+  /** Where names are looked up in a document that is joined. */
+  readonly inner: Scope
+  /** How many scopes lie between that one and the one the name was looked up in. */
+  readonly depth: number
+  /** What the name says of each document; absent when it ends at the reference. */
+  readonly rest?: Named
+  /** Stands for the number of documents, where that is what the name asks for. */
+  readonly count?: CountField
+}
+
+/** Undefined when the name stays in the document. `shift` scopes were opened around where the name stood. */
+export function crossing(named: Named, scope: Scope, shift = 0): Crossing | undefined {
+  const { scope: from, up, trail, field } = walk(named, scope)
+  const first = trail.findIndex((waypoint) => isJoined(waypoint.field))
+  // The number of documents that documents of another reference have comes after those.
+  const count = first === -1 && isCount(field) ? field : undefined
+  const joined = count
+    ? [...trail.slice(0, -1), { step: count.counts.name, field: count.counts }]
+    : trail.slice(0, first + 1)
+  const last = joined.at(-1)?.field
+  if (!last || !isJoined(last)) return undefined
+  const [element, ...rest] = trail.slice(joined.length).map(({ step }) => step)
+  if (typeof element === 'number') {
+    const message = `"${named.path}": a query asks of any document of "${last.name}" (*), not of one by its place`
+    throw new ServiceError('query-api:InvalidQuery', message, { at: named.at })
+  }
+  const steps = joined.map(({ step }) => step)
+  return {
+    at: named.at,
+    reference: { path: named.path, up: up + shift, steps, field: last },
+    inner: innerScope(from, joined, 1 + up + shift),
+    depth: 1 + steps.filter((step) => step === '*').length,
+    ...(element !== undefined && { rest: { path: rest.join('.') || '$this', at: named.at } }),
+    ...(count && { count }),
+  }
+}
+
+interface Walk {
+  readonly scope: Scope
+  readonly up: number
+  readonly trail: readonly Waypoint[]
+  readonly field: Field
+}
+
+function walk(named: Named, start: Scope): Walk {
+  let scope = start
+  let up = 0
+  let trail: Waypoint[] = []
+  let field: Field = scope.here
+  for (const step of parsePath(named.path, named.at)) {
+    if (step === '$this') {
+      if (field.kind === 'array') throw needsElement(named, field)
+    } else if (step !== '$parent') {
+      field = follow(field, step, { scope, trail, named }) ?? stepInto(field, step, named)
+      trail.push({ step, field })
+    } else if (trail.length > 0) {
+      trail = parentOf(trail)
+      field = trail.at(-1)?.field ?? scope.here
+    } else if (scope.outer) {
+      // The trail of an outer scope ends at the array; its holder is one step before.
+      trail = scope.outer.trail.slice(0, -1)
+      up += scope.outer.hops
+      scope = scope.outer.scope
+      field = trail.at(-1)?.field ?? scope.here
+    } else {
+      const message = `"${named.path}" climbs above the document`
+      throw new ServiceError('metadata:InvalidFieldReference', message, { at: named.at })
+    }
+  }
+  return { scope, up, trail, field }
+}
+
+/** A step to a reference, or to the number of its documents, where references are followed. */
+function follow(
+  field: Field,
+  step: Step,
+  {
+    scope,
+    trail,
+    named,
+  }: { readonly scope: Scope; readonly trail: readonly Waypoint[]; readonly named: Named },
+): Field | undefined {
+  const { joins } = scope
+  if (!joins || typeof step !== 'string' || field.kind !== 'object') return undefined
+  const isCount = step.endsWith('#')
+  const reference = field.fields.get(isCount ? step.slice(0, -1) : step)
+  if (reference?.kind !== 'reference') return undefined
+  const joined = joins.join(reference, { inside: joinedAround(scope, trail), named })
+  return isCount ? countOf(joined) : joined
+}
+
+/** The innermost reference in whose documents the trail runs. */
+function joinedAround(scope: Scope, trail: readonly Waypoint[]): JoinedField | undefined {
+  const found = trail.findLast(({ field }) => isJoined(field))?.field
+  if (found && isJoined(found)) return found
+  return scope.outer && joinedAround(scope.outer.scope, scope.outer.trail)
+}
+
+/** The schema of the documents in which the trail ends, where a reference shows them. */
+function schemaAround(scope: Scope, trail: readonly Waypoint[]): Schema | undefined {
+  const found = trail.findLast(({ field }) => isShown(field))?.field
+  if (found && isShown(found)) return found.shows
+  return scope.outer && schemaAround(scope.outer.scope, scope.outer.trail)
+}
+
+/** One `$parent` from an element reaches the object that holds the array. */
+function parentOf(trail: readonly Waypoint[]): Waypoint[] {
+  const { step } = trail.at(-1)!
+  const isElement = step === '*' || typeof step === 'number'
+  return trail.slice(0, isElement ? -2 : -1)
+}
+
+function stepInto(field: Field, step: Step, named: Named): Field {
+  const place = { at: named.at, context: named.path }
+  if (field.kind === 'reference') throw leadsAway(named)
+  if (field.kind === 'array') {
+    if (step === '*' || typeof step === 'number') return field.element
+    throw needsElement(named, field)
+  }
+  if (step === '*' || typeof step === 'number') {
+    const message = `"${named.path}": "${field.name || 'the document'}" is no array`
+    throw new ServiceError('metadata:InvalidArrayReference', message, place)
+  }
+  const child = field.kind === 'object' ? field.fields.get(step) : undefined
+  if (child) return child
+  throw new ServiceError(
+    'metadata:InvalidFieldReference',
+    `"${named.path}": there is no field "${step}"`,
+    place,
+  )
+}
+
+function leadsAway(named: Named): ServiceError {
+  const message = `"${named.path}" leads to other documents, which cannot be used here`
+  return new ServiceError('query-api:InvalidQuery', message, { at: named.at })
+}
+
+function needsElement(named: Named, field: ArrayField): ServiceError {
+  const message = `"${named.path}": "${field.name}" is an array; say which element (an index) or any (*)`
+  return new ServiceError('metadata:InvalidArrayReference', message, { at: named.at, context: named.path })
+}

@@ -1,0 +1,67 @@
+/** Where the documents of an entity are to live, checked against what is configured. */
+import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
+import { fault, neededText, objectAt, optional, otherMembers, textAt } from './decode.ts'
+
+export interface Datastore {
+  readonly datasource: string
+  readonly collection: string
+  readonly backend: string
+  readonly properties: JsonObject
+}
+
+/** The configured datasources; the first is the default one. */
+export interface Datasources {
+  readonly backends: readonly string[]
+  readonly datasources: readonly string[]
+  readonly backendOf: (datasource: string) => string
+}
+
+/** An absent document means the default datasource and a collection named like the entity. */
+export function parseDatastore(
+  value: Json | undefined,
+  at: string,
+  { entity, configured }: { readonly entity: string; readonly configured: Datasources },
+): Datastore {
+  if (value === undefined) return defaultDatastore(entity, configured)
+  const document = objectAt(value, at)
+  const backend = neededText(document, 'backend', at)
+  if (!configured.backends.includes(backend)) {
+    const known = configured.backends.join(', ')
+    const problem = `"${backend}" is no configured backend; there is ${known}`
+    throw fault('metadata:UnknownBackend', problem, pointer(at, 'backend'))
+  }
+  const datasource = optional(document, 'datasource', { at, read: textAt }) ?? configured.datasources[0]!
+  const collection = optional(document, 'collection', { at, read: textAt }) ?? entity
+  checkDatasource(datasource, backend, { at: pointer(at, 'datasource'), configured })
+  if (!COLLECTION.test(collection)) {
+    const problem = `"${collection}" cannot name a collection: names are a letter or "_", then letters, digits and "_"`
+    throw fault('metadata:InvalidDatastore', problem, pointer(at, 'collection'))
+  }
+  return { datasource, collection, backend, properties: otherMembers(document, KEYS) }
+}
+
+export function printDatastore({ datasource, collection, backend, properties }: Datastore): JsonObject {
+  return { datasource, collection, backend, ...properties }
+}
+
+function defaultDatastore(entity: string, configured: Datasources): Datastore {
+  const datasource = configured.datasources[0]!
+  return { datasource, collection: entity, backend: configured.backendOf(datasource), properties: {} }
+}
+
+function checkDatasource(
+  datasource: string,
+  backend: string,
+  { at, configured }: { readonly at: string; readonly configured: Datasources },
+): void {
+  if (!configured.datasources.includes(datasource)) {
+    throw fault('metadata:InvalidDatastore', `there is no datasource "${datasource}"`, at)
+  }
+  const actual = configured.backendOf(datasource)
+  if (actual === backend) return
+  const problem = `the datasource "${datasource}" is of the backend ${actual}, not ${backend}`
+  throw fault('metadata:InvalidDatastore', problem, at)
+}
+
+const KEYS = ['datasource', 'collection', 'backend']
+const COLLECTION = /^[A-Za-z_][A-Za-z0-9_]*$/

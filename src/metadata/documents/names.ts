@@ -1,0 +1,44 @@
+/** Which names and versions metadata may give. */
+import { isIndex } from '../../base/path.ts'
+import { fault } from './decode.ts'
+
+const ENTITY = /^[A-Za-z][A-Za-z0-9_]{0,127}$/
+/** Words that stand where entity names stand in the addresses of the service. */
+const TAKEN = new Set(['roles', 'dependencies', 'health', 'access'])
+const VERSION = /^\d+\.\d+\.\d+(-[A-Za-z0-9._-]+)?$/
+/** Names that JavaScript objects answer to without being asked. */
+const UNSAFE = new Set(['__proto__', 'constructor', 'prototype'])
+
+export function checkEntityName(name: string, at: string): void {
+  if (TAKEN.has(name)) throw fault('metadata:InvalidName', `"${name}" cannot name an entity, it is taken`, at)
+  if (ENTITY.test(name)) return
+  const rule = 'a letter, then letters, digits and "_", at most 128 characters'
+  throw fault('metadata:InvalidName', `"${name}" cannot name an entity: names are ${rule}`, at)
+}
+
+export function checkVersionValue(version: string, at: string): void {
+  if (VERSION.test(version)) return
+  const rule = 'major.minor.patch, optionally followed by - and a suffix of letters, digits, ".", "_" and "-"'
+  throw fault('metadata:InvalidVersionNumber', `"${version}" is no version: versions are ${rule}`, at)
+}
+
+/** `isCounter` says that the name is that of an array beside it, with `#`. */
+export function checkFieldName(name: string, isCounter: boolean, at: string): void {
+  const problem = problemOf(name, isCounter)
+  if (problem) throw fault('metadata:InvalidName', `"${name}" cannot name a field: ${problem}`, at)
+}
+
+export function isSnapshot(version: string): boolean {
+  return version.includes('SNAPSHOT')
+}
+
+function problemOf(name: string, isCounter: boolean): string | undefined {
+  if (name === '') return 'it is empty'
+  if (name.includes('.')) return '"." separates the steps of a path'
+  if (name.includes('\0')) return 'it holds NUL'
+  if (name.startsWith('$')) return 'names that begin with "$" are operators'
+  if (name === '*') return '"*" stands for the elements of an array'
+  if (isIndex(name)) return 'it reads as the index of an array element'
+  if (name.endsWith('#') && !isCounter) return '"#" at the end is for the size of an array beside it'
+  return UNSAFE.has(name) ? 'the name is reserved' : undefined
+}

@@ -1,0 +1,171 @@
+/** Reads the `fields` of a schema document, at every depth. */
+import { type Json, type JsonObject, member, pointer } from '../../base/json/json.ts'
+import { isTypeName } from '../../schema/types.ts'
+import { parseConstraints } from './constraints.ts'
+import { booleanAt, fault, neededMember, neededText, objectAt, otherMembers } from './decode.ts'
+import type {
+  ArrayDocument,
+  FieldDocument,
+  FieldDocuments,
+  ItemsDocument,
+  ObjectDocument,
+  SimpleDocument,
+} from './field-document.ts'
+import { parseGenerator } from './generators.ts'
+import { checkFieldName } from './names.ts'
+import { type Place, parseDescribed } from './parse-described.ts'
+import { parseReference } from './parse-reference.ts'
+
+export function parseFields(value: Json, at: string, isInArray = false): FieldDocuments {
+  const document = objectAt(value, at)
+  const fields = new Map<string, FieldDocument>()
+  for (const [name, each] of Object.entries(document)) {
+    const place = pointer(at, name)
+    checkFieldName(name, isCounter(name, document), place)
+    fields.set(name, parseField(objectAt(each, place), { name, at: place, isInArray }))
+  }
+  return fields
+}
+
+function isCounter(name: string, siblings: JsonObject): boolean {
+  return name.endsWith('#') && member(member(siblings, name.slice(0, -1)), 'type') === 'array'
+}
+
+function parseField(document: JsonObject, place: Place): FieldDocument {
+  const { at } = place
+  const type = neededText(document, 'type', at)
+  const virtual = parseVirtual(document, type, place)
+  if (virtual || isTypeName(type)) return parseSimple(document, place, { type, virtual })
+  if (document.valueGenerator !== undefined) {
+    throw fault(
+      'metadata:InvalidGenerator',
+      `a field of type ${type} has no generator`,
+      pointer(at, 'valueGenerator'),
+    )
+  }
+  switch (type) {
+    case 'object':
+      return parseObject(document, place)
+    case 'array':
+      return parseArray(document, place)
+    case 'reference':
+      return parseReference(document, place)
+    default:
+      throw fault('metadata:InvalidType', `there is no type "${type}"`, pointer(at, 'type'))
+  }
+}
+
+function parseVirtual(
+  document: JsonObject,
+  type: string,
+  { at, isInArray }: Place,
+): SimpleDocument['virtual'] {
+  const isSet = (key: string): boolean =>
+    document[key] !== undefined && booleanAt(document[key], pointer(at, key))
+  const virtual = isSet('resultMetadata')
+    ? 'resultMetadata'
+    : isSet('documentVersion')
+      ? 'documentVersion'
+      : undefined
+  if (!virtual) return undefined
+  const types = virtual === 'resultMetadata' ? ['any', 'object'] : ['string']
+  if (types.includes(type) && !isInArray) return virtual
+  const problem = `"${virtual}" is for fields of type ${types.join(' or ')} outside arrays`
+  throw fault('metadata:IllFormedMetadata', problem, pointer(at, virtual))
+}
+
+function parseSimple(
+  document: JsonObject,
+  place: Place,
+  { type, virtual }: { readonly type: string; readonly virtual: SimpleDocument['virtual'] },
+): SimpleDocument {
+  const { at, isInArray } = place
+  const subject = { type, isVirtual: virtual !== undefined, isInArray, isElement: false }
+  const written = document.valueGenerator
+  if (written !== undefined && virtual) {
+    throw fault(
+      'metadata:InvalidGenerator',
+      'a field filled when read has no generator',
+      pointer(at, 'valueGenerator'),
+    )
+  }
+  return {
+    ...parseDescribed(document, place),
+    kind: 'simple',
+    type: isTypeName(type) ? type : 'any',
+    writtenType: type,
+    constraints: parseConstraints(document.constraints, pointer(at, 'constraints'), subject),
+    generator:
+      written === undefined ? undefined : parseGenerator(written, pointer(at, 'valueGenerator'), type),
+    virtual,
+    properties: otherMembers(document, [...COMMON, 'valueGenerator']),
+  }
+}
+
+function parseObject(document: JsonObject, place: Place): ObjectDocument {
+  const { at, isInArray } = place
+  const subject = { type: 'object', isVirtual: false, isInArray, isElement: false }
+  return {
+    ...parseDescribed(document, place),
+    kind: 'object',
+    constraints: parseConstraints(document.constraints, pointer(at, 'constraints'), subject),
+    fields: parseFields(document.fields ?? {}, pointer(at, 'fields'), isInArray),
+    properties: otherMembers(document, [...COMMON, 'fields']),
+  }
+}
+
+function parseArray(document: JsonObject, place: Place): ArrayDocument {
+  const { at, isInArray } = place
+  const subject = { type: 'array', isVirtual: false, isInArray, isElement: false }
+  return {
+    ...parseDescribed(document, place),
+    kind: 'array',
+    constraints: parseConstraints(document.constraints, pointer(at, 'constraints'), subject),
+    items: parseItems(neededMember(document, 'items', at), pointer(at, 'items')),
+    properties: otherMembers(document, [...COMMON, 'items']),
+  }
+}
+
+function parseItems(value: Json, at: string): ItemsDocument {
+  const document = objectAt(value, at)
+  const type = neededText(document, 'type', at)
+  const isElementType = isTypeName(type) || type === 'object'
+  if (!isElementType) {
+    const isFieldType = type === 'array' || type === 'reference'
+    const code = isFieldType ? 'metadata:InvalidArrayElementType' : 'metadata:InvalidType'
+    throw fault(code, `the elements of an array cannot be of type "${type}"`, pointer(at, 'type'))
+  }
+  refuseInItems(document, at)
+  const subject = { type, isVirtual: false, isInArray: true, isElement: true }
+  const isObjectType = type === 'object'
+  return {
+    type,
+    constraints: parseConstraints(document.constraints, pointer(at, 'constraints'), subject),
+    fields: isObjectType
+      ? parseFields(neededMember(document, 'fields', at), pointer(at, 'fields'), true)
+      : new Map(),
+    properties: otherMembers(document, ['type', 'constraints', ...(isObjectType ? ['fields'] : [])]),
+  }
+}
+
+/** Keys that would look as if they protected or filled the elements, and would not. */
+function refuseInItems(document: JsonObject, at: string): void {
+  if (document.access !== undefined) {
+    throw fault(
+      'metadata:InvalidAccess',
+      'access is declared on the array, not on its items',
+      pointer(at, 'access'),
+    )
+  }
+  if (document.valueGenerator !== undefined) {
+    const place = pointer(at, 'valueGenerator')
+    throw fault('metadata:InvalidGenerator', 'the elements of an array have no generator', place)
+  }
+  for (const key of ['resultMetadata', 'documentVersion']) {
+    if (document[key] === true) {
+      throw fault('metadata:IllFormedMetadata', `"${key}" is for fields outside arrays`, pointer(at, key))
+    }
+  }
+}
+
+const COMMON = ['type', 'description', 'access', 'constraints']

@@ -1,0 +1,120 @@
+/** Whether the references of a version hold: what they lead to is there, and what they say of it makes sense. */
+import { ServiceError } from '../../base/errors.ts'
+import type { Json } from '../../base/json/json.ts'
+import { DEFAULT_LIMITS } from '../../base/limits.ts'
+import { parseProjection } from '../../lang/parse/parse-projection.ts'
+import { parseQuery } from '../../lang/parse/parse-query.ts'
+import { documentScope, referenceScope } from '../../lang/resolve/reference-scope.ts'
+import { resolveProjection, resolveQuery, resolveSort } from '../../lang/resolve/resolve.ts'
+import { parseSort } from '../../lang/sort.ts'
+import type { ReferenceField } from '../../schema/field.ts'
+import { type Schema, allFields } from '../../schema/schema.ts'
+import type { Entity } from '../catalogue.ts'
+
+/** As much of an entity as references to it depend on. */
+export interface ReferredEntity {
+  readonly defaultVersion: string | undefined
+  readonly schemaOf: (version: string) => Schema | undefined
+}
+
+export type Referred = (entity: string) => ReferredEntity | undefined
+
+export function referredEntity({ info, versions }: Entity): ReferredEntity {
+  return { defaultVersion: info.defaultVersion, schemaOf: (version) => versions.get(version)?.schema() }
+}
+
+/** Why a reference does not hold; `what` goes on from the name of the entity. */
+export interface ReferenceProblem {
+  readonly what: string
+  readonly remedy: string
+}
+
+export function checkReferences(schema: Schema, referred: Referred): void {
+  for (const reference of referencesIn(schema)) {
+    const problem = problemOf(schema, reference, referred)
+    if (!problem) continue
+    const { path, entity } = reference
+    const message = `the field "${path}" refers to "${entity}", ${problem.what}; ${problem.remedy}`
+    throw new ServiceError('metadata:InvalidReference', message, { context: `fields/${path}` })
+  }
+}
+
+export function referencesIn({ root }: Schema): readonly ReferenceField[] {
+  return [...allFields(root.fields)].filter((field) => field.kind === 'reference')
+}
+
+/** Undefined when the reference holds. */
+export function problemOf(
+  schema: Schema,
+  reference: ReferenceField,
+  referred: Referred,
+): ReferenceProblem | undefined {
+  const target = targetOf(schema, reference, referred)
+  return 'what' in target ? target : problemWith(schema, reference, target)
+}
+
+/** The version that is meant, or why there is none. */
+function targetOf(
+  schema: Schema,
+  { entity, versionValue }: ReferenceField,
+  referred: Referred,
+): Schema | ReferenceProblem {
+  // In one request all documents of an entity are seen in one version, so it is its own that a version means.
+  if (entity === schema.entity && (versionValue ?? schema.version) === schema.version) return schema
+  const found = referred(entity)
+  if (!found) return { what: 'which does not exist', remedy: 'define that entity first' }
+  const version = versionValue ?? found.defaultVersion
+  if (version === undefined) {
+    const remedy = 'name a version ("versionValue"), or give that entity a default version'
+    return { what: 'which has no default version', remedy }
+  }
+  const target = found.schemaOf(version)
+  if (target && target.status !== 'disabled') return target
+  const fault = target ? 'is disabled' : 'does not exist'
+  return { what: `of which version ${version} ${fault}`, remedy: 'name one that is in use ("versionValue")' }
+}
+
+function problemWith(
+  schema: Schema,
+  reference: ReferenceField,
+  target: Schema,
+): ReferenceProblem | undefined {
+  const { query, projection, sort } = reference
+  const names = `plain names are fields of version ${target.version} of "${target.entity}"`
+  const parts: readonly Part[] = [
+    {
+      definition: query,
+      remedy: `${names}, and "$parent.…" are those beside the reference`,
+      check: (value) =>
+        resolveQuery(parseQuery(value, '/query', DEFAULT_LIMITS), referenceScope(schema, reference, target)),
+    },
+    {
+      definition: projection,
+      remedy: names,
+      check: (value) => resolveProjection(parseProjection(value, '/projection'), documentScope(target)),
+    },
+    {
+      definition: sort,
+      remedy: names,
+      check: (value) => resolveSort(parseSort(value, '/sort'), documentScope(target)),
+    },
+  ]
+  return parts.map(problemIn).find((problem) => problem !== undefined)
+}
+
+interface Part {
+  readonly definition: Json | undefined
+  readonly remedy: string
+  readonly check: (definition: Json) => unknown
+}
+
+function problemIn({ definition, remedy, check }: Part): ReferenceProblem | undefined {
+  if (definition === undefined || definition === null) return undefined
+  try {
+    check(definition)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return { what: `but ${error.message}`, remedy }
+  }
+}

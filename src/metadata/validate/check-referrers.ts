@@ -1,0 +1,51 @@
+/** What a change of one entity does to the references that others have to it: those in use must go on to hold. */
+import { ServiceError } from '../../base/errors.ts'
+import type { Catalogue } from '../catalogue.ts'
+import {
+  type Referred,
+  type ReferredEntity,
+  problemOf,
+  referencesIn,
+  referredEntity,
+} from './check-references.ts'
+import { plainSchema } from '../compile.ts'
+
+/** `after` is the entity as it would be. */
+export function checkReferrers(catalogue: Catalogue, name: string, after: ReferredEntity): void {
+  const before = catalogue.entities.get(name)
+  if (!before) return
+  const asItIs = referredBy(name, referredEntity(before))
+  const asItWouldBe = referredBy(name, after)
+  for (const { entity, version, schema } of versionsNaming(catalogue, name)) {
+    for (const reference of referencesIn(schema)) {
+      if (reference.entity !== name) continue
+      const problem = problemOf(schema, reference, asItWouldBe)
+      // One that did not hold before is not what this change breaks.
+      if (!problem || problemOf(schema, reference, asItIs)) continue
+      throw new ServiceError(
+        'metadata:UpdateInvalidatesMetadata',
+        `version ${version} of "${entity}" is in use, and its field "${reference.path}" would refer to "${name}", ` +
+          `${problem.what}; first give "${entity}" a version that does without, and disable version ${version}`,
+        { context: `${entity}/${version}/fields/${reference.path}` },
+      )
+    }
+  }
+}
+
+/** Only references to this entity are asked about. */
+function referredBy(name: string, entity: ReferredEntity): Referred {
+  return (asked) => (asked === name ? entity : undefined)
+}
+
+/** The versions in use of other entities that may refer to it. */
+function* versionsNaming({ entities }: Catalogue, name: string) {
+  // Most have not even the word in them, and need not be read.
+  const word = JSON.stringify(name)
+  for (const [entity, { info, versions }] of entities) {
+    if (entity === name) continue
+    for (const [version, { text, heading, document }] of versions) {
+      if (!text.includes(word) || heading().status.value === 'disabled') continue
+      yield { entity, version, schema: plainSchema(info, document()) }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/** The parameters of a request for events: each known one at most once, in its bounds, an empty one as if absent. */
+import { ServiceError } from '../../base/errors.ts'
+import type { EventFilter } from '../../store/events.ts'
+
+/** Which events, and from which number on. */
+export interface EventSelection {
+  readonly filter: EventFilter
+  readonly datasource?: string
+  /** Exclusive; absent: wherever the way of reading begins. */
+  readonly since?: number
+}
+
+export interface EventsPageRequest extends EventSelection {
+  readonly limit: number
+  readonly waitMs: number
+}
+
+export const DEFAULT_LIMIT = 100
+export const MAX_LIMIT = 1_000
+export const MAX_WAIT_SECONDS = 60
+
+const SELECTING = ['entity', 'hook', 'operation', 'since', 'datasource'] as const
+const PAGING = [...SELECTING, 'limit', 'wait'] as const
+const OPERATIONS = ['insert', 'update', 'delete'] as const
+
+export function readEventsPage(parameters: URLSearchParams): EventsPageRequest {
+  const given = readParameters(parameters, PAGING)
+  const limit = wholeNumber(given, 'limit', { least: 1, most: MAX_LIMIT }) ?? DEFAULT_LIMIT
+  const wait = wholeNumber(given, 'wait', { least: 0, most: MAX_WAIT_SECONDS }) ?? 0
+  return { ...selectionOf(given), limit, waitMs: wait * 1_000 }
+}
+
+/** Where the caller left off counts more than where the address says to begin: who comes again sends both. */
+export function readFollowing(parameters: URLSearchParams, lastEventId: string | undefined): EventSelection {
+  const given = readParameters(parameters, SELECTING)
+  const selection = selectionOf(given)
+  if (lastEventId === undefined || lastEventId === '') return selection
+  return { ...selection, since: numberIn(lastEventId, 'Last-Event-ID', { least: 0, most: MOST }) }
+}
+
+/** A page of dead letters; `since` is the `next` of the page before. */
+export function readDeadPage(parameters: URLSearchParams): {
+  readonly since: number
+  readonly limit: number
+} {
+  const given = readParameters(parameters, ['since', 'limit'])
+  const since = wholeNumber(given, 'since', { least: 0, most: MOST }) ?? 0
+  return { since, limit: wholeNumber(given, 'limit', { least: 1, most: MAX_LIMIT }) ?? DEFAULT_LIMIT }
+}
+
+type Parameter = (typeof PAGING)[number]
+type Given = Readonly<Partial<Record<Parameter, string>>>
+
+function readParameters(parameters: URLSearchParams, known: readonly Parameter[]): Given {
+  const given: Partial<Record<Parameter, string>> = {}
+  for (const [name, value] of parameters) {
+    const parameter = known.find((each) => each === name)
+    if (!parameter) throw invalid(`there is no parameter "${name}"; known are ${known.join(', ')}`)
+    if (given[parameter] !== undefined) throw invalid(`"${parameter}" stands twice`)
+    if (value.includes('\0')) throw invalid(`"${parameter}" holds a NUL character`)
+    given[parameter] = value
+  }
+  return given
+}
+
+function selectionOf(given: Given): EventSelection {
+  const { entity = '', hook = '', operation = '', datasource = '' } = given
+  const known = OPERATIONS.find((each) => each === operation)
+  if (operation !== '' && !known) throw invalid(`"operation" must be one of ${OPERATIONS.join(', ')}`)
+  const since = wholeNumber(given, 'since', { least: 0, most: MOST })
+  return {
+    filter: { ...(entity && { entity }), ...(hook && { hook }), ...(known && { operation: known }) },
+    ...(datasource && { datasource }),
+    ...(since !== undefined && { since }),
+  }
+}
+
+const MOST = Number.MAX_SAFE_INTEGER
+
+interface Range {
+  readonly least: number
+  readonly most: number
+}
+
+function wholeNumber(given: Given, name: Parameter, range: Range): number | undefined {
+  const text = given[name]
+  return text === undefined || text === '' ? undefined : numberIn(text, name, range)
+}
+
+function numberIn(text: string, name: string, { least, most }: Range): number {
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  if (number >= least && number <= most) return number
+  throw invalid(
+    `"${name}" must be a whole number ${most === MOST ? 'as an answer gave it' : `from ${least} to ${most}`}`,
+  )
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message)
+}

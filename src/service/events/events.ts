@@ -1,0 +1,146 @@
+/** Reading events: a page of those that a caller may see, oldest first; where there is none yet, after a wait. */
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type EventsPageRequest, readEventsPage, readFollowing } from './events-request.ts'
+import { isGone } from './log.ts'
+import {
+  type EventDeps,
+  type EventSource,
+  type EventSources,
+  batchesOf,
+  createEventSources,
+  interestOf,
+} from './source.ts'
+import { followEvents } from './follow.ts'
+import type { JsonText } from '../response.ts'
+import type { EventPage, EventService, Waiting } from '../service.ts'
+
+export function eventService(deps: EventDeps): EventService & AsyncDisposable {
+  const sources = createEventSources(deps)
+  return {
+    read: (caller, parameters, waiting = {}) =>
+      readEvents({ deps, sources }, caller, { ...readEventsPage(parameters), ...waiting }),
+    follow: (caller, { parameters, lastEventId, ending }) =>
+      followEvents({ deps, sources }, caller, { ...readFollowing(parameters, lastEventId), ending }),
+    [Symbol.asyncDispose]: () => sources[Symbol.asyncDispose](),
+  }
+}
+
+interface Reading {
+  readonly deps: EventDeps
+  readonly sources: EventSources
+}
+
+async function readEvents(
+  { deps, sources }: Reading,
+  caller: Caller,
+  request: EventsPageRequest & Waiting,
+): Promise<EventPage> {
+  const source = sources.for(request)
+  const first = await readFirstPage(deps, { source, caller }, request)
+  if (first.events.length > 0 || request.waitMs === 0) return first
+  return await waitForPage(deps, { source, caller }, { ...request, since: first.next })
+}
+
+interface Reader {
+  readonly source: EventSource
+  readonly caller: Caller
+}
+
+type PageRequest = EventsPageRequest & { readonly since: number }
+
+/** Whoever does not say where begins with the oldest event, though that may go at the same moment. */
+async function readFirstPage(
+  deps: EventDeps,
+  reader: Reader,
+  request: EventsPageRequest,
+): Promise<EventPage> {
+  if (request.since !== undefined) return await readPage(deps, reader, { ...request, since: request.since })
+  for (let tries = 1; ; tries++) {
+    const { first } = await reader.source.store.eventBounds()
+    try {
+      return await readPage(deps, reader, { ...request, since: first - 1 })
+    } catch (error) {
+      if (!isGone(error) || tries === MOST_TRIES) throw error
+    }
+  }
+}
+
+const MOST_TRIES = 10
+
+async function waitForPage(
+  deps: EventDeps,
+  reader: Reader,
+  request: PageRequest & Waiting,
+): Promise<EventPage> {
+  const { hub } = reader.source
+  const deadline = performance.now() + request.waitMs
+  const hungUp = request.hangUp?.()
+  const signals = [hungUp, request.ending].filter((signal) => signal !== undefined)
+  const interest = interestOf(deps, { ...reader, filter: request.filter })
+  using _joined = hub.join()
+  for (let next = request.since; ;) {
+    const timeoutMs = Math.max(0, deadline - performance.now())
+    const reached = await hub.newsAfter(next, { timeoutMs, signals, interest })
+    if (reached === undefined) return { events: [], next }
+    if (hungUp?.aborted) throw new ServiceError('crud:Unavailable', 'the caller hung up')
+    const page = await readPage(deps, reader, { ...request, since: reached })
+    const isOver = performance.now() >= deadline || request.ending?.aborted
+    if (page.events.length > 0 || isOver) return page
+    next = page.next
+  }
+}
+
+/** An answer ends with the event that reaches this many characters; the next one goes on from there. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024
+
+/**
+ * Looks at a range of numbers which depends on `since` and `limit` alone. Where the page is not full, `next` is the end of
+ * that range or of the log, else the number of the last event in it. So `next` tells nothing of events that the caller does
+ * not see: neither how many of them there are that match the filter, nor how large they are.
+ */
+async function readPage(
+  deps: EventDeps,
+  { source, caller }: Reader,
+  { limit, filter, since }: PageRequest,
+): Promise<EventPage> {
+  const mostCharacters = Math.min(PAGE_CHARACTERS, deps.limits.resultBytes)
+  const end = since + rangeFor(limit)
+  const events: JsonText[] = []
+  let next = since
+  let characters = 0
+  const deadline = performance.now() + deps.limits.queryTimeMs
+  while (next < end) {
+    if (performance.now() > deadline) {
+      if (events.length > 0) break
+      throw new ServiceError(
+        'store-crud:Timeout',
+        'there is too much to look at; ask again, or with a filter',
+      )
+    }
+    const stretch = await source.after(next, caller).catch((error: unknown) => {
+      if (events.length === 0 || !isGone(error)) throw error
+    })
+    // what went meanwhile is told of when the caller goes on from here
+    if (!stretch || stretch.to === next) break
+    const heads = stretch.to <= end ? stretch.heads : stretch.heads.filter(({ seq }) => seq <= end)
+    for (const batch of batchesOf(await source.choose(heads, { caller, filter }))) {
+      for (const [i, text] of (await source.textsOf(batch, caller)).entries()) {
+        if (text === '') continue
+        // one alone is told however large it is, since nobody could go on otherwise
+        if (events.length > 0 && characters + text.length > mostCharacters) return { events, next }
+        events.push(text)
+        characters += text.length
+        next = batch[i]!.seq
+        if (events.length === limit) return { events, next }
+      }
+    }
+    next = Math.min(stretch.to, end)
+  }
+  return { events, next }
+}
+
+/** How many numbers are looked at for one page, so that events which the caller does not see cost nobody much. */
+function rangeFor(limit: number): number {
+  return Math.min(Math.max(10 * limit, 1_000), 5_000)
+}

@@ -1,0 +1,151 @@
+/**
+ * The events of a store, read once for all who read the same part: in regions of fixed numbers, without the documents, which
+ * are read for those events alone that somebody may see.
+ */
+import { ServiceError } from '../../base/errors.ts'
+import { FairGate } from '../../base/work/fair-gate.ts'
+import { memoized } from '../../base/memo.ts'
+import { SizedCache } from '../../base/sized-cache.ts'
+import type { EventHead, EventStates, EventStore } from '../../store/events.ts'
+
+/** All events between two numbers. */
+export interface Stretch {
+  readonly heads: readonly EventHead[]
+  readonly to: number
+}
+
+type Read = Pick<EventStore, 'readHeads' | 'readStates' | 'eventBounds'>
+
+interface Region extends Stretch {
+  /** Events up to this number are not all here: some are gone. */
+  readonly from: number
+  /** The newest event there was. */
+  readonly last: number
+}
+
+/** Numbers in a region. Where one ends depends on nothing that somebody may not see. */
+const REGION = 100
+const MOST_READS = 4
+const HEAD_CHARACTERS = 4 * 1024 * 1024
+const STATE_CHARACTERS = 8 * 1024 * 1024
+
+export class EventLog {
+  readonly #store: Read
+  readonly #timeLimitMs: number
+  readonly #gate = new FairGate(MOST_READS)
+  readonly #regions = new SizedCache<number, Region>(HEAD_CHARACTERS)
+  readonly #loading = new Map<number, Promise<Region>>()
+  readonly #states = new SizedCache<number, EventStates>(STATE_CHARACTERS)
+  readonly #loadingStates = new Map<number, Promise<ReadonlyMap<number, EventStates>>>()
+
+  constructor(store: Read, timeLimitMs: number) {
+    this.#store = store
+    this.#timeLimitMs = timeLimitMs
+  }
+
+  /** The next events, up to the end of their region or of the log; fails where some of those are not kept any more. */
+  async after(position: number, caller: string): Promise<Stretch> {
+    const index = Math.floor(position / REGION)
+    const { heads, from, to, last } = this.#regions.get(index) ?? (await this.#regionAt(index, caller))
+    if (position < from) throw eventsGone(from + 1)
+    if (position > last) throw sinceTooHigh(last)
+    if (position >= to) return { heads: [], to: position }
+    // the same list for all who come from the region before
+    if (position === index * REGION) return { heads, to }
+    return { heads: heads.filter(({ seq }) => seq > position), to }
+  }
+
+  /** The documents of these events, by their holders. */
+  async statesOf(heads: readonly EventHead[], caller: string): Promise<ReadonlyMap<number, EventStates>> {
+    const states = new Map<number, EventStates>()
+    const missing: number[] = []
+    const underWay = new Set<Promise<ReadonlyMap<number, EventStates>>>()
+    for (const holder of new Set(heads.map((head) => head.holder))) {
+      const known = this.#states.get(holder)
+      const loading = this.#loadingStates.get(holder)
+      if (known) states.set(holder, known)
+      else if (loading) underWay.add(loading)
+      else missing.push(holder)
+    }
+    if (missing.length > 0) underWay.add(this.#loadStates(missing, caller))
+    for (const read of await Promise.all(underWay)) for (const [seq, each] of read) states.set(seq, each)
+    if (heads.every(({ holder }) => states.has(holder))) return states
+    throw eventsGone((await this.#store.eventBounds()).first)
+  }
+
+  /** One read for all who ask for the region meanwhile. */
+  #regionAt(index: number, caller: string): Promise<Region> {
+    const underWay = this.#loading.get(index)
+    if (underWay) return underWay
+    const loading = this.#gate.run(caller, async () => {
+      try {
+        return await this.#readRegion(index)
+      } finally {
+        this.#loading.delete(index)
+      }
+    })
+    this.#loading.set(index, loading)
+    return loading
+  }
+
+  /** What is gone is asked afterwards: events that go while others are read would be missing without anybody knowing. */
+  async #readRegion(index: number): Promise<Region> {
+    const [after, end] = [index * REGION, (index + 1) * REGION]
+    const { last } = await this.#store.eventBounds()
+    const to = Math.max(after, Math.min(end, last))
+    const heads = await this.#store.readHeads({ after, upTo: to }, { timeLimitMs: this.#timeLimitMs })
+    const { first } = await this.#store.eventBounds()
+    const region = { heads, from: Math.max(after, first - 1), to, last }
+    if (to === end) this.#regions.set(index, region, sizeOf(heads))
+    return region
+  }
+
+  #loadStates(holders: readonly number[], caller: string): Promise<ReadonlyMap<number, EventStates>> {
+    const loading = this.#gate.run(caller, async () => {
+      try {
+        const states = await this.#store.readStates(holders, { timeLimitMs: this.#timeLimitMs })
+        for (const [seq, each] of states) this.#states.set(seq, each, lengthOf(each))
+        return states
+      } finally {
+        for (const holder of holders) this.#loadingStates.delete(holder)
+      }
+    })
+    for (const holder of holders) this.#loadingStates.set(holder, loading)
+    return loading
+  }
+}
+
+/** One event of each kind that readers tell apart before they look at documents. */
+export const kindsOf = memoized((heads: readonly EventHead[]): readonly EventHead[] => {
+  const kinds = new Map<string, EventHead>()
+  for (const head of heads) {
+    const { entity, hook, operation, details } = head
+    // details begin with the version
+    kinds.set([entity, hook, operation, details.slice(0, details.indexOf(','))].join('\n'), head)
+  }
+  return [...kinds.values()]
+})
+
+function sizeOf(heads: readonly EventHead[]): number {
+  return heads.reduce((sum, { details }) => sum + details.length, 0) + 300 * heads.length
+}
+
+function lengthOf({ before, after }: EventStates): number {
+  return (before?.length ?? 0) + (after?.length ?? 0)
+}
+
+export function isGone(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'crud:EventsGone'
+}
+
+function eventsGone(first: number): ServiceError {
+  return new ServiceError(
+    'crud:EventsGone',
+    `events after "since" are not kept any more; the oldest that is kept has the number ${first}, so go on with since=${first - 1} and take the documents as they are now`,
+  )
+}
+
+function sinceTooHigh(last: number): ServiceError {
+  const message = `"since" is after the newest event, whose number is ${last}`
+  return new ServiceError('crud:InvalidRequest', message)
+}

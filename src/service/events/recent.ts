@@ -1,0 +1,64 @@
+/** The newest events of a store without a gap between them and without their documents, up to a number and a size. */
+import type { EventHead } from '../../store/events.ts'
+import type { Stretch } from './log.ts'
+
+const MOST_EVENTS = 1_000
+const MOST_CHARACTERS = 4 * 1024 * 1024
+/** Dropped only so many at a time, so that not every event moves all others. */
+const SLACK = 200
+
+export class RecentEvents {
+  #events: EventHead[] = []
+  #characters = 0
+  /** All events after the first number, up to the second, are here; undefined: nothing is known. */
+  #span: readonly [from: number, to: number] | undefined
+
+  begin(at: number): void {
+    this.#span = [at, at]
+  }
+
+  forget(): void {
+    this.#events = []
+    this.#characters = 0
+    this.#span = undefined
+  }
+
+  scannedTo(): number | undefined {
+    return this.#span?.[1]
+  }
+
+  /** Those that follow on what is here. */
+  add(more: readonly EventHead[], scannedTo: number): void {
+    if (!this.#span) return
+    for (const each of more) {
+      this.#events.push(each)
+      this.#characters += each.details.length
+    }
+    this.#span = [this.#span[0], scannedTo]
+    if (this.#events.length > MOST_EVENTS + SLACK || this.#characters > MOST_CHARACTERS) this.#shorten()
+  }
+
+  /** Undefined where some of those after that number are not here, or it is not known whether there are any. */
+  after(since: number): Stretch | undefined {
+    if (!this.#span || since < this.#span[0] || since > this.#span[1]) return undefined
+    const [, to] = this.#span
+    return { heads: this.#events.slice(firstAfter(this.#events, since)), to }
+  }
+
+  #shorten(): void {
+    let dropped = 0
+    while (this.#events.length - dropped > MOST_EVENTS || this.#characters > MOST_CHARACTERS) {
+      this.#characters -= this.#events[dropped++]!.details.length
+    }
+    if (dropped === 0) return
+    this.#span = [this.#events[dropped - 1]!.seq, this.#span![1]]
+    this.#events = this.#events.slice(dropped)
+  }
+}
+
+/** Followers are mostly near the end. */
+function firstAfter(events: readonly EventHead[], since: number): number {
+  let i = events.length
+  while (i > 0 && events[i - 1]!.seq > since) i--
+  return i
+}

@@ -1,0 +1,187 @@
+/** What a caller sees of an event that is kept: made when they read, by the access lists that count then. */
+import { type Caller, admits } from '../../access/caller.ts'
+import { type View, viewOf } from '../../access/view.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
+import { SizedCache } from '../../base/sized-cache.ts'
+import type { Event, Happening } from '../../events/event.ts'
+import { visibleEvent } from '../../events/visible-event.ts'
+import { type Hook, parseHooks } from '../../metadata/documents/hooks.ts'
+import { type Schema, allFields } from '../../schema/schema.ts'
+import type { EventHead, EventStates, KeptEvent } from '../../store/events.ts'
+import type { Deps } from '../deps.ts'
+import type { JsonText } from '../response.ts'
+
+/** With the number that readers go on from. */
+export type NumberedEvent = Event & { readonly seq: number }
+
+type Seeing = Pick<Deps, 'schemaOf'>
+
+/** Undefined when the caller sees nothing of it, or its entity or version is gone. */
+export function eventFor(deps: Seeing, kept: KeptEvent, caller: Caller): NumberedEvent | undefined {
+  const opened = openDetails(kept)
+  const view = viewFor(deps, kept.entity, opened, caller)
+  return view && numberedEvent(kept, { opened, states: kept, view })
+}
+
+/**
+ * Whether a caller may see events like this one at all: that takes no look at the documents, and no view of the fields,
+ * so that those who may see nothing cost next to nothing.
+ */
+export function mayBeSeen({ schemaOf }: Seeing, head: EventHead, caller: Caller): boolean {
+  try {
+    return admits(schemaOf(head.entity, openedOnce(head).entityVersion).access.find, caller)
+  } catch (error) {
+    if (isGone(error)) return false
+    throw error
+  }
+}
+
+/** What a caller sees of an event, for those who see alike made once. */
+export interface EventTexts {
+  /** Undefined where it has to be made; empty where there is nothing to see. */
+  readonly known: (head: EventHead, caller: Caller) => JsonText | undefined
+  readonly make: (head: EventHead, states: EventStates, caller: Caller) => JsonText
+}
+
+const TEXT_CHARACTERS = 16 * 1024 * 1024
+
+export function createEventTexts(deps: Seeing): EventTexts {
+  const texts = new SizedCache<string, JsonText>(TEXT_CHARACTERS)
+  const keyOf = ({ seq }: EventHead, view: View): string | undefined => {
+    const { mark } = sharedSight(view)
+    return mark && `${seq}/${mark}`
+  }
+  const viewBy = (head: EventHead, caller: Caller): View | undefined =>
+    viewFor(deps, head.entity, openedOnce(head), caller)
+  return {
+    known(head, caller) {
+      const view = viewBy(head, caller)
+      if (!view) return ''
+      const key = keyOf(head, view)
+      return key === undefined ? undefined : texts.get(key)
+    },
+    make(head, states, caller) {
+      const view = viewBy(head, caller)
+      if (!view) return ''
+      const key = keyOf(head, view)
+      const known = key === undefined ? undefined : texts.get(key)
+      if (known !== undefined) return known
+      const event = numberedEvent(head, { opened: openedOnce(head), states, view })
+      const text = event ? JSON.stringify(event) : ''
+      if (key !== undefined) texts.set(key, text, text.length + key.length)
+      return text
+    },
+  }
+}
+
+function viewFor(
+  { schemaOf }: Seeing,
+  entity: string,
+  { entityVersion }: Opened,
+  caller: Caller,
+): View | undefined {
+  try {
+    const view = viewOf(schemaOf(entity, entityVersion))(caller)
+    return view.admitsTo('find') ? view : undefined
+  } catch (error) {
+    if (isGone(error)) return undefined
+    throw error
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof ServiceError && GONE.has(error.code)
+}
+
+/** A version that is disabled shows nothing any more, also of what was done with it. */
+const GONE: ReadonlySet<string> = new Set(['crud:UnknownEntity', 'crud:DisabledMetadataVersion'])
+
+type Told = Pick<KeptEvent, 'id' | 'seq' | 'operation'>
+
+interface Seen {
+  readonly opened: Opened
+  readonly states: EventStates
+  readonly view: View
+}
+
+function numberedEvent(
+  { id, seq, operation }: Told,
+  { opened, states, view }: Seen,
+): NumberedEvent | undefined {
+  const { hook, principal, date } = opened
+  if (!hook) return undefined
+  const event = visibleEvent({ id, operation, principal, date, ...parsed(states) }, { hook, view })
+  if (!event) return undefined
+  const { id: _, ...rest } = event
+  return { id, seq, ...rest }
+}
+
+/** What is hidden from a caller, as a mark that all have who see alike; none where that differs from document to document. */
+const sharedSight = memoized((view: View): { readonly mark: string | undefined } => {
+  if (view.sightOf || view.rulesFor('find').length > 0) return { mark: undefined }
+  const hidden = [...allFields(view.schema.root.fields)].filter(view.sight.isHidden)
+  return { mark: marksOf(view.schema)(hidden.map(({ path }) => path).join('\n')) }
+})
+
+/** Lists of hidden fields can be long; their marks are short, and never given again. */
+const marksOf = memoized((_schema: Schema) => {
+  const marks = new Map<string, string>()
+  return (hidden: string): string => {
+    const known = marks.get(hidden)
+    if (known !== undefined) return known
+    if (marks.size >= MOST_MARKS) marks.clear()
+    const mark = String(++lastMark)
+    marks.set(hidden, mark)
+    return mark
+  }
+})
+
+const MOST_MARKS = 1_000
+let lastMark = 0
+
+interface Opened extends Pick<Happening, 'principal' | 'date'> {
+  readonly entityVersion: string
+  /** Undefined where it means nothing to this release. */
+  readonly hook: Hook | undefined
+}
+
+function openDetails({ details }: Pick<KeptEvent, 'details'>): Opened {
+  const split = details.indexOf(HOOK)
+  const { entityVersion, principal, date } = JSON.parse(`${details.slice(0, split)}}`) as Opened
+  return { entityVersion, principal, date, hook: hookFrom(details.slice(split + HOOK.length, -1)) }
+}
+
+const openedOnce = memoized((head: EventHead) => openDetails(head))
+
+/** Stands after the last of the texts, in which quotes are escaped. */
+const HOOK = ',"hook":'
+
+function parsed({ before, after }: EventStates): Pick<Happening, 'before' | 'after'> {
+  return {
+    ...(before !== null && { before: parseTrusted(before) as JsonObject }),
+    ...(after !== null && { after: parseTrusted(after) as JsonObject }),
+  }
+}
+
+/** By its text, of which there are few: events of one hook are made by the same one, which is compiled once. */
+const hooks = new Map<string, Hook | undefined>()
+const MOST_HOOKS = 1_000
+
+function hookFrom(text: string): Hook | undefined {
+  if (hooks.has(text)) return hooks.get(text)
+  const hook = parseHook(text)
+  if (hooks.size >= MOST_HOOKS) hooks.clear()
+  hooks.set(text, hook)
+  return hook
+}
+
+function parseHook(text: string): Hook | undefined {
+  try {
+    return parseHooks([parseTrusted(text)], '')[0]
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
+}

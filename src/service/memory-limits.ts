@@ -1,0 +1,55 @@
+/** What is said when more would have to be held in memory than a request may hold, and what to do about it. */
+import { ServiceError } from '../base/errors.ts'
+import type { PlannedJoin } from '../plan/joins.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { Held } from './read/read-context.ts'
+
+type Shown = Pick<PlannedJoin, 'plan'>
+
+/** Of all that one reference shows in one document. */
+export const MOST_SHOWN_BYTES = 16 * 1024 * 1024
+/** Of one entity, read for the sake of others. */
+export const MOST_DOCUMENTS = 100_000
+
+export function tooManyToHold({ entity }: Schema): ServiceError {
+  const message =
+    `more than ${MOST_DOCUMENTS} documents of ${entity} would have to be held to answer this; ask for fewer of ` +
+    'them, or keep both entities in one datasource'
+  return new ServiceError('crud:LimitExceeded', message)
+}
+
+export function tooLargeToHold({ entity }: Schema, { maxBytes }: Held): ServiceError {
+  const message =
+    `documents of ${entity} of more than ${maxBytes} bytes would have to be held to answer this; ask for fewer of ` +
+    'them, or keep both entities in one datasource'
+  return new ServiceError('crud:LimitExceeded', message)
+}
+
+/** In one document. */
+export function tooLarge(join: Shown): ServiceError {
+  const message = `"${nameOf(join)}" joins more than can be shown of one document; ask for its documents by themselves`
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
+/** In all documents together. */
+export function tooLargeTogether(join: Shown, { maxBytes }: Held): ServiceError {
+  const message =
+    `what "${nameOf(join)}" joins to these documents is larger than ${maxBytes} bytes; ask for a smaller range, or ` +
+    `leave "${nameOf(join)}" out of the projection`
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
+/** All that is shown together. */
+export function tooLargeResult(maxBytes: number, joins: readonly Shown[] = []): ServiceError {
+  const names = joins.map((join) => `"${nameOf(join)}"`).join(', ')
+  const message =
+    joins.length === 0
+      ? `the result is larger than ${maxBytes} bytes; ask for a range, or for fewer fields`
+      : `the result is larger than ${maxBytes} bytes, with all that ${names} joins; ask for a smaller range, or for ` +
+        'fewer fields of what is joined'
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
+function nameOf({ plan }: Shown): string {
+  return String(plan.steps.at(-1))
+}

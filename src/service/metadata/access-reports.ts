@@ -1,0 +1,156 @@
+/** Who may do what, as metadata has it: one question answered with its reason, a whole version as a table, and doubts. */
+import type { Caller } from '../../access/caller.ts'
+import { explainAccess } from '../../access/explain-access.ts'
+import { accessTable, reachOf, reachesIn } from '../../access/reach.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
+import type { Limits } from '../../base/limits.ts'
+import { type Check, compileShape } from '../../base/json/shape.ts'
+import { plainSchema } from '../../metadata/compile.ts'
+import type { EntityInfo } from '../../metadata/documents/entity-info.ts'
+import { lint } from '../../metadata/lint/lint.ts'
+import type { Finding, Others } from '../../metadata/lint/subject.ts'
+import type { Registry } from '../../metadata/registry.ts'
+import type { Field } from '../../schema/field.ts'
+import type { EntityOperation, Schema } from '../../schema/schema.ts'
+import { trailTo } from '../../schema/trail.ts'
+import { AccessQuestionShape } from './metadata-shapes.ts'
+
+/** What the lists say of somebody; nobody has to be there who is like that. */
+export function explainedAccess(registry: Registry, body: Json | undefined): Json {
+  const { caller, entity, version, field, operation } = readQuestion(body)
+  const schema = schemaFor(registry, entity, version)
+  const told = { entity, version: schema.version, ...(field !== undefined && { field }), op: operation }
+  if (schema.status === 'disabled') {
+    const rule = { at: '/status/value', because: 'disabled' }
+    return { ...told, decision: 'deny', rule, reason: `version ${schema.version} is disabled, so nobody may` }
+  }
+  const trail = field === undefined ? undefined : fieldsTo(schema, field)
+  const { rule, ...explanation } = explainAccess({ schema, operation, ...(trail && { trail }) }, caller)
+  return { ...told, ...explanation, rule: { ...rule } }
+}
+
+export function accessOf(
+  registry: Registry,
+  { entity, version }: { readonly entity: string; readonly version: string | undefined },
+  { resultBytes }: Pick<Limits, 'resultBytes'>,
+): Json {
+  return accessTable(schemaFor(registry, entity, version), resultBytes)
+}
+
+/** Of the versions that are served; worked out again when they change, or one that they were compared with. */
+export function findingsIn(registry: Registry, entity: string): readonly Finding[] {
+  const info = registry.infoOf(entity)
+  const others = othersIn(registry)
+  const known = knownFindings.get(info)
+  if (known?.seen.every(({ name, version, other }) => others(name, version)?.schema === other)) {
+    return known.findings
+  }
+  const seen: Seen[] = []
+  const watched: Others = (name, version) => {
+    const other = others(name, version)
+    seen.push({ name, version, other: other?.schema })
+    return other
+  }
+  const schemas = registry.versionsOf(entity).map((each) => plainSchema(info, each))
+  const findings = lint(info, schemas, { access: { reachesIn, reachOf }, others: watched })
+  knownFindings.set(info, { findings, seen })
+  return findings
+}
+
+/** A schema of an entity that another one refers to; undefined where there is none. */
+interface Seen {
+  readonly name: string
+  readonly version: string | undefined
+  readonly other: Schema | undefined
+}
+
+/** By an object that is made anew with every change of its entity. */
+const knownFindings = new WeakMap<
+  EntityInfo,
+  { readonly findings: readonly Finding[]; readonly seen: readonly Seen[] }
+>()
+
+/** References of metadata from before they were checked may lead to nothing. */
+function othersIn(registry: Registry): Others {
+  return (entity, version) => {
+    try {
+      return { schema: registry.schemaOf(entity, version), info: registry.infoOf(entity) }
+    } catch (error) {
+      if (error instanceof ServiceError) return undefined
+      throw error
+    }
+  }
+}
+
+export function findingsOf(registry: Registry, entity: string): Json {
+  return { entity, findings: findingsIn(registry, entity).map((each) => ({ ...each })) }
+}
+
+interface Question {
+  readonly caller: Caller
+  readonly entity: string
+  readonly version?: string
+  readonly field?: string
+  readonly operation: EntityOperation
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  roles: 'must be an array of texts',
+  claims: 'must be an object',
+  op: 'must be "find", "insert", "update" or "delete"',
+}
+
+const members: ReadonlyMap<string, Check> = new Map(
+  Object.entries(AccessQuestionShape.properties).map(([key, shape]) => [key, compileShape(shape)]),
+)
+
+function readQuestion(body: Json | undefined): Question {
+  if (!isObject(body)) throw invalid('the body must be a JSON object', '')
+  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+  for (const [key, value] of Object.entries(given)) {
+    const check = members.get(key)
+    if (!check) throw invalid(`a question about access has no "${key}"`, pointer('', key))
+    if (!check(value)) throw invalid(`"${key}" ${EXPECTED[key] ?? 'must be a text'}`, pointer('', key))
+  }
+  for (const key of ['roles', 'entity', 'op']) {
+    if (!Object.hasOwn(given, key)) throw invalid(`a question about access needs "${key}"`, '')
+  }
+  const { principal, claims, version, field } = given as Readonly<Record<string, never>>
+  const operation = given['op'] as EntityOperation
+  if (operation === 'delete' && field !== undefined) {
+    throw invalid('documents are deleted as a whole, so "delete" takes no "field"', '/field')
+  }
+  return {
+    caller: callerFrom(given['roles'] as readonly string[], principal, claims),
+    entity: given['entity'] as string,
+    ...(version !== undefined && { version }),
+    ...(field !== undefined && { field }),
+    operation,
+  }
+}
+
+function callerFrom(roles: readonly string[], principal: string = '', claims: JsonObject = {}): Caller {
+  return { principal, roles: new Set(roles), permissions: new Set(), claims }
+}
+
+/** Also of a disabled version, which no data request can use. */
+function schemaFor(registry: Registry, entity: string, version: string | undefined): Schema {
+  const info = registry.infoOf(entity)
+  const wanted = version ?? info.defaultVersion
+  if (wanted === undefined) {
+    throw new ServiceError('ERR_NO_METADATA', `the entity "${entity}" has no default version`)
+  }
+  return plainSchema(info, registry.documentOf(entity, wanted))
+}
+
+function fieldsTo(schema: Schema, path: string): readonly Field[] {
+  const trail = trailTo(schema, path)
+  if (trail) return trail
+  const problem = `version ${schema.version} of "${schema.entity}" has no field "${path}"`
+  throw new ServiceError('metadata:InvalidFieldReference', problem, { context: path })
+}
+
+function invalid(message: string, at: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message, { at })
+}

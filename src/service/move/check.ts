@@ -1,0 +1,131 @@
+/** Whether two stores hold the same: counted and summed up, whatever the order in which they give it. */
+import { createHash, hash } from 'node:crypto'
+import { compareText } from '../../base/text.ts'
+import type { Collection } from '../../schema/schema.ts'
+import type { Archive, ArchivedCollection, ArchivedDocument, ArchivedRecords } from '../../store/transfer.ts'
+import { MoveError } from './move-error.ts'
+
+/** Grows by pages; the same for the same documents in any order. */
+export interface Tally {
+  add(documents: readonly ArchivedDocument[]): void
+  documents(): number
+  checksum(): string
+}
+
+export function createTally(): Tally {
+  let count = 0
+  let [low, high] = [0n, 0n]
+  return {
+    add(documents) {
+      for (const { key, version, text } of documents) {
+        const digest = hash('sha256', `${key}\0${version}\0${text}`, 'buffer')
+        low = BigInt.asUintN(64, low + digest.readBigUInt64BE(0))
+        high = BigInt.asUintN(64, high + digest.readBigUInt64BE(8))
+      }
+      count += documents.length
+    },
+    documents: () => count,
+    checksum: () => high.toString(16).padStart(16, '0') + low.toString(16).padStart(16, '0'),
+  }
+}
+
+export async function tallyOf(
+  archive: Archive,
+  collection: Collection,
+  onPage: (documents: number) => void,
+): Promise<Tally> {
+  const tally = createTally()
+  for await (const page of archive.documents(collection)) {
+    tally.add(page)
+    onPage(page.length)
+  }
+  return tally
+}
+
+interface Sides {
+  readonly source: Archive
+  readonly target: Archive
+  /** What the target must hold. */
+  readonly records: ArchivedRecords
+}
+
+/** Everything but the documents. A source that is not what it was when the move began is in use. */
+export async function checkRest({ source, target, records }: Sides): Promise<void> {
+  const [from, to] = await Promise.all([source.records(), target.records()])
+  if (from.epoch !== records.epoch) throw inUse('its metadata')
+  if (textOf({ ...to, epoch: 0 }) !== textOf({ ...records, epoch: 0 })) throw differs('the metadata')
+  const parts = [
+    ['the collections and their indexes', async (each: Archive) => shapesOf(await each.collections())],
+    ['the past versions of documents', pastChecksums],
+    ['the sequences', async (each: Archive) => textOf(await each.sequences())],
+    ['the history of metadata', historyDigest],
+    ['the events', eventsDigest],
+    ['the sinks of events', async (each: Archive) => textOf(await each.sinks())],
+  ] as const
+  for (const [name, read] of parts) {
+    const [there, here] = await Promise.all([read(source), read(target)])
+    if (there !== here) throw differs(name)
+  }
+}
+
+export function inUse(what: string): MoveError {
+  return new MoveError(
+    'conflict',
+    `${what} changed in the source while it was moved; end whatever uses the source, and move again`,
+  )
+}
+
+export function differs(what: string): MoveError {
+  return new MoveError('failed', `${what} in the target is not what the source holds; nothing was moved`)
+}
+
+function shapesOf(collections: readonly ArchivedCollection[]): string {
+  const shapes = collections.map(({ collection: { name, entity }, paths, indexes, pastSince }) =>
+    textOf({ name, entity, paths, indexes: indexes.map(textOf).sort(), pastSince }),
+  )
+  return shapes.sort().join('\n')
+}
+
+async function historyDigest(archive: Archive): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const page of archive.history()) {
+    for (const { entity, at, principal, action, version, before, after } of page) {
+      digest.update(textOf([entity, at, principal, action, version ?? null, before, after]))
+    }
+  }
+  return digest.digest('hex')
+}
+
+/** By collection, in whatever order its changes come. */
+async function pastChecksums(archive: Archive): Promise<string> {
+  const sums: string[] = []
+  for (const { collection } of await archive.collections()) {
+    const tally = createTally()
+    for await (const page of archive.past(collection)) {
+      tally.add(
+        page.map(({ key, version, ...rest }) => {
+          const { follows, operation, principal, text } = rest
+          return { key, version, text: textOf([follows, operation, principal, text]) }
+        }),
+      )
+    }
+    sums.push(`${collection.name}/${collection.entity} ${tally.documents()} ${tally.checksum()}`)
+  }
+  return sums.sort(compareText).join('\n')
+}
+
+async function eventsDigest(archive: Archive): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const page of archive.events()) {
+    for (const each of page) {
+      const { seq, id, entity, hook, operation, document, at, details, before, after, holder } = each
+      const states = [before, after, holder?.seq ?? seq]
+      digest.update(textOf([seq, id, entity, hook, operation, document, at, details, ...states]))
+    }
+  }
+  return digest.update(String(await archive.lastEvent())).digest('hex')
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
+}

@@ -1,0 +1,120 @@
+/** The steps of a move: documents, their indexes, all the rest, and the check that nothing is missing. */
+import { ServiceError } from '../../base/errors.ts'
+import type { Archive, ArchivedCollection, ArchivedRecords, Receiving } from '../../store/transfer.ts'
+import { type Tally, createTally, differs, inUse, tallyOf } from './check.ts'
+import { MoveError } from './move-error.ts'
+import { numericIdTypes } from './move-metadata.ts'
+
+export interface Plan {
+  readonly source: Archive
+  readonly target: Archive
+  /** As they are to be in the target. */
+  readonly records: ArchivedRecords
+  readonly collections: readonly ArchivedCollection[]
+  readonly shown: string
+}
+
+export interface Watch {
+  readonly onProgress?: (progress: Progress) => void
+  /** Ends the move; what was copied is taken away again. */
+  readonly signal?: AbortSignal
+}
+
+export interface Progress {
+  readonly phase: 'copying' | 'indexing' | 'checking'
+  /** Documents. */
+  readonly done: number
+  readonly total: number
+}
+
+/** Gives what was copied of each collection. */
+export async function copyDocuments(
+  { source, collections }: Plan,
+  receiving: Receiving,
+  watch: Watch,
+): Promise<readonly Tally[]> {
+  const { onProgress, signal } = watch
+  const total = totalOf(collections)
+  const idTypeOf = await numericIdTypes(source)
+  const copied: Tally[] = []
+  let done = 0
+  for (const { count: _, ...definition } of collections) {
+    const { collection } = definition
+    const tally = createTally()
+    await receiving.createCollection({ ...definition, numericIdType: idTypeOf(collection.entity) })
+    for await (const page of source.documents(collection)) {
+      signal?.throwIfAborted()
+      await receiving.addDocuments(collection, page)
+      tally.add(page)
+      onProgress?.({ phase: 'copying', done: (done += page.length), total })
+    }
+    copied.push(tally)
+    for await (const page of source.past(collection)) {
+      signal?.throwIfAborted()
+      await receiving.addPast(collection, page)
+    }
+  }
+  await buildIndexes(collections, receiving, watch)
+  return copied
+}
+
+/** After the documents, which is quicker. */
+async function buildIndexes(
+  collections: readonly ArchivedCollection[],
+  receiving: Receiving,
+  { onProgress, signal }: Watch,
+): Promise<void> {
+  const total = totalOf(collections)
+  let done = 0
+  for (const { collection, count } of collections) {
+    signal?.throwIfAborted()
+    onProgress?.({ phase: 'indexing', done, total })
+    await receiving.buildIndexes(collection).catch((error: unknown) => {
+      const { name, entity } = collection
+      if (!(error instanceof ServiceError) || error.code === 'crud:Unavailable') throw error
+      throw new MoveError('failed', `the collection ${name} of ${entity}: ${error.message}`, error)
+    })
+    done += count
+  }
+}
+
+/** Metadata comes last. */
+export async function copyRest({ source, records }: Plan, receiving: Receiving): Promise<void> {
+  await receiving.addSequences(await source.sequences())
+  for await (const page of source.history()) await receiving.addHistory(page)
+  for await (const page of source.events()) await receiving.addEvents(page)
+  await receiving.putLastEvent(await source.lastEvent())
+  await receiving.addSinks(await source.sinks())
+  await receiving.putRecords(records)
+}
+
+/** Both stores are read again: the target must hold what was copied, and the source still that. */
+export async function checkDocuments(
+  { source, target, collections }: Plan,
+  copied: readonly Tally[],
+  { onProgress, signal }: Watch,
+): Promise<void> {
+  const total = 2 * totalOf(collections)
+  let done = 0
+  const onPage = (documents: number): void => {
+    signal?.throwIfAborted()
+    onProgress?.({ phase: 'checking', done: (done += documents), total })
+  }
+  for (const [i, { collection }] of collections.entries()) {
+    const what = `the collection ${collection.name} of ${collection.entity}`
+    const [there, here] = await Promise.all([
+      tallyOf(source, collection, onPage),
+      tallyOf(target, collection, onPage),
+    ])
+    if (!isSame(here, copied[i]!)) throw differs(what)
+    if (!isSame(there, copied[i]!)) throw inUse(what)
+  }
+}
+
+function isSame(a: Tally, b: Tally): boolean {
+  return a.documents() === b.documents() && a.checksum() === b.checksum()
+}
+
+function totalOf(collections: readonly ArchivedCollection[]): number {
+  return collections.reduce((sum, { count }) => sum + count, 0)
+}

@@ -1,0 +1,60 @@
+/** What a move reads from metadata, and the one member of it that the target needs otherwise. */
+import { type Json, type JsonObject, isArray, isObject, member, parseTrusted } from '../../base/json/json.ts'
+import { type TypeName, isTypeName } from '../../schema/types.ts'
+import type { Archive, ArchivedRecords } from '../../store/transfer.ts'
+import type { StoreKind } from '../../store/store.ts'
+import { MoveError } from './move-error.ts'
+
+/** Entity info names the backend that holds the documents; all else stays as it is written. */
+export function recordsFor(backend: StoreKind, records: ArchivedRecords): ArchivedRecords {
+  const infos = records.entities.map(({ entity, info }) => ({
+    entity,
+    text: info,
+    info: parseTrusted(info) as JsonObject,
+  }))
+  const elsewhere = infos.flatMap(({ entity, info }) => {
+    const datasource = member(info['datastore'], 'datasource')
+    return datasource === DEFAULT
+      ? []
+      : [`${entity} (${typeof datasource === 'string' ? datasource : 'unnamed'})`]
+  })
+  if (elsewhere.length > 0) {
+    throw new MoveError(
+      'failed',
+      `the documents of these entities are in other datasources, which are not moved: ${elsewhere.join(', ')}`,
+    )
+  }
+  return {
+    ...records,
+    entities: infos.map(({ entity, text, info }) => ({ entity, info: onBackend(info, text, backend) })),
+  }
+}
+
+const DEFAULT = 'default'
+
+function onBackend(info: JsonObject, text: string, backend: StoreKind): string {
+  const datastore = info['datastore']
+  if (!isObject(datastore) || datastore['backend'] === backend) return text
+  return JSON.stringify({ ...info, datastore: { ...datastore, backend } })
+}
+
+/** By entity, also removed ones: of which type numbers are as `_id`. Where versions disagree, the last one counts. */
+export async function numericIdTypes(source: Archive): Promise<(entity: string) => TypeName | undefined> {
+  const types = new Map<string, TypeName>()
+  const note = (entity: string, schema: Json | undefined): void => {
+    const type = member(member(member(schema, 'fields'), '_id'), 'type')
+    if (typeof type === 'string' && isTypeName(type) && NUMERIC.includes(type)) types.set(entity, type)
+  }
+  for await (const page of source.history()) {
+    for (const { entity, before } of page) {
+      if (before === null) continue
+      const whole = parseTrusted(before)
+      const schemas = member(whole, 'schemas')
+      for (const schema of isArray(schemas) ? schemas : [member(whole, 'schema')]) note(entity, schema)
+    }
+  }
+  for (const { entity, schema } of (await source.records()).schemas) note(entity, parseTrusted(schema))
+  return (entity) => types.get(entity)
+}
+
+const NUMERIC: readonly TypeName[] = ['integer', 'double', 'biginteger', 'bigdecimal']

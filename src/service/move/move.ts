@@ -1,0 +1,142 @@
+/** Moves all that one store holds into another, empty one: complete and checked, or not at all. */
+import { maskLocation } from '../../base/location.ts'
+import { ObstacleError } from '../../store/transfer.ts'
+import { openStore } from '../../store/open.ts'
+import { LocationError } from '../../store/postgres/connection/location.ts'
+import type { Store } from '../../store/store.ts'
+import { checkRest } from './check.ts'
+import { type Plan, type Watch, checkDocuments, copyDocuments, copyRest } from './copy.ts'
+import { MoveError, asForeseen, beneath, inTheWay, messageOf } from './move-error.ts'
+import { recordsFor } from './move-metadata.ts'
+import { refuseAbsent } from '../require-store.ts'
+
+interface MoveOptions extends Watch {
+  readonly from: string
+  readonly to: string
+  /** Counts and looks for what would be in the way, and copies nothing. */
+  readonly isRehearsal?: boolean
+  /** Whether what a move that broke off has left in the target is taken away first. */
+  readonly discardsUnfinished?: boolean
+}
+
+export interface Moved {
+  readonly from: string
+  readonly to: string
+  readonly collections: readonly MovedCollection[]
+  readonly documents: number
+  readonly entities: number
+  readonly versions: number
+  readonly sequences: number
+}
+
+interface MovedCollection {
+  readonly name: string
+  readonly entity: string
+  readonly documents: number
+  /** Of ids, versions and texts, in any order; absent where nothing was copied. */
+  readonly checksum?: string
+}
+
+/** Fails with a MoveError, or with what nobody foresaw. */
+export async function move(options: MoveOptions): Promise<Moved> {
+  try {
+    return await moveOnce(options)
+  } catch (error) {
+    throw asForeseen(error)
+  }
+}
+
+async function moveOnce(options: MoveOptions): Promise<Moved> {
+  const { from, to, isRehearsal = false } = options
+  await using opened = new AsyncDisposableStack()
+  await refuseAbsent(from).catch((error: unknown) => Promise.reject(cannotOpen(from, error)))
+  const source = opened.use(await open(from))
+  const target = opened.use(await open(to))
+  const plan = await planned(source, target, options)
+  const done = isRehearsal ? await rehearse(plan, options) : await carryOut(plan, options)
+  const { entities, schemas } = plan.records
+  return {
+    from: maskLocation(from),
+    to: maskLocation(to),
+    collections: done,
+    documents: done.reduce((sum, { documents }) => sum + documents, 0),
+    entities: entities.length,
+    versions: schemas.length,
+    sequences: (await source.archive.sequences()).length,
+  }
+}
+
+async function open(location: string): Promise<Store> {
+  try {
+    const store = await openStore(location)
+    return await store.ping().then(
+      () => store,
+      async (error: unknown) => {
+        await store[Symbol.asyncDispose]()
+        throw error
+      },
+    )
+  } catch (error) {
+    throw cannotOpen(location, error)
+  }
+}
+
+function cannotOpen(location: string, error: unknown): MoveError {
+  const { message, code } = error as NodeJS.ErrnoException
+  if (code === 'SMALT_LOCKED') return new MoveError('conflict', message)
+  const reason = error instanceof LocationError ? 'location' : 'unreachable'
+  const shown = `the data in ${maskLocation(location)} cannot be opened`
+  return new MoveError(reason, `${shown}: ${message}${beneath(error)}`, error)
+}
+
+/** Refuses what cannot be moved as it is, before anything happens. */
+async function planned(source: Store, target: Store, { from, to }: MoveOptions): Promise<Plan> {
+  // Also fails when the source itself is the rest of a move that broke off.
+  await source.readMetadata()
+  const records = recordsFor(target.kind, await source.archive.records())
+  const collections = await source.archive.collections()
+  if (collections.length === 0 && records.entities.length === 0) {
+    throw new MoveError('location', `nothing is stored in ${maskLocation(from)}`)
+  }
+  return { source: source.archive, target: target.archive, records, collections, shown: maskLocation(to) }
+}
+
+async function rehearse(
+  { target, collections, shown }: Plan,
+  options: MoveOptions,
+): Promise<readonly MovedCollection[]> {
+  const obstacle = await target.obstacle()
+  if (obstacle && !(obstacle === 'unfinished' && options.discardsUnfinished === true)) {
+    throw inTheWay(obstacle, shown)
+  }
+  return collections.map(({ collection: { name, entity }, count }) => ({ name, entity, documents: count }))
+}
+
+async function carryOut(plan: Plan, options: MoveOptions): Promise<readonly MovedCollection[]> {
+  const { target, shown } = plan
+  const discardsUnfinished = options.discardsUnfinished ?? false
+  await using receiving = await target.receive({ discardsUnfinished }).catch((error: unknown) => {
+    throw error instanceof ObstacleError ? inTheWay(error.obstacle, shown) : error
+  })
+  try {
+    const copied = await copyDocuments(plan, receiving, options)
+    await copyRest(plan, receiving)
+    await checkDocuments(plan, copied, options)
+    await checkRest(plan)
+    options.signal?.throwIfAborted()
+    await receiving.finish()
+    return plan.collections.map(({ collection: { name, entity } }, i) => ({
+      name,
+      entity,
+      documents: copied[i]!.documents(),
+      checksum: copied[i]!.checksum(),
+    }))
+  } catch (error) {
+    await receiving.clear().catch((cause: unknown) => {
+      const foreseen = asForeseen(error)
+      const reason = foreseen instanceof MoveError ? foreseen.reason : 'failed'
+      throw new MoveError(reason, `${messageOf(error)}; and ${shown} could not be cleared again`, cause)
+    })
+    throw error
+  }
+}

@@ -1,0 +1,132 @@
+/** Puts the documents of references where the references stand, each without what may not be seen of it. */
+import type { AllowedJoin } from '../../../access/requests.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isNumber,
+  isObject,
+  member,
+  numberText,
+} from '../../../base/json/json.ts'
+import { memoized } from '../../../base/memo.ts'
+import type { Path } from '../../../base/path.ts'
+import { type Tracing, compileProjection } from '../../../lang/evaluate/project.ts'
+import type { PlannedJoin } from '../../../plan/joins.ts'
+import { type SimpleField, isVirtual } from '../../../schema/field.ts'
+import type { Schema } from '../../../schema/schema.ts'
+import { documentVersion } from '../../document-version.ts'
+import type { JoinedDocument, Slot } from './joined-tree.ts'
+import { stripForJoins } from '../hidden-members.ts'
+
+/** Changes the document it is given; `slots` are what the joins of the plan gave for it as it is stored. */
+export type FillIn = (document: JsonObject, from: FilledFrom) => void
+
+export interface FilledFrom {
+  readonly slots: readonly Slot[]
+  /** Where the document is a projected one: what its objects were made of. */
+  readonly whole?: { readonly document: JsonObject; readonly origins: Tracing['origins'] }
+}
+
+export function compileFillIn(joins: readonly PlannedJoin[], secret: string): FillIn {
+  const showers = joins.map((join) => {
+    const show = compileShow(join, secret)
+    // What was read apart stands in many places, and looks the same in all of them.
+    return join.isAlong ? show : memoized(show)
+  })
+  return (document, { slots, whole }) => {
+    joins.forEach(({ plan }, i) => {
+      const holders = holdersOf(whole?.document ?? document, plan.steps, slots[i])
+      const name = String(plan.steps.at(-1))
+      for (const holder of objectsAt(document, plan.steps)) {
+        const joined = holders.get(whole?.origins.get(holder) ?? holder) ?? []
+        // Elements may be matched by what is joined, and none is not the same as a missing one.
+        holder[name] = joined.map(showers[i]!)
+      }
+    })
+  }
+}
+
+type Show = (joined: JoinedDocument) => JsonObject
+type Holders = Map<JsonObject, readonly JoinedDocument[]>
+
+/** The objects that hold the reference, with the documents of each. */
+function holdersOf(
+  value: Json | undefined,
+  [step, ...rest]: Path,
+  slot: Slot,
+  found: Holders = new Map(),
+): Holders {
+  if (slot === undefined) return found
+  if (step === '*') {
+    const elements = isArray(value) ? value : []
+    elements.forEach((each, i) => holdersOf(each, rest, slot[i] as Slot, found))
+  } else if (rest.length > 0) holdersOf(member(value, String(step)), rest, slot, found)
+  else if (isObject(value)) found.set(value, slot as readonly JoinedDocument[])
+  return found
+}
+
+/** What is hidden, or was never there, holds no reference. */
+function* objectsAt(value: Json | undefined, [step, ...rest]: Path): Generator<Record<string, Json>> {
+  if (rest.length === 0) {
+    if (isObject(value)) yield value
+  } else if (step === '*') {
+    for (const each of isArray(value) ? value : []) yield* objectsAt(each, rest)
+  } else yield* objectsAt(member(value, String(step)), rest)
+}
+
+function compileShow({ allowed, joins }: PlannedJoin, secret: string): Show {
+  const { schema } = allowed
+  const fillIn = compileFillIn(joins, secret)
+  const project = allowed.projection && compileProjection(allowed.projection, schema.root)
+  const virtuals = virtualsOf(schema)
+  const strip = stripForJoins(schema)
+  return ({ value, version, slots }) => {
+    const sight = sightOf(allowed, value)
+    const told = (): string =>
+      documentVersion(
+        { id: idText(value), version, text: '' },
+        { entity: schema.entity, showsId: sight.showsId, secret },
+      )
+    const visible = { ...strip(sight)(value) } as Record<string, Json>
+    for (const field of virtuals) {
+      if (!sight.isHidden(field)) visible[field.name] = virtualValue(field, told())
+    }
+    if (!project) {
+      fillIn(visible, { slots })
+      return visible
+    }
+    const origins: Tracing['origins'] = new Map()
+    const shown = project(visible, told(), { origins, kept: filledIn(visible, joins, slots) })
+    fillIn(shown, { slots, whole: { document: visible, origins } })
+    return shown
+  }
+}
+
+/** The objects that hold a reference which joins something: of what is shown of them that may be all. */
+function filledIn(
+  document: JsonObject,
+  joins: readonly PlannedJoin[],
+  slots: readonly Slot[],
+): ReadonlySet<JsonObject> {
+  const holders = joins.flatMap(({ plan }, i) => [...holdersOf(document, plan.steps, slots[i])])
+  return new Set(holders.filter(([, joined]) => joined.length > 0).map(([holder]) => holder))
+}
+
+function sightOf({ sight, shownAs }: AllowedJoin, value: JsonObject): AllowedJoin['sight'] {
+  return shownAs?.(value) ?? sight
+}
+
+const virtualsOf = memoized((schema: Schema) =>
+  [...schema.root.fields.values()].filter((field): field is SimpleField => isVirtual(field)),
+)
+
+function virtualValue({ virtual }: SimpleField, version: string): Json {
+  return virtual === 'documentVersion' ? version : { documentVersion: version }
+}
+
+/** `_id` as stores tell it. */
+function idText({ _id: id }: JsonObject): string {
+  if (typeof id === 'string') return id
+  return isNumber(id) ? numberText(id) : JSON.stringify(id)
+}

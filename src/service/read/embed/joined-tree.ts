@@ -1,0 +1,90 @@
+/** A document with all that its references join, level by level, as far as it was read. */
+import { type Json, type JsonObject, isArray, parseTrusted } from '../../../base/json/json.ts'
+import type { PlannedJoin } from '../../../plan/joins.ts'
+import { type JoinedDocuments, TOO_LARGE } from '../../../plan/plan.ts'
+import { tooLarge } from '../../memory-limits.ts'
+
+/** A document that a reference shows. */
+export interface JoinedDocument {
+  readonly value: JsonObject
+  readonly version: number
+  /** See `StoredDocument`. */
+  readonly paths?: number
+  /** What its own references join, in the order of the plan. */
+  readonly slots: Slots
+  /** Where it was read apart: how large it is, with all that its references join once that is known. */
+  size?: number
+}
+
+/** One for each join; those that are read apart are filled in later. */
+export type Slots = Slot[]
+
+/** Documents, or a slot for every element of an array on the way to the reference. */
+export type Slot = readonly JoinedDocument[] | readonly Slot[] | undefined
+
+export function slotsOf(
+  joins: readonly PlannedJoin[],
+  joined: readonly JoinedDocuments[] | undefined,
+): Slots {
+  const along = (joined ?? [])[Symbol.iterator]()
+  return joins.map((join) => {
+    if (!join.isAlong) return undefined
+    const { documents, facts } = along.next().value!
+    if (documents === null || facts === null) return undefined
+    return slotFrom(join, {
+      documents: parseTrusted(documents),
+      facts: parseTrusted(facts),
+      depth: depthOf(join),
+    })
+  })
+}
+
+/** How many arrays lie on the way to the reference. */
+export function depthOf({ plan }: PlannedJoin): number {
+  return plan.steps.filter((step) => step === '*').length
+}
+
+interface Read {
+  readonly documents: Json | undefined
+  readonly facts: Json | undefined
+  readonly depth: number
+}
+
+function slotFrom(join: PlannedJoin, { documents, facts, depth }: Read): Slot {
+  if (documents === TOO_LARGE || facts === TOO_LARGE) throw tooLarge(join)
+  if (!isArray(documents)) return undefined
+  if (join.plan.isShownWhole) return documents.map((value) => wholeFrom(value as JsonObject))
+  if (!isArray(facts)) return undefined
+  if (depth > 0) {
+    return documents.map((each, i) => slotFrom(join, { documents: each, facts: facts[i], depth: depth - 1 }))
+  }
+  return documents.map((value, i) => documentFrom(join, value as JsonObject, facts[i] as readonly Json[]))
+}
+
+/** Nothing shows the version of such a document, or looks for what it joins. */
+function wholeFrom(value: JsonObject): JoinedDocument {
+  return { value, version: 0, slots: [] }
+}
+
+function documentFrom(join: PlannedJoin, value: JsonObject, [version, paths, ...inside]: readonly Json[]) {
+  let next = 0
+  const slots = join.joins.map((each): Slot => {
+    if (!each.isAlong) return undefined
+    const [documents, facts] = [inside[next++], inside[next++]]
+    return slotFrom(each, { documents, facts, depth: depthOf(each) })
+  })
+  return { value, version: Number(version), ...(paths !== null && { paths: Number(paths) }), slots }
+}
+
+/** Whether something is read apart, at any level. */
+export function hasApart(joins: readonly PlannedJoin[]): boolean {
+  return joins.some(({ isAlong, joins: inside }) => !isAlong || hasApart(inside))
+}
+
+/** All documents in a slot. */
+export function* documentsIn(slot: Slot, depth: number): Generator<JoinedDocument> {
+  for (const each of slot ?? []) {
+    if (depth === 0) yield each as JoinedDocument
+    else yield* documentsIn(each as Slot, depth - 1)
+  }
+}

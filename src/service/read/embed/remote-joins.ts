@@ -1,0 +1,190 @@
+/**
+ * Queries that lead to documents of another datasource, in terms that one store can answer: the documents are read
+ * first, and the question becomes one about their keys, or, where it has none, is asked of each document in memory.
+ */
+import { unreachable } from '../../../base/errors.ts'
+import { type Json, parseTrusted } from '../../../base/json/json.ts'
+import { type JoinKey, isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
+import type { World } from '../../../lang/evaluate/match.ts'
+import { compileInTurns } from '../../../lang/evaluate/match-yielding.ts'
+import { type Query, type Related, allOf, conjunctsOf } from '../../../lang/query.ts'
+import { queryKey } from '../../../lang/resolve/query-key.ts'
+import { relatedIn } from '../../../lang/resolve/related-in.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import type { Turns } from '../../../lang/evaluate/time-slice.ts'
+import { idTypeOf } from '../../../plan/id-type.ts'
+import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
+import type { Schema } from '../../../schema/schema.ts'
+import { isAnswered, targetOf } from '../pushdown.ts'
+import { type Reading, type SharedReading, sharing } from '../read-context.ts'
+import { MOST_DOCUMENTS, tooLargeToHold, tooManyToHold } from '../../memory-limits.ts'
+import { visit } from '../scan.ts'
+
+interface Settled {
+  /** What the store is asked. */
+  readonly read: ReadPlan
+  /** What is asked of each document that it gives; absent when the store answers all. */
+  readonly isMatch?: (document: StoredDocument) => Turns<boolean>
+}
+
+export async function settle(read: ReadPlan, schema: Schema, reading: Reading): Promise<Settled> {
+  const { query, ...rest } = read
+  if (!query || isAnswered(query, schema, reading.deps)) return { read }
+  const shared = sharing(reading)
+  const terms = conjunctsOf(await listed(query, schema, shared))
+  const answered = terms.filter((term) => isAnswered(term, schema, reading.deps))
+  const others = terms.filter((term) => !answered.includes(term))
+  const settled = answered.length > 0 ? { ...rest, query: allOf(answered) } : rest
+  if (others.length === 0) return { read: settled }
+  const { isTurnOver } = shared.shared.patience
+  const matches = compileInTurns(allOf(others), { world: await worldOf(others, shared), isTurnOver })
+  return { read: settled, isMatch: ({ text }) => matches({ value: parseTrusted(text) }) }
+}
+
+/** The query with lists of keys in the place of documents that are elsewhere, as far as that says the same. */
+async function listed(
+  query: Query<FieldRef>,
+  schema: Schema,
+  reading: SharedReading,
+): Promise<Query<FieldRef>> {
+  if (isAnswered(query, schema, reading.deps)) return query
+  switch (query.kind) {
+    case 'and':
+    case 'or': {
+      const terms: Query<FieldRef>[] = []
+      for (const term of query.terms) terms.push(await listed(term, schema, reading))
+      return { ...query, terms }
+    }
+    case 'not':
+      return { ...query, term: await listed(query.term, schema, reading) }
+    case 'elemMatch':
+      return { ...query, query: await listed(query.query, schema, reading) }
+    case 'related':
+      return await listedRelated(query, schema, reading)
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+    case 'compareFields':
+    case 'inField':
+      return query
+    default:
+      return unreachable(query)
+  }
+}
+
+async function listedRelated(
+  related: Related<FieldRef>,
+  schema: Schema,
+  reading: SharedReading,
+): Promise<Query<FieldRef>> {
+  const target = targetOf(related)
+  if (target.collection.datasource === schema.collection.datasource) {
+    // It is what lies behind it that is elsewhere.
+    const join = await listed(related.join, schema, reading)
+    return { ...related, join, query: await listed(related.query, schema, reading) }
+  }
+  const { local, correlated, key } = partsOf(allOf([related.join, related.query]))
+  const { reference, count } = related
+  // Elsewhere the key tells nothing of whether there is an object that could hold the reference.
+  const isInHolder = reference.steps.length === 1 && key?.other.field.up === reference.up + 1
+  if (!key || correlated.length > 1 || !isInHolder || count) return related
+  const documents = await documentsFor(local, target, reading)
+  const found = await reading.shared.patience.finish(valuesIn(documents, key.own, reading))
+  const { field } = key.other
+  // Every document has an `_id`. Elsewhere no value may also mean that there is nothing that could hold a reference.
+  const values = field.field.path === '_id' ? found.filter((value) => value !== null) : found
+  if (values.includes(null)) return related
+  return isAmong({ ...key.other, field: { ...field, up: field.up - 1 } }, values)
+}
+
+/** Each value that the documents have on their side of a join. */
+function* valuesIn(
+  documents: readonly Json[],
+  own: JoinKey['own'],
+  { shared }: SharedReading,
+): Turns<readonly Json[]> {
+  const found = new Map<string, Json>()
+  for (const value of documents) {
+    if (shared.patience.isTurnOver()) yield
+    for (const each of keysOf(own, { value })) found.set(keyText(each), each)
+  }
+  return [...found.values()]
+}
+
+/** Documents for those parts that no store can answer: all that may be joined, whatever they are joined to. */
+async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReading): Promise<World> {
+  const known = new Map<Related<FieldRef>, ReturnType<World>>()
+  for (const related of terms.flatMap((term) => [...relatedIn(term)])) {
+    const { local } = partsOf(allOf([related.join, related.query]))
+    known.set(related, await documentsFor(local, targetOf(related), reading))
+  }
+  return (related) => known.get(related)!
+}
+
+/** All documents of which these terms hold; the same ones for all clauses that ask the same of them. */
+async function documentsFor(
+  terms: readonly Query<FieldRef>[],
+  schema: Schema,
+  reading: SharedReading,
+): Promise<readonly Json[]> {
+  const { worlds, patience } = reading.shared
+  const key = queryKey(allOf(terms), schema)
+  const known = worlds.get(key)
+  if (known) return await known
+  const plan = { ...(terms.length > 0 && { query: allOf(terms) }), sort: [] }
+  const documents = documentsMatching(schema, plan, reading).then((found) =>
+    patience.finish(parsed(found, reading)),
+  )
+  worlds.set(key, documents)
+  return await documents
+}
+
+function* parsed(documents: readonly StoredDocument[], { shared }: SharedReading): Turns<readonly Json[]> {
+  const values: Json[] = []
+  for (const { text } of documents) {
+    if (shared.patience.isTurnOver()) yield
+    values.push(parseTrusted(text))
+  }
+  return values
+}
+
+export type WholeRead = Pick<ReadPlan, 'query' | 'sort' | 'joins'> & {
+  /** What is said where they are too large to be held. */
+  readonly tooLarge?: () => Error
+}
+
+/** All documents that match, in the order of the plan, read for the sake of others. */
+export async function documentsMatching(
+  schema: Schema,
+  { tooLarge, ...plan }: WholeRead,
+  reading: Reading,
+): Promise<readonly StoredDocument[]> {
+  const shared = sharing(reading)
+  const { deps, bounds, asOf } = shared
+  const { held } = shared.shared
+  const place = { collection: schema.collection, idType: idTypeOf(schema) }
+  const moment = asOf === undefined ? {} : { asOf }
+  const whole = { ...plan, ...place, ...moment, from: 0, counted: false }
+  const { read, isMatch } = await settle(whole, schema, shared)
+  const found: StoredDocument[] = []
+  const take = (document: StoredDocument): void => {
+    if (found.length === MOST_DOCUMENTS) throw tooManyToHold(schema)
+    held.hold(sizeOf(document), tooLarge ?? (() => tooLargeToHold(schema, held)))
+    found.push(document)
+  }
+  if (isMatch) {
+    await visit(read, { schema, reading: shared }, function* (document) {
+      if (yield* isMatch(document)) take(document)
+    })
+  } else await deps.storeOf(schema).find(read, take, bounds)
+  return found
+}
+
+/** With all that comes along. */
+export function sizeOf({ text, joined = [] }: StoredDocument): number {
+  return joined.reduce(
+    (sum, { documents, facts }) => sum + (documents?.length ?? 0) + (facts?.length ?? 0),
+    text.length,
+  )
+}

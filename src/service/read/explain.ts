@@ -1,0 +1,77 @@
+/** Explain: what a find would do, without doing it; the same rules of access apply. */
+import type { Caller } from '../../access/caller.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import { type Projection, printProjection } from '../../lang/projection.ts'
+import { printQuery } from '../../lang/query.ts'
+import { includes } from '../../lang/resolve/projected-fields.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
+import { printSort } from '../../lang/sort.ts'
+import type { PlannedJoin } from '../../plan/joins.ts'
+import { planFind } from '../../plan/read.ts'
+import { type Schema, allFields } from '../../schema/schema.ts'
+import { printMoment } from '../../store/history.ts'
+import { type Deps, boundsOf, workOf } from '../deps.ts'
+import { allowedFind } from './find.ts'
+import { goesAlong } from './read-page.ts'
+import type { FindRequest } from '../request/request.ts'
+import { type DataResponse, complete } from '../response.ts'
+import { settle } from './embed/remote-joins.ts'
+
+export async function explain(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
+  const allowed = allowedFind(deps, caller, request)
+  const { schema } = allowed
+  const store = deps.storeOf(schema)
+  const bounds = boundsOf(workOf(deps, request), request)
+  const planned = planFind(allowed, goesAlong(deps))
+  const { read, isMatch } = await settle(planned.read, schema, { deps, bounds, asOf: request.asOf })
+  const explained = await store.explain(read, bounds)
+  const { query, plan, matchCount } = allowed.isNarrowed ? { ...explained, ...UNTOLD } : explained
+  const projection = projectionMap(allowed.projection, schema)
+  const entry = {
+    [store.kind]: { query: query as unknown as Json, projection, plan },
+    request: printRequest(request),
+    ...(planned.joins && { references: planned.joins.map(printJoin) }),
+    ...(isMatch && { residual: true }),
+  }
+  return complete(schema, { matchCount, processed: [JSON.stringify(entry)] })
+}
+
+/** The tree of references, and whether the same statement reads their documents. */
+function printJoin({ allowed, plan, isAlong, joins }: PlannedJoin): JsonObject {
+  const { entity, version } = allowed.schema
+  return {
+    reference: plan.steps.join('.'),
+    entity,
+    entityVersion: version,
+    read: isAlong ? 'along' : 'apart',
+    ...(joins.length > 0 && { references: joins.map(printJoin) }),
+  }
+}
+
+/** Rules are the administrator's, and how an engine goes about them depends on documents out of sight. */
+const UNTOLD = { query: { sql: '', parameters: [] }, plan: {} }
+
+/** The effective request as the service understood it. */
+function printRequest({ query, projection, sort, range, body, asOf }: FindRequest): JsonObject {
+  const hasRange = ['range', 'from', 'to', 'maxResults'].some(
+    (key) => body[key] !== undefined && body[key] !== null,
+  )
+  return {
+    ...(query && { query: printQuery(query) }),
+    projection: printProjection(projection),
+    ...(sort.length > 0 && { sort: printSort(sort) }),
+    ...(hasRange && { from: range.from }),
+    ...(hasRange && range.to !== undefined && { to: range.to }),
+    ...(asOf !== undefined && { asOf: printMoment(asOf) }),
+  }
+}
+
+/** The leaves that the projection lets out, as a map of field to 1. */
+function projectionMap(projection: Projection<FieldRef>, schema: Schema): JsonObject {
+  const map: Record<string, Json> = {}
+  for (const field of allFields(schema.root.fields)) {
+    const isLeaf = field.kind === 'simple' || (field.kind === 'array' && field.element.kind === 'simple')
+    if (isLeaf && includes(projection, field)) map[field.path] = 1
+  }
+  return map
+}

@@ -1,0 +1,109 @@
+/** History: the versions of one document, oldest first, as this caller may see them now. */
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import { restEvery } from '../../base/work/rest.ts'
+import { castValue } from '../../lang/resolve/checks.ts'
+import { during } from '../../base/work/work.ts'
+import { compileQuery } from '../../lang/evaluate/match.ts'
+import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
+import { idTypeOf } from '../../plan/id-type.ts'
+import { remainingProjection } from '../../plan/read.ts'
+import { type PastVersion, printMoment } from '../../store/history.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
+import { allowedFind } from './find.ts'
+import { type Page, createPage } from './page.ts'
+import { type FindRequest, readFind } from '../request/request.ts'
+import { type DataResponse, type JsonText, complete } from '../response.ts'
+import type { HistoryTarget } from '../service.ts'
+import { readSimpleRequest } from '../request/query-parameters.ts'
+
+/**
+ * Access is that of a find by `_id`, asked of every version: of those that it would not have found nothing is told, and
+ * neither is a version that looks to the caller like the one listed before it, because only hidden fields changed.
+ */
+export async function history(deps: Deps, caller: Caller, request: HistoryRequest): Promise<DataResponse> {
+  const allowed = allowedFind(deps, caller, request)
+  const { schema } = allowed
+  const isSeen = compileQuery(allowed.query!)
+  const work = workOf(deps, request)
+  const page = createPage(allowed, remainingProjection(allowed), pageBounds(deps, work))
+  const id = castValue(request.id, resolveField({ path: '_id', at: '/id' }, rootScope(schema)), '/id')
+  const { from, to = Infinity } = request.range
+  const shown = { processed: [] as JsonText[], resultMetadata: [] as JsonText[] }
+  let matchCount = 0
+  const past = { collection: schema.collection, id, idType: idTypeOf(schema) }
+  const store = deps.storeIn(schema.collection.datasource)
+  const differs = visibleDifference(page)
+  const rest = restEvery(SLICE_MS)
+  for await (const version of store.readPast(past, boundsOf(work, request))) {
+    await rest()
+    const isListed = during(
+      work,
+      () => isSeen({ value: parseTrusted(version.document.text) }) && differs(version),
+    )
+    if (!isListed) continue
+    const index = matchCount++
+    if (index < from || index > to) continue
+    const { text, metadata } = during(work, () => entryOf(version, page))
+    work.reserveAnswer(text.length, tooLarge)
+    shown.processed.push(text)
+    shown.resultMetadata.push(metadata)
+  }
+  return complete(schema, { matchCount, ...shown })
+}
+
+/** Other requests are served after at most this long. */
+const SLICE_MS = 5
+
+/**
+ * Tells whether a version shows the caller something that the one listed before did not. An insert and a delete always
+ * do. The comparison leaves out the number of the version, which fields of the document may repeat.
+ */
+function visibleDifference(page: Page): (version: PastVersion) => boolean {
+  let listed: JsonText | undefined
+  return ({ change, document }) => {
+    if (change?.operation === 'delete') {
+      listed = undefined
+      return true
+    }
+    const visible = page.show({ ...document, version: 0 })
+    const isNew = change?.operation === 'insert' || visible !== listed
+    listed = visible
+    return isNew
+  }
+}
+
+interface HistoryRequest extends FindRequest {
+  readonly id: string
+}
+
+export function readHistory(
+  { id, ...target }: HistoryTarget,
+  parameters: URLSearchParams,
+  { limits }: Pick<Deps, 'limits'>,
+): HistoryRequest {
+  const unknown = [...parameters.keys()].find((name) => !RANGE.has(name))
+  if (unknown !== undefined) {
+    const message = `there is no parameter "${unknown}"; known are ${[...RANGE].join(', ')}`
+    throw new ServiceError('crud:InvalidRequest', message)
+  }
+  const query: JsonObject = { field: '_id', op: '=', rvalue: id }
+  return { ...readFind({ ...readSimpleRequest(parameters), query }, target, limits), id }
+}
+
+const RANGE = new Set(['from', 'to', 'maxResults'])
+
+/** Of a version before the past was kept it is not known how it came to be. */
+function entryOf({ version, change, document }: PastVersion, page: Page) {
+  const metadata = page.metadataOf({ ...document, version })
+  const facts = { date: printMoment(version), ...change }
+  const head = `${metadata.slice(0, -1)},${JSON.stringify(facts).slice(1, -1)}`
+  const isDeleted = change?.operation === 'delete'
+  return { metadata, text: isDeleted ? `${head}}` : `${head},"document":${page.show(document)}}` }
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  const message = `the result is larger than ${maxBytes} bytes; ask for fewer versions, by from and to`
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}

@@ -1,0 +1,195 @@
+/** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
+import type { Showing, Sight } from '../../access/requests.ts'
+import { memberCutter } from '../../base/json/cut-members.ts'
+import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import { memoized, once } from '../../base/memo.ts'
+import { during, spend } from '../../base/work/work.ts'
+import { compileProjection } from '../../lang/evaluate/project.ts'
+import { hiddenMembers } from '../../lang/evaluate/strip.ts'
+import type { Schema } from '../../schema/schema.ts'
+import type { StoredDocument } from '../../plan/plan.ts'
+import type { Remaining } from '../../plan/read.ts'
+import type { PageBounds } from '../deps.ts'
+import { documentVersion } from '../document-version.ts'
+import { compileFillIn } from './embed/embed.ts'
+import { type Slot, slotsOf } from './embed/joined-tree.ts'
+import type { JsonText } from '../response.ts'
+import { compileSplice } from './embed/splice.ts'
+import { stripForJoins, stripOf } from './hidden-members.ts'
+import { tooLargeResult } from '../memory-limits.ts'
+
+/** Documents come with what references join; only what was read apart from them is told beside them. */
+export interface Page {
+  /** What may be seen of a document. */
+  readonly show: (document: StoredDocument, slots?: readonly Slot[]) => JsonText
+  readonly take: (document: StoredDocument, slots?: readonly Slot[]) => void
+  /** What is told beside a document. */
+  readonly metadataOf: (document: StoredDocument) => JsonText
+  /** A document and its version as one line of a stream; nothing is kept of it. */
+  readonly line: (document: StoredDocument, slots?: readonly Slot[]) => JsonText
+  /** All that was taken. */
+  readonly shown: Shown
+  /** Gives back what was reserved for the answer, where a store begins again and nothing of it is sent. */
+  readonly release: () => void
+}
+
+export interface Shown {
+  readonly processed: readonly JsonText[]
+  readonly resultMetadata: readonly JsonText[]
+}
+
+/** Without a remaining projection the documents are shown as they are stored. */
+export function createPage(showing: Showing, remaining: Remaining, { work, secret }: PageBounds): Page {
+  const { show, versionOf } = showing.shownAs
+    ? oneByOne({ ...showing, shownAs: showing.shownAs }, remaining, secret)
+    : allAlike(showing, remaining, secret)
+  const metadataOf = (document: StoredDocument): JsonText =>
+    `{"documentVersion":${quoted(versionOf(document))}}`
+  const processed: JsonText[] = []
+  const resultMetadata: JsonText[] = []
+  const tooLarge = (maxBytes: number): Error => tooLargeResult(maxBytes, remaining.joins)
+  let reserved = 0
+  return {
+    show,
+    metadataOf,
+    line: (document, slots) =>
+      `{"processed":${show(document, slots)},"resultMetadata":${metadataOf(document)}}`,
+    shown: { processed, resultMetadata },
+    take: (document, slots) =>
+      during(work, () => {
+        const text = show(document, slots)
+        const metadata = metadataOf(document)
+        spend(STEPS_PER_DOCUMENT + text.length / CHARACTERS_COPIED_PER_STEP)
+        const size = text.length + metadata.length
+        work.reserveAnswer(size, tooLarge)
+        reserved += size
+        processed.push(text)
+        resultMetadata.push(metadata)
+      }),
+    release() {
+      work.releaseAnswer(reserved)
+      reserved = 0
+    },
+  }
+}
+
+interface Look {
+  readonly show: Page['show']
+  readonly versionOf: (document: StoredDocument) => string
+}
+
+/** The same is hidden in every document. */
+function allAlike(showing: Showing, remaining: Remaining, secret: string): Look {
+  const { schema } = showing
+  const { isWhole } = remaining
+  const naming = { entity: schema.entity, showsId: showing.sight.showsId, secret }
+  const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
+  const shower = once(() => showerFor(showing, remaining, { sight: showing.sight, secret }))
+  const project: Page['show'] = (document, slots) =>
+    shower()(parsed(document), { document, slots, versionOf })
+  if (showing.projection.length === 0) return { show: () => '{}', versionOf }
+  const isKnown = knowing(schema)
+  const cut = isWhole ? cutterOf(schema)(showing.sight) : undefined
+  if (remaining.joins) {
+    const splice = isWhole ? compileSplice(remaining.joins) : undefined
+    const show: Page['show'] = (document, slots) => {
+      const spliced = isKnown(document)
+        ? splice?.(cut ? cut(document.text) : document.text, document)
+        : undefined
+      return spliced ?? project(document, slots)
+    }
+    return { show: splice && (cut || !showing.sight.hidesSome) ? show : project, versionOf }
+  }
+  if (cut)
+    return { show: (document) => (isKnown(document) ? cut(document.text) : project(document)), versionOf }
+  if (remaining.projection) return { show: project, versionOf }
+  return { show: (document) => (isKnown(document) ? document.text : project(document)), versionOf }
+}
+
+/** Each document is looked at as it is stored, to know what of it may be seen. */
+function oneByOne(
+  showing: Showing & Required<Pick<Showing, 'shownAs'>>,
+  remaining: Remaining,
+  secret: string,
+): Look {
+  const { projection } = showing
+  const showerOf = memoized((sight: Sight) =>
+    showerFor({ ...showing, projection: [...projection, ...sight.exclusions] }, remaining, { sight, secret }),
+  )
+  let last:
+    | { readonly document: StoredDocument; readonly value: JsonObject; readonly sight: Sight }
+    | undefined
+  const lookAt = (document: StoredDocument) => {
+    if (last?.document === document) return last
+    const value = parsed(document)
+    last = { document, value, sight: showing.shownAs(value) }
+    return last
+  }
+  const versionOf = (document: StoredDocument): string =>
+    documentVersion(document, {
+      entity: showing.schema.entity,
+      showsId: lookAt(document).sight.showsId,
+      secret,
+    })
+  const show: Page['show'] = (document, slots) => {
+    if (projection.length === 0) return '{}'
+    const { value, sight } = lookAt(document)
+    return showerOf(sight)(value, { document, slots, versionOf })
+  }
+  return { show, versionOf }
+}
+
+/** Every value in it is looked at again until it is printed, so parsing stands for all of that. */
+function parsed({ text }: StoredDocument): JsonObject {
+  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  return parseTrusted(text) as JsonObject
+}
+
+const STEPS_PER_DOCUMENT = 20
+const CHARACTERS_COPIED_PER_STEP = 64
+const CHARACTERS_PARSED_PER_STEP = 2
+
+type Shower = (value: JsonObject, of: Seeing) => JsonText
+
+interface Seeing {
+  readonly document: StoredDocument
+  readonly slots: readonly Slot[] | undefined
+  readonly versionOf: (document: StoredDocument) => string
+}
+
+/** What is hidden is gone before anything else is looked at; that it is excluded, too, makes sure of it. */
+function showerFor(
+  { schema, projection, joined }: Showing,
+  { isWhole, joins }: Remaining,
+  { sight, secret }: { readonly sight: Sight; readonly secret: string },
+): Shower {
+  const strip = (joins ? stripForJoins : stripOf)(schema)(sight)
+  const isKnown = knowing(schema)
+  const project = once(() => compileProjection(projection, joined?.root ?? schema.root))
+  const fillIn = joins && compileFillIn(joins, secret)
+  return (value, { document, slots, versionOf }) => {
+    const visible = strip(value)
+    if (fillIn) fillIn(visible, { slots: slots ?? slotsOf(joins, document.joined) })
+    else if (isWhole && isKnown(document)) return JSON.stringify(visible)
+    return JSON.stringify(project()(visible, versionOf(document)))
+  }
+}
+
+/** Whole members are cut out of the text; undefined when nothing is hidden, or something deeper down. */
+const cutterOf = memoized((schema: Schema) =>
+  memoized(({ isHidden }: Sight) => {
+    const names = hiddenMembers(schema.root.fields, isHidden)
+    return names && names.length > 0 ? memberCutter(names) : undefined
+  }),
+)
+
+/** Whether the schema knows all about a document; another process may have stored it by a newer version. */
+function knowing({ collection }: Schema): (document: StoredDocument) => boolean {
+  const { paths: known = Infinity } = collection
+  return (document) => (document.paths ?? 0) <= known
+}
+
+/** Most versions have nothing in them that JSON would escape. */
+function quoted(version: string): JsonText {
+  return /^[\w:.-]*$/.test(version) ? `"${version}"` : JSON.stringify(version)
+}

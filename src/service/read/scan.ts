@@ -1,0 +1,35 @@
+/** Documents that are looked at one after the other, in turns with others, however many they are. */
+import type { Turns } from '../../lang/evaluate/time-slice.ts'
+import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import type { Schema } from '../../schema/schema.ts'
+import type { SharedReading } from './read-context.ts'
+import { tooLargeToHold } from '../memory-limits.ts'
+
+export type Look = (document: StoredDocument) => Turns<void>
+
+export interface Visiting {
+  readonly schema: Schema
+  readonly reading: SharedReading
+}
+
+export async function visit(read: ReadPlan, { schema, reading }: Visiting, look: Look): Promise<void> {
+  const { deps, bounds, shared } = reading
+  const session = deps.storeOf(schema)
+  const store = deps.storeIn(schema.collection.datasource)
+  if (session === store) {
+    for await (const document of store.stream(read, bounds)) await shared.patience.finish(look(document))
+    return
+  }
+  // A transaction gives all at once.
+  const documents: StoredDocument[] = []
+  const take = (document: StoredDocument): void => {
+    shared.held.hold(document.text.length, () => tooLargeToHold(schema, shared.held))
+    documents.push(document)
+  }
+  await session.find(read, take, bounds)
+  await shared.patience.finish(oneByOne(documents, look))
+}
+
+function* oneByOne(documents: readonly StoredDocument[], look: Look): Turns<void> {
+  for (const document of documents) yield* look(document)
+}

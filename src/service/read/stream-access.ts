@@ -1,0 +1,85 @@
+/** Whether what a stream began with still holds: metadata may change while it is under way. */
+import type { Caller } from '../../access/caller.ts'
+import type { AllowedFind, AllowedJoin } from '../../access/requests.ts'
+import { type View, viewOf } from '../../access/view.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { relatedIn } from '../../lang/resolve/related-in.ts'
+import { type Schema, allFields } from '../../schema/schema.ts'
+import { targetOf } from './pushdown.ts'
+import type { Deps } from '../deps.ts'
+import { allowedFind } from './find.ts'
+import type { FindRequest } from '../request/request.ts'
+
+type Watching = Pick<Deps, 'epoch' | 'schemaOf' | 'now' | 'limits'>
+
+interface Begun {
+  readonly allowed: AllowedFind
+  readonly caller: Caller
+  readonly request: FindRequest
+}
+
+const PERIOD_MS = 500
+
+/** To be called before each document; throws once the caller would not be answered in the same way again. */
+export function accessWatch(deps: Watching, begun: Begun): () => void {
+  let seen = deps.epoch()
+  let lookedAt = -Infinity
+  return () => {
+    const epoch = deps.epoch()
+    if (epoch === seen) return
+    const now = deps.now().getTime()
+    // A clock that was set back must not keep it from looking.
+    if (Math.abs(now - lookedAt) < PERIOD_MS) return
+    lookedAt = now
+    seen = epoch
+    if (!isUnchanged(deps, begun)) throw ended()
+  }
+}
+
+/** The versions that it began with count, also when others have become the default ones. */
+function isUnchanged(deps: Watching, { allowed, caller, request }: Begun): boolean {
+  try {
+    const changed = schemasOf(allowed).filter((each) => deps.schemaOf(each.entity, each.version) !== each)
+    if (changed.length === 0) return true
+    allowedFind(deps, caller, { ...request, version: allowed.schema.version })
+    return changed.every((schema) => {
+      const current = deps.schemaOf(schema.entity, schema.version)
+      return isSeenAlike(viewOf(schema)(caller), viewOf(current)(caller))
+    })
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
+}
+
+/** Of all documents that it looks at. */
+function schemasOf({ schema, query, joined }: AllowedFind): readonly Schema[] {
+  const asked = query ? [...relatedIn(query)].map(targetOf) : []
+  const shown = (joins: readonly AllowedJoin[]): readonly Schema[] =>
+    joins.flatMap((join) => [join.schema, ...shown(join.joins)])
+  return [...new Set([schema, ...asked, ...shown(joined?.joins ?? [])])]
+}
+
+/** Fields that came with the change are not in the stream. */
+function isSeenAlike(before: View, now: View): boolean {
+  if (textOf(before.rulesFor('find')) !== textOf(now.rulesFor('find'))) return false
+  const current = conditionsIn(now)
+  return [...conditionsIn(before)].every(([path, condition]) => current.get(path) === condition)
+}
+
+function conditionsIn({ schema, conditionOn }: View): ReadonlyMap<string, string> {
+  const fields = [...allFields(schema.root.fields)]
+  return new Map(fields.map((field) => [field.path, textOf(conditionOn(field, 'find'))]))
+}
+
+/** Fields are told by their paths: the same field is another object in each schema. */
+function textOf(condition: ReturnType<View['conditionOn']>): string {
+  return JSON.stringify(condition, (_key, value: unknown) => {
+    const isField = typeof value === 'object' && value !== null && 'roles' in value && 'path' in value
+    return isField ? value.path : value
+  })
+}
+
+function ended(): ServiceError {
+  return new ServiceError('crud:NoAccess', 'access was changed while the documents were read; ask again')
+}

@@ -1,0 +1,77 @@
+/** The documents of a find one after the other, with all that references join, however many they are. */
+import type { PlannedJoin } from '../../plan/joins.ts'
+import type { FindPlan } from '../../plan/read.ts'
+import type { StoredDocument } from '../../plan/plan.ts'
+import { type Slot, hasApart } from './embed/joined-tree.ts'
+import { holdersOf, readApart } from './embed/read-joined.ts'
+import { type PageReading, unbounded } from './read-page.ts'
+import { sharing } from './read-context.ts'
+import { settle } from './embed/remote-joins.ts'
+
+/** A document, and what was read apart for it. */
+export type ReadDocument = readonly [document: StoredDocument, slots?: readonly Slot[]]
+
+/** So many documents are held while what references join is read for them. */
+const BATCH = 200
+
+export async function* streamPage(
+  { read, joins }: FindPlan,
+  reading: PageReading,
+): AsyncGenerator<ReadDocument, void> {
+  const { deps, schema, bounds } = reading
+  const store = deps.storeIn(schema.collection.datasource)
+  if (!joins) {
+    for await (const document of store.stream(read, bounds)) yield [document]
+    return
+  }
+  const matches = streamMatches({ read, joins }, reading)
+  if (hasApart(joins)) yield* inBatches(matches, joins, reading)
+  else for await (const document of matches) yield [document]
+}
+
+async function* streamMatches(
+  { read }: Pick<FindPlan, 'read' | 'joins'>,
+  reading: PageReading,
+): AsyncGenerator<StoredDocument> {
+  const { deps, schema, bounds } = reading
+  const store = deps.storeIn(schema.collection.datasource)
+  const { shared, ...together } = sharing(reading)
+  const settled = await settle(read, schema, { ...together, shared })
+  const { isMatch } = settled
+  if (!isMatch) {
+    yield* store.stream(settled.read, bounds)
+    return
+  }
+  let matches = 0
+  for await (const document of store.stream(unbounded(settled.read), bounds)) {
+    if (read.to !== undefined && matches > read.to) return
+    const holds = await shared.patience.finish(isMatch(document))
+    if (holds && matches++ >= read.from) yield document
+  }
+}
+
+async function* inBatches(
+  documents: AsyncIterable<StoredDocument>,
+  joins: readonly PlannedJoin[],
+  reading: PageReading,
+): AsyncGenerator<ReadDocument> {
+  let batch: StoredDocument[] = []
+  for await (const document of documents) {
+    if (batch.push(document) < BATCH) continue
+    yield* filled(batch, joins, reading)
+    batch = []
+  }
+  yield* filled(batch, joins, reading)
+}
+
+async function* filled(
+  batch: readonly StoredDocument[],
+  joins: readonly PlannedJoin[],
+  reading: PageReading,
+): AsyncGenerator<ReadDocument> {
+  // What is held for one batch is let go before the next one.
+  const together = sharing(reading)
+  const holders = await together.shared.patience.finish(holdersOf(batch, joins, together.shared))
+  await readApart(joins, holders, together)
+  for (const [i, document] of batch.entries()) yield [document, holders[i]!.slots]
+}

@@ -1,0 +1,45 @@
+/** One document of a find, rendered as a line of its stream: for documents that are too much for the main thread. */
+import type { Caller } from '../../access/caller.ts'
+import { type Json, isObject } from '../../base/json/json.ts'
+import { during } from '../../base/work/work.ts'
+import { allOf } from '../../lang/query.ts'
+import { castValue } from '../../lang/resolve/checks.ts'
+import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
+import { planFind } from '../../plan/read.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
+import { allowedFind } from './find.ts'
+import { createPage } from './page.ts'
+import { goesAlong, readPage } from './read-page.ts'
+import { readFind } from '../request/request.ts'
+import type { JsonText } from '../response.ts'
+import type { Target } from '../service.ts'
+
+interface LineRequest {
+  readonly target: Target
+  /** `find`, the body of the find, and `id`, the `_id` of the document as text. */
+  readonly body: Json
+}
+
+/** Empty where the document is gone. Which document it is, the find has shown already, whether or not `_id` is readable. */
+export async function line(deps: Deps, caller: Caller, { target, body }: LineRequest): Promise<JsonText> {
+  const { find = {}, id = null } = isObject(body) ? body : {}
+  const request = readFind(find, target, deps.limits)
+  const allowed = allowedFind(deps, caller, request)
+  const { schema, asOf } = allowed
+  const { read, ...remaining } = planFind(allowed, goesAlong(deps))
+  const field = resolveField({ path: '_id', at: '/id' }, rootScope(schema))
+  const isWanted = { kind: 'compare', field, op: '$eq', value: castValue(id, field, '/id') } as const
+  const query = read.query ? allOf([isWanted, read.query]) : isWanted
+  const one = { ...read, query, sort: [], from: 0, to: 0, counted: false }
+  const work = workOf(deps, request)
+  const page = createPage(allowed, remaining, pageBounds(deps, work))
+  let text = ''
+  await readPage(
+    { ...remaining, read: one },
+    { deps, schema, bounds: boundsOf(work, request), asOf },
+    (...found) => {
+      text = during(work, () => page.line(...found))
+    },
+  )
+  return text
+}

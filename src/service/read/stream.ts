@@ -1,0 +1,88 @@
+/** Streaming find: documents line by line, in constant memory, at the pace of the reader. */
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError, internalError } from '../../base/errors.ts'
+import { planFind } from '../../plan/read.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
+import { allowedFind } from './find.ts'
+import { type Page, createPage } from './page.ts'
+import { countMatches, goesAlong } from './read-page.ts'
+import type { FindRequest } from '../request/request.ts'
+import type { JsonText } from '../response.ts'
+import { accessWatch } from './stream-access.ts'
+import { type ReadDocument, streamPage } from './stream-documents.ts'
+
+/** What fails before the first document fails here, and is answered as any find; what fails later is told at the end. */
+export async function stream(
+  deps: Deps,
+  caller: Caller,
+  request: FindRequest,
+): Promise<AsyncIterable<JsonText>> {
+  const allowed = allowedFind(deps, caller, request)
+  const { schema } = allowed
+  const requireAccess = accessWatch(deps, { allowed, caller, request })
+  const plan = planFind(allowed, goesAlong(deps))
+  const work = workOf(deps, request)
+  const { work: _, ...bounds } = { ...boundsOf(work, request), timeLimitMs: work.timeLimitMs }
+  // Readers take their time, so that each statement has a clock of its own.
+  const reading = { deps, schema, bounds, asOf: request.asOf }
+  const page = createPage(allowed, plan, pageBounds(deps, work))
+  const documents = streamPage(plan, reading)
+  const first = await documents.next()
+  const count = async (): Promise<number> => (plan.read.counted ? await countMatches(plan, reading) : 0)
+  const { onInternalError } = deps
+  const line = lineOf(page, request, deps)
+  return lines(schema, { line, count, first, rest: documents, requireAccess, onInternalError })
+}
+
+/** Each document has a budget of its own; one that is too much for this thread is rendered by another. */
+function lineOf(page: Page, request: FindRequest, { limits }: Deps) {
+  const { offload, body } = request
+  return async (...[document, slots]: ReadDocument): Promise<JsonText> => {
+    const steps = offload && { steps: INLINE_STEPS }
+    const own = new Work({ timeLimitMs: limits.queryTimeMs, ...steps })
+    try {
+      return during(own, () => page.line(document, slots))
+    } catch (error) {
+      if (!(error instanceof TooMuchForThisThread) || !offload) throw error
+      const { text } = await offload('line', request, { find: body, id: document.id })
+      return text
+    }
+  }
+}
+
+interface Running {
+  readonly line: (...document: ReadDocument) => Promise<JsonText>
+  readonly first: IteratorResult<ReadDocument, unknown>
+  readonly rest: AsyncIterator<ReadDocument>
+  readonly count: () => Promise<number>
+  readonly requireAccess: () => void
+  readonly onInternalError: (error: unknown) => void
+}
+
+/** However it ends, also right after the header, the cursor behind it is closed. */
+async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText> {
+  const { line, first, rest, count, requireAccess } = running
+  const { entity, version: entityVersion } = schema
+  try {
+    yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
+    for (let next = first; !next.done; next = await rest.next()) {
+      requireAccess()
+      const text = await line(...next.value)
+      // empty: deleted since it was read
+      if (text !== '') yield text
+    }
+    const matchCount = await count()
+    requireAccess()
+    yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount })
+  } catch (error) {
+    // The response has begun, so the failure is told at its end, and to whoever keeps the log.
+    if (!(error instanceof ServiceError)) running.onInternalError(error)
+    const problem = error instanceof ServiceError ? error : internalError()
+    const errors = [problem.within(`find(${entity}:${entityVersion})`).toObject()]
+    yield JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
+  } finally {
+    await rest.return?.()
+  }
+}

@@ -1,0 +1,41 @@
+/** Work in memory that takes its time: it ends when the time of the request does, and lets others have their turn. */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { IsTurnOver, Turns } from '../../lang/evaluate/time-slice.ts'
+import { during } from '../../base/work/work.ts'
+import { hungUp, timedOut } from '../../store/timeouts.ts'
+import type { Bounds } from '../../store/store.ts'
+
+export interface Patience {
+  /** To be asked between steps. */
+  readonly isTurnOver: IsTurnOver
+  /** Does the work to its end; throws when the time is over, or nobody waits any more. */
+  readonly finish: <T>(work: Turns<T>) => Promise<T>
+}
+
+const TURN_MS = 10
+
+/** Only the time of the work counts, not that of stores, which are held to the limit on their own. */
+export function patienceFor({ timeLimitMs, hangUp, work: request }: Bounds): Patience {
+  const next = <T>(work: Turns<T>): IteratorResult<undefined, T> =>
+    request ? during(request, () => work.next()) : work.next()
+  const signal = hangUp?.()
+  let remainingMs = timeLimitMs
+  let turned = performance.now()
+  return {
+    isTurnOver: () => performance.now() - turned > TURN_MS,
+    async finish(work) {
+      const start = performance.now()
+      try {
+        for (let step = next(work); ; step = next(work)) {
+          if (step.done) return step.value
+          if (signal?.aborted) throw hungUp()
+          if (performance.now() - start > remainingMs) throw timedOut(timeLimitMs)
+          await turn()
+          turned = performance.now()
+        }
+      } finally {
+        remainingMs -= performance.now() - start
+      }
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** Moments of the past as requests name them: as a date, or as the version that a document had since then. */
+import { ServiceError } from '../../base/errors.ts'
+import { parseDate } from '../../schema/date.ts'
+
+/** Microseconds since 1970, as versions of documents are made of. */
+export function readMoment(text: string, at: string): number {
+  const moment = momentOfDate(text) ?? momentOfVersion(text)
+  if (moment !== undefined) return moment
+  const message =
+    'a moment is a date such as 2026-01-02T03:04:05.678Z, to the microsecond at most, or a documentVersion'
+  throw new ServiceError('crud:InvalidRequest', message, { at })
+}
+
+/** Dates mostly have milliseconds: all that was written in that millisecond counts, as it does for whoever reads both. */
+function momentOfDate(text: string): number | undefined {
+  const fraction = /\.(\d{4,6})(?=\D)/.exec(text)?.[1]
+  const date = parseDate(fraction ? text.replace(`.${fraction}`, `.${fraction.slice(0, 3)}`) : text)
+  if (date === undefined) return undefined
+  const [, year, month, day, time] = /^(\d{4})(\d\d)(\d\d)T(.{12})/.exec(date)!
+  const milliseconds = Date.parse(`${year}-${month}-${day}T${time}Z`)
+  return milliseconds * 1000 + (fraction ? Number(fraction.slice(3).padEnd(3, '0')) : 999)
+}
+
+/** Whatever the document is called. */
+function momentOfVersion(text: string): number | undefined {
+  const moment = Number(/:(\d{12,16})$/.exec(text)?.[1])
+  return Number.isSafeInteger(moment) ? moment : undefined
+}

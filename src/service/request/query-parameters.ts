@@ -1,0 +1,96 @@
+/** The GET forms of find and explain: a few query parameters become the same request a body would hold. */
+import { ServiceError } from '../../base/errors.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+
+const KNOWN = ['Q', 'P', 'S', 'from', 'to', 'maxResults', 'asOf'] as const
+type Parameter = (typeof KNOWN)[number]
+
+export function readSimpleRequest(parameters: URLSearchParams): JsonObject {
+  const given = readParameters(parameters)
+  return {
+    ...(given.Q && { query: readQuery(given.Q) }),
+    projection: given.P
+      ? given.P.split(',').map(readProjection)
+      : { field: '*', include: true, recursive: true },
+    ...(given.S && { sort: given.S.split(',').map(readSort) }),
+    ...readBounds(given),
+    ...(given.asOf && { asOf: given.asOf }),
+  }
+}
+
+function readParameters(parameters: URLSearchParams): Partial<Record<Parameter, string>> {
+  const given: Partial<Record<Parameter, string>> = {}
+  for (const [name, value] of parameters) {
+    const known = KNOWN.find((each) => each === name || each === name.toUpperCase())
+    if (!known) throw invalid(`there is no parameter "${name}"; known are ${KNOWN.join(', ')}`)
+    if (given[known] !== undefined) throw invalid(`"${known}" stands twice`)
+    if (value.includes('\0')) throw invalid(`"${known}" holds a NUL character`)
+    given[known] = value.trim() === '' ? '' : value
+  }
+  return given
+}
+
+/** `field:value,value;field:value`: `;` means and, `,` any of; both may be escaped with a backslash. */
+function readQuery(text: string): JsonObject {
+  const parts = splitUnescaped(text, ';').filter((part, i, all) => part !== '' || i < all.length - 1)
+  const conditions = parts.map(readCondition)
+  return conditions.length === 1 ? conditions[0]! : { $and: conditions }
+}
+
+function readCondition(part: string): JsonObject {
+  const colon = part.indexOf(':')
+  const [field, value] = [part.slice(0, colon), part.slice(colon + 1)]
+  if (colon < 1 || value === '') throw invalid('"Q" is made of field:value, joined by ";"')
+  const values = splitUnescaped(value, ',')
+  while (values.length > 1 && values.at(-1) === '') values.pop()
+  if (values.length > 1) return { field, op: '$in', values: values.map(unescape) }
+  return { field, op: '$eq', rvalue: unescape(value) }
+}
+
+function splitUnescaped(text: string, separator: string): string[] {
+  const pieces = ['']
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]!
+    if (character === separator) pieces.push('')
+    else pieces[pieces.length - 1] += character === '\\' ? character + (text[++i] ?? '') : character
+  }
+  return pieces
+}
+
+function unescape(text: string): string {
+  return text.replaceAll(/\\([,;\\])/g, '$1')
+}
+
+/** `field:1` includes, `field:0` leaves out; an `r` after it means everything below, too. */
+function readProjection(item: string): JsonObject {
+  const match = /^(.+):([01])(r?)$/s.exec(item)
+  if (!match) {
+    throw new ServiceError(
+      'query-api:InvalidProjection',
+      '"P" is made of field:1, field:1r, field:0 or field:0r, joined by ","',
+    )
+  }
+  return { field: match[1]!, include: match[2] === '1', recursive: match[3] === 'r' }
+}
+
+function readSort(item: string): JsonObject {
+  const match = /^(.+):\$?([ad])[a-z]*$/s.exec(item)
+  if (!match)
+    throw new ServiceError('query-api:InvalidSort', '"S" is made of field:a or field:d, joined by ","')
+  return { [match[1]!]: match[2] === 'd' ? '$desc' : '$asc' }
+}
+
+function readBounds(given: Partial<Record<Parameter, string>>): JsonObject {
+  const bounds: Record<string, Json> = {}
+  for (const name of ['from', 'to', 'maxResults'] as const) {
+    const text = given[name]
+    if (text === undefined || text === '') continue
+    if (!/^-?\d{1,15}$/.test(text)) throw invalid(`"${name}" must be an integer`)
+    bounds[name] = Number(text)
+  }
+  return bounds
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message)
+}

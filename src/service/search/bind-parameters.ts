@@ -1,0 +1,61 @@
+/** Puts values into the parts of a saved search, after the parts were parsed: a value can never become syntax. */
+import { type Code, ServiceError } from '../../base/errors.ts'
+import { type Json, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
+import type { Limits } from '../../base/limits.ts'
+import { parseJson } from '../../base/json/parse-json.ts'
+
+export type Part = 'query' | 'projection' | 'sort'
+
+/** Parameter → its value; a placeholder of another name stays as it is. */
+export type Values = ReadonlyMap<string, Json>
+
+/** A part may be stored as the text of JSON, in which placeholders may stand outside quotes, too. */
+export function readPart(stored: Json, part: Part, limits: Limits): Json {
+  if (typeof stored !== 'string') return stored
+  try {
+    return parseJson(withQuotes(stored), limits.nesting)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'crud:InvalidRequest') throw error
+    throw new ServiceError(INVALID[part], `the ${part} of the saved search is text, but no valid JSON`)
+  }
+}
+
+/** A text that is a placeholder and nothing else becomes the value; inside other text stands the value's text. */
+export function bind(value: Json, values: Values): Json {
+  if (typeof value === 'string') return bindText(value, values)
+  if (isArray(value)) return value.map((each) => bind(each, values))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bind(each, values)]))
+}
+
+const INVALID: Readonly<Record<Part, Code>> = {
+  query: 'query-api:InvalidQuery',
+  projection: 'query-api:InvalidProjection',
+  sort: 'query-api:InvalidSort',
+}
+
+/** A text of JSON, closed or not, or a placeholder between texts. */
+const TOKEN = /"(?:[^"\\]|\\.)*"?|\$\{[^{}"]*\}/gs
+const PLACEHOLDER = /\$\{([^{}]*)\}/g
+const ONLY_PLACEHOLDER = /^\$\{([^{}]*)\}$/
+
+function withQuotes(text: string): string {
+  return text.replaceAll(TOKEN, (token) => (token.startsWith('"') ? token : JSON.stringify(token)))
+}
+
+function bindText(text: string, values: Values): Json {
+  const only = ONLY_PLACEHOLDER.exec(text)
+  if (only) {
+    const value = values.get(only[1]!.trim())
+    return value === undefined ? text : value
+  }
+  return text.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
+    const value = values.get(name.trim())
+    return value === undefined ? placeholder : textOf(value)
+  })
+}
+
+function textOf(value: Json): string {
+  if (typeof value === 'string') return value
+  return isNumber(value) ? numberText(value) : JSON.stringify(value)
+}

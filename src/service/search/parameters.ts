@@ -1,0 +1,52 @@
+/** The parameters a saved search declares, with what the caller supplied or the search itself holds ready. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import { TYPES, isTypeName } from '../../schema/types.ts'
+import type { Values } from './bind-parameters.ts'
+
+/** Only declared parameters count; whatever else the caller supplied is not looked at. */
+export function parameterValues(declared: Json | undefined, supplied: Values): Values {
+  const parameters = isArray(declared) ? declared.filter(isObject) : []
+  return new Map(
+    parameters.flatMap((parameter): [string, Json][] => {
+      const name = typeof parameter['name'] === 'string' ? parameter['name'].trim() : ''
+      return name === '' ? [] : [[name, valueOf(parameter, name, supplied)]]
+    }),
+  )
+}
+
+function valueOf(parameter: JsonObject, name: string, supplied: Values): Json {
+  const type = parameter['type'] ?? 'string'
+  if (typeof type !== 'string' || !isTypeName(type)) {
+    throw problem('invalidType', `the parameter "${name}" of the saved search has a type that does not exist`)
+  }
+  const given = supplied.get(name)
+  const value = given === undefined ? defaultOf(parameter, name) : given
+  if (value === null) return null
+  const cast = TYPES[type].cast(value)
+  if (cast !== undefined) return cast
+  throw new ServiceError(
+    'metadata:IncompatibleValue',
+    `the parameter "${name}" is of type ${type}; its value is not`,
+    { context: name },
+  )
+}
+
+function defaultOf({ optional, defaultValue }: JsonObject, name: string): Json {
+  if (optional !== true) throw problem('missing', `the saved search needs the parameter "${name}"`)
+  if (defaultValue !== undefined && defaultValue !== null) return defaultValue
+  const message = `the parameter "${name}" has no default value, so a value must be given`
+  throw problem('noDefaultValue', message)
+}
+
+type Problem = 'missing' | 'noDefaultValue' | 'invalidType'
+
+const CODE = {
+  missing: 'crud:saved-search:missing',
+  noDefaultValue: 'crud:saved-search:noDefaultValue',
+  invalidType: 'crud:saved-search:invalidType',
+} as const
+
+function problem(kind: Problem, message: string): ServiceError {
+  return new ServiceError(CODE[kind], message)
+}

@@ -1,0 +1,98 @@
+/** Saved searches: a find that is kept as a document, run with the values and the access of whoever calls. */
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isArray, parseTrusted } from '../../base/json/json.ts'
+import type { Deps } from '../deps.ts'
+import { find } from '../read/find.ts'
+import { readFind } from '../request/request.ts'
+import type { DataResponse } from '../response.ts'
+import { type Part, type Values, bind, readPart } from './bind-parameters.ts'
+import { SAVED_SEARCH } from './search-entity.ts'
+import { parameterValues } from './parameters.ts'
+import type { SearchRequest } from './search-request.ts'
+import type { SearchTarget, Target } from '../service.ts'
+
+/** The stored document is read anew each time, so a change of it counts from the next run on. */
+export async function search(
+  deps: Deps,
+  caller: Caller,
+  { target, supplied, overrides }: SearchRequest & { readonly target: SearchTarget },
+): Promise<DataResponse> {
+  const { version } = deps.schemaOf(target.entity, target.version)
+  const saved = bestMatch(await lookUp(deps, caller, target), version)
+  if (!saved) {
+    const problem = `there is no saved search "${target.name}" for version ${version} of the entity "${target.entity}"`
+    throw new ServiceError('rest-crud:SavedSearchError', problem)
+  }
+  const values = parameterValues(saved['parameters'], supplied)
+  const body = { ...findRequest(saved, values, deps), ...rangeOf(saved, overrides), ...overrides }
+  return await find(deps, caller, readFind(body, { ...target, version }, deps.limits))
+}
+
+/** The saved searches of one entity, as far as the caller may read them. */
+export async function searches(
+  deps: Deps,
+  caller: Caller,
+  { target, overrides }: { readonly target: Target; readonly overrides: JsonObject },
+): Promise<DataResponse> {
+  const query = { field: 'entity', op: '=', rvalue: target.entity }
+  const body = { query, projection: EVERYTHING, sort: { name: '$asc' }, ...overrides }
+  return await find(deps, caller, readFind(body, savedSearchesFor(target), deps.limits))
+}
+
+async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise<readonly JsonObject[]> {
+  const query = {
+    $and: [
+      { field: 'name', op: '=', rvalue: target.name },
+      { field: 'entity', op: '=', rvalue: target.entity },
+    ],
+  }
+  const request = readFind({ query, projection: EVERYTHING }, savedSearchesFor(target), deps.limits)
+  const { processed = [] } = await find(deps, caller, request)
+  return processed.map((text) => parseTrusted(text) as JsonObject)
+}
+
+/** The lookup is part of the request: the same clock, the same caller. */
+function savedSearchesFor({ hangUp, work, chargedTo, offload }: Target): Target {
+  return {
+    entity: SAVED_SEARCH,
+    ...(hangUp && { hangUp }),
+    ...(work && { work }),
+    ...(chargedTo !== undefined && { chargedTo }),
+    ...(offload && { offload }),
+  }
+}
+
+/** The most exact one wins: the version itself, then `1.0`, then `1`, then any version; of equals the least `_id`. */
+function bestMatch(found: readonly JsonObject[], version: string): JsonObject | undefined {
+  const steps = version.split('.')
+  const wanted = steps.map((_, i) => steps.slice(0, steps.length - i).join('.'))
+  for (const each of [...wanted, null]) {
+    const match = found.find((saved) => versionsOf(saved).includes(each))
+    if (match) return match
+  }
+  return undefined
+}
+
+/** Null stands for every version, and so does no version at all. */
+function versionsOf({ versions }: JsonObject): readonly Json[] {
+  return isArray(versions) && versions.length > 0 ? versions : [null]
+}
+
+function findRequest(saved: JsonObject, values: Values, { limits }: Deps): JsonObject {
+  const part = (name: Part): Json => bind(readPart(saved[name] ?? null, name, limits), values)
+  const query = part('query')
+  // Without this, a search that lost its query would find everything.
+  if (query === null) throw new ServiceError('query-api:InvalidQuery', 'the saved search has no query')
+  const projection = part('projection')
+  const isEmpty = projection === null || (isArray(projection) && projection.length === 0)
+  return { query, projection: isEmpty ? EVERYTHING : projection, sort: part('sort') }
+}
+
+/** Each end that the caller gives replaces the stored one; a number of results replaces the stored last one. */
+function rangeOf({ range }: JsonObject, { maxResults }: JsonObject): JsonObject {
+  const [from = null, to = null] = isArray(range) ? range : []
+  return { from, to: maxResults === undefined ? to : null }
+}
+
+const EVERYTHING: JsonObject = { field: '*', include: true, recursive: true }

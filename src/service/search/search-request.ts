@@ -1,0 +1,47 @@
+/** The edge of saved searches: which values the caller supplies, and what of the search they replace. */
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
+import type { Values } from './bind-parameters.ts'
+import { readSimpleRequest } from '../request/query-parameters.ts'
+
+export interface SearchRequest {
+  readonly supplied: Values
+  /** Keys of a find request that take the place of the stored ones. */
+  readonly overrides: JsonObject
+}
+
+/** GET: whatever is not an override is a value. */
+export function readSimpleSearch(parameters: URLSearchParams): SearchRequest {
+  const supplied = new Map<string, Json>()
+  const overrides = new URLSearchParams()
+  for (const [name, value] of parameters) {
+    if (OVERRIDES.has(name)) overrides.append(name, value)
+    else if (supplied.has(name)) throw invalid(`the parameter "${name}" stands twice`)
+    else if (value.includes('\0')) throw invalid(`the parameter "${name}" holds a NUL character`)
+    else supplied.set(name, value)
+  }
+  return { supplied, overrides: readOverrides(overrides) }
+}
+
+/** POST: the body holds the values, the address the overrides. */
+export function readSearch(body: Json | undefined, parameters: URLSearchParams): SearchRequest {
+  const values = body ?? {}
+  if (!isObject(values)) throw invalid('the body must be a JSON object: parameter to value')
+  return { supplied: new Map(Object.entries(values)), overrides: readOverrides(parameters) }
+}
+
+export function readOverrides(parameters: URLSearchParams): JsonObject {
+  const unknown = [...parameters.keys()].find((name) => !OVERRIDES.has(name))
+  if (unknown !== undefined) {
+    throw invalid(`there is no parameter "${unknown}"; known are P, S, from, to, maxResults`)
+  }
+  const { projection = null, ...others } = readSimpleRequest(parameters)
+  const hasProjection = (parameters.get('P') ?? parameters.get('p') ?? '').trim() !== ''
+  return hasProjection ? { projection, ...others } : others
+}
+
+const OVERRIDES = new Set(['P', 'p', 'S', 's', 'from', 'to', 'maxResults'])
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message)
+}

@@ -1,0 +1,175 @@
+/** Sends events to the sinks of each datasource, for as long as the service is open. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '../../base/errors.ts'
+import { type SinkDefinition, printDefinition } from '../../sinks/definition.ts'
+import { startDeliverer } from '../../sinks/delivery/deliverer.ts'
+import type { Overview } from '../../sinks/delivery/delivery-state.ts'
+import type { Observer } from '../../sinks/observer.ts'
+import type { See } from '../../sinks/delivery/sink-run.ts'
+import { openNats } from '../../sinks/nats/nats.ts'
+import type { Transport } from '../../sinks/transport.ts'
+import { openWebhook } from '../../sinks/webhook.ts'
+import type { Store } from '../../store/store.ts'
+import type { Deps } from '../deps.ts'
+import { type Knowing, untilKnown } from '../events/known-entities.ts'
+import { eventFor } from '../events/view.ts'
+import type { SinkPlaces } from './sink-datasources.ts'
+import type { EventSettings, PlacedSink } from './sink-settings.ts'
+import { createSink, replaceSink } from './sinks.ts'
+
+export interface DeliveryDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' | 'onInternalError'> {
+  readonly stores: ReadonlyMap<string, Store>
+  readonly places: SinkPlaces
+  readonly settings: EventSettings
+  /** Whether the metadata in use are those that the store has. */
+  readonly isInStep: () => Promise<boolean>
+  /** Told for metrics. */
+  readonly sinkMeter?: SinkMeter
+}
+
+/** What becomes of deliveries, in numbers. */
+export interface SinkMeter {
+  delivered(sink: string, seconds: number): void
+  failed(sink: string): void
+  state(sink: string, state: SinkState): void
+  /** Another process tells of it from here on, or nobody. */
+  left(sink: string): void
+}
+
+export interface SinkState {
+  /** Events that it did not take yet, or that were not looked at yet: these may be for others. */
+  readonly depth: number
+  /** When the oldest event happened that it did not take yet; milliseconds since 1970. */
+  readonly oldestAt: number | undefined
+  readonly dead: number
+}
+
+export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
+  const started = new AsyncDisposableStack()
+  for (const store of deps.stores.values()) {
+    const deliverer = startDeliverer({
+      store: store.sinks,
+      readEvents: (request) => store.readEvents(request, { timeLimitMs: deps.limits.queryTimeMs }),
+      see: seeing(deps),
+      openTransport: (definition) => openTransport(definition, deps.settings),
+      observer: observing(deps, store),
+      now: () => deps.now().getTime(),
+      // nobody else has the file, so nobody waits for the end of it
+      ...(store.kind === 'sqlite' && { ttlMs: 60_000 }),
+    })
+    started.use(deliverer)
+    store.onEvents(() => deliverer.wake())
+  }
+  started.use(makeConfigured(deps))
+  return started
+}
+
+function openTransport(
+  definition: SinkDefinition,
+  { allowPrivateAddresses = false }: EventSettings,
+): Transport {
+  const { kind, name } = definition
+  if (kind === 'webhook') return openWebhook(definition, { allowPrivateAddresses })
+  if (kind === 'nats') return openNats(definition, { allowPrivateAddresses })
+  // a later version may have made it; the rest of it may be secret
+  throw new Error(`the sink ${String(name)} is of a kind that cannot be delivered to here`)
+}
+
+/** An entity or version that is not known may be one that another process defined a moment ago, and no reason to drop. */
+export function seeing(knowing: Knowing): See {
+  return async (kept, caller) => {
+    await untilKnown(knowing, [kept])
+    const event = eventFor(knowing, kept, caller)
+    return event && { ...event }
+  }
+}
+
+/** What fails every second is told of once a minute. */
+const QUIET_MS = 60_000
+const MOST_TOLD = 100
+
+function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Store): Observer {
+  const toldAt = new Map<string, number>()
+  const error: Observer['error'] = (problem, sink) => {
+    // a store out of reach shows in the answers
+    if (problem instanceof ServiceError && problem.code === 'crud:Unavailable') return
+    const what = `${sink ?? ''} ${String(problem)}`
+    if (performance.now() - (toldAt.get(what) ?? -Infinity) < QUIET_MS) return
+    if (toldAt.size >= MOST_TOLD) toldAt.clear()
+    toldAt.set(what, performance.now())
+    onInternalError(
+      sink === undefined ? problem : new Error(`delivering to ${sink} failed`, { cause: problem }),
+    )
+  }
+  if (!sinkMeter) return { error }
+  const delivering = new Set<string>()
+  const tell = async (sink: string, { position, undelivered, oldestAt, dead }: Overview): Promise<void> => {
+    const { last } = await store.eventBounds()
+    const depth = Math.max(undelivered, last - position)
+    if (delivering.has(sink)) sinkMeter.state(sink, { depth, oldestAt, dead })
+  }
+  return {
+    error,
+    delivered: (sink, seconds) => sinkMeter.delivered(sink, seconds),
+    failed: (sink) => sinkMeter.failed(sink),
+    state: (sink, overview) => {
+      delivering.add(sink)
+      tell(sink, overview).catch(error)
+    },
+    left: (sink) => {
+      delivering.delete(sink)
+      sinkMeter.left(sink)
+    },
+  }
+}
+
+const RETRY_MS = 1_000
+
+/** Tried until it is done: the store may be out of reach, and an entity that says where may be defined later. */
+function makeConfigured({
+  places,
+  settings: { sinks = [] },
+  onInternalError,
+}: DeliveryDeps): AsyncDisposable {
+  const ending = new AbortController()
+  const make = async (sink: PlacedSink): Promise<void> => {
+    for (let told = ''; !ending.signal.aborted;) {
+      try {
+        await ensureSink(places, sink)
+        return
+      } catch (error) {
+        if (String(error) !== told) onInternalError(error)
+        told = String(error)
+        await sleep(RETRY_MS, undefined, { signal: ending.signal }).catch(() => undefined)
+      }
+    }
+  }
+  const made = Promise.all(sinks.map(make))
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort()
+      await made
+    },
+  }
+}
+
+async function ensureSink(places: SinkPlaces, sink: PlacedSink): Promise<void> {
+  const found = await places.find(sink.definition.name)
+  if (!found) return await createSink(places, sink).catch(unlessOvertaken)
+  if (found.record.definition === printDefinition(sink.definition)) return
+  await replaceSink(places, found, sink)
+}
+
+/** Where several processes start at once, one of them makes it. */
+function unlessOvertaken(error: unknown): void {
+  if (!(error instanceof ServiceError && error.code === 'crud:DuplicateSink')) throw error
+}
+
+/** The number up to which sinks were told; undefined where there is none. */
+export async function toldUpTo(
+  { sinks }: Pick<Store, 'sinks'>,
+  { areDisabledCounted }: { readonly areDisabledCounted: boolean },
+): Promise<number | undefined> {
+  const counted = (await sinks.list()).filter(({ progress }) => areDisabledCounted || !progress.isDisabled)
+  return counted.length === 0 ? undefined : Math.min(...counted.map(({ progress }) => progress.position))
+}

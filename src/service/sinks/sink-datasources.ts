@@ -1,0 +1,68 @@
+/** Which datasource a sink belongs to: it is told the events of one, and its name is its own among all. */
+import { ServiceError } from '../../base/errors.ts'
+import type { EventStore } from '../../store/events.ts'
+import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
+import type { PlacedSink } from './sink-settings.ts'
+
+/** A datasource, as far as sinks are concerned. */
+export interface SinkPlace {
+  readonly datasource: string
+  readonly store: Pick<EventStore, 'eventBounds'> & { readonly sinks: SinkStore }
+}
+
+export interface FoundSink extends SinkPlace {
+  readonly record: SinkRecord
+}
+
+export interface SinkPlaces {
+  /** Where a sink like this belongs. */
+  placeOf(sink: PlacedSink): SinkPlace
+  find(name: string): Promise<FoundSink | undefined>
+  /** In the order of their names. */
+  list(): Promise<readonly FoundSink[]>
+}
+
+interface PlacesOptions {
+  /** By name, the default one first. */
+  readonly stores: ReadonlyMap<string, SinkPlace['store']>
+  /** Throws where there is no such entity. */
+  readonly datasourceOf: (entity: string) => string
+}
+
+export function createSinkPlaces({ stores, datasourceOf }: PlacesOptions): SinkPlaces {
+  const [first] = stores.keys()
+  const datasourceFor = ({ definition, datasource }: PlacedSink): string => {
+    const { entity } = definition.filter
+    // where there is only one there is no question, and the entity may be defined later
+    if (entity === undefined || stores.size === 1) return datasource ?? first!
+    const ofEntity = datasourceOf(entity)
+    if (datasource === undefined || datasource === ofEntity) return ofEntity
+    throw invalid('"datasource" must be that of the entity, or be left out')
+  }
+  return {
+    placeOf(sink) {
+      const datasource = datasourceFor(sink)
+      const store = stores.get(datasource)
+      if (store) return { datasource, store }
+      throw invalid(`"datasource" must be one of ${[...stores.keys()].join(', ')}`)
+    },
+    async find(name) {
+      for (const [datasource, store] of stores) {
+        const record = await store.sinks.read(name)
+        if (record) return { datasource, store, record }
+      }
+      return undefined
+    },
+    async list() {
+      const found = [...stores].map(async ([datasource, store]) => {
+        const records = await store.sinks.list()
+        return records.map((record): FoundSink => ({ datasource, store, record }))
+      })
+      return (await Promise.all(found)).flat().sort((a, b) => (a.record.name < b.record.name ? -1 : 1))
+    },
+  }
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message, { at: '/datasource' })
+}

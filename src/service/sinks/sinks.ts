@@ -1,0 +1,96 @@
+/** Sinks: who is told of events. To make one is to decide who sees what, so all of it needs a permission. */
+import { type Caller, requirePermission } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import { parseDefinition, printDefinition } from '../../sinks/definition.ts'
+import { type DeadLetterDeps, deadLetters } from './dead-letters.ts'
+import type { SinkService } from '../service.ts'
+import type { FoundSink, SinkPlaces } from './sink-datasources.ts'
+import { type EventSettings, type PlacedSink, readSink, showSink } from './sink-settings.ts'
+
+export interface SinkDeps extends DeadLetterDeps {
+  readonly places: SinkPlaces
+  readonly settings: EventSettings
+}
+
+export function sinkService(deps: SinkDeps): SinkService {
+  const { places, settings } = deps
+  const { allowPrivateAddresses = false, sinks = [] } = settings
+  const configured = new Set(sinks.map(({ definition }) => definition.name))
+  const dead = deadLetters(deps)
+
+  const found = async (caller: Caller, name: string): Promise<FoundSink> => {
+    requirePermission(caller, 'events.manage')
+    const sink = await places.find(name)
+    if (sink) return sink
+    throw new ServiceError('crud:UnknownSink', 'there is no sink of this name')
+  }
+  const changeable = async (caller: Caller, name: string): Promise<FoundSink> => {
+    const sink = await found(caller, name)
+    if (!configured.has(name)) return sink
+    throw new ServiceError('crud:ConfiguredSink', 'this sink stands in the configuration: change it there')
+  }
+  const shown = (sink: FoundSink): JsonObject => show(sink, configured.has(sink.record.name))
+  const current = async (caller: Caller, name: string): Promise<Json> => shown(await found(caller, name))
+
+  return {
+    async create(caller, body) {
+      requirePermission(caller, 'events.manage')
+      const sink = readSink(body, { allowPrivateAddresses })
+      await createSink(places, sink)
+      return await current(caller, sink.definition.name)
+    },
+    async list(caller) {
+      requirePermission(caller, 'events.manage')
+      return { sinks: (await places.list()).map(shown) }
+    },
+    get: current,
+    async replace(caller, name, body) {
+      const sink = await changeable(caller, name)
+      const replaced = parseDefinition(sink.record.definition)
+      await replaceSink(places, sink, readSink(body, { allowPrivateAddresses, replaced }))
+      return await current(caller, name)
+    },
+    async remove(caller, name) {
+      const { store } = await changeable(caller, name)
+      return { removed: await store.sinks.remove(name) }
+    },
+    dead: async (caller, name, parameters) => await dead.list(await found(caller, name), parameters),
+    inspect: async (caller, name, eventId) => await dead.inspect(await found(caller, name), eventId),
+    redrive: async (caller, name, eventId) => await dead.redrive(await found(caller, name), eventId),
+    discard: async (caller, name, eventId) => await dead.discard(await found(caller, name), eventId),
+  }
+}
+
+/** It is told what happens from now on. */
+export async function createSink(places: SinkPlaces, sink: PlacedSink): Promise<void> {
+  const { name } = sink.definition
+  const { store } = places.placeOf(sink)
+  const isTaken = (await places.find(name)) !== undefined
+  const { last: position } = await store.eventBounds()
+  const made = { name, definition: printDefinition(sink.definition), position }
+  if (!isTaken && (await store.sinks.create(made))) return
+  throw new ServiceError('crud:DuplicateSink', 'there is a sink of this name')
+}
+
+/** It keeps its place in the order of events, so it stays with the datasource whose order that is. */
+export async function replaceSink(places: SinkPlaces, old: FoundSink, sink: PlacedSink): Promise<void> {
+  if (places.placeOf(sink).datasource !== old.datasource) {
+    const way = 'remove it and make it anew'
+    throw new ServiceError('crud:InvalidRequest', `a sink cannot go to another datasource; ${way}`)
+  }
+  const isReplaced = await old.store.sinks.replace(old.record.name, printDefinition(sink.definition))
+  if (!isReplaced) throw new ServiceError('crud:UnknownSink', 'there is no sink of this name')
+}
+
+function show({ datasource, record }: FoundSink, isConfigured: boolean): JsonObject {
+  const { position, isDisabled, failures, retryAt } = record.progress
+  return {
+    ...showSink({ definition: parseDefinition(record.definition), datasource }),
+    configured: isConfigured,
+    status: isDisabled ? 'disabled' : failures > 0 ? 'failing' : 'active',
+    position,
+    failures,
+    ...(!isDisabled && retryAt > 0 && failures > 0 && { retryAt: new Date(retryAt).toISOString() }),
+  }
+}

@@ -1,0 +1,68 @@
+/** What a new document holds, or is, though its sender may not insert that; and which paths a refusal names. */
+import { holds } from '../../access/conditions.ts'
+import type { WriteSight } from '../../access/requests.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import type { Prepared } from '../../schema/document.ts'
+import { type FaultBudget, addFault, startFaults } from '../../schema/faults.ts'
+import type { Field } from '../../schema/field.ts'
+
+/** All that is wrong with a new document: its faults, and what its sender may not insert. */
+export function faultsOfNew(
+  prepared: Prepared,
+  { mayInsert, insertRules }: WriteSight,
+  budget: FaultBudget,
+): readonly ServiceError[] {
+  const { document, faults: told } = prepared
+  const faults = startFaults(budget, [...told])
+  for (const path of deniedIn(prepared, mayInsert)) {
+    if (faults.isFull) break
+    addFault(
+      faults,
+      new ServiceError('crud:insert:NoFieldAccess', `you may not insert "${path}"`, { context: path }),
+    )
+  }
+  // Whether the document as a whole may be inserted is asked of sound ones.
+  if (told.length === 0 && !holds(insertRules, document)) {
+    addFault(faults, new ServiceError('crud:NoAccess', 'you may not insert a document such as this one'))
+  }
+  budget.left -= faults.told.length - told.length
+  return faults.told
+}
+
+/** A denied container stands for everything below it, which comes directly after it. */
+function* deniedIn({ given, document }: Prepared, mayInsert: WriteSight['mayInsert']): Generator<string> {
+  const isDenied = decidedOnce(document, mayInsert)
+  let above = '.'
+  for (const [path, field] of given) {
+    if (path.startsWith(above) || !isDenied(field)) continue
+    yield path
+    above = `${path}.`
+  }
+}
+
+/** A rule may have to look at all of the document, and decides alike for every value of a field. */
+export function decidedOnce(
+  document: JsonObject,
+  may: (field: Field, document: JsonObject) => boolean,
+): (field: Field) => boolean {
+  const decisions = new Map<Field, boolean>()
+  return (field) => {
+    const known = decisions.get(field)
+    if (known !== undefined) return known
+    const isDenied = !may(field, document)
+    decisions.set(field, isDenied)
+    return isDenied
+  }
+}
+
+/** The first few by name, the others by number; of a great many not all are known. */
+export function listPaths(paths: readonly string[]): string {
+  const named = paths.slice(0, MAX_NAMED).map((path) => `"${path}"`)
+  const others = paths.length - named.length
+  if (others === 0) return named.join(', ')
+  return `${named.join(', ')} and ${others < MAX_COUNTED ? others : `at least ${MAX_COUNTED}`} more`
+}
+
+const MAX_NAMED = 10
+const MAX_COUNTED = 900

@@ -1,0 +1,55 @@
+/** Generate: values from a field's generator, without storing anything. */
+import { authorizeGenerate } from '../../access/authorize.ts'
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, isObject } from '../../base/json/json.ts'
+import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
+import type { Deps } from '../deps.ts'
+import { readEnvelope } from '../request/request.ts'
+import { type DataResponse, complete } from '../response.ts'
+import type { Target } from '../service.ts'
+import { generateValues } from './generated-values.ts'
+
+interface GenerateRequest extends Target {
+  readonly field: string
+  readonly count: number
+}
+
+const MAX_GENERATED = 10_000
+
+export async function generate(deps: Deps, caller: Caller, request: GenerateRequest): Promise<DataResponse> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  const { field } = authorizeGenerate(schema, caller, () =>
+    resolveField({ path: request.field, at: '/field' }, rootScope(schema)),
+  )
+  if (field.kind !== 'simple') {
+    throw new ServiceError(
+      'crud:InvalidRequest',
+      `"${request.field}" is no simple field, so it has no generator`,
+    )
+  }
+  if (request.count < 1 || request.count > MAX_GENERATED) {
+    throw new ServiceError('crud:InvalidRequest', `"n" must be between 1 and ${MAX_GENERATED}`)
+  }
+  const values = await generateValues(deps, schema, { field, count: request.count })
+  return complete(schema, { processed: values.map((value) => JSON.stringify(value)) })
+}
+
+/** `{entity, entityVersion?, field, n?}`, as generate is asked inside a bulk; keys of other operations are tolerated. */
+export function readGenerate(body: Json, target: Target): GenerateRequest {
+  const { field, n, ...envelope } = isObject(body) ? body : {}
+  readEnvelope(envelope, target)
+  if (typeof field !== 'string') {
+    throw new ServiceError('crud:InvalidRequest', '"field" must be a string', { at: '/field' })
+  }
+  const isCount = n === undefined || n === null || typeof n === 'number'
+  if (!isCount) throw new ServiceError('crud:InvalidRequest', '"n" must be an integer', { at: '/n' })
+  return { ...target, field, count: readCount(n === undefined || n === null ? undefined : String(n)) }
+}
+
+/** `n` of a query string; absent means one. */
+export function readCount(n: string | undefined): number {
+  if (n === undefined) return 1
+  if (/^\d{1,9}$/.test(n)) return Number(n)
+  throw new ServiceError('crud:InvalidRequest', `"n" must be an integer between 1 and ${MAX_GENERATED}`)
+}

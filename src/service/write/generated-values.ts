@@ -1,0 +1,81 @@
+/** Values that the service makes: identifiers, times, and numbers from sequences. */
+import { randomUUID } from 'node:crypto'
+import { type Json, numberFrom } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
+import { uuidV7 } from '../../base/uuid.ts'
+import { printDate } from '../../schema/date.ts'
+import { type Sources, prepareDocument } from '../../schema/document.ts'
+import { type FaultBudget, faultBudget } from '../../schema/faults.ts'
+import type { Sequence, SimpleField } from '../../schema/field.ts'
+import { type Schema, allFields } from '../../schema/schema.ts'
+import type { Deps } from '../deps.ts'
+
+/** Sources for documents about to be prepared. Their sequence values are drawn beforehand, all in one go. */
+export async function sourcesFor(deps: Deps, schema: Schema, data: readonly Json[]): Promise<Sources> {
+  const drawn = new Map<string, Iterator<bigint>>()
+  if (drawsSequences(schema)) {
+    for (const { sequence, count } of neededValues(deps, schema, data)) {
+      const values = await deps.storeOf(schema).nextValues(sequence, count)
+      drawn.set(sequence.name, values.values())
+    }
+  }
+  return drawingSources(deps, (sequence) => drawn.get(sequence.name)!.next().value!)
+}
+
+/** As many values as asked for; none when the field has no generator. */
+export async function generateValues(
+  deps: Deps,
+  schema: Schema,
+  { field, count }: { readonly field: SimpleField; readonly count: number },
+): Promise<readonly Json[]> {
+  const { generator } = field
+  if (!generator) return []
+  const drawn =
+    generator.sequence && (await deps.storeOf(schema).nextValues(generator.sequence, count)).values()
+  const { generate } = drawingSources(deps, () => drawn!.next().value!)
+  return Array.from({ length: count }, () => generate(field))
+}
+
+/** Sources that draw each sequence value when it is needed. */
+export function drawingSources(
+  deps: Deps,
+  draw: (sequence: Sequence) => bigint,
+  faults: FaultBudget = faultBudget(deps.limits),
+): Sources {
+  return {
+    faults,
+    uuid: () => randomUUID(),
+    id: () => uuidV7(deps.now().getTime()),
+    generate: ({ type, generator }) => {
+      switch (generator!.type) {
+        case 'UUID':
+          return randomUUID()
+        case 'CurrentTime':
+          return printDate(deps.now())
+        case 'IntSequence':
+          return type.cast(numberFrom(String(draw(generator!.sequence!))))!
+      }
+    },
+  }
+}
+
+const drawsSequences = memoized((schema: Schema): boolean =>
+  allFields(schema.root.fields).some((field) => field.kind === 'simple' && field.generator?.sequence),
+)
+
+/** A rehearsal: the documents are prepared once without real numbers, to learn how many each sequence must give. */
+function neededValues(
+  deps: Deps,
+  schema: Schema,
+  data: readonly Json[],
+): Iterable<{ sequence: Sequence; count: number }> {
+  const needed = new Map<string, { sequence: Sequence; count: number }>()
+  const rehearsal = drawingSources(deps, (sequence) => {
+    const entry = needed.get(sequence.name) ?? { sequence, count: 0 }
+    entry.count++
+    needed.set(sequence.name, entry)
+    return 0n
+  })
+  for (const sent of data) prepareDocument(schema, sent, rehearsal)
+  return needed.values()
+}

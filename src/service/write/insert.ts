@@ -1,0 +1,104 @@
+/** Insert: documents are made ready one by one, the sound ones commit together, the others say what is wrong. */
+import { authorizeInsert } from '../../access/authorize.ts'
+import type { AllowedInsert } from '../../access/requests.ts'
+import type { Caller } from '../../access/caller.ts'
+import type { ServiceError } from '../../base/errors.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import { type Work, during, spend } from '../../base/work/work.ts'
+import { resolveProjection } from '../../lang/resolve/resolve.ts'
+import { rootScope } from '../../lang/resolve/scope.ts'
+import type { Outcome } from '../../plan/plan.ts'
+import type { Report } from '../../store/store.ts'
+import { planInsert } from '../../plan/write.ts'
+import { prepareDocument } from '../../schema/document.ts'
+import { faultsOfNew } from './denials.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
+import { createPage } from '../read/page.ts'
+import type { InsertRequest } from '../request/request.ts'
+import type { DataResponse } from '../response.ts'
+import { type Tally, createTally } from './write-result.ts'
+import { watched } from './outbox-entries.ts'
+import { sourcesFor } from './generated-values.ts'
+
+export async function insert(deps: Deps, caller: Caller, request: InsertRequest): Promise<DataResponse> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  const projection = resolveProjection(request.projection, rootScope(schema))
+  const allowed = authorizeInsert({ schema, projection, atomic: request.atomic }, caller)
+  const work = workOf(deps, request)
+  const drafts = await prepareAll(deps, request.data, { allowed, work })
+  const { write, ...remaining } = planInsert(
+    allowed,
+    drafts.filter(isSound).map(({ document }) => document),
+  )
+  const start = (): Tally => {
+    const page = createPage(allowed, remaining, pageBounds(deps, work))
+    return createTally({ operation: 'insert', schema, page, range: request.range })
+  }
+  const isHopeless = write.atomic && !drafts.every(isSound)
+  if (isHopeless || write.documents.length === 0) {
+    const tally = start()
+    for (const draft of drafts) tally.add(refusal(draft), draft.sent)
+    return tally.respond(!isHopeless)
+  }
+  let tally: Tally | undefined
+  let told!: ReturnType<typeof inOrder>
+  const begin = (): Report => {
+    tally?.release()
+    tally = start()
+    told = inOrder(drafts, tally.add)
+    return told.report
+  }
+  const isCommitted = await deps
+    .storeOf(schema)
+    .write(watched(write, schema, { deps, caller, work }), begin, boundsOf(work, request))
+  told.finish()
+  return tally!.respond(isCommitted)
+}
+
+interface Draft {
+  readonly sent: Json
+  readonly document: JsonObject
+  readonly faults: readonly ServiceError[]
+}
+
+async function prepareAll(
+  deps: Deps,
+  data: readonly Json[],
+  { allowed, work }: { readonly allowed: AllowedInsert; readonly work: Work },
+): Promise<readonly Draft[]> {
+  const sources = await sourcesFor(deps, allowed.schema, data)
+  return during(work, () =>
+    data.map((sent) => {
+      spend(STEPS_PER_DOCUMENT)
+      const prepared = prepareDocument(allowed.schema, sent, sources)
+      return { sent, document: prepared.document, faults: faultsOfNew(prepared, allowed, sources.faults) }
+    }),
+  )
+}
+
+/** A small document takes a few microseconds to check. */
+const STEPS_PER_DOCUMENT = 50
+
+function isSound({ faults }: Draft): boolean {
+  return faults.length === 0
+}
+
+function refusal({ faults }: Draft): Outcome {
+  return { kind: 'refused', faults }
+}
+
+/** The store reports on the sound documents only; the others are told of where they stood. */
+function inOrder(drafts: readonly Draft[], add: (outcome: Outcome, data: Json) => void) {
+  let next = 0
+  const passFaulty = (): void => {
+    for (; next < drafts.length && !isSound(drafts[next]!); next++)
+      add(refusal(drafts[next]!), drafts[next]!.sent)
+  }
+  return {
+    report: (outcome: Outcome): void => {
+      passFaulty()
+      add(outcome, drafts[next++]!.sent)
+    },
+    finish: passFaulty,
+  }
+}

@@ -1,0 +1,66 @@
+/** What those who watch an entity are to be told of a change, worked out while it is made. */
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../access/caller.ts'
+import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
+import { type Work, during } from '../../base/work/work.ts'
+import { makeEvent } from '../../events/make-event.ts'
+import { type Hook, printHook } from '../../metadata/documents/hooks.ts'
+import type { Notice, Tell, WatchedChange, WritePlan } from '../../plan/plan.ts'
+import type { Schema } from '../../schema/schema.ts'
+import type { Deps } from '../deps.ts'
+
+/** The plan of a write, with who writes, and what is told of it where somebody watches. */
+export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, caller, work }: Telling): P {
+  const hooks = deps.hooksOf(schema.entity)
+  const { principal } = caller
+  if (hooks.length === 0) return { ...plan, principal }
+  const tell = tellerFor(hooks, schema, { deps, caller })
+  return { ...plan, principal, tell: (change) => during(work, () => tell(change)) }
+}
+
+interface Telling {
+  readonly deps: Pick<Deps, 'hooksOf' | 'now'>
+  readonly caller: Caller
+  readonly work: Work
+}
+
+function tellerFor(
+  hooks: readonly Hook[],
+  schema: Schema,
+  { deps, caller }: Pick<Telling, 'deps' | 'caller'>,
+): Tell {
+  return (change) => {
+    const watching = hooks.filter(({ actions }) => actions.includes(change.operation))
+    if (watching.length === 0) return []
+    const now = deps.now()
+    const { principal } = caller
+    const date = now.toISOString()
+    const happening = { id: '', operation: change.operation, principal, date, ...statesOf(change) }
+    return watching
+      .filter((hook) => makeEvent(happening, { hook, schema }) !== undefined)
+      .map((hook): Notice => {
+        const head = { entityVersion: schema.version, principal, date }
+        const details = `${JSON.stringify(head).slice(0, -1)},"hook":${textOf(hook)}}`
+        const { entity } = schema
+        return {
+          id: randomUUID(),
+          entity,
+          hook: hook.name,
+          operation: change.operation,
+          at: now.getTime(),
+          details,
+        }
+      })
+  }
+}
+
+/** As it was when the change was made: readers are told by that, whatever became of it. */
+const textOf = memoized((hook: Hook) => JSON.stringify(printHook(hook)))
+
+function statesOf(change: WatchedChange): { readonly before?: JsonObject; readonly after?: JsonObject } {
+  return {
+    ...('before' in change && { before: parseTrusted(change.before.text) as JsonObject }),
+    ...('after' in change && { after: change.after }),
+  }
+}

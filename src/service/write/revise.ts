@@ -1,0 +1,107 @@
+/** A new state for a document that is stored: what update and save share once they know what it should become. */
+import { holds } from '../../access/conditions.ts'
+import type { Sight, WriteSight } from '../../access/requests.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, parseTrusted, sameJson } from '../../base/json/json.ts'
+import type { Change, StoredDocument } from '../../plan/plan.ts'
+import { changedFields } from '../../schema/changes.ts'
+import { type Sources, prepareDocument } from '../../schema/document.ts'
+import type { Field } from '../../schema/field.ts'
+import { knownPart } from '../../schema/known.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { decidedOnce, listPaths } from './denials.ts'
+import { type Freshness, freshnessBy } from '../document-version.ts'
+
+interface Revision {
+  readonly schema: Schema
+  readonly before: JsonObject
+  readonly after: JsonObject
+  /** What the caller saw of the document before. */
+  readonly sight: Sight
+  /** Named though out of sight: judged by that, never by whether their value differs. */
+  readonly hiddenNamed: ReadonlyMap<string, Field>
+}
+
+/** Which state of a document the caller means, by the versions that they may know of it. */
+export function freshnessFor(
+  listed: readonly string[] | undefined,
+  { schema, sight, sightOf }: WriteSight,
+  secret: string,
+): Freshness {
+  const freshness = (showsId: boolean): Freshness =>
+    freshnessBy(listed, { entity: schema.entity, showsId, secret })
+  if (!listed || !sightOf) return freshness(sight.showsId)
+  const [named, marked] = [true, false].map(freshness)
+  return (stored) => (sightOf(documentIn(stored)).showsId ? named! : marked!)(stored)
+}
+
+export function documentIn({ text }: StoredDocument): JsonObject {
+  return parseTrusted(text) as JsonObject
+}
+
+/** Whether a field out of sight was named that the caller may not change: settled before its value plays any part. */
+export function hiddenDenial(
+  { hiddenNamed, before }: Pick<Revision, 'hiddenNamed' | 'before'>,
+  { mayUpdate }: WriteSight,
+): ServiceError | undefined {
+  if (hiddenNamed.size === 0) return undefined
+  const isDenied = decidedOnce(before, mayUpdate)
+  const denied = [...hiddenNamed].filter(([, field]) => isDenied(field)).map(([path]) => path)
+  return denied.length > 0 ? denial(denied) : undefined
+}
+
+export function revise(revision: Revision, allowed: WriteSight, sources: Sources): Change {
+  const { schema, before, after, hiddenNamed } = revision
+  const touched = touchedFields(revision)
+  const denials = deniedAmong(touched, before, allowed)
+  if (denials.length > 0) return { kind: 'refuse', faults: [denial(denials)] }
+  const isSame = (document: JsonObject): boolean => hiddenNamed.size === 0 && looksAlike(document, revision)
+  if (isSame(after)) return { kind: 'keep' }
+  const { document, faults } = prepareDocument(schema, after, sources, true)
+  if (faults.length > 0) return { kind: 'refuse', faults }
+  if (isSame(document)) return { kind: 'keep' }
+  const broken = brokenRules(document, touched, allowed)
+  return broken.length > 0 ? { kind: 'refuse', faults: broken } : { kind: 'write', document }
+}
+
+/** Whether something changed is judged by what the caller sees of it, or else the count would tell of the rest. */
+function looksAlike(document: JsonObject, { schema, before, sight }: Revision): boolean {
+  if (sameJson(before, document)) return true
+  if (!sight.hidesSome && schema.coversCollection) return false
+  const seen = (state: JsonObject): Json => knownPart(state, schema.root, sight.isHidden)
+  return sameJson(seen(before), seen(document))
+}
+
+/** Rules hold before and after: nobody changes a document into one that they could not have changed. */
+function brokenRules(
+  document: JsonObject,
+  touched: readonly Touched[],
+  allowed: WriteSight,
+): readonly ServiceError[] {
+  const denials = deniedAmong(touched, document, allowed)
+  const faults = denials.length > 0 ? [denial(denials)] : []
+  if (holds(allowed.updateRules, document)) return faults
+  return [...faults, new ServiceError('crud:NoAccess', 'you may not change a document into such a one')]
+}
+
+type Touched = readonly [path: string, field: Field]
+
+function touchedFields({ schema, before, after, sight, hiddenNamed }: Revision): readonly Touched[] {
+  const { isHidden } = sight
+  const changed = changedFields(before, after, { fields: schema.root.fields, isHidden })
+  return [...[...changed].filter(([, field]) => !isHidden(field)), ...hiddenNamed]
+}
+
+function deniedAmong(
+  touched: readonly Touched[],
+  document: JsonObject,
+  { mayUpdate }: WriteSight,
+): readonly string[] {
+  const isDenied = decidedOnce(document, mayUpdate)
+  return touched.filter(([, field]) => isDenied(field)).map(([path]) => path)
+}
+
+function denial(paths: readonly string[]): ServiceError {
+  const message = `you may not change ${listPaths(paths)}`
+  return new ServiceError('crud:update:NoFieldAccess', message, { context: paths[0]! })
+}

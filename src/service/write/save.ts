@@ -1,0 +1,133 @@
+/** Save: documents found by their identity are replaced, the others inserted when the caller asks for that. */
+import { type Authorized, authorizeSave } from '../../access/authorize.ts'
+import type { AllowedSave } from '../../access/requests.ts'
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { Json } from '../../base/json/json.ts'
+import { type Work, during, spend } from '../../base/work/work.ts'
+import type { Query } from '../../lang/query.ts'
+import { resolveProjection } from '../../lang/resolve/resolve.ts'
+import { type FieldRef, resolveField, rootScope } from '../../lang/resolve/scope.ts'
+import { candidates } from '../../lang/evaluate/match.ts'
+import type { Change, Draw, SaveItem, StoredDocument } from '../../plan/plan.ts'
+import { planSave } from '../../plan/write.ts'
+import type { Report } from '../../store/store.ts'
+import { carryMembers } from '../../schema/carry.ts'
+import { castDocument, prepareDocument } from '../../schema/document.ts'
+import { type FaultBudget, faultBudget } from '../../schema/faults.ts'
+import { type Field, isReplacedByOmission } from '../../schema/field.ts'
+import type { Freshness } from '../document-version.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
+import { faultsOfNew } from './denials.ts'
+import { createPage } from '../read/page.ts'
+import type { SaveRequest } from '../request/request.ts'
+import type { DataResponse } from '../response.ts'
+import { documentIn, freshnessFor, revise } from './revise.ts'
+import { type Tally, createTally } from './write-result.ts'
+import { watched } from './outbox-entries.ts'
+import { drawingSources } from './generated-values.ts'
+
+export async function save(deps: Deps, caller: Caller, request: SaveRequest): Promise<DataResponse> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  const projection = resolveProjection(request.projection, rootScope(schema))
+  const { upsert, atomic } = request
+  const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
+  const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
+  const work = workOf(deps, request)
+  const budget = faultBudget(deps.limits)
+  const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness, budget, work }))
+  const { write, ...remaining } = planSave(allowed, items)
+  let tally: Tally | undefined
+  const begin = (): Report => {
+    tally?.release()
+    const page = createPage(allowed, remaining, pageBounds(deps, work))
+    tally = createTally({ operation: 'save', schema, page, range: request.range })
+    return (outcome, item) => tally!.add(outcome, request.data[item!]!)
+  }
+  const isCommitted = await deps
+    .storeOf(schema)
+    .write(watched(write, schema, { deps, caller, work }), begin, boundsOf(work, request))
+  return tally!.respond(isCommitted)
+}
+
+interface Saving {
+  readonly deps: Deps
+  readonly allowed: Authorized<AllowedSave>
+  readonly freshness: Freshness
+  readonly work: Work
+  /** What may be told of the faults of all documents. */
+  readonly budget: FaultBudget
+}
+
+const STEPS_PER_DOCUMENT = 50
+
+function itemFor(sent: Json, saving: Saving): SaveItem {
+  const { schema, sight } = saving.allowed
+  if (schema.identity.some(sight.isHidden)) return { change: refuseBlindly }
+  const query = identityQuery(sent, saving.allowed)
+  return {
+    ...(query && { query }),
+    change: (stored, draw) =>
+      during(saving.work, () => {
+        spend(STEPS_PER_DOCUMENT + 2 * (stored?.text.length ?? 0))
+        return stored ? replace(stored, sent, { ...saving, draw }) : create(sent, { ...saving, draw })
+      }),
+  }
+}
+
+/** Whoever may not see what names a document would learn from the answer whether there is one of that name. */
+function refuseBlindly(): Change {
+  const message = 'you may not read what names a document, so you cannot save by it'
+  return { kind: 'refuse', faults: [new ServiceError('crud:NoAccess', message)] }
+}
+
+/** The identity fields, all equal to what was sent; undefined when one is missing or no value of its type. */
+function identityQuery(sent: Json, { schema }: AllowedSave): Query<FieldRef> | undefined {
+  const terms: Query<FieldRef>[] = []
+  for (const { path, type } of schema.identity) {
+    const field = resolveField({ path, at: '/data' }, rootScope(schema))
+    const [given] = candidates({ value: sent }, field)
+    const value = given === undefined || given === null ? undefined : type.cast(given)
+    if (value === undefined) return undefined
+    terms.push({ kind: 'compare', field, op: '$eq', value })
+  }
+  return terms.length === 1 ? terms[0] : { kind: 'and', terms }
+}
+
+type Drawing = Saving & { readonly draw: Draw }
+
+function create(sent: Json, { deps, allowed, draw, budget }: Drawing): Change {
+  if (!allowed.upsert) {
+    const message = 'no document has this identity; send "upsert": true to insert new ones'
+    return { kind: 'refuse', faults: [new ServiceError('store-crud:SaveError', message)] }
+  }
+  const prepared = prepareDocument(allowed.schema, sent, drawingSources(deps, draw, budget))
+  const faults = faultsOfNew(prepared, allowed, budget)
+  return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
+}
+
+/** What is out of sight or of another version is carried over first; only then anything is made, missed or compared. */
+function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
+  const { deps, allowed, freshness, draw, budget } = drawing
+  const state = freshness(stored)
+  if (state === 'unlisted') return { kind: 'skip' }
+  if (state !== 'current') return { kind: 'refuse', faults: [state] }
+  const { schema } = allowed
+  const { document, faults, given } = castDocument(schema, sent, budget)
+  if (faults.length > 0) return { kind: 'refuse', faults }
+  const before = documentIn(stored)
+  const sight = allowed.sightOf?.(before) ?? allowed.sight
+  const { isHidden } = sight
+  // `_id` is the stored one, also when the document was found by another identity.
+  const named = { ...document, _id: before['_id']! }
+  // Left out, a value that the service makes would be made anew, which is a change that not everybody may make.
+  const isCarried = (field: Field): boolean =>
+    isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
+  const after = carryMembers(before, named, schema.root.fields, isCarried)
+  const hiddenNamed = hiddenAmong(given, isHidden)
+  return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw, budget))
+}
+
+function hiddenAmong(given: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {
+  return new Map([...given].filter(([, field]) => isHidden(field)))
+}

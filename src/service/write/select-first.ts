@@ -1,0 +1,27 @@
+/** Writes that select by what references join: which documents they mean is settled before anything is written. */
+import { type Json, type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import { type Query, allOf, conjunctsOf } from '../../lang/query.ts'
+import { relatedIn } from '../../lang/resolve/related-in.ts'
+import { type FieldRef, resolveField, rootScope } from '../../lang/resolve/scope.ts'
+import type { DeletePlan, UpdatePlan } from '../../plan/plan.ts'
+import type { Schema } from '../../schema/schema.ts'
+import type { Reading } from '../read/read-context.ts'
+import { documentsMatching } from '../read/embed/remote-joins.ts'
+
+/** What the query asks of the documents themselves is asked of their newest state all the same. */
+export async function selectFirst<P extends UpdatePlan | DeletePlan>(
+  plan: P,
+  schema: Schema,
+  reading: Reading,
+): Promise<P> {
+  if (!leadsAway(plan.query)) return plan
+  const own = conjunctsOf(plan.query).filter((term) => !leadsAway(term))
+  const documents = await documentsMatching(schema, { query: plan.query, sort: [] }, reading)
+  const values = documents.map(({ text }): Json => (parseTrusted(text) as JsonObject)['_id']!)
+  const field = resolveField({ path: '_id', at: '' }, rootScope(schema))
+  return { ...plan, query: allOf([...own, { kind: 'in', field, negated: false, values }]) }
+}
+
+function leadsAway(query: Query<FieldRef>): boolean {
+  return !relatedIn(query).next().done
+}

@@ -1,0 +1,128 @@
+/** Update: every document that matches, in its newest state, is changed by the expression, checked and written. */
+import { type Authorized, authorizeUpdate } from '../../access/authorize.ts'
+import type { AllowedChange, Sight } from '../../access/requests.ts'
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isNumber, parseTrusted } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
+import { during, spend } from '../../base/work/work.ts'
+import { compileUpdate } from '../../lang/evaluate/apply.ts'
+import { resolveUpdate } from '../../lang/resolve/resolve-update.ts'
+import { resolveProjection } from '../../lang/resolve/resolve.ts'
+import { rootScope } from '../../lang/resolve/scope.ts'
+import type { Outcome, UpdatePlan } from '../../plan/plan.ts'
+import { planUpdate } from '../../plan/write.ts'
+import type { Report } from '../../store/store.ts'
+import { faultBudget } from '../../schema/faults.ts'
+import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
+import { resolveSelection } from '../read/resolve-request.ts'
+import { type Page, createPage } from '../read/page.ts'
+import type { UpdateRequest } from '../request/request.ts'
+import type { DataResponse } from '../response.ts'
+import { documentIn, freshnessFor, hiddenDenial, revise } from './revise.ts'
+import { selectFirst } from './select-first.ts'
+import { type Tally, createTally } from './write-result.ts'
+import { watched } from './outbox-entries.ts'
+import { drawingSources } from './generated-values.ts'
+
+export async function update(deps: Deps, caller: Caller, request: UpdateRequest): Promise<DataResponse> {
+  const schema = deps.schemaOf(request.entity, request.version)
+  const scope = rootScope(schema)
+  const allowed = authorizeUpdate(
+    {
+      schema,
+      query: resolveSelection(request.query, schema, deps),
+      update: resolveUpdate(request.update, scope),
+      projection: resolveProjection(request.projection, scope),
+      atomic: request.atomic,
+    },
+    caller,
+  )
+  const work = workOf(deps, request)
+  const change = changeBy(deps, allowed, request)
+  const { write: wanted, ...remaining } = planUpdate(allowed, (stored, draw) =>
+    during(work, () => change(stored, draw)),
+  )
+  const bounds = boundsOf(work, request)
+  const write = await selectFirst(wanted, schema, { deps, bounds })
+  let tally: Tally | undefined
+  let matchCount = 0
+  const begin = (): Report => {
+    tally?.release()
+    const page = createPage(allowed, remaining, pageBounds(deps, work))
+    tally = createTally({ operation: 'update', schema, page, range: request.range })
+    matchCount = 0
+    return (outcome) => {
+      matchCount++
+      tally!.add(outcome, sighted(outcome, page, { request, allowed }))
+    }
+  }
+  const isCommitted = await deps
+    .storeOf(schema)
+    .write(watched(write, schema, { deps, caller, work }), begin, bounds)
+  return { ...tally!.respond(isCommitted), matchCount }
+}
+
+/** What becomes of one document. */
+function changeBy(
+  deps: Deps,
+  allowed: Authorized<AllowedChange>,
+  request: UpdateRequest,
+): UpdatePlan['change'] {
+  const { schema, update, targets } = allowed
+  const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
+  const budget = faultBudget(deps.limits)
+  const readied = memoized((sight: Sight) => ({
+    apply: compileUpdate(update, sight.isHidden),
+    hiddenNamed: new Map(
+      targets.filter(({ field }) => sight.isHidden(field)).map(({ field }) => [field.path, field]),
+    ),
+  }))
+  return (stored, draw) => {
+    const state = freshness(stored)
+    if (state === 'unlisted') return { kind: 'skip' }
+    if (state !== 'current') return { kind: 'refuse', faults: [state] }
+    spend(stored.text.length * STEPS_PER_CHARACTER)
+    const before = documentIn(stored)
+    const sight = allowed.sightOf?.(before) ?? allowed.sight
+    const { apply, hiddenNamed } = readied(sight)
+    const denied = hiddenDenial({ hiddenNamed, before }, allowed)
+    if (denied) return { kind: 'refuse', faults: [denied] }
+    const after = documentIn(stored)
+    try {
+      apply(after)
+      requireDepth(after, deps.limits.nesting)
+    } catch (error) {
+      if (error instanceof ServiceError) return { kind: 'refuse', faults: [error] }
+      throw error
+    }
+    return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw, budget))
+  }
+}
+
+/** The document is parsed twice, changed, compared, checked and printed. */
+const STEPS_PER_CHARACTER = 2
+
+/** Copies into fields of type any can nest without end; documents are no deeper than requests may be. */
+function requireDepth(document: JsonObject, limit: number): void {
+  if (depthOf(document) <= limit) return
+  throw new ServiceError('crud:LimitExceeded', `the document would be nested deeper than ${limit} levels`)
+}
+
+function depthOf(value: Json): number {
+  if (typeof value !== 'object' || value === null || isNumber(value)) return 0
+  return 1 + Object.values(value).reduce<number>((depth, each) => Math.max(depth, depthOf(each)), 0)
+}
+
+/** A document that failed, as the caller may see it: projected as asked, or by its `_id`. */
+function sighted(
+  outcome: Outcome,
+  page: Page,
+  { request, allowed }: { readonly request: UpdateRequest; readonly allowed: AllowedChange },
+): Json {
+  const document = 'document' in outcome ? outcome.document : undefined
+  if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return {}
+  if (request.projection.length > 0) return parseTrusted(page.show(document))
+  const value = documentIn(document)
+  return (allowed.shownAs?.(value) ?? allowed.sight).showsId ? { _id: value['_id']! } : {}
+}

@@ -1,0 +1,86 @@
+/** Delivers to all sinks that no other process delivers to, each by itself: one that hangs delays no other. */
+import { randomUUID } from 'node:crypto'
+import { createBell } from './wake-signal.ts'
+import { takeLease } from './lease.ts'
+import { type RunOptions, SinkRun } from './sink-run.ts'
+
+export interface DelivererOptions extends Omit<RunOptions, 'now' | 'random'> {
+  readonly now?: () => number
+  readonly random?: () => number
+  /** How long a process that died keeps others from taking its sinks. */
+  readonly ttlMs?: number
+  readonly renewMs?: number
+  /** How often it is looked for sinks that nobody delivers to. */
+  readonly lookMs?: number
+}
+
+export interface Deliverer extends AsyncDisposable {
+  /** There may be events, or a sink may have changed; this only hastens. */
+  wake(): void
+}
+
+/** A sink whose delivering failed on our side is left alone for a while. */
+const REST_MS = 5_000
+
+/** Begins at once; ends when it is disposed of, and then other processes can go on at once. */
+export function startDeliverer(options: DelivererOptions): Deliverer {
+  const { store, observer, ttlMs = 5_000, renewMs = 1_500, lookMs = 1_000 } = options
+  const running: RunOptions = { now: Date.now, random: Math.random, ...options }
+  const runs = new Map<string, SinkRun | undefined>()
+  const restUntil = new Map<string, number>()
+  const ending = new Set<Promise<void>>()
+  const bell = createBell()
+  const stopping = new AbortController()
+
+  async function deliver(name: string): Promise<void> {
+    const holder = { name, owner: randomUUID() }
+    const onChange = (): void => runs.get(name)?.wake()
+    try {
+      const lease = await takeLease(store, holder, { ttlMs, renewMs, onChange })
+      if (!lease) return
+      const run = new SinkRun(lease, running)
+      runs.set(name, run)
+      if (stopping.signal.aborted) run.stop()
+      await run.done
+    } catch (error) {
+      restUntil.set(name, performance.now() + REST_MS)
+      observer.error?.(error, name)
+    }
+  }
+
+  function begin(name: string): void {
+    if (stopping.signal.aborted || runs.has(name) || (restUntil.get(name) ?? 0) > performance.now()) return
+    runs.set(name, undefined)
+    const delivering = deliver(name).finally(() => {
+      runs.delete(name)
+      ending.delete(delivering)
+    })
+    ending.add(delivering)
+  }
+
+  async function look(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const enabled = (await store.list()).filter(({ progress }) => !progress.isDisabled)
+        for (const { name } of enabled) begin(name)
+      } catch (error) {
+        observer.error?.(error)
+      }
+      await bell.wait(lookMs)
+    }
+  }
+
+  const looking = look()
+  return {
+    wake() {
+      for (const run of runs.values()) run?.wake()
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      bell.ring()
+      await looking
+      for (const run of runs.values()) run?.stop()
+      await Promise.all(ending)
+    },
+  }
+}

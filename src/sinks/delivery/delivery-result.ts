@@ -1,0 +1,104 @@
+/** What becomes of an event that was answered, and of the sink that answered. */
+import { unreachable } from '../../base/errors.ts'
+import type { SinkItem } from '../../store/sinks.ts'
+import { backOffMs } from './back-off.ts'
+import { BREAKS_AT, type DeliveryParts, type UnderWay, isBroken, waitingItem } from './delivery-parts.ts'
+import type { Answer } from '../transport.ts'
+import type { Undelivered } from './undelivered.ts'
+
+export const ATTEMPTS = 12
+
+export interface Moment {
+  readonly now: number
+  /** From 0 to 1. */
+  readonly random: number
+}
+
+interface Settling {
+  readonly seq: number
+  readonly answer: Answer
+  readonly moment: Moment
+}
+
+export function settle(state: DeliveryParts, { seq, answer, moment }: Settling): void {
+  const way = state.underWay.get(seq)
+  if (!way) throw new Error(`event ${seq} is not under way`)
+  state.underWay.delete(seq)
+  switch (answer.kind) {
+    case 'delivered':
+      state.progress = { ...state.progress, failures: 0, retryAt: 0 }
+      return leave(state, seq, way.doc)
+    case 'unseen':
+      return leave(state, seq, way.doc)
+    case 'failed':
+      return fail(state, way, { seq, reason: answer.reason, moment })
+    case 'gone':
+      fail(state, way, { seq, reason: answer.reason, moment })
+      state.progress = { ...state.progress, isDisabled: true }
+      return undefined
+    default:
+      return unreachable(answer)
+  }
+}
+
+function leave({ left, lines }: DeliveryParts, seq: number, doc: string): void {
+  left.drop(seq)
+  lines.leave(doc, left.items)
+}
+
+interface Failure {
+  readonly seq: number
+  readonly reason: string
+  readonly moment: Moment
+}
+
+function fail(state: DeliveryParts, way: UnderWay, { seq, reason, moment }: Failure): void {
+  const { left, lines } = state
+  const before = left.items.get(seq) ?? waitingItem(left.fresh.get(seq)!)
+  const attempts = before.attempts + 1
+  const isDead = attempts >= ATTEMPTS
+  const nextAt = isDead ? 0 : moment.now + backOffMs(attempts, moment.random)
+  left.enter({ ...before, state: isDead ? 'dead' : 'waiting', attempts, nextAt, error: reason })
+  // Those behind it wait as items too, so that reading can go on past them.
+  for (const later of lines.behind(way.doc)) {
+    const event = left.fresh.get(later)
+    if (event) left.enter(waitingItem(event))
+  }
+  if (isDead) enterEarlier(left, seq)
+  lines.offer(way.doc, left.items)
+  countFailure(state, way, moment)
+}
+
+/**
+ * What is dead is not further on than the position: once it is discarded, nothing tells of it any more, and nobody may
+ * come across it again.
+ */
+function enterEarlier(left: Undelivered, seq: number): void {
+  for (const event of left.fresh.values()) {
+    if (event.seq < seq) left.enter(waitingItem(event))
+  }
+}
+
+/** Those that were under way when it broke say nothing new. */
+function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random }: Moment): void {
+  if (isBroken(state) && !isProbe) return
+  const failures = state.progress.failures + 1
+  const retryAt = failures >= BREAKS_AT ? now + backOffMs(failures - BREAKS_AT + 1, random) : 0
+  state.progress = { ...state.progress, failures, retryAt }
+}
+
+/** Somebody saw to it, so that it is worth trying at once. */
+export function amend(state: DeliveryParts, stored: readonly SinkItem[]): void {
+  const { left, lines } = state
+  if (left.isUrgent()) throw new Error('what changed must be saved before it is amended')
+  state.progress = { ...state.progress, failures: 0, retryAt: 0 }
+  const bySeq = new Map(stored.map((item) => [item.seq, item]))
+  for (const item of left.items.values()) {
+    if (item.state !== 'dead') continue
+    const found = bySeq.get(item.seq)
+    if (found?.state === 'dead') continue
+    left.correct(item.seq, found)
+    if (found) lines.offer(item.doc, left.items)
+    else lines.leave(item.doc, left.items)
+  }
+}

@@ -1,0 +1,218 @@
+/** Delivers to one sink, for as long as this process has the right to: reads, sends, remembers. */
+import type { Caller } from '../../access/caller.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import type { EventsRequest, KeptEvent, KeptEvents } from '../../store/events.ts'
+import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
+import { createBell } from './wake-signal.ts'
+import { cloudEvent } from '../cloud-event.ts'
+import { type SinkDefinition, parseDefinition } from '../definition.ts'
+import { type Delivery, type Send, createDelivery } from './delivery-state.ts'
+import type { Lease } from './lease.ts'
+import type { Observer } from '../observer.ts'
+import type { Answer, OpenTransport, Transport } from '../transport.ts'
+
+export interface RunOptions {
+  readonly store: SinkStore
+  readonly readEvents: (request: EventsRequest) => Promise<KeptEvents>
+  readonly see: See
+  readonly openTransport: OpenTransport
+  readonly observer: Observer
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+/** An event as this caller sees it now; undefined when they see nothing of it. */
+export type See = (
+  event: KeptEvent,
+  caller: Caller,
+) => JsonObject | undefined | Promise<JsonObject | undefined>
+
+/** How long the position alone may be remembered late. */
+const SAVE_MS = 500
+/** How often it is looked whether there is something new, and told how it stands. */
+const LOOK_MS = 1_000
+/** What is under way when it stops has so long. */
+const STOP_MS = 2_000
+
+/** Where events go, as the definition of the sink has it. */
+interface Target {
+  readonly record: SinkRecord
+  readonly definition: SinkDefinition
+  readonly caller: Caller
+  readonly transport: Transport
+}
+
+/** All that changes it happens in one loop, one thing after the other; answers wait there for their turn. */
+export class SinkRun {
+  /** When it is over, for whatever reason; fails when the store does. */
+  readonly done: Promise<void>
+  private readonly lease: Lease
+  private readonly options: RunOptions
+  private readonly bell = createBell()
+  private readonly calledOff = new AbortController()
+  private readonly answers: { readonly seq: number; readonly answer: Answer }[] = []
+  private readonly transports = new Set<Transport>()
+  private hasNews = true
+  private lookedAt = -Infinity
+  private savedAt = -Infinity
+  private stopAt = Infinity
+
+  constructor(lease: Lease, options: RunOptions) {
+    this.lease = lease
+    this.options = options
+    this.done = this.run()
+  }
+
+  /** There may be events, or a change of the sink. */
+  wake(): void {
+    this.hasNews = true
+    this.bell.ring()
+  }
+
+  /** Begins nothing more, waits a little for what is under way, and remembers what became of it. */
+  stop(): void {
+    this.stopAt = Math.min(this.stopAt, performance.now() + STOP_MS)
+    this.bell.ring()
+  }
+
+  private async run(): Promise<void> {
+    try {
+      await this.live()
+    } finally {
+      await this.end()
+    }
+  }
+
+  private async live(): Promise<void> {
+    const record = this.lease.record()
+    const items = await this.options.store.readItems(record.name)
+    const delivery = createDelivery(record.progress, items)
+    let target = this.aimAt(record)
+    while (this.lease.isHeld()) {
+      this.settle(delivery)
+      const isOver = this.isOver(delivery)
+      if (!(await this.save(delivery, isOver)) || isOver) return
+      target = await this.follow(delivery, target)
+      this.look(delivery)
+      if (this.stopAt === Infinity) {
+        await this.read(delivery, target)
+        await this.send(delivery, target)
+      }
+      await this.bell.wait(this.pauseMs(delivery))
+    }
+  }
+
+  private aimAt(record: SinkRecord): Target {
+    const definition = parseDefinition(record.definition)
+    const transport = this.options.openTransport(definition)
+    this.transports.add(transport)
+    return { record, definition, transport, caller: callerWith(definition.roles) }
+  }
+
+  private settle(delivery: Delivery): void {
+    const { now, random } = this.options
+    for (const { seq, answer } of this.answers.splice(0)) {
+      delivery.answered(seq, answer, { now: now(), random: random() })
+    }
+  }
+
+  private isOver(delivery: Delivery): boolean {
+    const { isDisabled, underWay } = delivery.status()
+    const mayEnd = isDisabled || this.stopAt !== Infinity
+    return mayEnd && (underWay === 0 || performance.now() >= this.stopAt)
+  }
+
+  /** False when another process delivers by now, which knows better. */
+  private async save(delivery: Delivery, isLast: boolean): Promise<boolean> {
+    const isTime = isLast || delivery.isUrgent() || performance.now() - this.savedAt >= SAVE_MS
+    const changes = isTime ? delivery.changes() : undefined
+    if (!changes) return true
+    this.savedAt = performance.now()
+    return await this.options.store.settle(this.lease.holder, changes)
+  }
+
+  /** Somebody changed the sink, or tended to what is dead. What was known is saved by now. */
+  private async follow(delivery: Delivery, target: Target): Promise<Target> {
+    const record = this.lease.record()
+    if (record.version === target.record.version) return target
+    delivery.amend(await this.options.store.readItems(record.name))
+    return record.definition === target.record.definition ? { ...target, record } : this.aimAt(record)
+  }
+
+  private look(delivery: Delivery): void {
+    if (performance.now() - this.lookedAt < LOOK_MS) return
+    this.lookedAt = performance.now()
+    this.hasNews = true
+    this.options.observer.state?.(this.lease.holder.name, delivery.overview())
+  }
+
+  private async read(delivery: Delivery, { definition }: Target): Promise<void> {
+    const { since, limit } = delivery.wanted()
+    if (!this.hasNews || limit === 0) return
+    this.hasNews = false
+    const { events, scannedTo } = await this.options.readEvents({ since, limit, filter: definition.filter })
+    delivery.take(events, scannedTo)
+    this.hasNews ||= scannedTo > since
+  }
+
+  private async send(delivery: Delivery, target: Target): Promise<void> {
+    const { store, now } = this.options
+    // Reading may have taken long.
+    if (!this.lease.isHeld()) return
+    const sends = delivery.start(now())
+    const stored = sends.filter(({ event }) => !event).map(({ seq }) => seq)
+    const texts = stored.length > 0 ? await store.readItemEvents(target.record.name, stored) : NO_TEXTS
+    for (const send of sends) void this.deliver(send, target, texts)
+  }
+
+  private async deliver(send: Send, target: Target, texts: ReadonlyMap<number, string>): Promise<void> {
+    const began = performance.now()
+    const event = send.event ?? (JSON.parse(texts.get(send.seq) ?? 'null') as KeptEvent | null)
+    const answer = event ? await this.answerOf(event, target) : LOST
+    if (!answer) return
+    const { observer } = this.options
+    const { name } = target.record
+    if (answer.kind === 'delivered') observer.delivered?.(name, (performance.now() - began) / 1000)
+    else if (answer.kind !== 'unseen') observer.failed?.(name, answer.reason)
+    this.answers.push({ seq: send.seq, answer })
+    this.bell.ring()
+  }
+
+  /** Undefined when it was called off. */
+  private async answerOf(event: KeptEvent, target: Target): Promise<Answer | undefined> {
+    const { signal } = this.calledOff
+    try {
+      const seen = await this.options.see(event, target.caller)
+      if (seen === undefined) return { kind: 'unseen' }
+      return await target.transport.send({ id: event.id, body: cloudEvent(event, seen) }, signal)
+    } catch (error) {
+      if (signal.aborted) return undefined
+      this.options.observer.error?.(error, target.record.name)
+      return { kind: 'failed', reason: 'the event could not be made' }
+    }
+  }
+
+  private pauseMs(delivery: Delivery): number {
+    if (this.answers.length > 0) return 0
+    if (this.stopAt !== Infinity) return this.stopAt - performance.now()
+    if (this.hasNews && delivery.wanted().limit > 0) return 0
+    return Math.min(LOOK_MS, delivery.wakeAt() - this.options.now())
+  }
+
+  private async end(): Promise<void> {
+    this.calledOff.abort()
+    const closing = [...this.transports].map((each) => each[Symbol.asyncDispose]())
+    await Promise.allSettled([...closing, this.lease.release()])
+    this.options.observer.left?.(this.lease.holder.name)
+  }
+}
+
+const NO_TEXTS: ReadonlyMap<number, string> = new Map()
+const LOST: Answer = { kind: 'failed', reason: 'the event is not there any more' }
+
+/** Who sees what the roles of a sink see. */
+export function callerWith(roles: readonly string[]): Caller {
+  return { principal: '', roles: new Set(roles), permissions: new Set(), claims: {} }
+}

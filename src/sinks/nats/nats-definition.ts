@@ -1,0 +1,130 @@
+/** What people say of a sink that is a NATS server: where it is, under which subject events go there, and who we are to it. */
+import type { JsonObject } from '../../base/json/json.ts'
+import { Type } from '../../base/json/shape.ts'
+import { isPrivateAddress } from '../addresses.ts'
+import { type Host, foreignHostOf } from '../host.ts'
+import { refusal } from '../refusal.ts'
+
+/** What a definition holds beside what all have. */
+export interface NatsParts {
+  /** What subjects begin with. */
+  readonly subject: string
+  readonly credentials?: NatsCredentials
+}
+
+/** By one of these ways the server knows us. */
+export type NatsCredentials =
+  | { readonly user: string; readonly password: string }
+  | { readonly token: string }
+  /** The seed of a user's key. */
+  | { readonly nkey: string }
+  /** The content of a file of credentials: a JWT and the seed of its key. */
+  | { readonly creds: string }
+
+export interface NatsReading {
+  readonly allowPrivateAddresses: boolean
+  /** What is replaced: its credentials stay when none are given, for they cannot be read again. */
+  readonly replaced?: { readonly url: string; readonly credentials?: NatsCredentials } | undefined
+}
+
+export interface NatsServer extends Host {
+  readonly port: number
+  readonly isTls: boolean
+}
+
+const text = Type.Optional(Type.String())
+export const CredentialsShape = Type.Object(
+  { user: text, password: text, token: text, nkey: text, creds: text },
+  { additionalProperties: false },
+)
+
+export function readNats(body: JsonObject, options: NatsReading): NatsParts {
+  const { url, subject } = body
+  checkServer(url as string, options)
+  if (typeof subject !== 'string' || !isSubject(subject)) {
+    const rule = 'names with dots between, without wildcards, and not beginning with "$" or "_"'
+    throw refusal(`"subject" says what subjects begin with: ${rule}`, '/subject')
+  }
+  const credentials = readCredentials(body, options)
+  return { subject, ...(credentials && { credentials }) }
+}
+
+const DEFAULT_PORT = 4222
+
+/** Undefined when it is no URL of a server. */
+export function serverOf(url: string): NatsServer | undefined {
+  const parsed = URL.parse(url)
+  if (!parsed || !/^(?:nats|tls):$/.test(parsed.protocol)) return undefined
+  const host = foreignHostOf(parsed)
+  const hasMore = !/^\/?$/.test(parsed.pathname) || parsed.search !== '' || parsed.hash !== ''
+  if (!host || hasMore) return undefined
+  return {
+    ...host,
+    port: parsed.port === '' ? DEFAULT_PORT : Number(parsed.port),
+    isTls: parsed.protocol === 'tls:',
+  }
+}
+
+/** Names are looked up when something is sent; what they lead to then is checked then. */
+function checkServer(url: string, { allowPrivateAddresses }: NatsReading): void {
+  const server = serverOf(url)
+  if (!server) throw refusal('"url" must be a nats or tls URL, such as nats://HOST:4222', '/url')
+  const { username, password } = new URL(url)
+  if (username !== '' || password !== '') {
+    throw refusal('"url" must hold no user name and no password; "credentials" does', '/url')
+  }
+  if (server.address !== undefined && !allowPrivateAddresses && isPrivateAddress(server.address)) {
+    const way = 'events.allowPrivateAddresses allows them'
+    throw refusal(`"url" leads to a private, loopback or link-local address; ${way}`, '/url')
+  }
+}
+
+const SUBJECT = /^[^\s\p{C}.*>]+(?:\.[^\s\p{C}.*>]+)*$/u
+/** What begins so means something to the server itself: whoever may publish there manages it. */
+const SERVERS_OWN = /^(?:\$|_)/
+const LONGEST_SUBJECT = 200
+
+function isSubject(subject: string): boolean {
+  return subject.length <= LONGEST_SUBJECT && SUBJECT.test(subject) && !SERVERS_OWN.test(subject)
+}
+
+/** A password is told to whoever is connected to, so none that somebody gave for one server goes to another. */
+function readCredentials(body: JsonObject, { replaced }: NatsReading): NatsCredentials | undefined {
+  const given = body['credentials'] as JsonObject | undefined
+  if (given) return checkedCredentials(given)
+  if (replaced?.credentials && replaced.url !== body['url']) {
+    throw refusal('"credentials" must be given again when "url" changes', '/credentials')
+  }
+  return replaced?.credentials
+}
+
+const WAYS: readonly (readonly string[])[] = [['user', 'password'], ['token'], ['nkey'], ['creds']]
+
+/** None of the members: it is a server that knows everybody. */
+function checkedCredentials(given: JsonObject): NatsCredentials | undefined {
+  const names = Object.keys(given)
+  if (names.length === 0) return undefined
+  const isWay = WAYS.some((way) => way.length === names.length && way.every((name) => names.includes(name)))
+  if (!isWay)
+    throw refusal('"credentials" must hold user and password, or token, nkey or creds', '/credentials')
+  for (const name of names) {
+    const problem = problemWith(name, given[name] as string)
+    if (problem !== undefined) throw refusal(`"${name}" ${problem}`, `/credentials/${name}`)
+  }
+  return given as unknown as NatsCredentials
+}
+
+const SEED = /^SU[A-Z2-7]{56}$/
+const CREDS = /-BEGIN NATS USER JWT-[^]*-BEGIN USER NKEY SEED-/
+
+function problemWith(name: string, value: string): string | undefined {
+  if (name === 'nkey' && !SEED.test(value)) return 'must be the seed of a user: SU and 56 letters and digits'
+  if (name === 'creds' && !CREDS.test(value)) return 'must be the content of a file of NATS credentials'
+  return value === '' ? 'must not be empty' : undefined
+}
+
+/** All but what is secret. */
+export function showCredentials(credentials: NatsCredentials): JsonObject {
+  const shown = Object.entries(credentials).map(([name, value]) => [name, name === 'user' ? value : '***'])
+  return Object.fromEntries(shown) as JsonObject
+}

@@ -1,0 +1,110 @@
+/** A connection that many statements share: each is sent behind the others, without waiting for their answers. */
+import type pg from 'pg'
+import type { Statement } from '../../sql/fragment.ts'
+import { isLost, stateOf } from './failures.ts'
+import { gather } from './collect-rows.ts'
+import { NEVER_QUICK_MS, type Pace } from './statement-latency.ts'
+import { type Row, streamOf } from './raw-query.ts'
+import type { StatementNames } from './statement-names.ts'
+
+/** Of each process. */
+export const MOST_LANES = 4
+
+/** For statements that only read: whatever happens to one of them here, it can be asked again elsewhere. */
+export interface Lane {
+  /** Fails with nothing but `Unshared`. */
+  ask(statement: Statement, pace: Pace): Promise<readonly Row[]>
+  /** How many wait for their answers. */
+  readonly underWay: number
+  /** How many have theirs. */
+  readonly answered: number
+  /** Since when the first of those that wait is the first, by the clock of `performance`. */
+  readonly headSince: number
+  /** Since when it waits altogether. */
+  readonly headAskedAt: number
+  /** Whether the connection is gone. */
+  readonly isBroken: boolean
+}
+
+export interface LeasedLane {
+  readonly lane: Lane
+  /** With what is still under way on it, which fails. */
+  readonly release: () => void
+}
+
+/** The statement is to be asked on a connection of its own. */
+export class Unshared extends Error {}
+
+/** Larger answers would keep the others waiting. */
+const MOST_BYTES = 1024 * 1024
+
+export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
+  const sendTogether = corking(client)
+  /** Answers come in the order of the questions. */
+  const askedAt: number[] = []
+  let answered = 0
+  let headSince = 0
+  let isBroken = false
+
+  function noteAnswer(pace: Pace): void {
+    const now = performance.now()
+    // It was most likely let go because of this one.
+    if (isBroken && now - headSince > NEVER_QUICK_MS) pace.exclude()
+    pace.note(now - headSince)
+    headSince = now
+    askedAt.shift()
+    answered++
+  }
+
+  return {
+    async ask({ text, values }, pace) {
+      const now = performance.now()
+      if (askedAt.length === 0) headSince = now
+      askedAt.push(now)
+      sendTogether()
+      try {
+        const statement = { text, values, name: names.nameOf(text) }
+        const rows = await gather(client, statement, { mostBytes: MOST_BYTES, onTooMuch: pace.exclude })
+        if (rows) return rows
+      } catch (error) {
+        // Why it failed is told by the next attempt.
+        const isGone = stateOf(error) === undefined || isLost(error)
+        if (!isGone) pace.exclude()
+        isBroken ||= isGone
+      } finally {
+        noteAnswer(pace)
+      }
+      throw new Unshared()
+    },
+    get underWay() {
+      return askedAt.length
+    },
+    get answered() {
+      return answered
+    },
+    get headSince() {
+      return headSince
+    },
+    get headAskedAt() {
+      return askedAt[0] ?? Infinity
+    },
+    get isBroken() {
+      return isBroken
+    },
+  }
+}
+
+/** What is asked in one turn of the event loop goes to the server in one piece. */
+function corking(client: pg.PoolClient): () => void {
+  const stream = streamOf(client)
+  let isCorked = false
+  return () => {
+    if (isCorked) return
+    isCorked = true
+    stream.cork()
+    setImmediate(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+}

@@ -1,0 +1,46 @@
+/** Tables of documents as they were at a moment: what is there since before, and what was replaced only later. */
+import { beforeHistory, noHistory } from '../../history.ts'
+import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
+import type { Table } from '../schema/catalogue.ts'
+import type { Writing } from './translate.ts'
+
+/** Under names of their own, which stand in front of the statement. */
+export function tablesAt(asOf: number, writing: Writing): (table: Table) => Table {
+  const seen = new Map<number, Table>()
+  const tableAt = (table: Table): Table => {
+    const known = seen.get(table.no)
+    if (known) return known
+    const name = writing.alias('r')
+    writing.putInFront(name, rowsAt(table, asOf, writing))
+    const made = asItWas(table, name, tableAt)
+    seen.set(table.no, made)
+    return made
+  }
+  return tableAt
+}
+
+/** No index of the documents knows of their past. */
+function asItWas(table: Table, name: string, tableAt: (table: Table) => Table): Table {
+  return {
+    ...table,
+    name,
+    texts: new Map(),
+    folded: new Map(),
+    elements: new Set(),
+    firsts: new Set(),
+    beside: (collection) => {
+      const other = table.beside(collection)
+      return other && tableAt(other)
+    },
+  }
+}
+
+function rowsAt({ name, past, entity }: Table, asOf: number, { alias }: Writing): Fragment {
+  if (past?.since === undefined) throw noHistory(entity)
+  if (asOf < past.since) throw beforeHistory(entity, past.since)
+  const [a, b] = [alias('r'), alias('r')]
+  const moment = param(String(asOf))
+  const present = sql`select ${raw(`${a}.id, ${a}.version, ${a}.paths, ${a}.doc, ${a}.body from ${name} ${a}`)} where ${raw(`${a}.version`)} <= ${moment}::bigint`
+  const replaced = sql`select ${raw(`${b}.id, ${b}.follows, ${b}.paths, ${b}.doc, ${b}.doc::jsonb from ${past.name} ${b}`)} where ${raw(`${b}.follows`)} <= ${moment}::bigint and ${raw(`${b}.version`)} > ${moment}::bigint and ${raw(`${b}.operation`)} <> 'insert'`
+  return sql`${present} union all ${replaced}`
+}

@@ -1,0 +1,77 @@
+/** What PostgreSQL says it would do, in terms of the declared indexes. */
+import { type Json, type JsonObject, isArray, isObject } from '../../../base/json/json.ts'
+import { printQuery } from '../../../lang/query.ts'
+import type { ReadPlan } from '../../../plan/plan.ts'
+import { describeIndex } from '../../sql/describe-index.ts'
+import type { Explanation } from '../../store.ts'
+import type { Table } from '../schema/catalogue.ts'
+import type { Session } from '../connection/connections.ts'
+import { type ReadStatements, splitQuery } from './reads.ts'
+
+export const NOTHING_STORED: Explanation = { query: { sql: '', parameters: [] }, plan: {}, matchCount: 0 }
+
+export async function explainPage(
+  session: Session,
+  plan: ReadPlan,
+  {
+    table,
+    read,
+    count,
+  }: { readonly table: Table; readonly read: ReadStatements; readonly count: () => Promise<number> },
+): Promise<Explanation> {
+  const { text, values } = read.page
+  const [row] = await session.ask({ text: `explain (format json) ${text}`, values })
+  const nodes = nodesOf(JSON.parse(row![0]!) as Json)
+  const start = performance.now()
+  const matchCount = await count()
+  const executionTimeMillis = Math.round(performance.now() - start)
+  const [version] = await session.ask({ text: 'show server_version', values: [] })
+  return {
+    query: { sql: text, parameters: [...values] as Json[] },
+    plan: {
+      queryPlanner: { winningPlan: winningPlan(nodes, table), ...residualOf(plan) },
+      executionStats: { executionSuccess: true, nReturned: matchCount, executionTimeMillis },
+      serverInfo: { version: version![0]! },
+    },
+    matchCount,
+  }
+}
+
+/** What the service asks of the documents itself, because the engine would understand it otherwise. */
+function residualOf({ query }: ReadPlan): JsonObject {
+  const residual = query && splitQuery(query).residual
+  return residual ? { residual: printQuery(residual) } : {}
+}
+
+/** On a cluster the plans of the nodes stand inside of the plan; all of them are looked at. */
+function nodesOf(value: Json): readonly JsonObject[] {
+  if (isArray(value)) return value.flatMap(nodesOf)
+  if (!isObject(value)) return []
+  const own = typeof value['Node Type'] === 'string' ? [value] : []
+  return [...own, ...Object.values(value).flatMap(nodesOf)]
+}
+
+function winningPlan(nodes: readonly JsonObject[], table: Table): JsonObject {
+  const indexes = [...new Set(nodes.map(indexNameOf))].flatMap((name) => {
+    const no = /^idx_(\d+)/.exec(name)?.[1]
+    const index = no === undefined ? undefined : table.indexes.get(Number(no))
+    return index ? [describeIndex(index)] : []
+  })
+  const isById = nodes.some((node) => isKeyOf(table, indexNameOf(node)) && 'Index Cond' in node)
+  const stage = indexes.length > 0 ? 'INDEX' : isById ? 'ID' : 'SCAN'
+  return { stage, indexes, steps: nodes.map((node) => textAt(node, 'Node Type')) }
+}
+
+/** The index keeps the name it was made with when the table is renamed. */
+function isKeyOf({ no }: Table, index: string): boolean {
+  return index.startsWith(`doc_${no}_`) && index.includes('pkey')
+}
+
+function indexNameOf(node: JsonObject): string {
+  return textAt(node, 'Index Name')
+}
+
+function textAt(node: JsonObject, name: string): string {
+  const value = node[name]
+  return typeof value === 'string' ? value : ''
+}

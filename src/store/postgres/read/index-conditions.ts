@@ -1,0 +1,146 @@
+/** Conditions that indexes serve. Each holds wherever the query does, so that asking both changes no answer. */
+import { unreachable } from '../../../base/errors.ts'
+import type { Json } from '../../../base/json/json.ts'
+import { foldCase } from '../../../base/text.ts'
+import { type Query, conjunctsOf } from '../../../lang/query.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
+import { arrayText } from '../../sql/postgres-dialect.ts'
+import { literalPrefix, prefixEnd } from '../../sql/pattern/prefix.ts'
+import { OPERATORS, isWholeArray } from '../../sql/translation.ts'
+import type { Table } from '../schema/catalogue.ts'
+import { type Columns, type TextIndex, columnsOf, elementsAt, idKey } from '../schema/indexes.ts'
+
+type Kind<K extends Query<FieldRef>['kind']> = Query<FieldRef> & { readonly kind: K }
+
+export function hintsOf(table: Table, columns: Columns): (query: Query<FieldRef>) => Fragment | undefined {
+  const rows = { table, columns }
+  return (query) => {
+    switch (query.kind) {
+      case 'compare':
+        return compareHint(query, rows)
+      case 'in':
+        return query.negated ? undefined : anyHint(query.field, query.values, rows)
+      case 'contains':
+        return containsHint(query, rows)
+      case 'elemMatch':
+        return elemMatchHint(query, rows)
+      case 'regex':
+        return regexHint(query, rows)
+      case 'compareFields':
+      case 'inField':
+      case 'related':
+      case 'and':
+      case 'or':
+      case 'not':
+        return undefined
+      default:
+        return unreachable(query)
+    }
+  }
+}
+
+/** Whether an index leads to what satisfies the term. */
+export function isServed(term: Query<FieldRef>, table: Table): boolean {
+  const isPlain = (term.kind === 'compare' && term.op !== '$neq') || (term.kind === 'in' && !term.negated)
+  if (isPlain && table.firsts.has(term.field.field.path)) return true
+  return hintsOf(table, columnsOf(''))(term) !== undefined
+}
+
+/** A table, and what its columns are called. */
+interface Rows {
+  readonly table: Table
+  readonly columns: Columns
+}
+
+function compareHint({ field, op, value }: Kind<'compare'>, rows: Rows): Fragment | undefined {
+  if (op === '$neq' || value === null) return undefined
+  if (op === '$eq') return anyHint(field, [value], rows)
+  const index = textIndexAt(field, rows.table)
+  if (!index || typeof value !== 'string') return undefined
+  const operator = op === '$lt' || op === '$lte' ? '<=' : '>='
+  // Up to the indexed length the beginning of a text compares as the text itself does.
+  const exact = characters(value) < index.length ? OPERATORS[op] : operator
+  return sql`${index.expression(rows.columns.document)} ${raw(exact)} ${param(beginning(value, index))}`
+}
+
+/** Some candidate is one of the values. */
+function anyHint(at: FieldRef, values: readonly Json[], { table, columns }: Rows): Fragment | undefined {
+  const { up, field, steps } = at
+  if (up > 0 || values.length === 0 || values.includes(null)) return undefined
+  if (field.path === '_id') return among(raw(columns.id), values.map(idKey))
+  if (isWholeArray(steps) && table.elements.has(field.path)) {
+    return holdsAny(elementsAt(field.path, columns.document), values)
+  }
+  const index = textIndexAt(at, table)
+  // A version that makes something else of the field is not served by an index of texts.
+  if (!index || !values.every((value) => typeof value === 'string')) return undefined
+  return among(
+    index.expression(columns.document),
+    values.map((value) => beginning(value, index)),
+  )
+}
+
+function containsHint(
+  { array, op, values }: Kind<'contains'>,
+  { table, columns }: Rows,
+): Fragment | undefined {
+  const path = `${array.field.path}.*`
+  const others = values.filter((value) => value !== null)
+  const isIndexed = array.up === 0 && table.elements.has(path)
+  if (!isIndexed || op === '$none' || others.length === 0) return undefined
+  const elements = elementsAt(path, columns.document)
+  if (op === '$all') return holdsAny(elements, others.slice(0, 1))
+  return others.length < values.length ? undefined : holdsAny(elements, others)
+}
+
+/** What one element must have, some element must have. */
+function elemMatchHint({ array, query }: Kind<'elemMatch'>, { table, columns }: Rows): Fragment | undefined {
+  if (array.up > 0) return undefined
+  const hints = conjunctsOf(query).flatMap((term) => {
+    if (term.kind !== 'compare' || term.op !== '$eq' || term.value === null || term.field.up > 0) return []
+    const { path } = term.field.field
+    return table.elements.has(path) ? [holdsAny(elementsAt(path, columns.document), [term.value])] : []
+  })
+  return hints.length === 0 ? undefined : join(hints, ' and ')
+}
+
+function regexHint({ field, pattern, flags }: Kind<'regex'>, { table, columns }: Rows): Fragment | undefined {
+  const { caseInsensitive } = flags
+  const index = textIndexAt(field, table, caseInsensitive)
+  const prefix = literalPrefix(pattern, flags)
+  if (!index || prefix === '') return undefined
+  const start = beginning(caseInsensitive ? foldCase(prefix) : prefix, index)
+  const end = prefixEnd(start)
+  const expression = index.expression(columns.document)
+  const from = sql`${expression} >= ${param(start)}`
+  return end === undefined ? from : sql`(${from} and ${expression} < ${param(end)})`
+}
+
+export function textIndexAt(
+  { up, steps, field }: FieldRef,
+  table: Table,
+  isFolded = false,
+): TextIndex | undefined {
+  if (up > 0 || steps.some((step) => typeof step === 'number' || step === '*')) return undefined
+  return (isFolded ? table.folded : table.texts).get(field.path)
+}
+
+function holdsAny(elements: Fragment, values: readonly Json[]): Fragment {
+  const texts = values.map((value) => JSON.stringify([value]))
+  if (texts.length === 1) return sql`${elements} @> ${param(texts[0]!)}`
+  return sql`${elements} @> any(${param(arrayText(texts))}::jsonb[])`
+}
+
+function among(subject: Fragment, values: readonly string[]): Fragment {
+  if (values.length === 1) return sql`${subject} = ${param(values[0]!)}`
+  return sql`${subject} = any(${param(arrayText(values))})`
+}
+
+function beginning(text: string, { length }: TextIndex): string {
+  return Array.from(text).slice(0, length).join('')
+}
+
+function characters(text: string): number {
+  return Array.from(text).length
+}

@@ -1,0 +1,76 @@
+/** Point lookups that wait at the same time become one statement, and few statements are under way at once. */
+import type { StoredDocument } from '../../../plan/plan.ts'
+import { arrayText } from '../../sql/postgres-dialect.ts'
+import type { Table } from '../schema/catalogue.ts'
+import type { Row, Session } from '../connection/connections.ts'
+import { storedFrom } from './reads.ts'
+
+export interface Lookups {
+  find(table: Table, id: string): Promise<StoredDocument | undefined>
+}
+
+interface Waiting {
+  readonly id: string
+  readonly resolve: (document: StoredDocument | undefined) => void
+  readonly reject: (reason: unknown) => void
+}
+
+export function createLookups(session: Session): Lookups {
+  const waiting = new Map<Table, Waiting[]>()
+  let isAwaited = false
+  let underWay = 0
+
+  function answerNext(): void {
+    isAwaited = false
+    while (underWay < MOST_UNDER_WAY) {
+      const [next] = waiting
+      if (!next) return
+      waiting.delete(next[0])
+      underWay++
+      void answer(session, next[0], next[1]).finally(() => {
+        underWay--
+        awaitTurn()
+      })
+    }
+  }
+
+  /** At the end of the turn, so that what arrives in it comes along. */
+  function awaitTurn(): void {
+    if (isAwaited || waiting.size === 0 || underWay >= MOST_UNDER_WAY) return
+    isAwaited = true
+    setImmediate(answerNext)
+  }
+
+  return {
+    find(table, id) {
+      const { promise, resolve, reject } = Promise.withResolvers<StoredDocument | undefined>()
+      const batch = waiting.get(table)
+      if (batch) batch.push({ id, resolve, reject })
+      else waiting.set(table, [{ id, resolve, reject }])
+      awaitTurn()
+      return promise
+    },
+  }
+}
+
+/**
+ * What comes while so many are under way waits for the next statement, which is the larger the busier it is. With two
+ * the database works on one while the answers of the other are sent.
+ */
+const MOST_UNDER_WAY = 2
+
+async function answer(session: Session, table: Table, batch: readonly Waiting[]): Promise<void> {
+  try {
+    const found = new Map((await read(session, table, batch)).map((row) => [row[0], storedFrom(row)]))
+    for (const { id, resolve } of batch) resolve(found.get(id))
+  } catch (error) {
+    for (const { reject } of batch) reject(error)
+  }
+}
+
+function read(session: Session, { name }: Table, batch: readonly Waiting[]): Promise<readonly Row[]> {
+  const columns = `select id, version, doc, paths from ${name}`
+  if (batch.length === 1) return session.ask({ text: `${columns} where id = $1`, values: [batch[0]!.id] })
+  const ids = arrayText([...new Set(batch.map(({ id }) => id))])
+  return session.ask({ text: `${columns} where id = any($1)`, values: [ids] })
+}

@@ -1,0 +1,176 @@
+/** Plans for reading as statements. What the engine cannot answer is asked of the documents that come. */
+import { type Work, during, spend } from '../../../base/work/work.ts'
+import type { Bounds } from '../../store.ts'
+import { parseTrusted } from '../../../base/json/json.ts'
+import { memoized } from '../../../base/memo.ts'
+import { compileQuery } from '../../../lang/evaluate/match.ts'
+import { type Query, conjunctsOf } from '../../../lang/query.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import type { SortKey } from '../../../lang/sort.ts'
+import type { JoinPlan, ReadPlan, StoredDocument } from '../../../plan/plan.ts'
+import type { TypeName } from '../../../schema/types.ts'
+import {
+  type Fragment,
+  type Statement,
+  join,
+  joinBalanced,
+  param,
+  raw,
+  render,
+  sql,
+} from '../../sql/fragment.ts'
+import { filledIn } from '../../sql/prepared-statement.ts'
+import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
+import { mentionsOthers } from '../../sql/joining.ts'
+import { orderBy } from '../../sql/order-by.ts'
+import { POSTGRES } from '../../sql/postgres-dialect.ts'
+import { postgresPattern } from '../../sql/pattern/postgres-pattern.ts'
+import { type Split, isAnswerable, split } from '../../sql/split.ts'
+import { filterTerms, where } from '../../sql/where.ts'
+import type { Table } from '../schema/catalogue.ts'
+import type { Row } from '../connection/connections.ts'
+import { textIndexAt } from './index-conditions.ts'
+import { columnsOf } from '../schema/indexes.ts'
+import { tablesAt } from './as-of.ts'
+import { type Documents, type Writing, beginStatement, hasTextId, translation } from './translate.ts'
+
+/** Whether a document that the engine gave is a match; absent when every one is. */
+export type Residual = (document: StoredDocument) => boolean
+
+export interface ReadStatements {
+  readonly page: Statement
+  readonly count: () => Statement
+  /** With it the page is everything that may match, and page and count are to be made of what does. */
+  readonly residual?: Residual
+}
+
+export function readStatements(plan: ReadPlan, present: Table): ReadStatements {
+  const { idType, joins = [], asOf } = plan
+  const { pushed, residual } = plan.query ? splitQuery(plan.query) : {}
+  const writing = beginStatement()
+  const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
+  const documents = { table, idType }
+  const from = sql` from ${raw(table.name)}${filterBy(pushed, documents, writing)}`
+  const count = writing.finish(sql`select count(*)${from}`)
+  joins.forEach(requireAnswers)
+  const joined = joinedColumns(joins, translation(documents, writing, table.name))
+  const columns = join([raw(storedColumns(idType)), ...joined], ', ')
+  const ordered = writing.finish(sql`select ${columns}${from} order by ${order(plan, table)}`)
+  return {
+    page: print(residual ? ordered : sql`${ordered}${window(plan)}`),
+    count: () => print(count),
+    ...(residual && { residual: residualTest(residual) }),
+  }
+}
+
+/** The same for plans of a template without writing the statements again. */
+export const statementsOf = filledIn(readStatements)
+
+/** The documents a query matches, as keys and versions; with a residual the documents come along. */
+export function matchStatement(
+  { query, idType, work }: Matching,
+  table: Table,
+): { readonly statement: Statement; readonly residual?: Residual } {
+  const { pushed, residual } = splitQuery(query)
+  const columns = residual ? raw(`${storedColumns(idType)}, id`) : raw('null, version, null, null, id')
+  const text = sql`select ${columns} from ${raw(table.name)}${filterBy(pushed, { table, idType }, beginStatement())} order by id`
+  return { statement: print(text), ...(residual && { residual: residualTest(residual, work) }) }
+}
+
+interface Matching {
+  readonly query: Query<FieldRef>
+  readonly idType: TypeName
+  readonly work?: Work | undefined
+}
+
+/** What a query matches can be asked of a document in memory: both interpreters mean the same. */
+export function residualTest(query: Query<FieldRef>, work?: Work): Residual {
+  const matches = compileQuery(query)
+  return paidBy(work, ({ text }) => {
+    spend(text.length / CHARACTERS_PARSED_PER_STEP)
+    return matches({ value: parseTrusted(text) })
+  })
+}
+
+const CHARACTERS_PARSED_PER_STEP = 8
+
+/** The same statements, with a request that pays for what is asked of each document here. */
+export function readStatementsFor({ work }: Bounds, read: ReadStatements): ReadStatements {
+  return read.residual ? { ...read, residual: paidBy(work, read.residual) } : read
+}
+
+function paidBy(work: Work | undefined, residual: Residual): Residual {
+  return work ? (document) => during(work, () => residual(document)) : residual
+}
+
+export const splitQuery = memoized((query: Query<FieldRef>): Split => split(query, canPush))
+
+/** Whether nothing of the query is left to be asked of documents. */
+export const answers = memoized((query: Query<FieldRef>): boolean => isAnswerable(query, canPush))
+
+/** Regular expressions are pushed only where PostgreSQL's dialect means the same. */
+function canPush(part: Query<FieldRef>): boolean {
+  return part.kind !== 'regex' || postgresPattern(part.pattern, part.flags) !== undefined
+}
+
+export function requireAnswers({ query, joins }: JoinPlan): void {
+  if (!answers(query)) throw new Error('what is joined can only be told by the engine')
+  joins.forEach(requireAnswers)
+}
+
+/** `_id` as text, version and document; a number is told in the digits it was written in. */
+export function storedColumns(idType: TypeName): string {
+  return `${hasTextId(idType) ? 'id' : `doc::json ->> '_id'`}, version, doc, paths`
+}
+
+export function storedFrom([id, version, text, paths]: Row): StoredDocument {
+  return { id: id!, version: Number(version), text: text!, paths: Number(paths) }
+}
+
+/** A row of a page: what is stored, and what comes along. */
+export function pageDocument(row: Row): StoredDocument {
+  if (row.length === STORED_COLUMNS) return storedFrom(row)
+  return { ...storedFrom(row), joined: joinedFrom(row.slice(STORED_COLUMNS)) }
+}
+
+const STORED_COLUMNS = 4
+
+function filterBy(query: Query<FieldRef> | undefined, documents: Documents, writing: Writing): Fragment {
+  const condition = conditionOf(query, documents, writing)
+  return condition ? sql` where ${condition}` : raw('')
+}
+
+/** Undefined where every document matches. */
+export function conditionOf(
+  query: Query<FieldRef> | undefined,
+  documents: Documents,
+  writing: Writing,
+): Fragment | undefined {
+  if (!query) return undefined
+  const name = mentionsOthers(query) ? documents.table.name : ''
+  const conjuncts = conjunctsOf(query)
+  const to = { ...translation(documents, writing, name), isAlone: conjuncts.length === 1 }
+  const terms = filterTerms(conjuncts, to)
+  return terms.length === 0 ? where(query, to) : joinBalanced(terms, ' and ')
+}
+
+export function order(plan: ReadPlan, table: Table): Fragment {
+  const to = translation({ table, idType: plan.idType }, beginStatement())
+  const keys = plan.sort.flatMap((key) => [...beginningKey(key, table), orderBy(key, to)])
+  return join([...keys, raw('id')], ', ')
+}
+
+/** An index of the beginnings of texts gives the order as far as it reaches; the engine sorts the rest by itself. */
+function beginningKey({ field, descending }: SortKey<FieldRef>, table: Table): readonly Fragment[] {
+  const index = textIndexAt(field, table)
+  return index ? [sql`${index.expression(columnsOf('').document)} ${POSTGRES.direction(descending)}`] : []
+}
+
+export function window({ from, to }: Pick<ReadPlan, 'from' | 'to'>): Fragment {
+  const limit = to === undefined ? raw('') : sql` limit ${param(Math.max(to - from + 1, 0))}`
+  return from === 0 ? limit : sql`${limit} offset ${param(from)}`
+}
+
+export function print(fragment: Fragment): Statement {
+  return render(fragment, POSTGRES.placeholder)
+}

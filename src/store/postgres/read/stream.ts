@@ -1,0 +1,163 @@
+/** A page at the pace of its reader, in short statements: between two of them no connection and no snapshot is held. */
+import { ServiceError } from '../../../base/errors.ts'
+import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../../base/work/work.ts'
+import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
+import { afterRow } from '../../sql/after-row.ts'
+import { type SqlValue, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
+import { joinedColumns } from '../../sql/joined.ts'
+import { sortValue } from '../../sql/order-by.ts'
+import { arrayText } from '../../sql/postgres-dialect.ts'
+import type { Bounds } from '../../store.ts'
+import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
+import type { Table } from '../schema/catalogue.ts'
+import type { Connection, Connections, Row, Session } from '../connection/connections.ts'
+import { pieces } from '../connection/cursor.ts'
+import { TooMuchAtOnce } from '../connection/failures.ts'
+import { tablesAt } from './as-of.ts'
+import {
+  conditionOf,
+  order,
+  pageDocument,
+  print,
+  requireAnswers,
+  residualTest,
+  splitQuery,
+  storedColumns,
+  window,
+} from './reads.ts'
+import { beginStatement, translation } from './translate.ts'
+
+interface Streaming {
+  readonly plan: ReadPlan
+  /** Absent: nothing was ever stored there. */
+  readonly table: Table | undefined
+  readonly bounds: Bounds
+}
+
+export async function* streamOn(
+  connections: Connections,
+  { plan, table, bounds }: Streaming,
+): AsyncGenerator<StoredDocument> {
+  if (!table) return
+  const source = sourceOf(connections, { plan, table, bounds })
+  const residual = plan.query && splitQuery(plan.query).residual
+  if (!residual) {
+    yield* streamByKeys(plan, source)
+    return
+  }
+  const test = residualTest(residual)
+  const matches = (document: StoredDocument): boolean => matchesInTime(() => test(document), bounds)
+  const { from, to = Infinity } = plan
+  let index = 0
+  for await (const document of streamByKeys({ from: 0 }, source)) {
+    if (index > to) return
+    if (matches(document) && index++ >= from && index - 1 <= to) yield document
+  }
+}
+
+/** A stream is read by the main thread, and no other thread can go on in the middle of it. */
+function matchesInTime(test: () => boolean, { timeLimitMs }: Bounds): boolean {
+  try {
+    return during(new Work({ timeLimitMs, steps: INLINE_STEPS }), test)
+  } catch (error) {
+    if (!(error instanceof TooMuchForThisThread)) throw error
+    const message = 'one of the documents takes too long to match for a stream; ask for it without "stream"'
+    throw new ServiceError('store-crud:Timeout', message)
+  }
+}
+
+/** The rows of a statement piece by piece, all of one moment, for those who take them without delay. */
+export async function* piecesOn(
+  connections: Connections,
+  statement: Statement,
+  bounds: Bounds,
+): AsyncGenerator<readonly Row[]> {
+  using lease = await connections.lease(bounds)
+  const { connection } = lease
+  const session: Session = {
+    ask: (each) => connection.within(bounds, () => connection.ask(each)),
+  }
+  connection.send('begin isolation level repeatable read read only')
+  try {
+    yield* pieces(session, statement)
+  } finally {
+    await connection.ask({ text: 'rollback', values: [] }).catch(() => undefined)
+  }
+}
+
+function sourceOf(
+  connections: Connections,
+  { plan, table, bounds }: Streaming & { readonly table: Table },
+): KeySource<string> {
+  /** What the last key was sorted by, the key included. */
+  let last: Row | undefined
+  const alone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    using lease = await connections.lease(bounds)
+    return await lease.connection.within(bounds, () => work(lease.connection))
+  }
+  return {
+    async keys(count, skip) {
+      const statement = keysStatement(plan, table, { count, skip, last })
+      const rows = await alone((connection) => connection.ask(statement))
+      last = rows.at(-1) ?? last
+      return rows.map((row) => row.at(-1)!)
+    },
+    async documents(keys) {
+      const statement = documentsStatement(plan, table, keys)
+      const mostBytes = keys.length === 1 ? Infinity : PAGE_BYTES
+      try {
+        const rows = await alone((connection) => connection.askAtMost(mostBytes, statement))
+        return new Map(rows.map(([key, ...row]) => [key!, pageDocument(row)]))
+      } catch (error) {
+        if (!(error instanceof TooMuchAtOnce)) throw error
+        return undefined
+      }
+    },
+  }
+}
+
+interface Stretch {
+  readonly count: number
+  readonly skip: number
+  readonly last: readonly SqlValue[] | undefined
+}
+
+/** The last column is the key. */
+function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Stretch): Statement {
+  const { table, writing, filter } = begin(plan, present)
+  const to = translation({ table, idType: plan.idType }, beginStatement())
+  const keys = [
+    ...plan.sort.map(({ field, descending }) => ({ value: sortValue(field, descending, to), descending })),
+    { value: raw('id'), descending: false },
+  ]
+  const columns = join(
+    keys.map(({ value }) => value),
+    ', ',
+  )
+  const isAfter = last ? [afterRow(keys, last)] : []
+  const terms = [...filter, ...isAfter]
+  const conditions = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
+  const page = window({ from: skip, to: skip + count - 1 })
+  const text = sql`select ${columns} from ${raw(table.name)}${conditions} order by ${order(plan, table)}${page}`
+  return print(writing.finish(text))
+}
+
+/** The first column is the key. */
+function documentsStatement(plan: ReadPlan, present: Table, keys: readonly string[]): Statement {
+  const { table, writing, filter } = begin(plan, present)
+  const { idType, joins = [] } = plan
+  joins.forEach(requireAnswers)
+  const joined = joinedColumns(joins, translation({ table, idType }, writing, table.name))
+  const columns = join([raw('id'), raw(storedColumns(idType)), ...joined], ', ')
+  const isChosen = sql`id = any(${param(arrayText(keys))})`
+  const text = sql`select ${columns} from ${raw(table.name)} where ${join([isChosen, ...filter], ' and ')} order by id`
+  return print(writing.finish(text))
+}
+
+function begin({ query, idType, asOf }: ReadPlan, present: Table) {
+  const writing = beginStatement()
+  const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
+  const pushed = query && splitQuery(query).pushed
+  const condition = conditionOf(pushed, { table, idType }, writing)
+  return { table, writing, filter: condition ? [sql`(${condition})`] : [] }
+}

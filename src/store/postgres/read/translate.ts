@@ -1,0 +1,98 @@
+/** What the translation of queries to SQL has to know of PostgreSQL's tables. */
+import type { Query } from '../../../lang/query.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import type { TypeName } from '../../../schema/types.ts'
+import type { Base } from '../../sql/dialect.ts'
+import { type Fragment, join, raw, sql } from '../../sql/fragment.ts'
+import { POSTGRES } from '../../sql/postgres-dialect.ts'
+import type { OtherRows, Translation } from '../../sql/translation.ts'
+import type { Table } from '../schema/catalogue.ts'
+import { hintsOf, isServed, textIndexAt } from './index-conditions.ts'
+import { type Columns, columnsOf, isText } from '../schema/indexes.ts'
+
+/** What all parts of one statement share. */
+export interface Writing {
+  readonly alias: Translation['alias']
+  readonly putInFront: NonNullable<Translation['putInFront']>
+  /** The statement with all that has to stand in front of it so far. */
+  readonly finish: (statement: Fragment) => Fragment
+}
+
+export function beginStatement(): Writing {
+  let aliases = 0
+  const inFront: Fragment[] = []
+  return {
+    alias: (letter = 'e') => `${letter}${++aliases}`,
+    putInFront: (name, select) => void inFront.push(sql`${raw(name)} as (${select})`),
+    finish: (statement) => (inFront.length === 0 ? statement : sql`with ${join(inFront, ', ')} ${statement}`),
+  }
+}
+
+/** A table, and of which type the ids of its documents are. */
+export interface Documents {
+  readonly table: Table
+  readonly idType: TypeName
+}
+
+/** `name` is what the rows are called, where the statement reads other tables, too. */
+export function translation({ table, idType }: Documents, writing: Writing, name = ''): Translation {
+  const { alias, putInFront } = writing
+  const qualifier = name === '' ? '' : `${name}.`
+  const columns = columnsOf(qualifier)
+  return {
+    dialect: POSTGRES,
+    scopes: [documentIn(columns, { table, idType })],
+    alias,
+    other: (collection, otherIdType) => {
+      const other = table.beside(collection)
+      return other && otherRows({ table: other, idType: otherIdType }, writing)
+    },
+    putInFront,
+    again: otherRows({ table, idType }, writing),
+    qualifier,
+    version: raw(`${qualifier}version`),
+    paths: raw(`${qualifier}paths`),
+    hasFoldedIndex: () => false,
+    elementsOf: () => undefined,
+    foldedElementsOf: () => undefined,
+    hint: hintsOf(table, columns),
+    indexed: (query) => indexedTerm(query, table, columns),
+    isWatched: false,
+  }
+}
+
+export function hasTextId(idType: TypeName): boolean {
+  return idType === 'string' || idType === 'uid' || idType === 'date'
+}
+
+function documentIn({ document, id }: Columns, { table, idType }: Documents): Base {
+  const indexedForm: Base['indexedForm'] = (path, type) =>
+    isText(type) ? table.texts.get(path)?.form : undefined
+  if (!hasTextId(idType)) return { ...document, indexedForm }
+  return { ...document, indexedForm, columns: new Map([['_id', id]]) }
+}
+
+/**
+ * A comparison that its index answers alone, because the value is shorter than what the index holds of a text. Asking
+ * the documents as well would read each of them, and make the engine expect far fewer rows than come.
+ */
+function indexedTerm(term: Query<FieldRef>, table: Table, columns: Columns): Fragment | undefined {
+  if (term.kind !== 'compare' && term.kind !== 'in') return undefined
+  const { field } = term.field
+  const index = textIndexAt(term.field, table)
+  // The index may be older than the news that versions disagree about the kind of the field.
+  if (!index || field.isMixed || field.kind !== 'simple' || !isText(field.type.name)) return undefined
+  const values = term.kind === 'in' ? term.values : [term.value]
+  const areShort = values.every((value) => typeof value === 'string' && value.length < index.length)
+  return areShort ? hintsOf(table, columns)(term) : undefined
+}
+
+function otherRows(documents: Documents, writing: Writing): OtherRows {
+  const { table, idType } = documents
+  return {
+    table: table.name,
+    translation: (alias) => translation(documents, writing, alias),
+    isServed: (query) => isServed(query, table),
+    isIndexed: ({ field }) => (field.path === '_id' && hasTextId(idType)) || table.firsts.has(field.path),
+  }
+}

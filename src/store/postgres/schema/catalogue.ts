@@ -1,0 +1,163 @@
+/**
+ * Which table holds which collection, which index serves which definition. Users' names stay in rows of the
+ * catalogue; tables and indexes are numbered, so no name of theirs ever becomes an SQL identifier.
+ *
+ * The name of a table also holds a generation. When the unique values of a collection change, the table is renamed, so
+ * that a process that does not know of it yet cannot write there by the rules of before: its statement fails, it reads
+ * the catalogue again, and repeats the statement.
+ */
+import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
+import type { UniqueIndexes } from './claims.ts'
+import type { Session } from '../connection/connections.ts'
+import { type TextIndex, isIntoArray, isText, textIndexOf } from './indexes.ts'
+
+export interface Table {
+  readonly no: number
+  readonly name: string
+  readonly entity: string
+  /** Absent: no past versions were ever kept. */
+  readonly past?: Past
+  /** Holds the unique values. */
+  readonly claims: string
+  readonly indexes: ReadonlyMap<number, IndexDefinition>
+  readonly unique: UniqueIndexes
+  /** Path → its text index. */
+  readonly texts: ReadonlyMap<string, TextIndex>
+  /** The same for indexes that hold folded text. */
+  readonly folded: ReadonlyMap<string, TextIndex>
+  /** Paths into arrays whose elements are indexed. */
+  readonly elements: ReadonlySet<string>
+  /** Paths that some index begins with, other than those of folded text. */
+  readonly firsts: ReadonlySet<string>
+  /** The table of another collection, as known at the same time. */
+  readonly beside: (collection: Collection) => Table | undefined
+}
+
+interface Past {
+  readonly name: string
+  /** From when on all is known; absent while nothing is added. */
+  readonly since?: number
+}
+
+export type Tables = ReadonlyMap<string, Table>
+
+export interface IndexRecord {
+  readonly no: number
+  readonly collection: number
+  readonly definition: IndexDefinition
+  readonly isReady: boolean
+}
+
+export interface CollectionRecord {
+  readonly no: number
+  readonly name: string
+  readonly entity: string
+  readonly generation: number
+  readonly paths: readonly string[]
+  readonly hasPast: boolean
+  /** Absent while no past versions are kept. */
+  readonly pastSince?: number
+}
+
+export function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): string {
+  return `${name}/${entity}`
+}
+
+export async function readTables(session: Session): Promise<Tables> {
+  const collections = await readCollections(session)
+  const indexes = Map.groupBy(await readIndexes(session), ({ collection }) => collection)
+  const tables: Tables = new Map(
+    collections.map((collection) => {
+      const described = describeTable(collection, indexes.get(collection.no) ?? [])
+      return [keyOf(collection), { ...described, beside: (other) => tables.get(keyOf(other)) }]
+    }),
+  )
+  return tables
+}
+
+export async function readCollections(session: Session): Promise<readonly CollectionRecord[]> {
+  const text = `select no, name, entity, generation, paths, has_past, past_since from smalt_collection
+    order by no`
+  const rows = await session.ask({ text, values: [] })
+  return rows.map(([no, name, entity, generation, paths, hasPast, since]) => ({
+    no: Number(no),
+    name: name!,
+    entity: entity!,
+    generation: Number(generation),
+    paths: JSON.parse(paths!) as readonly string[],
+    hasPast: hasPast === 't',
+    ...(typeof since === 'string' && { pastSince: Number(since) }),
+  }))
+}
+
+export async function readIndexes(session: Session): Promise<readonly IndexRecord[]> {
+  const text = 'select no, collection, definition, state from smalt_index order by no'
+  const rows = await session.ask({ text, values: [] })
+  return rows.map(([no, collection, definition, state]) => ({
+    no: Number(no),
+    collection: Number(collection),
+    definition: JSON.parse(definition!) as IndexDefinition,
+    isReady: state === 'ready',
+  }))
+}
+
+export function tableName({ no, generation }: Pick<CollectionRecord, 'no' | 'generation'>): string {
+  return `doc_${no}_${generation}`
+}
+
+export function claimsName({ no }: Pick<CollectionRecord, 'no'>): string {
+  return `claim_${no}`
+}
+
+export function pastName({ no }: Pick<CollectionRecord, 'no'>): string {
+  return `past_${no}`
+}
+
+function pastOf(record: CollectionRecord): Pick<Table, 'past'> {
+  const { hasPast, pastSince } = record
+  if (!hasPast) return {}
+  const name = pastName(record)
+  return { past: pastSince === undefined ? { name } : { name, since: pastSince } }
+}
+
+/** An index that is still being built is kept by writers already, but serves nobody yet. */
+function describeTable(collection: CollectionRecord, records: readonly IndexRecord[]): Omit<Table, 'beside'> {
+  const ready = records.filter(({ isReady }) => isReady)
+  const fields = ready.flatMap(({ definition }) => definition.fields.map((field) => ({ field, definition })))
+  const texts = fields.filter(({ field }) => isText(field.type) && !isIntoArray(field.path))
+  const textIndexes = (isFolded: boolean): ReadonlyMap<string, TextIndex> =>
+    new Map(
+      texts
+        .filter(({ field }) => field.caseInsensitive === isFolded)
+        // Where a path has several indexes the one that begins with it serves best; later entries win.
+        .toSorted((a, b) => Number(isFirst(a)) - Number(isFirst(b)))
+        .map(({ field, definition }) => [field.path, textIndexOf(field, definition)]),
+    )
+  return {
+    no: collection.no,
+    name: tableName(collection),
+    entity: collection.entity,
+    ...pastOf(collection),
+    claims: claimsName(collection),
+    indexes: new Map(ready.map(({ no, definition }) => [no, definition])),
+    unique: new Map(
+      records.filter(({ definition }) => definition.unique).map(({ no, definition }) => [no, definition]),
+    ),
+    texts: textIndexes(false),
+    folded: textIndexes(true),
+    elements: new Set(
+      fields
+        .filter(({ field }) => isIntoArray(field.path) && !field.caseInsensitive)
+        .map(({ field }) => field.path),
+    ),
+    firsts: new Set(
+      fields
+        .filter((each) => isFirst(each) && !isIntoArray(each.field.path) && !each.field.caseInsensitive)
+        .map(({ field }) => field.path),
+    ),
+  }
+}
+
+function isFirst({ field, definition }: { readonly field: unknown; readonly definition: IndexDefinition }) {
+  return definition.fields[0] === field
+}

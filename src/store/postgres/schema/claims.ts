@@ -1,0 +1,76 @@
+/**
+ * Unique values as rows of their own, one for each value that a document holds, written in the transaction of the
+ * document. On a cluster a table can only be unique in what it is distributed by, and the key of a claim is just that;
+ * the same rows also cover what no index of the engine does: elements of arrays, folded text, fields that may be absent.
+ */
+import { createHash } from 'node:crypto'
+import { orderKey } from '../../../base/decimal.ts'
+import { type Json, type JsonObject, isArray, isNumber, member, numberText } from '../../../base/json/json.ts'
+import { type Step, parsePath } from '../../../base/path.ts'
+import { foldCase } from '../../../base/text.ts'
+import { isOfKind, kindOfType } from '../../../schema/kind.ts'
+import type { IndexDefinition, IndexField } from '../../../schema/schema.ts'
+
+/** A unique index, by its number in the catalogue. */
+export type UniqueIndexes = ReadonlyMap<number, IndexDefinition>
+
+/** The keys that a document claims, each once. */
+export function claimsOf(document: JsonObject, indexes: UniqueIndexes): ReadonlySet<string> {
+  const keys = new Set<string>()
+  for (const [no, { fields }] of indexes) {
+    for (const row of rowsOf(document, fields)) {
+      const values = row.map((value, i) => canonical(value, fields[i]!))
+      if (values.some((value) => value !== null)) keys.add(shortened(`${no}:${JSON.stringify(values)}`))
+    }
+  }
+  return keys
+}
+
+/** Equal values, and only they, have the same form; what is of another kind than the type counts as missing. */
+function canonical(value: Json | undefined, { type, caseInsensitive }: IndexField): Json {
+  if (value === undefined || value === null || !isOfKind(value, kindOfType(type))) return null
+  if (isNumber(value)) return [orderKey(numberText(value))]
+  return typeof value === 'string' && caseInsensitive ? foldCase(value) : value
+}
+
+/** The engine refuses long keys. */
+function shortened(key: string): string {
+  return key.length <= 200
+    ? key
+    : `${key.slice(0, 100).toWellFormed()}#${createHash('sha256').update(key).digest('base64url')}`
+}
+
+/** One row for each element; all fields go into the same arrays, and outer ones repeat with the inner elements. */
+function rowsOf(
+  document: JsonObject,
+  fields: readonly IndexField[],
+): readonly (readonly (Json | undefined)[])[] {
+  const paths = fields.map(({ path }) => parsePath(path, ''))
+  const deepest = paths.toSorted((a, b) => stars(b) - stars(a))[0]!
+  const levels: (readonly Step[])[] = [[]]
+  let rows: (readonly (Json | undefined)[])[] = [[document]]
+  for (const [i, step] of deepest.entries()) {
+    if (step !== '*') continue
+    const head = deepest.slice(levels.at(-1)!.length, i)
+    rows = rows.flatMap((row) => elementsOf(at(row.at(-1), head)).map((element) => [...row, element]))
+    levels.push(deepest.slice(0, i + 1))
+  }
+  const places = paths.map((path) => {
+    const level = levels.findLastIndex((steps) => steps.every((step, k) => step === path[k]))
+    return { level, rest: path.slice(levels[level]!.length) }
+  })
+  return rows.map((row) => places.map(({ level, rest }) => at(row[level], rest)))
+}
+
+/** An element without the inner array still has its other fields. */
+function elementsOf(array: Json | undefined): readonly (Json | undefined)[] {
+  return isArray(array) && array.length > 0 ? array : [undefined]
+}
+
+function at(value: Json | undefined, steps: readonly Step[]): Json | undefined {
+  return steps.reduce<Json | undefined>((each, step) => member(each, String(step)), value)
+}
+
+function stars(path: readonly Step[]): number {
+  return path.filter((step) => step === '*').length
+}

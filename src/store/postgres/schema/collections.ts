@@ -1,0 +1,186 @@
+/** Tables and indexes of collections, created and changed. */
+import { ServiceError } from '../../../base/errors.ts'
+import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
+import { canonicalText } from '../../sql/describe-index.ts'
+import type { CollectionDefinition } from '../../store.ts'
+import {
+  type CollectionRecord,
+  type IndexRecord,
+  claimsName,
+  pastName,
+  readCollections,
+  readIndexes,
+  tableName,
+} from './catalogue.ts'
+import { distribute } from './cluster.ts'
+import type { Session } from '../connection/connections.ts'
+import { BusyError, isCancelled } from '../connection/failures.ts'
+import { dropStatements, indexStatements } from './indexes.ts'
+
+/** What has to be built or taken away so that a collection has the indexes that are wanted. */
+interface IndexChanges {
+  readonly added: readonly IndexDefinition[]
+  readonly removed: readonly IndexRecord[]
+}
+
+export async function findCollection(
+  session: Session,
+  { name, entity }: Collection,
+): Promise<CollectionRecord | undefined> {
+  const all = await readCollections(session)
+  return all.find((each) => each.name === name && each.entity === entity)
+}
+
+/** What did not change is not rebuilt. */
+export async function indexChanges(
+  session: Session,
+  { no }: CollectionRecord,
+  wanted: readonly IndexDefinition[],
+): Promise<IndexChanges> {
+  const missing = new Map(wanted.map((index) => [canonicalText(index), index]))
+  const records = (await readIndexes(session)).filter(({ collection }) => collection === no)
+  const removed = records.filter(
+    ({ definition, isReady }) => !isReady || !missing.delete(canonicalText(definition)),
+  )
+  return { added: [...missing.values()], removed }
+}
+
+export async function createCollection(
+  session: Session,
+  { name, entity }: Collection,
+): Promise<CollectionRecord> {
+  const no = await nextNumber(session)
+  const record = { no, name, entity, generation: 1, paths: [], hasPast: false }
+  await run(session, [
+    `create table ${tableName(record)}(
+       id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null,
+       body jsonb generated always as (doc::jsonb) stored) with (toast_tuple_target = 4080)`,
+    `create table ${claimsName(record)}(key text collate "C" primary key, doc text collate "C" not null)`,
+    distribute(tableName(record), 'id'),
+    distribute(claimsName(record), 'key'),
+  ])
+  const text = `insert into smalt_collection(no, name, entity, generation, paths) values ($1, $2, $3, 1, '[]')`
+  await session.ask({ text, values: [no, name, entity] })
+  return record
+}
+
+/** The store remembers every path it was ever told of. */
+export async function addPaths(
+  session: Session,
+  record: CollectionRecord,
+  { paths }: CollectionDefinition,
+): Promise<void> {
+  const all = [...new Set([...record.paths, ...paths])]
+  const text = 'update smalt_collection set paths = $1 where no = $2'
+  await session.ask({ text, values: [JSON.stringify(all), record.no] })
+}
+
+/** The table of past versions; two changes of a document never follow the same one. */
+export async function createPast(session: Session, record: CollectionRecord): Promise<void> {
+  const name = pastName(record)
+  await run(session, [
+    `create table ${name}(
+       id text collate "C", follows bigint, version bigint not null, operation text not null,
+       principal text not null, paths integer not null, doc text not null, primary key (id, follows))`,
+    distribute(name, 'id'),
+  ])
+}
+
+/** From a moment on, or not any more. */
+export async function putPastSince(
+  session: Session,
+  { no }: CollectionRecord,
+  since: number | undefined,
+): Promise<void> {
+  const text = 'update smalt_collection set has_past = true, past_since = $1 where no = $2'
+  await session.ask({ text, values: [since ?? null, no] })
+}
+
+/** The first moment from which on everything is known: after all that was written until now. */
+export async function beginningOf(session: Session, record: CollectionRecord, now: number): Promise<number> {
+  let latest = now
+  for (const table of [tableName(record), pastName(record)]) {
+    const [row] = await session.ask({ text: `select max(version) from ${table}`, values: [] })
+    latest = Math.max(latest, Number(row![0] ?? 0) + 1)
+  }
+  return latest
+}
+
+/** From here on whoever does not know of a change of the unique values, or of the past, fails to write, and reads the catalogue again. */
+export async function renameTable(session: Session, record: CollectionRecord): Promise<CollectionRecord> {
+  const renamed = { ...record, generation: record.generation + 1 }
+  await impatiently(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])
+  const text = 'update smalt_collection set generation = $1 where no = $2'
+  await session.ask({ text, values: [renamed.generation, record.no] })
+  return renamed
+}
+
+export async function isEmpty(session: Session, record: CollectionRecord): Promise<boolean> {
+  const rows = await session.ask({ text: `select 1 from ${tableName(record)} limit 1`, values: [] })
+  return rows.length === 0
+}
+
+export async function addIndexRecord(
+  session: Session,
+  { no: collection }: CollectionRecord,
+  { definition, state }: { readonly definition: IndexDefinition; readonly state: 'ready' | 'building' },
+): Promise<IndexRecord> {
+  const no = await nextNumber(session)
+  const text = 'insert into smalt_index(no, collection, definition, state) values ($1, $2, $3, $4)'
+  await session.ask({ text, values: [no, collection, canonicalText(definition), state] })
+  return { no, collection, definition, isReady: state === 'ready' }
+}
+
+export async function buildIndex(
+  session: Session,
+  { no, definition }: IndexRecord,
+  { record, concurrently }: { readonly record: CollectionRecord; readonly concurrently: boolean },
+): Promise<void> {
+  const table = tableName(record)
+  await run(session, indexStatements(definition, { table, name: `idx_${no}`, concurrently }))
+}
+
+export async function dropIndex(
+  session: Session,
+  { no, definition }: IndexRecord,
+  record: CollectionRecord,
+): Promise<void> {
+  await impatiently(session, dropStatements(`idx_${no}`))
+  if (definition.unique) {
+    // The keys of a claim begin with the number of its index and a colon; the semicolon follows the colon.
+    const text = `delete from ${claimsName(record)} where key >= $1 and key < $2`
+    await session.ask({ text, values: [`${no}:`, `${no};`] })
+  }
+  await session.ask({ text: 'delete from smalt_index where no = $1', values: [no] })
+}
+
+export function repeatedValues({ fields }: IndexDefinition): ServiceError {
+  const names = fields.map(({ path }) => path).join(', ')
+  const message = `documents already repeat values of the unique index on ${names}`
+  return new ServiceError('metadata:InvalidIndex', message)
+}
+
+/** Numbers of tables and indexes are never used again. */
+async function nextNumber(session: Session): Promise<number> {
+  const text = 'update smalt_epoch set last_number = last_number + 1 where one = 1 returning last_number'
+  const [row] = await session.ask({ text, values: [] })
+  return Number(row![0])
+}
+
+/**
+ * Statements that need a table for themselves. As long as one waits, everybody who comes after waits too: so it gives up
+ * soon, as a collision, and the transaction is begun again a little later.
+ */
+async function impatiently(session: Session, statements: readonly string[]): Promise<void> {
+  await run(session, [`set local statement_timeout = '200ms'`])
+  try {
+    await run(session, statements)
+  } catch (error) {
+    throw isCancelled(error) ? new BusyError() : error
+  }
+  await run(session, ['set local statement_timeout = 0'])
+}
+
+async function run(session: Session, statements: readonly string[]): Promise<void> {
+  for (const text of statements) await session.ask({ text, values: [] })
+}

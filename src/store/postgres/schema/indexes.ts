@@ -1,0 +1,131 @@
+/** Declared indexes as PostgreSQL's: what is indexed, and which conditions such an index can serve. */
+import { orderKey } from '../../../base/decimal.ts'
+import { type Json, isNumber, numberText } from '../../../base/json/json.ts'
+import { parsePath } from '../../../base/path.ts'
+import type { IndexDefinition, IndexField } from '../../../schema/schema.ts'
+import { MAX_ID_BYTES } from '../../../schema/id.ts'
+import type { Base, Form } from '../../sql/dialect.ts'
+import { type Fragment, join, literal, raw, render, sql } from '../../sql/fragment.ts'
+import { POSTGRES } from '../../sql/postgres-dialect.ts'
+import { type Reading, readingOf } from '../../sql/reading.ts'
+
+/** What statements name of a row: its key, and its document. */
+export interface Columns {
+  readonly id: string
+  readonly document: Base
+}
+
+/** The qualifier tells which table's, where a statement reads several. */
+export function columnsOf(qualifier: string): Columns {
+  return { id: `${qualifier}id`, document: { json: raw(`${qualifier}body`), present: raw('true') } }
+}
+
+/** The document of a row. */
+const DOCUMENT: Base = columnsOf('').document
+
+/** The key of a row: text as it is, numbers as text that sorts as they do. */
+export function idKey(id: Json): string {
+  if (isNumber(id)) return orderKey(numberText(id))!
+  return typeof id === 'string' ? id : JSON.stringify(id)
+}
+
+export function isText(type: Reading): boolean {
+  return type === 'string' || type === 'uid' || type === 'onlyText'
+}
+
+/**
+ * The engine refuses rows of an index that are larger than a third of a page, so of texts only the beginning is indexed:
+ * what is left beside `_id` and numbers of all their digits, in characters of up to four bytes.
+ */
+const INDEX_BYTES = 2_600
+const BIG_NUMBER_BYTES = 1_030
+const CHARACTER_BYTES = 4
+
+/** A text index: the expression that is indexed, and how many characters of the text it holds. */
+export interface TextIndex {
+  readonly expression: (document: Base) => Fragment
+  /** What of a text is indexed. */
+  readonly form: Form
+  readonly length: number
+}
+
+export function textIndexOf(field: IndexField, { fields }: IndexDefinition): TextIndex {
+  const plain = fields.filter(({ path }) => !isIntoArray(path))
+  const texts = plain.filter(({ type }) => isText(type)).length
+  const numbers = plain.filter(({ type }) => type === 'bigdecimal' || type === 'biginteger').length
+  const left = INDEX_BYTES - MAX_ID_BYTES - numbers * BIG_NUMBER_BYTES
+  const length = Math.max(1, Math.floor(left / texts / CHARACTER_BYTES))
+  const beginning = beginningOf(length)
+  const form: Form = field.caseInsensitive ? (text) => beginning(POSTGRES.fold(text)) : beginning
+  const steps = parsePath(field.path, '')
+  const reading = readingOf(field.type, field.isMixed)
+  return { expression: (document) => form(POSTGRES.read(document, steps, reading)), form, length }
+}
+
+const beginnings = new Map<number, Form>()
+
+/** The same form for the same length, so that nobody asks for it twice. */
+function beginningOf(length: number): Form {
+  const known = beginnings.get(length)
+  if (known) return known
+  const form: Form = (text) => sql`left(${text}, ${raw(String(length))})`
+  beginnings.set(length, form)
+  return form
+}
+
+export function isIntoArray(path: string): boolean {
+  return parsePath(path, '').includes('*')
+}
+
+/** All values at a path into arrays, as one JSON array that a GIN index takes apart. */
+export function elementsAt(path: string, document: Base): Fragment {
+  const steps = parsePath(path, '').map((step) => (step === '*' ? '[*]' : `.${JSON.stringify(step)}`))
+  return sql`jsonb_path_query_array(${document.json}, ${literal(`$${steps.join('')}`)})`
+}
+
+/** The engine has no wider indexes; what further fields would find, the documents are asked for. */
+const MOST_COLUMNS = 32
+
+/** The statements that make the index; uniqueness is kept by claims, not here. */
+export function indexStatements(
+  definition: IndexDefinition,
+  {
+    table,
+    name,
+    concurrently,
+  }: { readonly table: string; readonly name: string; readonly concurrently: boolean },
+): readonly string[] {
+  const create = raw(concurrently ? 'create index concurrently if not exists' : 'create index if not exists')
+  const plain = definition.fields.filter(({ path }) => !isIntoArray(path))
+  const elements = definition.fields.filter(
+    ({ path, caseInsensitive }) => isIntoArray(path) && !caseInsensitive,
+  )
+  const statements: Fragment[] = []
+  if (plain.length > 0) {
+    const keys = plain.map(
+      (field) => sql`${indexed(field, definition)} ${POSTGRES.direction(field.descending)}`,
+    )
+    // Ending in id, the order of ties, an index also serves the order of a page.
+    const columns = [...keys, raw('id')].slice(0, MOST_COLUMNS)
+    statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join(columns, ', ')})`)
+  }
+  if (elements.length > 0) {
+    const keys = elements
+      .slice(0, MOST_COLUMNS)
+      .map(({ path }) => sql`${elementsAt(path, DOCUMENT)} jsonb_path_ops`)
+    statements.push(
+      sql`${create} ${raw(`${name}_elements`)} on ${raw(table)} using gin (${join(keys, ', ')})`,
+    )
+  }
+  return statements.map((statement) => render(statement, POSTGRES.placeholder).text)
+}
+
+export function dropStatements(name: string): readonly string[] {
+  return [`drop index if exists ${name}`, `drop index if exists ${name}_elements`]
+}
+
+function indexed(field: IndexField, definition: IndexDefinition): Fragment {
+  if (isText(field.type)) return sql`(${textIndexOf(field, definition).expression(DOCUMENT)})`
+  const { path, type, isMixed } = field
+  return sql`(${POSTGRES.read(DOCUMENT, parsePath(path, ''), readingOf(type, isMixed))})`
+}

@@ -1,0 +1,113 @@
+/** The store's own tables, by release. Migrations run forward only, all in one transaction, and are never edited. */
+import { randomBytes } from 'node:crypto'
+import { createFoldFunction } from '../../sql/postgres-fold.ts'
+import type { Connections, Session } from '../connection/connections.ts'
+import { lockExclusively } from '../connection/advisory-locks.ts'
+import { distribute } from './cluster.ts'
+import type { Location } from '../connection/location.ts'
+import { inTransaction } from '../connection/transaction.ts'
+
+const MIGRATIONS: readonly (readonly string[])[] = [
+  [
+    `create table smalt_epoch(
+       one integer primary key, epoch bigint not null, last_number bigint not null, secret text not null)`,
+    `create table smalt_entity(entity text collate "C" primary key, info text not null)`,
+    `create table smalt_schema(
+       entity text collate "C", version text collate "C", no bigint not null, schema text not null,
+       primary key (entity, version))`,
+    `create table smalt_history(
+       no bigint primary key, entity text collate "C" not null, at text not null, principal text not null,
+       action text not null, version text, before text, after text)`,
+    `create index smalt_history_entity on smalt_history(entity, no)`,
+    `create table smalt_collection(
+       no bigint primary key, name text collate "C" not null, entity text collate "C" not null,
+       generation bigint not null, paths text not null, unique (name, entity))`,
+    `create table smalt_index(
+       no bigint primary key, collection bigint not null, definition text not null, state text not null)`,
+    `create table smalt_sequence(name text collate "C" primary key, next bigint not null, increment bigint not null)`,
+    `create table smalt_lock(
+       domain text collate "C", resource text collate "C", owner text not null, count bigint not null,
+       ttl bigint not null, expires bigint not null, primary key (domain, resource))`,
+    `create index smalt_lock_expires on smalt_lock(expires)`,
+  ],
+  [
+    // Beside the document on a cluster, so that a change and what is told of it are on one node.
+    `create table smalt_outbox(
+       doc text collate "C", id text collate "C", seq bigint, entity text not null, hook text not null,
+       operation text not null, document text not null, at bigint not null, seen bigint, version bigint,
+       details text not null, before text, after text, primary key (doc, id))`,
+    distribute('smalt_outbox', 'doc'),
+    `create index smalt_outbox_seq on smalt_outbox(seq) where seq is not null`,
+    `create index smalt_outbox_new on smalt_outbox(at) where seq is null`,
+    `create table smalt_event_state(
+       one integer primary key, reserved bigint not null, published bigint not null, trimmed bigint not null)`,
+    `insert into smalt_event_state(one, reserved, published, trimmed) values (1, 0, 0, 0)`,
+    `create table smalt_sink(
+       sink text collate "C" primary key, definition text not null, version bigint not null,
+       position bigint not null, state text not null, failures bigint not null, retry_at bigint not null,
+       owner text not null, owned_until bigint not null)`,
+    `create table smalt_sink_item(
+       sink text collate "C", seq bigint, id text collate "C" not null, doc text collate "C" not null,
+       state text not null, attempts bigint not null, next_at bigint not null, error text not null,
+       at bigint not null, event text not null, primary key (sink, seq))`,
+    `create index smalt_sink_item_id on smalt_sink_item(sink, id)`,
+    distribute('smalt_sink', 'sink'),
+    distribute('smalt_sink_item', 'sink'),
+  ],
+  [
+    // Whether there is a table of past versions, and from when on they are kept; null while they are not.
+    `alter table smalt_collection add column has_past boolean not null default false`,
+    `alter table smalt_collection add column past_since bigint`,
+  ],
+  [
+    // Of several events of one change one holds the documents; the others have its id here.
+    `alter table smalt_outbox add column holder text collate "C"`,
+  ],
+]
+
+/** Makes what is missing; of processes that start at the same time one does it, and the others wait. */
+export async function migrate(connections: Connections, { schema }: Location): Promise<void> {
+  await inTransaction(connections, async (transaction) => {
+    const run = async (text: string): Promise<void> => void (await transaction.ask({ text, values: [] }))
+    await requireUnicode(transaction)
+    await lockExclusively(transaction, `migration of ${schema}`)
+    if (!(await exists(transaction, schema))) await run(`create schema "${schema}"`)
+    await run('create table if not exists smalt_release(format integer primary key)')
+    const found = await formatOf(transaction)
+    if (found > MIGRATIONS.length) {
+      throw new Error(
+        `the data was written by a newer release of Smalt (its format is ${found}, this release knows ${MIGRATIONS.length}); start that release or a later one`,
+      )
+    }
+    for (const [i, migration] of MIGRATIONS.entries()) {
+      if (i < found) continue
+      for (const text of migration) await run(text)
+      if (i === 0) await begin(transaction)
+      await transaction.ask({ text: 'insert into smalt_release values ($1)', values: [i + 1] })
+    }
+    await run(createFoldFunction(`"${schema}"`))
+  })
+}
+
+async function requireUnicode(session: Session): Promise<void> {
+  const [row] = await session.ask({ text: 'show server_encoding', values: [] })
+  if (row![0] === 'UTF8') return
+  throw new Error(
+    `the database is encoded in ${row![0]}; Smalt needs one in UTF8 (create database … encoding 'UTF8')`,
+  )
+}
+
+async function exists(session: Session, schema: string): Promise<boolean> {
+  const text = 'select 1 from pg_namespace where nspname = $1'
+  return (await session.ask({ text, values: [schema] })).length > 0
+}
+
+async function formatOf(session: Session): Promise<number> {
+  const [row] = await session.ask({ text: 'select max(format) from smalt_release', values: [] })
+  return Number(row![0] ?? 0)
+}
+
+async function begin(session: Session): Promise<void> {
+  const secret = randomBytes(32).toString('hex')
+  await session.ask({ text: 'insert into smalt_epoch values (1, 0, 0, $1)', values: [secret] })
+}

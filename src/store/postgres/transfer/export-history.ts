@@ -1,0 +1,59 @@
+/** Changes that are kept of documents, as they move from one store to another. */
+import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { ArchivedChange } from '../../transfer.ts'
+import type { Action } from '../../events.ts'
+import type { Statement } from '../../sql/fragment.ts'
+import { arrayText } from '../../sql/postgres-dialect.ts'
+import { pastName } from '../schema/catalogue.ts'
+import { findCollection } from '../schema/collections.ts'
+import type { Collection } from '../../../schema/schema.ts'
+import type { Session } from '../connection/connections.ts'
+import { idKey } from '../schema/indexes.ts'
+
+/** A page of what a collection holds. */
+export interface Reading {
+  readonly collection: Collection
+  readonly limit: number
+  readonly session: Session
+}
+
+/** In the order of documents, and of the changes of each. */
+export async function changesAfter(
+  last: ArchivedChange | undefined,
+  { collection, limit, session }: Reading,
+): Promise<readonly ArchivedChange[]> {
+  const record = await findCollection(session, collection)
+  if (!record?.hasPast) return []
+  const from = `select follows, version, operation, principal, doc, id from ${pastName(record)}`
+  const statement =
+    last === undefined
+      ? { text: `${from} order by id, follows limit $1`, values: [limit] }
+      : {
+          text: `${from} where (id, follows) > ($2, $3::bigint) order by id, follows limit $1`,
+          values: [limit, last.key, last.follows],
+        }
+  return (await session.ask(statement)).map(([follows, version, operation, principal, text, key]) => ({
+    key: key!,
+    follows: Number(follows),
+    version: Number(version),
+    operation: operation as Action,
+    principal: principal!,
+    text: text!,
+  }))
+}
+
+export function pastStatement(changes: readonly ArchivedChange[], paths: number, table: string): Statement {
+  const text = `insert into ${table}(id, follows, version, operation, principal, paths, doc)
+    select kept.id, kept.follows, kept.version, kept.operation, kept.principal, $1::integer, kept.doc
+    from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+      as kept(id, follows, version, operation, principal, doc)`
+  const lists = [
+    changes.map((each) => idKey((parseTrusted(each.text) as JsonObject)['_id']!)),
+    changes.map(({ follows }) => String(follows)),
+    changes.map(({ version }) => String(version)),
+    changes.map(({ operation }) => operation),
+    changes.map(({ principal }) => principal),
+    changes.map((each) => each.text),
+  ]
+  return { text, values: [String(paths), ...lists.map(arrayText)] }
+}

@@ -1,0 +1,105 @@
+/** Rows that come from another store: as they were there, many in one statement. */
+import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { Collection } from '../../../schema/schema.ts'
+import type { Statement } from '../../sql/fragment.ts'
+import { arrayText } from '../../sql/postgres-dialect.ts'
+import {
+  type ArchivedDocument,
+  type ArchivedHistory,
+  type ArchivedSequence,
+  UnfitError,
+  indexNames,
+} from '../../transfer.ts'
+import type { Table } from '../schema/catalogue.ts'
+import { claimsOf } from '../schema/claims.ts'
+import type { Session } from '../connection/connections.ts'
+import { isDuplicate, stateOf } from '../connection/failures.ts'
+import { idKey } from '../schema/indexes.ts'
+
+interface Inserting {
+  readonly collection: Collection
+  /** How many paths the collection has: any of them may be in any document. */
+  readonly paths: number
+  readonly table: Table
+  readonly session: Session
+}
+
+export async function insertDocuments(
+  documents: readonly ArchivedDocument[],
+  { collection, paths, table, session }: Inserting,
+): Promise<void> {
+  try {
+    await session.ask(documentsStatement(documents, paths, table))
+  } catch (error) {
+    if (isDuplicate(error)) {
+      const names = [...table.unique.values()].map((index) => `(${indexNames(index)})`)
+      const problem = `documents repeat values of _id or of a unique index${names.length > 0 ? ` on ${names.join(', ')}` : ''}`
+      throw new UnfitError(collection, problem, error)
+    }
+    // Values that this database cannot hold: numbers beyond its range, or texts that it refuses.
+    if (stateOf(error)?.startsWith('22')) {
+      throw new UnfitError(collection, 'a document holds a value that PostgreSQL cannot store', error)
+    }
+    throw error
+  }
+}
+
+/** Documents and claims in one statement, so that either all of them are there or none. */
+function documentsStatement(documents: readonly ArchivedDocument[], paths: number, table: Table): Statement {
+  const hasClaims = table.unique.size > 0
+  const rows = documents.map(({ version, text }) => {
+    const document = parseTrusted(text) as JsonObject
+    const claims = hasClaims ? [...claimsOf(document, table.unique)] : []
+    return { key: idKey(document['_id']!), version, text, claims }
+  })
+  const values = [
+    arrayText(rows.map(({ key }) => key)),
+    arrayText(rows.map(({ version }) => String(version))),
+    arrayText(rows.map(({ text }) => text)),
+    String(paths),
+  ]
+  const insert = `insert into ${table.name}(id, version, paths, doc)
+    select id, version, $4::integer, doc from unnest($1::text[], $2::bigint[], $3::text[]) as new(id, version, doc)`
+  if (!hasClaims) return { text: insert, values }
+  const claims = rows.flatMap(({ key, claims: own }) => own.map((claim) => ({ claim, key })))
+  const text = `with claimed as (
+    insert into ${table.claims}(key, doc) select key, doc from unnest($5::text[], $6::text[]) as new(key, doc))
+    ${insert}`
+  return {
+    text,
+    values: [...values, arrayText(claims.map(({ claim }) => claim)), arrayText(claims.map(({ key }) => key))],
+  }
+}
+
+export function sequencesStatement(sequences: readonly ArchivedSequence[]): Statement {
+  const text = `insert into smalt_sequence(name, next, increment)
+    select name, next, increment from unnest($1::text[], $2::bigint[], $3::bigint[]) as new(name, next, increment)`
+  return {
+    text,
+    values: [
+      arrayText(sequences.map(({ name }) => name)),
+      arrayText(sequences.map(({ next }) => String(next))),
+      arrayText(sequences.map(({ increment }) => String(increment))),
+    ],
+  }
+}
+
+/** Numbered after the ones that came before. */
+export function historyStatement(history: readonly ArchivedHistory[], before: number): Statement {
+  const rows = history.map((each, i) => [
+    before + i + 1,
+    each.entity,
+    each.at,
+    each.principal,
+    each.action,
+    each.version ?? null,
+    each.before,
+    each.after,
+  ])
+  const places = rows.map(
+    (row, i) => `(${row.map((_, k) => `$${i * row.length + k + 1}${k === 0 ? '::bigint' : ''}`).join(', ')})`,
+  )
+  const text = `insert into smalt_history(no, entity, at, principal, action, version, before, after)
+    values ${places.join(', ')}`
+  return { text, values: rows.flat() }
+}

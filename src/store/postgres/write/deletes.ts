@@ -1,0 +1,75 @@
+/** Deletes: every document that matches goes, with the unique values it held. */
+import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { DeletePlan, Tell } from '../../../plan/plan.ts'
+import type { TypeName } from '../../../schema/types.ts'
+import type { Row } from '../connection/connections.ts'
+import { isText } from '../schema/indexes.ts'
+import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
+import { type WriteContext, lockOne } from './row-by-row.ts'
+import { keepsPast, keptGoneStatement } from './history-rows.ts'
+import { claimsOfTexts, deleteStatement, releaseStatement } from './rows.ts'
+import { type Gone, goneStatement } from './outbox-rows.ts'
+
+export async function deleteAll(plan: DeletePlan, context: WriteContext): Promise<void> {
+  const isMatch = stillMatches(plan.query, context)
+  for (const batch of batchesOf(await matching(plan, context), 1000)) {
+    const gone = await remove(batch, plan.idType, context)
+    const changed = batch.filter(({ key }) => !gone.has(key))
+    for (const match of changed) {
+      const held = await lockOne(match.key, plan.idType, context)
+      if (held && isMatch(match, held.stored))
+        await remove([{ key: match.key, version: held.stored.version }], plan.idType, context)
+    }
+  }
+}
+
+/** Reports those that were still what was seen, and gives their keys. */
+async function remove(batch: readonly Match[], idType: TypeName, context: WriteContext) {
+  const { transaction, table, report, stamp } = context
+  const rows = await transaction.ask(deleteStatement(batch, table))
+  const claims = claimsOfTexts(
+    rows.map((row) => row[1]!),
+    table,
+  )
+  const keys = rows.map(([key]) => key!)
+  if (claims.size > 0) await transaction.ask(releaseStatement(claims, keys, table))
+  const told = stamp.tell ? toldOf(rows, batch, { idType, tell: stamp.tell }) : []
+  if (told.length > 0) await transaction.ask(goneStatement(told))
+  if (keepsPast(table) && rows.length > 0) await keepGone(rows, batch, context)
+  for (const _ of rows) report({ kind: 'deleted' })
+  return new Set(keys)
+}
+
+async function keepGone(
+  rows: readonly Row[],
+  batch: readonly Match[],
+  { transaction, table, stamp }: WriteContext,
+): Promise<void> {
+  const versions = new Map(batch.map(({ key, version }) => [key, version]))
+  const gone = rows.map(([key, text, paths]) => {
+    const seen = versions.get(key!)!
+    const version = Math.max(stamp.version, seen + 1)
+    return { key: key!, text: text!, paths: Number(paths), seen, version }
+  })
+  await transaction.ask(keptGoneStatement(gone, stamp.principal, table))
+}
+
+function toldOf(
+  rows: readonly Row[],
+  batch: readonly Match[],
+  { idType, tell }: { readonly idType: TypeName; readonly tell: Tell },
+): readonly Gone[] {
+  const versions = new Map(batch.map(({ key, version }) => [key, version]))
+  const all = rows.map((row): Gone => {
+    const [key, text] = [row[0]!, row[1]!]
+    const document = isText(idType) ? key : idTextIn(text)
+    const notices = tell({ operation: 'delete', before: { text } })
+    return { key, document, version: versions.get(key)!, text, notices }
+  })
+  return all.filter(({ notices }) => notices.length > 0)
+}
+
+function idTextIn(text: string): string {
+  const id = (parseTrusted(text) as JsonObject)['_id']!
+  return typeof id === 'string' ? id : JSON.stringify(id)
+}

@@ -1,0 +1,95 @@
+/** What becomes of one document, step by step, inside a transaction. */
+import type { Work } from '../../../base/work/work.ts'
+import { type Change, type Outcome, type StoredDocument, unwritten } from '../../../plan/plan.ts'
+import type { TypeName } from '../../../schema/types.ts'
+import type { Statement } from '../../sql/fragment.ts'
+import { arrayText } from '../../sql/postgres-dialect.ts'
+import type { Report } from '../../store.ts'
+import type { Table } from '../schema/catalogue.ts'
+import type { Session } from '../connection/connections.ts'
+import type { Drawing } from './sequence-retry.ts'
+import { following } from './history-rows.ts'
+import { storedColumns, storedFrom } from '../read/reads.ts'
+import {
+  type ChangedRow,
+  type NewRow,
+  type Stamp,
+  changedRow,
+  claimStatement,
+  insertStatement,
+  releaseStatement,
+  updateStatement,
+} from './rows.ts'
+import type { Transaction } from '../connection/transaction.ts'
+
+export interface WriteContext {
+  readonly transaction: Transaction
+  readonly table: Table
+  readonly stamp: Stamp
+  readonly report: Report
+  readonly draw: Drawing
+  /** The request that pays for what is asked of each document. */
+  readonly work?: Work | undefined
+}
+
+/** A stored document and the key of its row. */
+export interface Held {
+  readonly key: string
+  readonly stored: StoredDocument
+}
+
+export async function readMany(
+  keys: readonly string[],
+  idType: TypeName,
+  { transaction, table }: Pick<WriteContext, 'transaction' | 'table'>,
+): Promise<readonly Held[]> {
+  const text = `${columnsOf(idType, table)} where id = any($1) order by id`
+  return held(transaction, { text, values: [arrayText(keys)] })
+}
+
+/** The document in its newest state, which nobody else changes until the transaction ends. */
+export async function lockOne(
+  key: string,
+  idType: TypeName,
+  { transaction, table }: Pick<WriteContext, 'transaction' | 'table'>,
+): Promise<Held | undefined> {
+  const text = `${columnsOf(idType, table)} where id = $1 for update`
+  return (await held(transaction, { text, values: [key] }))[0]
+}
+
+export async function insertOne(draft: NewRow, { transaction, table }: WriteContext): Promise<Outcome> {
+  const rows = await following([draft], table, transaction)
+  const isDone = await transaction.attempt(async () => {
+    await transaction.ask(insertStatement(rows, table))
+    return true
+  })
+  return isDone ? { kind: 'inserted', document: rows[0]!.document } : { kind: 'duplicate' }
+}
+
+/** Of a document that is locked; undefined when it is neither touched nor counted. */
+export async function applyChange(
+  change: Change,
+  document: Held,
+  context: WriteContext,
+): Promise<Outcome | undefined> {
+  if (change.kind !== 'write') return unwritten(change, document.stored)
+  const row = changedRow(document, change.document, context)
+  const isDone = await context.transaction.attempt(() => replace(row, context))
+  if (isDone) return { kind: 'updated', document: row.document }
+  return { kind: 'duplicate', document: document.stored }
+}
+
+async function replace(row: ChangedRow, { transaction, table }: WriteContext): Promise<true> {
+  if (row.released.size > 0) await transaction.ask(releaseStatement(row.released, [row.key], table))
+  if (row.claimed.size > 0) await transaction.ask(claimStatement(row.claimed, row.key, table))
+  await transaction.ask(updateStatement(row, table))
+  return true
+}
+
+function columnsOf(idType: TypeName, { name }: Table): string {
+  return `select ${storedColumns(idType)}, id from ${name}`
+}
+
+async function held(session: Session, statement: Statement): Promise<readonly Held[]> {
+  return (await session.ask(statement)).map((row) => ({ key: row[4]!, stored: storedFrom(row) }))
+}

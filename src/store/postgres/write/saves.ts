@@ -1,0 +1,127 @@
+/** Saves: each item finds at most one document by its identity, and says what becomes of it or of its absence. */
+import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import { compileQuery } from '../../../lang/evaluate/match.ts'
+import { printQuery } from '../../../lang/query.ts'
+import { type Change, type Outcome, type SaveItem, type SavePlan, unwritten } from '../../../plan/plan.ts'
+import { batchesOf, matching } from './matching.ts'
+import { type Held, type WriteContext, applyChange, insertOne, lockOne, readMany } from './row-by-row.ts'
+import { following } from './history-rows.ts'
+import { residualTest } from '../read/reads.ts'
+import { type ChangedRow, type NewRow, changedRow, insertStatement, newRow } from './rows.ts'
+import { areDistinct } from './inserts.ts'
+import { replaceAll } from './updates.ts'
+
+type Positioned = readonly [position: number, item: SaveItem]
+type Told = readonly [position: number, outcome: Outcome]
+
+export async function saveAll(plan: SavePlan, context: WriteContext): Promise<void> {
+  const saving = { ...context, plan }
+  for (const batch of batchesOf([...plan.items.entries()], 100)) {
+    const told = await context.transaction.attempt(() => saveTogether(batch, saving))
+    for (const [position, outcome] of told ?? []) context.report(outcome, position)
+    if (told !== undefined) continue
+    for (const [position, item] of batch) {
+      const outcome = await saveOne(item, saving)
+      if (outcome) context.report(outcome, position)
+    }
+  }
+}
+
+interface Saving extends WriteContext {
+  readonly plan: SavePlan
+}
+
+/** Undefined when somebody, or one of the items, is in the way. */
+async function saveTogether(
+  batch: readonly Positioned[],
+  saving: Saving,
+): Promise<readonly Told[] | undefined> {
+  const found = await findAll(batch, saving)
+  if (!found) return undefined
+  const told: Told[] = []
+  const changed: ChangedRow[] = []
+  const created: NewRow[] = []
+  for (const [position, item] of batch) {
+    const held = found.get(position)
+    const change = await saving.draw((next) => item.change(held?.stored, next))
+    const outcome = held ? replaced(change, held, { changed, saving }) : inserted(change, { created, saving })
+    if (outcome) told.push([position, outcome])
+  }
+  if (!areDistinct(created) || !(await replaceAll(changed, saving))) return undefined
+  if (created.length === 0) return told
+  const rows = await following(created, saving.table, saving.transaction)
+  await saving.transaction.ask(insertStatement(rows, saving.table))
+  const documents = new Map(created.map(({ document }, i) => [document, rows[i]!.document]))
+  return told.map(([position, outcome]): Told => {
+    const document = outcome.kind === 'inserted' ? documents.get(outcome.document) : undefined
+    return document ? [position, { kind: 'inserted', document }] : [position, outcome]
+  })
+}
+
+function replaced(
+  change: Change,
+  held: Held,
+  { changed, saving }: { readonly changed: ChangedRow[]; readonly saving: Saving },
+): Outcome | undefined {
+  if (change.kind !== 'write') return unwritten(change, held.stored)
+  const row = changedRow(held, change.document, saving)
+  changed.push(row)
+  return { kind: 'updated', document: row.document }
+}
+
+function inserted(
+  change: Change,
+  { created, saving }: { readonly created: NewRow[]; readonly saving: Saving },
+): Outcome | undefined {
+  if (change.kind === 'refuse') return { kind: 'refused', faults: change.faults }
+  if (change.kind !== 'write') return undefined
+  const row = newRow(change.document, saving.stamp, saving.table)
+  created.push(row)
+  return { kind: 'inserted', document: row.document }
+}
+
+/** By position. Undefined when two items name the same document: then the second must see what the first did. */
+async function findAll(batch: readonly Positioned[], { plan, ...context }: Saving) {
+  const asking = batch.flatMap(([position, { query }]) => (query ? [{ position, query }] : []))
+  const names = new Set(asking.map(({ query }) => JSON.stringify(printQuery(query))))
+  if (names.size < asking.length) return undefined
+  const query = { kind: 'or', terms: asking.map((each) => each.query) } as const
+  const matches = asking.length === 0 ? [] : await matching({ ...plan, query }, context)
+  const documents = await readMany(
+    matches.map(({ key }) => key),
+    plan.idType,
+    context,
+  )
+  const seen = documents.map((held) => ({ held, value: parseTrusted(held.stored.text) as JsonObject }))
+  const found = new Map<number, Held>()
+  for (const each of asking) {
+    const isMatch = compileQuery(each.query)
+    const document = seen.find(({ value }) => isMatch({ value }))
+    if (document) found.set(each.position, document.held)
+  }
+  return new Set(found.values()).size < found.size ? undefined : found
+}
+
+/** Another process may insert the document just when it was not found: then it is found the next time. */
+async function saveOne(item: SaveItem, saving: Saving): Promise<Outcome | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const held = await findOne(item, saving)
+    const change = await saving.draw((next) => item.change(held?.stored, next))
+    if (held) return await applyChange(change, held, saving)
+    if (change.kind === 'refuse') return { kind: 'refused', faults: change.faults }
+    if (change.kind !== 'write') return undefined
+    const outcome = await insertOne(newRow(change.document, saving.stamp, saving.table), saving)
+    if (outcome.kind !== 'duplicate' || attempt === 3) return outcome
+    if (!(await findOne(item, saving))) return outcome
+  }
+}
+
+async function findOne({ query }: SaveItem, { plan, ...context }: Saving): Promise<Held | undefined> {
+  if (!query) return undefined
+  const isMatch = residualTest(query, context.work)
+  for (const { key } of await matching({ ...plan, query }, context)) {
+    const held = await lockOne(key, plan.idType, context)
+    if (held && isMatch(held.stored)) return held
+  }
+  return undefined
+}

@@ -1,0 +1,38 @@
+/** SQLite's result codes that mean something to us, never its messages. */
+import { ServiceError } from '../../../base/errors.ts'
+
+export function isConstraintError(error: unknown): boolean {
+  return primaryCode(error) === CONSTRAINT
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return primaryCode(error) === FULL
+}
+
+/** A text would be longer than the engine can hold. */
+export function isTooBig(error: unknown): boolean {
+  return primaryCode(error) === TOO_BIG
+}
+
+export function tooBig(): ServiceError {
+  const message = 'the result is larger than the store can hold; ask for a range, or for fewer fields'
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
+/** Another process holds the lock. */
+export function isBusy(error: unknown): boolean {
+  const code = primaryCode(error)
+  return code === BUSY || code === LOCKED
+}
+
+/** The low byte; the rest says more than we need. */
+function primaryCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: number }).errcode
+  return code === undefined ? undefined : code & 0xff
+}
+
+const BUSY = 5
+const LOCKED = 6
+const FULL = 13
+const TOO_BIG = 18
+const CONSTRAINT = 19

@@ -1,0 +1,34 @@
+/** Functions of ours inside SQLite. Deterministic ones may stand in indexes; they see nothing but their arguments. */
+import type { DatabaseSync } from 'node:sqlite'
+import { orderKey } from '../../../base/decimal.ts'
+import { type Pattern, compilePattern } from '../../../base/pattern.ts'
+import { foldCase } from '../../../base/text.ts'
+import { spend } from '../../../base/work/work.ts'
+
+/** `checkAlive` throws when a watched statement is to end; it is asked for every row that one looks at. */
+export function addFunctions(database: DatabaseSync, checkAlive: () => void): void {
+  const options = { deterministic: true } as const
+  database.function('smalt_number', options, (text) => (typeof text === 'string' ? orderKey(text) : null))
+  database.function('smalt_fold', options, (text) => (typeof text === 'string' ? foldCase(text) : null))
+  database.function('smalt_alive', {}, (_row) => {
+    checkAlive()
+    spend(STEPS_PER_ROW)
+    return 1
+  })
+  database.function('smalt_match', options, (text, pattern, flags) => {
+    if (typeof text !== 'string') return null
+    return patternOf(String(pattern), String(flags)).occursIn(text) ? 1 : 0
+  })
+}
+
+/** The engine reads a row and looks into its document. */
+const STEPS_PER_ROW = 20
+
+function patternOf(source: string, letters: string): Pattern {
+  return compilePattern(source, {
+    caseInsensitive: letters.includes('i'),
+    multiline: letters.includes('m'),
+    extended: letters.includes('x'),
+    dotall: letters.includes('s'),
+  })!
+}

@@ -1,0 +1,47 @@
+/** Tables of documents as they were at a moment: what is there since before, and what was replaced only later. */
+import { beforeHistory, noHistory } from '../../history.ts'
+import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
+import type { Table } from '../catalogue.ts'
+
+/** Under names of their own, which stand in front of the statement. */
+export interface Moment {
+  readonly tableAt: (table: Table) => Table
+  readonly inFront: () => readonly Fragment[]
+}
+
+export function momentOf(asOf: number): Moment {
+  const seen = new Map<number, { readonly table: Table; readonly rows: Fragment }>()
+  const tableAt = (table: Table): Table => {
+    const known = seen.get(table.no)
+    if (known) return known.table
+    const name = `at_${table.no}`
+    const made = asItWas(table, name, tableAt)
+    seen.set(table.no, { table: made, rows: sql`${raw(name)} as (${rowsAt(table, asOf)})` })
+    return made
+  }
+  return { tableAt, inFront: () => [...seen.values()].map(({ rows }) => rows) }
+}
+
+/** No index of the documents knows of their past. */
+function asItWas(table: Table, name: string, tableAt: Moment['tableAt']): Table {
+  return {
+    ...table,
+    name,
+    firsts: new Set(),
+    folded: new Set(),
+    elements: new Map(),
+    foldedElements: new Map(),
+    beside: (collection) => {
+      const other = table.beside(collection)
+      return other && tableAt(other)
+    },
+  }
+}
+
+function rowsAt({ name, past, entity }: Table, asOf: number): Fragment {
+  if (past?.since === undefined) throw noHistory(entity)
+  if (asOf < past.since) throw beforeHistory(entity, past.since)
+  const present = sql`select no, id, version, doc from ${raw(name)} where version <= ${param(asOf)}`
+  const replaced = sql`select -no, id, follows, doc from ${raw(past.name)} where follows <= ${param(asOf)} and version > ${param(asOf)} and operation <> 'insert'`
+  return sql`${present} union all ${replaced}`
+}

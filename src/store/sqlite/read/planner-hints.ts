@@ -1,0 +1,89 @@
+/**
+ * Which way into the table a query offers. Without statistics the engine prefers to walk through everything in the
+ * order asked for over looking up a range and sorting what it finds, though a range is mostly small: then it is told
+ * that the order is not to be had from an index.
+ */
+import { unreachable } from '../../../base/errors.ts'
+import { type Query, conjunctsOf } from '../../../lang/query.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import type { ReadPlan } from '../../../plan/plan.ts'
+import type { IndexDefinition } from '../../../schema/schema.ts'
+import { literalPrefix } from '../../sql/pattern/prefix.ts'
+import type { Table } from '../catalogue.ts'
+
+/** Whether the order must be made by sorting, so that an index can serve the filter. */
+export function sortsAfterwards({ query, sort }: ReadPlan, table: Table): boolean {
+  if (!query) return false
+  const ways = conjunctsOf(query).map((term) => wayInto(term, table))
+  const [first] = sort
+  const isSortedByRange = ways.some((way) => way?.kind === 'range' && way.path === first?.field.field.path)
+  return (
+    !ways.some((way) => way?.kind === 'value') &&
+    ways.some((way) => way?.kind === 'range') &&
+    !isSortedByRange
+  )
+}
+
+/** Whether an index gives what the query finds in the order of `_id`, and no other order is asked for. */
+export function comesInOrder({ query, sort, asOf }: ReadPlan, { indexes }: Table): boolean {
+  if (asOf !== undefined || sort.length > 0 || query?.kind !== 'compare') return false
+  const { field, op, value } = query
+  const { path } = field.field
+  const isOfIt = ({ fields: [first, ...others] }: IndexDefinition): boolean =>
+    first?.path === path && !first.caseInsensitive && others.length === 0
+  return op === '$eq' && value !== null && !field.steps.includes('*') && [...indexes.values()].some(isOfIt)
+}
+
+/** Whether an index leads to what satisfies the term. */
+export function isServed(term: Query<FieldRef>, table: Table): boolean {
+  switch (term.kind) {
+    case 'compare':
+    case 'in':
+    case 'regex':
+      return (
+        term.field.field.path === '_id' ||
+        holdsElements(term.field, table) ||
+        wayInto(term, table) !== undefined
+      )
+    case 'contains':
+      return term.op !== '$none' && table.elements.has(`${term.array.field.path}.*`)
+    case 'elemMatch':
+      return conjunctsOf(term.query).some(
+        (each) => each.kind === 'compare' && holdsElements(each.field, table),
+      )
+    case 'compareFields':
+    case 'inField':
+    case 'related':
+    case 'and':
+    case 'or':
+    case 'not':
+      return false
+    default:
+      return unreachable(term)
+  }
+}
+
+function holdsElements({ field }: FieldRef, table: Table): boolean {
+  return table.elements.has(field.path)
+}
+
+interface Way {
+  readonly kind: 'value' | 'range'
+  readonly path: string
+}
+
+function wayInto(term: Query<FieldRef>, table: Table): Way | undefined {
+  if (term.kind !== 'compare' && term.kind !== 'in' && term.kind !== 'regex') return undefined
+  const { path } = term.field.field
+  if (!isIndexed(path, term, table)) return undefined
+  const isValue = term.kind === 'compare' && term.op === '$eq'
+  return { kind: isValue ? 'value' : 'range', path }
+}
+
+function isIndexed(path: string, term: Query<FieldRef> & { field: FieldRef }, table: Table): boolean {
+  const isNegative = (term.kind === 'compare' && term.op === '$neq') || (term.kind === 'in' && term.negated)
+  if (isNegative) return false
+  if (term.kind !== 'regex') return table.firsts.has(path)
+  if (literalPrefix(term.pattern, term.flags) === '') return false
+  return term.flags.caseInsensitive ? table.folded.has(path) : table.firsts.has(path)
+}

@@ -1,0 +1,147 @@
+/**
+ * A thread that runs slow statements, one at a time. Rows are given in batches, so that no more of an answer is on its
+ * way than the other thread has asked for.
+ */
+import { DatabaseSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { SqlValue } from '../../sql/fragment.ts'
+import { lowerThreadPriority } from '../../../base/work/thread-priority.ts'
+import { isTooBig } from '../file/failures.ts'
+import { addFunctions } from '../file/functions.ts'
+
+export type ReaderRequest =
+  | {
+      readonly kind: 'open'
+      readonly text: string
+      readonly values: readonly SqlValue[]
+      /** Becomes 1 when nobody waits for the answer any more. */
+      readonly cancelled: Int32Array
+      /** Whether rows are given by their first column, a key; the last one is given whole, too. */
+      readonly byKey: boolean
+    }
+  | { readonly kind: 'next'; readonly count: number; readonly mostBytes: number }
+  | { readonly kind: 'close' }
+  /** Moves what was committed from the log into the database file, as far as no reader needs it. */
+  | { readonly kind: 'checkpoint' }
+
+export type ReaderAnswer =
+  | {
+      readonly kind: 'rows'
+      readonly rows: readonly unknown[]
+      readonly isLast: boolean
+      readonly lastRow?: readonly SqlValue[]
+    }
+  | { readonly kind: 'failed'; readonly error: unknown; readonly isTooBig: boolean }
+
+type Row = readonly SqlValue[]
+
+interface Running {
+  readonly rows: Generator<SqlValue[], void>
+  readonly cancelled: Int32Array
+  readonly byKey: boolean
+}
+
+const { file } = workerData as { file: string }
+lowerThreadPriority(5)
+let running: Running | undefined
+let connection: DatabaseSync | undefined
+
+function connect(): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true })
+  database.exec('pragma cache_size = -16384; pragma mmap_size = 268435456; pragma temp_store = memory')
+  // Throwing is the only way to stop a statement that finds nothing.
+  addFunctions(database, () => {
+    if (running && Atomics.load(running.cancelled, 0) === 1) throw new Error('cancelled')
+  })
+  return database
+}
+
+parentPort!.on('message', (request: ReaderRequest) => {
+  try {
+    const answer = handle(request)
+    if (answer) parentPort!.postMessage(answer)
+  } catch (error) {
+    close()
+    // Structured cloning loses what an error says beside its message.
+    const failed: ReaderAnswer = { kind: 'failed', error, isTooBig: isTooBig(error) }
+    parentPort!.postMessage(failed)
+  }
+})
+
+function handle(request: ReaderRequest): ReaderAnswer | undefined {
+  switch (request.kind) {
+    case 'open':
+      return open(request)
+    case 'next':
+      return next(request)
+    case 'close':
+      return close()
+    case 'checkpoint':
+      return checkpoint()
+  }
+}
+
+/** Nothing is answered: what fails here fails the next batch. */
+function open({ text, values, cancelled, byKey }: ReaderRequest & { readonly kind: 'open' }): undefined {
+  running = { rows: rowsOf(text, values), cancelled, byKey }
+}
+
+function* rowsOf(text: string, values: readonly SqlValue[]): Generator<SqlValue[], void> {
+  connection ??= connect()
+  const statement = connection.prepare(text)
+  statement.setReturnArrays(true)
+  // A key may be any integer, and must be exactly the same when it is looked up.
+  statement.setReadBigInts(true)
+  yield* statement.iterate(...values) as unknown as Iterable<SqlValue[]>
+}
+
+function close(): undefined {
+  const closed = running
+  running = undefined
+  closed?.rows.return()
+}
+
+function next({ count, mostBytes }: ReaderRequest & { readonly kind: 'next' }): ReaderAnswer | undefined {
+  if (!running) return undefined
+  const rows: Row[] = []
+  let isLast = false
+  let bytes = 0
+  while (rows.length < count && bytes < mostBytes && !isLast) {
+    const { value, done } = running.rows.next()
+    if (done) isLast = true
+    else {
+      rows.push(withPlainNumbers(value))
+      bytes += sizeOf(value)
+    }
+  }
+  const { byKey } = running
+  if (isLast) close()
+  if (!byKey) return { kind: 'rows', rows, isLast }
+  const last = rows.at(-1)
+  return { kind: 'rows', rows: rows.map(([key]) => key), isLast, ...(last && { lastRow: last }) }
+}
+
+function withPlainNumbers(row: SqlValue[]): Row {
+  for (const [i, value] of row.entries()) {
+    if (typeof value === 'bigint' && BigInt.asIntN(53, value) === value) row[i] = Number(value)
+  }
+  return row
+}
+
+/** About as many bytes: only texts can be large. */
+function sizeOf(row: Row): number {
+  let size = 0
+  for (const column of row) if (typeof column === 'string') size += column.length
+  return size
+}
+
+/** Passive, so that it is in nobody's way; on a connection that is closed at once, because it can write. */
+function checkpoint(): ReaderAnswer {
+  const database = new DatabaseSync(file)
+  try {
+    const row = database.prepare('pragma wal_checkpoint(passive)').get() as Readonly<Record<string, number>>
+    return { kind: 'rows', rows: [[row['busy']!, row['log']!, row['checkpointed']!]], isLast: true }
+  } finally {
+    database.close()
+  }
+}

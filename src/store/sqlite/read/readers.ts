@@ -1,0 +1,262 @@
+/**
+ * Threads for slow statements, shared fairly between callers. A thread runs one statement at a time and keeps nothing
+ * between two of them, so that one that does not stop can be ended and replaced without harm to others.
+ */
+import { Worker } from 'node:worker_threads'
+import { createFairQueue } from '../../../base/work/fair-queue.ts'
+import type { ServiceError } from '../../../base/errors.ts'
+import type { SqlValue, Statement } from '../../sql/fragment.ts'
+import type { Bounds } from '../../store.ts'
+import { hungUp, timedOut } from '../../timeouts.ts'
+import { PAGE_BYTES } from '../../stream-pages.ts'
+import { tooBig } from '../file/failures.ts'
+import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
+
+export interface Readers extends AsyncDisposable {
+  /** Runs a statement to its end; `take` is given the rows in batches, and what it throws ends the statement. */
+  read(reading: Reading, take: TakeRows): Promise<void>
+  /** The first column of every row, and all columns of the last one. */
+  readKeys(
+    reading: Reading,
+  ): Promise<{ readonly keys: readonly SqlValue[]; readonly last?: readonly SqlValue[] }>
+  /** Tells how many pages the log has, and how many of them are in the database file by now. */
+  checkpoint(): Promise<{ readonly logged: number; readonly moved: number }>
+  /** Does the work while no statement runs: those to come wait for it. */
+  whenQuiet<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** The statement decides what its rows are; whoever takes them says so. */
+type TakeRows = (rows: readonly never[]) => void
+
+export interface Reading {
+  readonly statement: Statement
+  readonly bounds: Bounds
+}
+
+export interface ReadersOptions {
+  readonly file: string
+  readonly threads: number
+}
+
+/** How long, and how many, wait for a thread; the time limit of a statement begins once it has one. */
+const WAITING = { maxWaitMs: 30_000, maxWaiting: 2_000, maxWaitingPerCaller: 500 }
+
+/** A thread that does nothing for so long is ended, so that its memory is free. */
+const IDLE_MS = 30_000
+
+/** A statement that goes on for so long after it was cancelled is ended with its thread. */
+const GRACE_MS = 250
+
+const BATCH_ROWS = 500
+const BATCH_KEYS = 10_000
+
+type Rows = ReaderAnswer & { readonly kind: 'rows' }
+
+export function createReaders({ file, threads: slots }: ReadersOptions): Readers {
+  const queue = createFairQueue({ slots, ...WAITING })
+  const all = new Set<Thread>()
+  /** Each with the timer that will end it. */
+  const idle = new Map<Thread, NodeJS.Timeout>()
+  let quiet: Promise<unknown> | undefined
+  let underWay = 0
+  let onIdle = (): void => undefined
+  let isClosed = false
+
+  function takeThread(): Thread {
+    // The one used last, so that those that are not needed stay idle.
+    const known = [...idle.keys()].at(-1)
+    if (known) {
+      clearTimeout(idle.get(known))
+      idle.delete(known)
+      return known
+    }
+    const thread = new Thread(file, () => {
+      clearTimeout(idle.get(thread))
+      idle.delete(thread)
+      all.delete(thread)
+    })
+    all.add(thread)
+    return thread
+  }
+
+  function giveBack(thread: Thread): void {
+    if (thread.hasEnded) return
+    const end = (): void => {
+      idle.delete(thread)
+      void thread.end()
+    }
+    idle.set(thread, setTimeout(end, IDLE_MS).unref())
+  }
+
+  async function run(reading: Reading, { byKey, take }: Pick<Job, 'byKey' | 'take'>): Promise<void> {
+    const { bounds } = reading
+    const signal = bounds.hangUp?.()
+    const arrivedMs = performance.now()
+    const release = await queue.acquire(bounds.caller, signal).catch((error: unknown) => {
+      throw signal?.aborted ? hungUp() : error
+    })
+    bounds.work?.waited(performance.now() - arrivedMs)
+    await quiet?.catch(() => undefined)
+    if (isClosed) {
+      release()
+      throw closed()
+    }
+    const thread = takeThread()
+    underWay++
+    const { outcome, isFree } = perform(thread, { ...reading, byKey, take })
+    // Whoever asked is told at once; the slot is free when the thread is.
+    const onFree = (): void => {
+      giveBack(thread)
+      if (--underWay === 0) onIdle()
+      release()
+    }
+    isFree.then(onFree, onFree)
+    await outcome
+  }
+
+  return {
+    read: (reading, take) =>
+      run(reading, { byKey: false, take: ({ rows }) => take(rows as readonly never[]) }),
+    async readKeys(reading) {
+      const keys: SqlValue[] = []
+      let last: readonly SqlValue[] | undefined
+      const take = (piece: Rows): void => {
+        for (const key of piece.rows) keys.push(key as SqlValue)
+        last = piece.lastRow ?? last
+      }
+      await run(reading, { byKey: true, take })
+      return { keys, ...(last && { last }) }
+    },
+    async checkpoint() {
+      if (isClosed) throw closed()
+      const thread = takeThread()
+      try {
+        const { rows } = await thread.ask({ kind: 'checkpoint' })
+        const [, logged, moved] = rows[0] as readonly [busy: number, logged: number, moved: number]
+        return { logged, moved }
+      } finally {
+        giveBack(thread)
+      }
+    },
+    whenQuiet(work) {
+      const { promise: idling, resolve } = Promise.withResolvers<void>()
+      onIdle = resolve
+      if (underWay === 0) resolve()
+      const done = idling.then(work).finally(() => (quiet = undefined))
+      quiet = done
+      return done
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true
+      idle.forEach((timer) => clearTimeout(timer))
+      await Promise.all([...all].map((thread) => thread.end()))
+    },
+  }
+}
+
+interface Job extends Reading {
+  readonly byKey: boolean
+  readonly take: (piece: Rows) => void
+}
+
+interface Performance {
+  /** Settled as soon as nobody has to wait any longer. */
+  readonly outcome: Promise<void>
+  /** Resolves once the thread can do something else, or has ended. */
+  readonly isFree: Promise<void>
+}
+
+function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Performance {
+  const cancelled = new Int32Array(new SharedArrayBuffer(4))
+  const stopped = Promise.withResolvers<never>()
+  const signal = bounds.hangUp?.()
+  let ending: NodeJS.Timeout | undefined
+  const stop = (reason: ServiceError): void => {
+    Atomics.store(cancelled, 0, 1)
+    stopped.reject(reason)
+    ending ??= setTimeout(() => void thread.end(), GRACE_MS)
+  }
+  const onAbort = (): void => stop(hungUp())
+  signal?.addEventListener('abort', onAbort)
+  if (signal?.aborted) onAbort()
+  const { timeLimitMs } = bounds
+  const timer = setTimeout(() => stop(timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)), timeLimitMs)
+  const { text, values } = statement
+
+  async function readAll(): Promise<void> {
+    thread.send({ kind: 'open', text, values, cancelled, byKey })
+    const count = byKey ? BATCH_KEYS : BATCH_ROWS
+    try {
+      for (let isLast = false; !isLast;) {
+        const piece = await thread.ask({ kind: 'next', count, mostBytes: PAGE_BYTES })
+        if (Atomics.load(cancelled, 0) === 1) return
+        take(piece)
+        isLast = piece.isLast
+      }
+    } finally {
+      clearTimeout(timer)
+      clearTimeout(ending)
+      signal?.removeEventListener('abort', onAbort)
+      thread.send({ kind: 'close' })
+    }
+  }
+
+  const reading = readAll()
+  return { outcome: Promise.race([reading, stopped.promise]), isFree: reading }
+}
+
+class Thread {
+  hasEnded = false
+  readonly #worker: Worker
+  readonly #onEnd: () => void
+  #asked: PromiseWithResolvers<Rows> | undefined
+
+  constructor(file: string, onEnd: () => void) {
+    this.#onEnd = onEnd
+    this.#worker = new Worker(new URL(`./reader-worker${extension()}`, import.meta.url), {
+      workerData: { file },
+    })
+    this.#worker.unref()
+    this.#worker.on('message', (answer: ReaderAnswer) => {
+      const asked = this.#asked
+      this.#asked = undefined
+      if (answer.kind === 'rows') asked?.resolve(answer)
+      else asked?.reject(answer.isTooBig ? tooBig() : answer.error)
+    })
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#worker.on('exit', () => this.#fail(new Error('a reader thread ended')))
+  }
+
+  send(request: ReaderRequest): void {
+    this.#worker.postMessage(request)
+  }
+
+  /** One at a time. */
+  ask(request: ReaderRequest): Promise<Rows> {
+    if (this.hasEnded) return Promise.reject(new Error('a reader thread ended'))
+    const asked = Promise.withResolvers<Rows>()
+    this.#asked = asked
+    this.send(request)
+    return asked.promise
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #fail(error: unknown): void {
+    this.hasEnded = true
+    this.#onEnd()
+    this.#asked?.reject(error)
+    this.#asked = undefined
+  }
+}
+
+function closed(): Error {
+  return new Error('the store is closed')
+}
+
+/** The published package is JavaScript, the repository TypeScript. */
+function extension(): string {
+  return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+}

@@ -1,0 +1,153 @@
+/** Plans for reading as statements, prepared once by shape. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Query } from '../../../lang/query.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
+import type { TypeName } from '../../../schema/types.ts'
+import { type Fragment, type Statement, join, param, raw, render, sql } from '../../sql/fragment.ts'
+import { filledIn } from '../../sql/prepared-statement.ts'
+import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
+import { mentionsOthers } from '../../sql/joining.ts'
+import { orderBy } from '../../sql/order-by.ts'
+import { SQLITE } from '../../sql/sqlite-dialect.ts'
+import { where } from '../../sql/where.ts'
+import type { Table } from '../catalogue.ts'
+import { momentOf } from './as-of.ts'
+import { comesInOrder, sortsAfterwards } from './planner-hints.ts'
+import { type Writing, beginStatement, translation } from './translate.ts'
+
+export interface Statements {
+  prepare(text: string): StatementSync
+  /** The next time it is prepared anew. */
+  forget(text: string): void
+}
+
+/** Statements by their text; when there are too many shapes, the oldest go. */
+export function createStatements(database: DatabaseSync, capacity = 500): Statements {
+  const prepared = new Map<string, StatementSync>()
+  return {
+    prepare(text) {
+      const known = prepared.get(text)
+      if (known) return known
+      if (prepared.size >= capacity) prepared.delete(prepared.keys().next().value!)
+      const statement = database.prepare(text)
+      statement.setReturnArrays(true)
+      prepared.set(text, statement)
+      return statement
+    },
+    forget: (text) => void prepared.delete(text),
+  }
+}
+
+/** A row of `storedColumns`, and of what is joined. */
+export type StoredRow = readonly [id: string, version: number, text: string, ...joined: (string | null)[]]
+
+export function storedFrom([id, version, text, ...joined]: StoredRow): StoredDocument {
+  return joined.length === 0 ? { id, version, text } : { id, version, text, joined: joinedFrom(joined) }
+}
+
+export interface ReadStatements {
+  readonly page: Statement
+  readonly count: () => Statement
+}
+
+/** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
+export function readStatements(plan: ReadPlan, present: Table, isWatched = false): ReadStatements {
+  const writing = beginStatement(isWatched)
+  const moment = plan.asOf === undefined ? undefined : momentOf(plan.asOf)
+  const table = moment ? moment.tableAt(present) : present
+  const name = plan.query && mentionsOthers(plan.query) ? table.name : ''
+  const terms = [
+    ...(isWatched ? [SQLITE.alive(raw('no'))] : []),
+    ...(plan.query ? [where(plan.query, translation(table, writing, name))] : []),
+  ]
+  const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
+  const from = sql` from ${raw(table.name)}${filter}`
+  const page = plan.joins?.length
+    ? pageWithJoins(plan, table, { writing, from })
+    : [sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}${window(plan)}`]
+  const finish = (...parts: readonly Fragment[]): Statement =>
+    render(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
+  return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
+}
+
+/** The same for plans of a template without writing the statements again. */
+export const statementsOf = filledIn((plan: ReadPlan, table: Table) => readStatements(plan, table))
+
+/** The last of the parts is the statement; all others have names that it uses. */
+export function behind(parts: readonly Fragment[]): Fragment {
+  const named = parts.slice(0, -1)
+  return named.length === 0 ? parts[0]! : sql`with ${join(named, ', ')} ${parts.at(-1)!}`
+}
+
+/**
+ * The engine works out columns before it sorts, so that a page is chosen first, and then given what comes along; unless
+ * there is nothing to sort, where that would only be a detour.
+ */
+function pageWithJoins(
+  plan: ReadPlan,
+  table: Table,
+  { writing, from }: { readonly writing: Writing; readonly from: Fragment },
+): readonly Fragment[] {
+  const sorted = (name: string): Fragment => sql` order by ${order(plan, table, name)}`
+  const columns = (name: string): Fragment => {
+    const joined = joinedColumns(plan.joins ?? [], translation(table, writing, name))
+    return join([raw(storedColumns(plan.idType)), ...joined], ', ')
+  }
+  if (plan.to === undefined || comesInOrder(plan, table))
+    return [sql`select ${columns(table.name)}${from}${sorted(table.name)}${window(plan)}`]
+  const page = sql`select id, version, doc${from}${sorted('')}${window(plan)}`
+  return [sql`page as materialized (${page})`, sql`select ${columns('page')} from page${sorted('page')}`]
+}
+
+/** `_id` as text, version and document; the column of `_id` may hold a number or a key made for sorting. */
+export function storedColumns(idType: TypeName): string {
+  const isText = idType === 'string' || idType === 'uid' || idType === 'date'
+  return `${isText ? 'id' : `doc -> '$."_id"'`}, version, doc`
+}
+
+/** The rows a query matches, in the order of `_id`; with `among`, a JSON array, only those of them. */
+export function matchStatement(query: Query<FieldRef>, table: Table, among?: string): Statement {
+  const filter = where(query, translation(table, beginStatement(true)))
+  const chosen = among === undefined ? raw('') : sql`${isAmong(among)} and `
+  return render(
+    sql`select no from ${raw(table.name)} where ${chosen}${SQLITE.alive(raw('no'))} and ${filter} order by +id`,
+    SQLITE.placeholder,
+  )
+}
+
+/** The same rows with their versions, looked for on a reader thread. */
+export function watchedMatchStatement(query: Query<FieldRef>, table: Table): Statement {
+  const filter = where(query, translation(table, beginStatement(true)))
+  const terms = sql`${SQLITE.alive(raw('no'))} and ${filter}`
+  return render(sql`select no, version from ${raw(table.name)} where ${terms}`, SQLITE.placeholder)
+}
+
+/** Which of these rows there are, and in which version. */
+export function versionsStatement(among: string, table: Table): Statement {
+  const text = sql`select no, version from ${raw(table.name)} where ${isAmong(among)} order by +id`
+  return render(text, SQLITE.placeholder)
+}
+
+function isAmong(numbers: string): Fragment {
+  return sql`no in (select value from json_each(${param(numbers)}))`
+}
+
+export function order(plan: ReadPlan, table: Table, name = ''): Fragment {
+  const keys = [
+    ...plan.sort.map((key) => orderBy(key, translation(table, beginStatement(), name))),
+    raw('id'),
+  ]
+  // The sign changes nothing but that the engine does not look for an index that has this order.
+  const sign = sortsAfterwards(plan, table) ? '+' : ''
+  return join(
+    keys.map((key) => sql`${raw(sign)}${key}`),
+    ', ',
+  )
+}
+
+/** A value that stands alone behind `limit` is part of the engine's plan, which it would make anew every time. */
+export function window({ from, to }: Pick<ReadPlan, 'from' | 'to'>): Fragment {
+  if (to === undefined) return from === 0 ? raw('') : sql` limit -1 offset ${param(from)}`
+  return sql` limit ${param(Math.max(to - from + 1, 0))} + 0 offset ${param(from)}`
+}

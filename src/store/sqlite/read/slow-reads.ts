@@ -1,0 +1,269 @@
+/** What no index serves, and what is large, is read on another thread, so that it stalls nobody. */
+import { unreachable } from '../../../base/errors.ts'
+import { memoized } from '../../../base/memo.ts'
+import type { Query } from '../../../lang/query.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import type {
+  DeletePlan,
+  JoinPlan,
+  ReadPlan,
+  StoredDocument,
+  UpdatePlan,
+  WritePlan,
+} from '../../../plan/plan.ts'
+import { endsHere } from '../../../plan/about.ts'
+import { shapeOf } from '../../../plan/template.ts'
+import type { Statement } from '../../sql/fragment.ts'
+import { collectionsBeside } from '../../sql/joining.ts'
+import type { Bounds, Explanation, Found } from '../../store.ts'
+import type { Table } from '../catalogue.ts'
+import type { Readers } from './readers.ts'
+import { areSmallTogether, isSmall } from './table-size.ts'
+import type { Candidates } from '../write/writes.ts'
+import {
+  type Statements,
+  type StoredRow,
+  matchStatement,
+  readStatements,
+  storedFrom,
+  watchedMatchStatement,
+} from './reads.ts'
+
+interface Elsewhere {
+  readonly table: Table
+  readonly readers: Readers
+  readonly bounds: Bounds
+}
+
+const LARGE_PAGE = 2_000
+
+/** What loops in loops, what is large, and what the engine would walk through; its text tells the last. */
+export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
+  // What is past may be far more than what is there.
+  if (plan.asOf !== undefined || loops(shapeOf(plan))) return true
+  // A pattern may take a quarter of a second over a thousand letters, and while it runs here nothing else does.
+  if (matchesPatterns(shapeOf(plan))) return true
+  const scans = (): Scans => scansOf(pageText, table, statements)
+  const terms = termsOf(shapeOf(plan))
+  if (terms > MANY_TERMS) return true
+  if (!isSmall(table, statements, terms)) {
+    const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
+    if (isLarge || scans().ofTable) return true
+    if (!scans().ofOthers) return false
+  }
+  const others = beside(shapeOf(plan)).flatMap((collection) => table.beside(collection) ?? [])
+  return others.length > 0 && !areSmallTogether(table, others, statements) && scans().ofOthers
+}
+
+const loops = memoized(({ query }: ReadPlan) => query !== undefined && loopsInLoops(query))
+const beside = memoized(collectionsBeside)
+
+/** Each may look into an array of each document anew. */
+const termsOf = memoized(({ query, sort }: ReadPlan) => (query ? countTerms(query) : 0) + sort.length + 1)
+const MANY_TERMS = 100
+
+function countTerms(query: Query<FieldRef>): number {
+  switch (query.kind) {
+    case 'and':
+    case 'or':
+      return query.terms.reduce((sum, term) => sum + countTerms(term), 0)
+    case 'not':
+      return countTerms(query.term)
+    case 'elemMatch':
+      return countTerms(query.query)
+    case 'related':
+      return countTerms(query.join) + countTerms(query.query)
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+    case 'compareFields':
+    case 'inField':
+      return 1
+    default:
+      return unreachable(query)
+  }
+}
+const matchesPatterns = memoized(({ query, joins = [] }: ReadPlan): boolean =>
+  [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(hasPattern),
+)
+
+function queriesIn({ query, joins }: JoinPlan): readonly Query<FieldRef>[] {
+  return [query, ...joins.flatMap(queriesIn)]
+}
+
+function hasPattern(query: Query<FieldRef>): boolean {
+  switch (query.kind) {
+    case 'regex':
+      return true
+    case 'elemMatch':
+      return hasPattern(query.query)
+    case 'related':
+      return hasPattern(query.join) || hasPattern(query.query)
+    case 'and':
+    case 'or':
+      return query.terms.some(hasPattern)
+    case 'not':
+      return hasPattern(query.term)
+    case 'compare':
+    case 'compareFields':
+    case 'in':
+    case 'inField':
+    case 'contains':
+      return false
+    default:
+      return unreachable(query)
+  }
+}
+
+interface Near {
+  readonly table: Table
+  readonly statements: Statements
+}
+
+/**
+ * The rows an update or delete will find, looked for before its transaction begins when that takes long. What others
+ * change meanwhile is looked at again inside; what only then begins to match counts as having come later.
+ */
+export async function candidatesFor(
+  plan: WritePlan,
+  statements: Statements,
+  { table, readers, bounds }: Elsewhere,
+): Promise<Candidates | undefined> {
+  if (plan.kind !== 'update' && plan.kind !== 'delete') return undefined
+  if (findsQuickly(plan, { table, statements })) return undefined
+  const found = new Map<number, number>()
+  const statement = watchedMatchStatement(plan.query, table)
+  await readers.read({ statement, bounds }, (rows: readonly (readonly [no: number, version: number])[]) => {
+    for (const [no, version] of rows) found.set(no, version)
+  })
+  return found
+}
+
+/** Whether the documents that a write is about are found within milliseconds. */
+export function findsQuickly(plan: WritePlan, { table, statements }: Near): boolean {
+  if (plan.kind !== 'update' && plan.kind !== 'delete') return true
+  if (loopsInLoops(plan.query) || hasPattern(plan.query)) return false
+  const terms = countTerms(plan.query)
+  if (terms > MANY_TERMS) return false
+  return (
+    isSmall(table, statements, terms) ||
+    !scansOf(matchStatement(plan.query, table).text, table, statements).ofTable
+  )
+}
+
+/** The same rows, looked for in this thread. */
+export function candidatesHere(
+  plan: WritePlan,
+  table: Table,
+  statements: Statements,
+): Candidates | undefined {
+  if (findsQuickly(plan, { table, statements })) return undefined
+  const { text, values } = watchedMatchStatement((plan as UpdatePlan | DeletePlan).query, table)
+  return new Map(statements.prepare(text).all(...values) as unknown as [no: number, version: number][])
+}
+
+export async function readElsewhere(
+  plan: ReadPlan,
+  take: (document: StoredDocument) => void,
+  { table, readers, bounds }: Elsewhere,
+): Promise<Found> {
+  const { page, count } = readStatements(plan, table, true)
+  let taken = 0
+  await readers.read({ statement: page, bounds }, (rows: readonly StoredRow[]) => {
+    taken += rows.length
+    for (const row of rows) take(storedFrom(row))
+  })
+  if (!plan.counted) return { matchCount: 0 }
+  if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
+  return { matchCount: await countElsewhere(count(), readers, bounds) }
+}
+
+export async function explainElsewhere(
+  plan: ReadPlan,
+  { finish }: { readonly finish: (matchCount: number, executionTimeMillis: number) => Explanation },
+  { table, readers, bounds }: Elsewhere,
+): Promise<Explanation> {
+  const start = performance.now()
+  const matchCount = await countElsewhere(readStatements(plan, table, true).count(), readers, bounds)
+  return finish(matchCount, Math.round(performance.now() - start))
+}
+
+async function countElsewhere(count: Statement, readers: Readers, bounds: Bounds): Promise<number> {
+  let counted = 0
+  await readers.read({ statement: count, bounds }, ([row]: readonly (readonly [number])[]) => {
+    counted = row?.[0] ?? counted
+  })
+  return counted
+}
+
+/**
+ * Whether one document alone could keep the engine busy: arrays held against arrays, elements inside elements, or
+ * references of references of references, through which a few documents each make very many ways.
+ */
+function loopsInLoops(query: Query<FieldRef>, { isInside = false, crossed = 0 }: Nesting = {}): boolean {
+  switch (query.kind) {
+    case 'compareFields':
+    case 'inField':
+      return isInside || (isMany(query.field) && isMany(query.rfield))
+    case 'elemMatch':
+      return isInside || loopsInLoops(query.query, { isInside: true, crossed })
+    case 'related': {
+      const within = { crossed: crossed + 1 }
+      const isFar = within.crossed > MOST_CROSSED
+      return isInside || isFar || loopsInLoops(query.join, within) || loopsInLoops(query.query, within)
+    }
+    case 'and':
+    case 'or':
+      return query.terms.some((term) => loopsInLoops(term, { isInside, crossed }))
+    case 'not':
+      return loopsInLoops(query.term, { isInside, crossed })
+    case 'compare':
+    case 'in':
+    case 'regex':
+    case 'contains':
+      return false
+    default:
+      return unreachable(query)
+  }
+}
+
+interface Nesting {
+  /** Whether it stands inside of an element. */
+  readonly isInside?: boolean
+  /** How many references lead to where it stands. */
+  readonly crossed?: number
+}
+
+const MOST_CROSSED = 2
+
+function isMany({ field, steps }: FieldRef): boolean {
+  return field.kind === 'array' || steps.includes('*')
+}
+
+/** By the text of the statement; a change of indexes makes a new table object, and what was known is forgotten. */
+const knownScans = memoized((_table: Table) => new Map<string, Scans>())
+
+/** Whether the engine would walk through the table, or through others that the statement reads. */
+interface Scans {
+  readonly ofTable: boolean
+  readonly ofOthers: boolean
+}
+
+function scansOf(text: string, table: Table, statements: Statements): Scans {
+  const known = knownScans(table)
+  const answer = known.get(text)
+  if (answer !== undefined) return answer
+  if (known.size >= 1000) known.clear()
+  const steps = statements.prepare(`explain query plan ${text}`).all() as unknown as Step[]
+  const details = steps.map(([, , , detail]) => detail)
+  const scans = {
+    ofTable: details.some((detail) => detail.startsWith(`SCAN ${table.name}`)),
+    // To make an index that there is none of, the engine walks through the table, too.
+    ofOthers: details.some((detail) => /^SCAN r\d|\bAUTOMATIC\b/.test(detail)),
+  }
+  known.set(text, scans)
+  return scans
+}
+
+type Step = readonly [id: number, parent: number, unused: number, detail: string]

@@ -1,0 +1,120 @@
+/** A page at the pace of its reader, in short reads on other threads. */
+import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
+import { afterRow } from '../../sql/after-row.ts'
+import {
+  type Fragment,
+  type SqlValue,
+  type Statement,
+  join,
+  param,
+  raw,
+  render,
+  sql,
+} from '../../sql/fragment.ts'
+import { joinedColumns } from '../../sql/joined.ts'
+import { sortValue } from '../../sql/order-by.ts'
+import { SQLITE } from '../../sql/sqlite-dialect.ts'
+import { where } from '../../sql/where.ts'
+import type { Bounds } from '../../store.ts'
+import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
+import type { Table } from '../catalogue.ts'
+import { momentOf } from './as-of.ts'
+import type { Readers } from './readers.ts'
+import { type StoredRow, behind, order, storedColumns, storedFrom, window } from './reads.ts'
+import { sortsAfterwards } from './planner-hints.ts'
+import { beginStatement, translation } from './translate.ts'
+
+interface Streaming {
+  readonly plan: ReadPlan
+  readonly bounds: Bounds
+}
+
+export async function* streamFrom(
+  readers: Readers,
+  table: Table | undefined,
+  streaming: Streaming,
+): AsyncGenerator<StoredDocument> {
+  if (table) yield* streamByKeys(streaming.plan, sourceOf(readers, table, streaming))
+}
+
+function sourceOf(readers: Readers, table: Table, { plan, bounds }: Streaming): KeySource<SqlValue> {
+  /** What the last key was sorted by. */
+  let last: readonly SqlValue[] | undefined
+  return {
+    async keys(count, skip) {
+      const statement = keysStatement(plan, table, { count, skip, last })
+      const found = await readers.readKeys({ statement, bounds })
+      last = found.last?.slice(1) ?? last
+      return found.keys
+    },
+    async documents(keys) {
+      const documents = new Map<SqlValue, StoredDocument>()
+      let bytes = 0
+      const take = (rows: readonly KeyedRow[]): void => {
+        for (const [key, ...row] of rows) {
+          for (const column of row) if (typeof column === 'string') bytes += column.length
+          if (bytes > PAGE_BYTES && keys.length > 1) throw TOO_MUCH
+          documents.set(key, storedFrom(row))
+        }
+      }
+      try {
+        await readers.read({ statement: documentsStatement(plan, table, keys), bounds }, take)
+        return documents
+      } catch (error) {
+        if (error !== TOO_MUCH) throw error
+        return undefined
+      }
+    },
+  }
+}
+
+type KeyedRow = readonly [key: SqlValue, ...StoredRow]
+
+const TOO_MUCH = new Error('too much to be held at once')
+
+interface Stretch {
+  readonly count: number
+  readonly skip: number
+  readonly last: readonly SqlValue[] | undefined
+}
+
+function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Stretch): Statement {
+  const { table, inFront, key, filter } = begin(plan, present)
+  const to = translation(table, beginStatement())
+  const sorted = plan.sort.map(({ field, descending }) => ({
+    value: sortValue(field, descending, to),
+    descending,
+  }))
+  const keys = [...sorted, { value: raw('id'), descending: false }]
+  const columns = join([key, ...keys.map(({ value }) => value)], ', ')
+  // The sign keeps the engine from looking rows up by the condition instead of reading them in order.
+  const sign = raw(keys.length > 1 || sortsAfterwards(plan, table) ? '+' : '')
+  const terms = [...filter, ...(last ? [sql`${sign}(${afterRow(keys, last)})`] : [])]
+  const page = window({ from: skip, to: skip + count - 1 })
+  const text = sql`select ${columns} from ${raw(table.name)} where ${join(terms, ' and ')} order by ${order(plan, table)}${page}`
+  return render(behind([...inFront(), text]), SQLITE.placeholder)
+}
+
+function documentsStatement(plan: ReadPlan, present: Table, keys: readonly SqlValue[]): Statement {
+  const { table, inFront, key, filter, writing } = begin(plan, present)
+  const joined = joinedColumns(plan.joins ?? [], translation(table, writing, table.name))
+  const columns = join([key, raw(storedColumns(plan.idType)), ...joined], ', ')
+  // The sign keeps the engine from looking rows up by anything but their keys.
+  const text = sql`select ${columns} from ${raw(table.name)} where ${key} in (${join(keys.map(param), ', ')}) and +(${join(filter, ' and ')})`
+  return render(behind([...inFront(), text]), SQLITE.placeholder)
+}
+
+function begin(plan: ReadPlan, present: Table) {
+  const writing = beginStatement(true)
+  const moment = plan.asOf === undefined ? undefined : momentOf(plan.asOf)
+  const table = moment ? moment.tableAt(present) : present
+  const matches = plan.query && where(plan.query, translation(table, writing, table.name))
+  return {
+    table,
+    writing,
+    inFront: (): readonly Fragment[] => moment?.inFront() ?? [],
+    // A document that is replaced gets another number among those of the past.
+    key: raw(`${table.name}.${moment ? 'id' : 'no'}`),
+    filter: [SQLITE.alive(raw('no')), ...(matches ? [matches] : [])],
+  }
+}

@@ -1,0 +1,48 @@
+/** What the translation of queries to SQL has to know of SQLite's tables. */
+import { SQLITE, documentOf } from '../../sql/sqlite-dialect.ts'
+import { raw } from '../../sql/fragment.ts'
+import { type OtherRows, type Translation, typeOf } from '../../sql/translation.ts'
+import type { Table } from '../catalogue.ts'
+import { isServed } from './planner-hints.ts'
+
+/** What all parts of one statement share. */
+export interface Writing {
+  readonly alias: Translation['alias']
+  /** Whether every loop asks if anybody still waits. */
+  readonly isWatched: boolean
+}
+
+export function beginStatement(isWatched = false): Writing {
+  let aliases = 0
+  return { alias: (letter = 'e') => `${letter}${++aliases}`, isWatched }
+}
+
+/** `name` is what the rows are called, where the statement reads other tables, too. */
+export function translation(table: Table, { alias, isWatched }: Writing, name = ''): Translation {
+  const qualifier = name === '' ? '' : `${name}.`
+  return {
+    dialect: SQLITE,
+    scopes: [documentOf(qualifier)],
+    alias,
+    other: (collection) => {
+      const other = table.beside(collection)
+      return other && otherRows(other, { alias, isWatched })
+    },
+    qualifier,
+    version: raw(`${qualifier}version`),
+    hasFoldedIndex: (path) => table.folded.has(path),
+    elementsOf: (path) => table.elements.get(path),
+    foldedElementsOf: (path) => table.foldedElements.get(path),
+    isWatched,
+  }
+}
+
+function otherRows(table: Table, writing: Writing): OtherRows {
+  return {
+    table: table.name,
+    translation: (alias) => translation(table, writing, alias),
+    isServed: (query) => isServed(query, table),
+    isIndexed: ({ field }, type) =>
+      typeOf(field) === type && (field.path === '_id' || table.firsts.has(field.path)),
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Indexes into arrays: a table beside the documents with a row for each different element, kept in the transaction
+ * that writes the document. What the elements hold is then found as fast as a plain field.
+ */
+import { type Step, parsePath } from '../../../base/path.ts'
+import type { IndexDefinition } from '../../../schema/schema.ts'
+import type { Base } from '../../sql/dialect.ts'
+import { type Fragment, join, raw, render, sql } from '../../sql/fragment.ts'
+import { readingOf } from '../../sql/reading.ts'
+import { DOCUMENT, SQLITE } from '../../sql/sqlite-dialect.ts'
+
+export function goesIntoArray({ fields }: IndexDefinition): boolean {
+  return fields.some(({ path }) => isIntoArray(path))
+}
+
+export function isIntoArray(path: string): boolean {
+  return parsePath(path, '').includes('*')
+}
+
+export interface ArrayIndex {
+  readonly table: string
+  readonly create: readonly string[]
+  /** Enters every document, or the one whose number is bound. */
+  readonly enterAll: string
+  readonly enterOne: string
+  readonly removeOne: string
+}
+
+export function arrayIndex(definition: IndexDefinition, documents: string, no: number): ArrayIndex {
+  const table = `arr_${no}`
+  const columns = definition.fields.map((_, i) => `k${i}`)
+  const directed = columns.map(
+    (column, i) => `${column} ${definition.fields[i]!.descending ? 'desc' : 'asc'}`,
+  )
+  // A blob stands for null, which no value is: elements that lack only some of the fields are held to the rest of them.
+  const filled = columns.map((column) => `ifnull(${column}, x'')`)
+  const { from, values } = elementRows(definition)
+  const hasValue = join(
+    values.map((value) => sql`${value} is not null`),
+    ' or ',
+  )
+  const enter = (only: string): string =>
+    text(
+      sql`insert into ${raw(table)}(${raw(columns.join(', '))}, doc) select distinct ${join(values, ', ')}, no from ${raw(documents)} left join ${from} where ${raw(only)}(${hasValue})`,
+    )
+  return {
+    table,
+    create: [
+      `create table ${table}(${columns.join(', ')}, doc integer not null)`,
+      `create index idx_${no} on ${table}(${directed.join(', ')}, doc)`,
+      ...(definition.unique
+        ? [`create unique index idx_${no}_unique on ${table}(${filled.join(', ')})`]
+        : []),
+      `create index idx_${no}_doc on ${table}(doc)`,
+    ],
+    enterAll: enter(''),
+    enterOne: enter('no = ? and '),
+    removeOne: `delete from ${table} where doc = ?`,
+  }
+}
+
+/** The elements as rows, and the indexed values in terms of them; all fields go into the same array. */
+function elementRows({ fields }: IndexDefinition): { from: Fragment; values: readonly Fragment[] } {
+  const paths = fields.map(({ path }) => parsePath(path, ''))
+  const deepest = paths.toSorted((a, b) => stars(b) - stars(a))[0]!
+  const tables: Fragment[] = []
+  const document = { json: DOCUMENT.json, present: DOCUMENT.present }
+  const bases: { readonly steps: readonly Step[]; readonly base: Base }[] = [{ steps: [], base: document }]
+  for (const [i, step] of deepest.entries()) {
+    if (step !== '*') continue
+    const outer = bases.at(-1)!
+    const { from, element } = SQLITE.each(outer.base, deepest.slice(outer.steps.length, i), {
+      alias: `e${i}`,
+      isMixed: fields.some((field) => field.isMixed),
+    })
+    tables.push(from)
+    bases.push({ steps: deepest.slice(0, i + 1), base: element })
+  }
+  const values = fields.map(({ type, isMixed, caseInsensitive }, i) => {
+    const steps = paths[i]!
+    const { base, steps: passed } = bases.findLast((each) => isPrefix(each.steps, steps))!
+    const value = SQLITE.read(base, steps.slice(passed.length), readingOf(type, isMixed))
+    return caseInsensitive ? SQLITE.fold(value) : value
+  })
+  // Outer joins: an element without the inner array still has its other fields.
+  return { from: join(tables, ' left join '), values }
+}
+
+function stars(path: readonly Step[]): number {
+  return path.filter((step) => step === '*').length
+}
+
+function isPrefix(prefix: readonly Step[], path: readonly Step[]): boolean {
+  return prefix.every((step, i) => step === path[i])
+}
+
+function text(fragment: Fragment): string {
+  return render(fragment, SQLITE.placeholder).text
+}

@@ -1,0 +1,130 @@
+/** Past versions in a table beside the documents: a row for each change, entered in the transaction of the change. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Json } from '../../../base/json/json.ts'
+import type { StoredDocument } from '../../../plan/plan.ts'
+import type { Action } from '../../events.ts'
+import {
+  type KeptChange,
+  type PastRequest,
+  type PastVersion,
+  noHistory,
+  textBeforeInsert,
+  versionsFrom,
+} from '../../history.ts'
+import { bind } from '../../sql/sqlite-dialect.ts'
+import type { Bounds } from '../../store.ts'
+import type { Table } from '../catalogue.ts'
+import type { Statements } from '../read/reads.ts'
+import type { Readers } from '../read/readers.ts'
+
+export function pastName(no: number): string {
+  return `past_${no}`
+}
+
+export function createPast(database: DatabaseSync, no: number): void {
+  const name = pastName(no)
+  database.exec(
+    `create table ${name}(
+       no integer primary key, id not null, follows integer not null, version integer not null,
+       operation text not null, principal text not null, doc text not null);
+     create index ${name}_id on ${name}(id, follows)`,
+  )
+}
+
+/** The first moment from which on everything is known: after all that was written until now. */
+export function beginningOf(database: DatabaseSync, no: number, now: number): number {
+  const latest = (table: string): number =>
+    Number(database.prepare(`select max(version) latest from ${table}`).get()!['latest'] ?? 0)
+  return Math.max(now, latest(`doc_${no}`) + 1, latest(pastName(no)) + 1)
+}
+
+/** What a write does for the past. */
+export interface Keeping {
+  /** The last version that there ever was of a document; one that is inserted follows it. */
+  readonly latest: (id: Id) => number
+  readonly inserted: (id: Id, made: Made) => void
+  /** Of the row of the document, which is still there. */
+  readonly changed: (no: number, change: Changed) => void
+}
+
+type Id = ReturnType<typeof bind>
+
+interface Made {
+  readonly _id: Json
+  readonly follows: number
+  readonly version: number
+}
+
+interface Changed {
+  readonly operation: Exclude<Action, 'insert'>
+  readonly before: StoredDocument
+  readonly version: number
+}
+
+/** Undefined where no past is kept. */
+export function keepingIn(table: Table, statements: Statements, principal = ''): Keeping | undefined {
+  const { name, past } = table
+  if (past?.since === undefined) return undefined
+  const into = `insert into ${past.name}(id, follows, version, operation, principal, doc)`
+  return {
+    latest(id) {
+      const row = statements.prepare(`select max(version) from ${past.name} where id = ?`).get(id)
+      return (row as unknown as [number | null])[0] ?? 0
+    },
+    inserted(id, { _id, follows, version }) {
+      const enter = statements.prepare(`${into} values (?, ?, ?, 'insert', ?, ?)`)
+      enter.run(id, follows, version, principal, textBeforeInsert(_id))
+    },
+    changed(no, { operation, before, version }) {
+      const enter = statements.prepare(`${into} select id, ?, ?, ?, ?, ? from ${name} where no = ?`)
+      enter.run(before.version, version, operation, principal, before.text, no)
+    },
+  }
+}
+
+interface Reading {
+  readonly table: Table | undefined
+  readonly readers: Readers
+  readonly bounds: Bounds
+}
+
+export function readPast(
+  { collection, id, idType }: PastRequest,
+  { table, readers, bounds }: Reading,
+): AsyncIterable<PastVersion> {
+  const past = table?.past
+  if (!past) throw noHistory(collection.entity)
+  const text = `select follows, version, operation, principal, doc from ${past.name} where id = ? and follows > ?
+    union all select version, null, null, null, doc from ${table.name} where id = ? and version > ?
+    order by 1 limit ${PAGE}`
+  const key = bind(id, idType)
+  return versionsFrom(typeof id === 'string' ? id : JSON.stringify(id), entries())
+
+  /** A page at a time: changes are only ever added, each after all before it, so that pages fit together. */
+  async function* entries(): AsyncGenerator<KeptChange | StoredDocument> {
+    for (let after = -1; ;) {
+      const page: Row[] = []
+      const statement = { text, values: [key, after, key, after] }
+      await readers.read({ statement, bounds }, (rows: readonly Row[]) => void page.push(...rows))
+      yield* page.map(entryFrom)
+      if (page.length < PAGE) return
+      after = page.at(-1)![0]
+    }
+  }
+}
+
+const PAGE = 50
+
+type Row = readonly [
+  follows: number,
+  version: number | null,
+  operation: Action,
+  principal: string,
+  text: string,
+]
+
+/** The document as it is has no change that follows. */
+function entryFrom([follows, version, operation, principal, text]: Row): KeptChange | StoredDocument {
+  if (version === null) return { id: '', version: follows, text }
+  return { follows, version, operation, principal, text }
+}

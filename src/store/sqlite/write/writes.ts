@@ -1,0 +1,255 @@
+/** Plans for writing, carried out inside a transaction that is open. */
+import { unreachable } from '../../../base/errors.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { spend } from '../../../base/work/work.ts'
+import type { Query } from '../../../lang/query.ts'
+import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import {
+  type Change,
+  type DeletePlan,
+  type Draw,
+  type InsertPlan,
+  type Outcome,
+  type SavePlan,
+  type StoredDocument,
+  type UpdatePlan,
+  type WritePlan,
+  isFailure,
+  unwritten,
+} from '../../../plan/plan.ts'
+import { bind } from '../../sql/sqlite-dialect.ts'
+import type { Table } from '../catalogue.ts'
+import { isConstraintError } from '../file/failures.ts'
+import type { Enter, Outbox } from './outbox.ts'
+import { type Keeping, keepingIn } from './history.ts'
+import { type Statements, matchStatement, storedColumns, versionsStatement } from '../read/reads.ts'
+import type { Report } from '../../store.ts'
+import { noteRow } from '../read/table-size.ts'
+
+interface WriteContext {
+  readonly table: Table
+  readonly statements: Statements
+  /** The version all documents of the plan get. */
+  readonly version: number
+  readonly report: Report
+  readonly draw: Draw
+  /** When given, only these can match. */
+  readonly candidates?: Candidates
+  readonly outbox: Outbox
+  /** Absent: nobody watches. */
+  readonly enter?: Enter
+  /** Absent: no past versions are kept. */
+  readonly keeping?: Keeping
+}
+
+/** Rows that matched a moment ago, with the versions they had. */
+export type Candidates = ReadonlyMap<number, number>
+
+/** Tells whether the work is to stay. */
+export function carryOut(plan: WritePlan, given: WriteContext): boolean {
+  const keeping = keepingIn(given.table, given.statements, plan.principal)
+  const context = {
+    ...given,
+    ...(plan.tell && { enter: given.outbox.entering(plan.tell) }),
+    ...(keeping && { keeping }),
+  }
+  if (!plan.atomic) {
+    perform(plan, context)
+    return true
+  }
+  const { statements, report } = context
+  let hasFailed = false
+  statements.prepare('savepoint plan').run()
+  perform(plan, {
+    ...context,
+    report(outcome, item) {
+      hasFailed ||= isFailure(outcome)
+      report(outcome, item)
+    },
+  })
+  if (hasFailed) statements.prepare('rollback to plan').run()
+  statements.prepare('release plan').run()
+  return !hasFailed
+}
+
+function perform(plan: WritePlan, context: WriteContext): void {
+  switch (plan.kind) {
+    case 'insert':
+      return insertAll(plan, context)
+    case 'update':
+      return updateAll(plan, context)
+    case 'save':
+      return saveAll(plan, context)
+    case 'delete':
+      return deleteAll(plan, context)
+    default:
+      return unreachable(plan)
+  }
+}
+
+function insertAll(plan: InsertPlan, context: WriteContext): void {
+  const insert = inserter(plan, context)
+  for (const [i, document] of plan.documents.entries()) context.report(insert(document), i)
+}
+
+function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject) => Outcome {
+  const { table, statements, keeping } = context
+  const insert = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
+  return (document) => {
+    const text = JSON.stringify(document)
+    spendOnWrite(text, context)
+    const _id = document['_id']!
+    const key = bind(_id, plan.idType)
+    const follows = keeping?.latest(key) ?? 0
+    const version = Math.max(context.version, follows + 1)
+    return unlessDuplicate(context, () => {
+      const { lastInsertRowid } = insert.run(key, version, text)
+      noteRow(table, Number(lastInsertRowid))
+      enterElements(Number(lastInsertRowid), context)
+      keeping?.inserted(key, { _id, follows, version })
+      const id = idText(document)
+      context.enter?.({ operation: 'insert', after: document }, { document: id, before: null, after: text })
+      return { kind: 'inserted', document: { id, version, text } }
+    })
+  }
+}
+
+/** Which documents match is settled before the first one changes. */
+function updateAll(plan: UpdatePlan, context: WriteContext): void {
+  for (const no of matching(plan.query, context)) {
+    const stored = readOne(no, plan, context)
+    const outcome = applyChange(plan.change(stored, context.draw), stored, { no, context })
+    if (outcome) context.report(outcome)
+  }
+}
+
+function saveAll(plan: SavePlan, context: WriteContext): void {
+  for (const [i, { query, change }] of plan.items.entries()) {
+    const [no] = query ? matching(query, context) : []
+    if (no !== undefined) {
+      const stored = readOne(no, plan, context)
+      const outcome = applyChange(change(stored, context.draw), stored, { no, context })
+      if (outcome) context.report(outcome, i)
+      continue
+    }
+    const made = change(undefined, context.draw)
+    if (made.kind === 'write') context.report(inserter(plan, context)(made.document), i)
+    else if (made.kind === 'refuse') context.report({ kind: 'refused', faults: made.faults }, i)
+  }
+}
+
+function applyChange(
+  change: Change,
+  stored: StoredDocument,
+  { no, context }: { readonly no: number; readonly context: WriteContext },
+): Outcome | undefined {
+  if (change.kind !== 'write') return unwritten(change, stored)
+  const outcome = updateOne(no, change.document, { stored, context })
+  return outcome.kind === 'duplicate' ? { ...outcome, document: stored } : outcome
+}
+
+function updateOne(
+  no: number,
+  document: JsonObject,
+  { stored, context }: { readonly stored: StoredDocument; readonly context: WriteContext },
+): Outcome {
+  const { table, statements } = context
+  const update = statements.prepare(`update ${table.name} set version = ?, doc = ? where no = ?`)
+  const text = JSON.stringify(document)
+  spendOnWrite(text, context)
+  // Versions of a document rise also when the clock was set back since its last write.
+  const version = Math.max(context.version, stored.version + 1)
+  return unlessDuplicate(context, () => {
+    update.run(version, text, no)
+    removeElements(no, context)
+    enterElements(no, context)
+    context.keeping?.changed(no, { operation: 'update', before: stored, version })
+    const change = { operation: 'update', before: stored, after: document } as const
+    context.enter?.(change, { document: stored.id, before: stored.text, after: text })
+    return { kind: 'updated', document: { id: stored.id, version, text } }
+  })
+}
+
+function deleteAll(plan: DeletePlan, context: WriteContext): void {
+  const remove = context.statements.prepare(`delete from ${context.table.name} where no = ?`)
+  for (const no of matching(plan.query, context)) {
+    spendOnWrite('', context)
+    if (context.enter || context.keeping) enterDeleted(readOne(no, plan, context), no, context)
+    remove.run(no)
+    removeElements(no, context)
+    context.report({ kind: 'deleted' })
+  }
+}
+
+function enterDeleted(stored: StoredDocument, no: number, { enter, keeping, version }: WriteContext): void {
+  const { id, text } = stored
+  enter?.({ operation: 'delete', before: stored }, { document: id, before: text, after: null })
+  keeping?.changed(no, {
+    operation: 'delete',
+    before: stored,
+    version: Math.max(version, stored.version + 1),
+  })
+}
+
+function matching(query: Query<FieldRef>, context: WriteContext): readonly number[] {
+  const { table, statements, candidates } = context
+  if (candidates) return stillMatching(query, candidates, context)
+  const { text, values } = matchStatement(query, table)
+  return (statements.prepare(text).all(...values) as unknown as [number][]).map(([no]) => no)
+}
+
+/** Candidates that nobody changed meanwhile match as before; the others are looked at again. */
+function stillMatching(query: Query<FieldRef>, candidates: Candidates, { table, statements }: WriteContext) {
+  const now = versionsStatement(JSON.stringify([...candidates.keys()]), table)
+  const rows = statements.prepare(now.text).all(...now.values) as unknown as [no: number, version: number][]
+  const changed = rows.filter(([no, version]) => candidates.get(no) !== version).map(([no]) => no)
+  if (changed.length === 0) return rows.map(([no]) => no)
+  const { text, values } = matchStatement(query, table, JSON.stringify(changed))
+  const again = new Set((statements.prepare(text).all(...values) as unknown as [number][]).map(([no]) => no))
+  return rows.filter(([no, version]) => candidates.get(no) === version || again.has(no)).map(([no]) => no)
+}
+
+function readOne(no: number, plan: WritePlan, { table, statements }: WriteContext): StoredDocument {
+  const read = statements.prepare(`select ${storedColumns(plan.idType)} from ${table.name} where no = ?`)
+  const [id, version, text] = read.get(no) as unknown as [string, number, string]
+  return { id, version, text }
+}
+
+function enterElements(no: number, { table, statements }: WriteContext): void {
+  for (const { enterOne } of table.arrays) statements.prepare(enterOne).run(no)
+}
+
+function removeElements(no: number, { table, statements }: WriteContext): void {
+  for (const { removeOne } of table.arrays) statements.prepare(removeOne).run(no)
+}
+
+/** A statement that fails leaves nothing behind; with indexes into arrays there are several to take back. */
+function unlessDuplicate({ table, statements }: WriteContext, work: () => Outcome): Outcome {
+  const isGuarded = table.arrays.length > 0
+  if (isGuarded) statements.prepare('savepoint document').run()
+  try {
+    const outcome = work()
+    if (isGuarded) statements.prepare('release document').run()
+    return outcome
+  } catch (error) {
+    if (!isConstraintError(error)) throw error
+    if (isGuarded) {
+      statements.prepare('rollback to document').run()
+      statements.prepare('release document').run()
+    }
+    return { kind: 'duplicate' }
+  }
+}
+
+/** A row takes some ten microseconds to write, and a few more for each index that it is entered in. */
+function spendOnWrite(text: string, { table }: WriteContext): void {
+  spend(STEPS_PER_WRITE * (1 + table.indexes.size) + text.length / CHARACTERS_WRITTEN_PER_STEP)
+}
+
+const STEPS_PER_WRITE = 100
+const CHARACTERS_WRITTEN_PER_STEP = 16
+
+function idText(document: JsonObject): string {
+  const id = document['_id']!
+  return typeof id === 'string' ? id : JSON.stringify(id)
+}
