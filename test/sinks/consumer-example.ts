@@ -1,4 +1,4 @@
-/** A consumer of events as somebody would write one: makes the stream, and takes each event once it has handled it. */
+/** An example consumer of events: creates the stream, and acknowledges each event after processing it. */
 import { AckPolicy, type ConsumerMessages, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { type NatsConnection, nanos } from '@nats-io/transport-node'
 
@@ -12,13 +12,13 @@ interface CloudEvent {
 
 const HOUR_MS = 3_600_000
 
-/** Keeps what is published, and each event once, though it be sent again two hours later. */
+/** Creates a stream that discards duplicates published within two hours. */
 export async function makeStream(connection: NatsConnection): Promise<void> {
   const { streams } = await jetstreamManager(connection)
   await streams.add({ name: 'smalt', subjects: ['smalt.events.>'], duplicate_window: nanos(2 * HOUR_MS) })
 }
 
-/** One event of sandwiches after the other, from where it was left the last time. */
+/** Processes events of sandwiches one by one, from where the durable consumer stopped the last time. */
 export async function consume(
   connection: NatsConnection,
   handle: (event: CloudEvent) => Promise<void>,

@@ -1,4 +1,4 @@
-/** A receiver of events as somebody would write one: takes what is signed, and each event once. */
+/** An example receiver of webhooks: verifies the signature and processes each event once. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, type Server, createServer } from 'node:http'
 
@@ -12,7 +12,7 @@ interface CloudEvent {
 
 const TOLERANCE_SECONDS = 5 * 60
 
-/** Whether whoever has the secret sent this, and just now. */
+/** Whether the request was signed with the secret, within the last minutes. */
 export function isGenuine(headers: IncomingHttpHeaders, body: Buffer, secret: string): boolean {
   const id = headers['webhook-id']
   const timestamp = headers['webhook-timestamp']
@@ -22,7 +22,7 @@ export function isGenuine(headers: IncomingHttpHeaders, body: Buffer, secret: st
   if (!(ageSeconds <= TOLERANCE_SECONDS)) return false
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
-  // while a secret is replaced there may be several
+  // there can be several signatures while a secret is being rotated
   return signatures.split(' ').some((each) => {
     const [version, signature = ''] = each.split(',')
     const given = Buffer.from(signature, 'base64')
@@ -30,12 +30,12 @@ export function isGenuine(headers: IncomingHttpHeaders, body: Buffer, secret: st
   })
 }
 
-/** Calls `handle` once for each event; an event counts as received when that did not fail. */
+/** Calls `handle` once for each event; an event is acknowledged when `handle` succeeds. */
 export function createReceiver(secret: string, handle: (event: CloudEvent) => Promise<void>): Server {
-  // a real one keeps ids in its database, and writes them together with what it does
+  // a real receiver stores the ids in its database, in the transaction of its own changes
   const handled = new Map<string, Promise<void>>()
   const once = (event: CloudEvent): Promise<void> => {
-    // it may come again while it is still worked on
+    // the event may be sent again while it is still being processed
     const handling = handled.get(event.id) ?? handle(event)
     handled.set(event.id, handling)
     return handling
@@ -50,7 +50,7 @@ export function createReceiver(secret: string, handle: (event: CloudEvent) => Pr
       await once(event)
       return 204
     } catch {
-      // anything but 2xx: it will be sent again
+      // any status other than 2xx: the event will be sent again
       handled.delete(event.id)
       return 500
     }
