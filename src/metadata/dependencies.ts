@@ -6,8 +6,8 @@ import { everyField } from './documents/field-document.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
 
 /** Entities that all refer to each other have more ways between them than anyone could read. */
-const MOST_NODES = 10_000
-const MOST_LEVELS = 500
+const MAX_NODES = 10_000
+const MAX_LEVELS = 500
 
 /** `schemaOf` gives an entity's default version, or undefined when it has none. */
 export function dependencyTrees(
@@ -17,10 +17,10 @@ export function dependencyTrees(
   let nodes = 0
   const above = new Set<string>()
   const tree = (name: string, schema: SchemaDocument | undefined): JsonObject => {
-    if (++nodes > MOST_NODES) throw tooLarge(`more than ${MOST_NODES} nodes`)
+    if (++nodes > MAX_NODES) throw tooLarge(`more than ${MAX_NODES} nodes`)
     // An entity that stands above itself ends the way down.
     if (!schema || above.has(name)) return { name }
-    if (above.size === MOST_LEVELS) throw tooLarge(`more than ${MOST_LEVELS} levels`)
+    if (above.size === MAX_LEVELS) throw tooLarge(`more than ${MAX_LEVELS} levels`)
     above.add(name)
     const children = referredBy(schema).map((each) => tree(each, schemaOf(each)))
     above.delete(name)

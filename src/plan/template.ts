@@ -20,11 +20,11 @@ export interface Origin {
 /** Texts that nobody else can have written, all of the length that a text which fills one in has at most. */
 export const BLANKS: readonly string[] = Array.from({ length: 8 }, () => randomBytes(20).toString('hex'))
 
-const MOST_CHARACTERS = BLANKS[0]!.length
+const MAX_CHARACTERS = BLANKS[0]!.length
 
 /** Whether no part of the service treats the text in another way than a blank: short, and of plain characters. */
 export function isPlainText(text: string): boolean {
-  return text.length > 0 && text.length <= MOST_CHARACTERS && /^[ -~]+$/.test(text)
+  return text.length > 0 && text.length <= MAX_CHARACTERS && /^[ -~]+$/.test(text)
 }
 
 /** Other texts for the blanks, as unlike them as can be, and with no character in common: they show what becomes of texts. */

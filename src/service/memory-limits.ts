@@ -7,13 +7,13 @@ import type { Held } from './read/read-context.ts'
 type Shown = Pick<PlannedJoin, 'plan'>
 
 /** Of all that one reference shows in one document. */
-export const MOST_SHOWN_BYTES = 16 * 1024 * 1024
+export const MAX_SHOWN_BYTES = 16 * 1024 * 1024
 /** Of one entity, read for the sake of others. */
-export const MOST_DOCUMENTS = 100_000
+export const MAX_DOCUMENTS = 100_000
 
 export function tooManyToHold({ entity }: Schema): ServiceError {
   const message =
-    `more than ${MOST_DOCUMENTS} documents of ${entity} would have to be held to answer this; ask for fewer of ` +
+    `more than ${MAX_DOCUMENTS} documents of ${entity} would have to be held to answer this; ask for fewer of ` +
     'them, or keep both entities in one datasource'
   return new ServiceError('crud:LimitExceeded', message)
 }

@@ -3,15 +3,15 @@ import { createHmac } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-const LEAST_BYTES = 24
-const MOST_BYTES = 64
+const MIN_BYTES = 24
+const MAX_BYTES = 64
 
 /** The bytes of `whsec_…`; undefined when it is no secret, or one that is too short or too long. */
 export function secretKey(secret: string): Buffer | undefined {
   const text = secret.slice(PREFIX.length)
   if (!secret.startsWith(PREFIX) || !BASE64.test(text)) return undefined
   const key = Buffer.from(text, 'base64')
-  return key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined
+  return key.length >= MIN_BYTES && key.length <= MAX_BYTES ? key : undefined
 }
 
 interface Signed {

@@ -46,11 +46,11 @@ export interface ArchivedEvent extends KeptEvent {
 }
 
 /** So many events of one change share a copy of the documents, at most: they are removed together. */
-export const MOST_SHARING = 100
+export const MAX_SHARING = 100
 
 /** The place, among the events of one change, of the one that holds the documents for this one. */
 export function holderOf(index: number): number {
-  return index - (index % MOST_SHARING)
+  return index - (index % MAX_SHARING)
 }
 
 /**

@@ -17,9 +17,9 @@ export const PAGE_BYTES = 8 * 1024 * 1024
 
 const FIRST_STRETCH = 1_000
 const GROWTH = 8
-const MOST_KEYS = 256 * 1024
+const MAX_KEYS = 256 * 1024
 const FIRST_PAGE = 50
-const MOST_DOCUMENTS = 500
+const MAX_DOCUMENTS = 500
 
 export async function* streamByKeys<Key>(
   { from, to }: Pick<ReadPlan, 'from' | 'to'>,
@@ -28,7 +28,7 @@ export async function* streamByKeys<Key>(
   let remaining = to === undefined ? Infinity : to - from + 1
   let skip = from
   let pageSize = FIRST_PAGE
-  for (let stretch = FIRST_STRETCH; remaining > 0; stretch = Math.min(stretch * GROWTH, MOST_KEYS)) {
+  for (let stretch = FIRST_STRETCH; remaining > 0; stretch = Math.min(stretch * GROWTH, MAX_KEYS)) {
     const count = Math.min(stretch, remaining)
     const keys = await source.keys(count, skip)
     for (let next = 0; next < keys.length;) {
@@ -43,7 +43,7 @@ export async function* streamByKeys<Key>(
         const document = found.get(key)
         if (document) yield document
       }
-      pageSize = Math.min(pageSize * 2, MOST_DOCUMENTS)
+      pageSize = Math.min(pageSize * 2, MAX_DOCUMENTS)
     }
     if (keys.length < count) return
     remaining -= keys.length

@@ -208,9 +208,9 @@ test('metadata: a write to an entity costs what the entity has', async () => {
     const { user, system } = process.cpuUsage(before)
     costs.push((user + system) / 1_000)
   }
-  const [mostGrowth, floorMs] = [2.6, 6]
+  const [maxGrowth, floorMs] = [2.6, 6]
   const least = (from: number, to: number): number => Math.min(...costs.slice(from, to))
-  assert.ok(least(36, 48) <= mostGrowth * 2 * Math.max(least(6, 12), floorMs), costs.map(Math.round).join())
+  assert.ok(least(36, 48) <= maxGrowth * 2 * Math.max(least(6, 12), floorMs), costs.map(Math.round).join())
 })
 
 test('update: what goes with a container costs what the container holds', async () => {

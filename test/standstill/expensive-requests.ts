@@ -19,11 +19,11 @@ export interface Request {
 }
 
 /** What requests without a limit of their own are held to: a setting of the service. */
-export const MOST_MS = 300
+export const MAX_MS = 300
 
 export function expensiveRequest(chance: Chance): Request {
   const shape = SHAPES[chance(SHAPES.length)]!
-  return { shape: shape.name, limitMs: MOST_MS, ...shape(chance) }
+  return { shape: shape.name, limitMs: MAX_MS, ...shape(chance) }
 }
 
 type Made = Omit<Request, 'shape' | 'limitMs'> & Partial<Pick<Request, 'limitMs'>>
@@ -98,7 +98,7 @@ function bulk(chance: Chance): Made {
     return { seq, op, request: entryOf(op, chance) }
   })
   const body = { requests, atomic: chance(2) === 0, ordered: chance(2) === 0 }
-  return { method: 'POST', path: '/data/bulk', body, limitMs: requests.length * MOST_MS }
+  return { method: 'POST', path: '/data/bulk', body, limitMs: requests.length * MAX_MS }
 }
 
 function longNumber(chance: Chance): Made {

@@ -34,7 +34,7 @@ export interface Figures {
 }
 
 /** Beyond this a process is taken to be lost; ended here, it does not take the machine with it. */
-const MOST_RSS_MB = Number(process.env['HEARTBEAT_MOST_RSS_MB'] ?? 1_800)
+const MAX_RSS_MB = Number(process.env['HEARTBEAT_MOST_RSS_MB'] ?? 1_800)
 const MEGABYTE = 2 ** 20
 
 const shared = workerData as Float64Array
@@ -43,7 +43,7 @@ let starvedBeforeMs = starvedMs()
 
 setInterval(() => {
   peakRssMb = Math.max(peakRssMb, rssMb())
-  if (peakRssMb > MOST_RSS_MB) process.kill(process.pid, 'SIGKILL')
+  if (peakRssMb > MAX_RSS_MB) process.kill(process.pid, 'SIGKILL')
 }, 4 * BEAT_MS)
 
 const wire = new Socket({ fd: 3, readable: true, writable: true })

@@ -19,7 +19,7 @@ interface Level {
 }
 
 /** What pools and caches may keep. */
-const MOST_LEFT: Level = { descriptors: 60, walMb: 90, connections: 20 }
+const MAX_LEFT: Level = { descriptors: 60, walMb: 90, connections: 20 }
 
 /** Each kind, opened by the hundred. */
 const CROWDS: Readonly<Record<string, (on: WatchedService) => Promise<readonly Socket[]>>> = {
@@ -98,9 +98,9 @@ async function comesBack(
 
 function isBack(before: Level, level: Level): boolean {
   return (
-    level.descriptors <= before.descriptors + MOST_LEFT.descriptors &&
-    level.walMb <= MOST_LEFT.walMb &&
-    level.connections <= before.connections + MOST_LEFT.connections
+    level.descriptors <= before.descriptors + MAX_LEFT.descriptors &&
+    level.walMb <= MAX_LEFT.walMb &&
+    level.connections <= before.connections + MAX_LEFT.connections
   )
 }
 

@@ -5,14 +5,14 @@ import type { Figures } from './heartbeat-thread.ts'
 import type { WatchedService } from './service.ts'
 
 /** Margins for machines that are busy elsewhere; on a quiet one no pause should be longer than 50 ms. */
-const MOST_PAUSE_MS = 400
+const MAX_PAUSE_MS = 400
 const PAUSES_OF_BASELINE = 10
 /** The aim is 500 ms. */
 const ANSWER_MARGIN_MS = 3_000
 const NEIGHBOUR_MARGIN_MS = 4_000
 /** What threads that were started, caches and a fragmented heap may leave behind. */
-const MOST_RSS_GROWTH_MB = 400
-const MOST_HEAP_GROWTH_MB = 64
+const MAX_RSS_GROWTH_MB = 400
+const MAX_HEAP_GROWTH_MB = 64
 const SETTLE_MS = 6_000
 
 export interface Observation {
@@ -85,7 +85,7 @@ export async function settled(on: WatchedService, before: Figures): Promise<Figu
 }
 
 function grown(before: Figures, after: Figures): boolean {
-  return after.heapMb > before.heapMb + MOST_HEAP_GROWTH_MB || after.rssMb > before.rssMb + MOST_RSS_GROWTH_MB
+  return after.heapMb > before.heapMb + MAX_HEAP_GROWTH_MB || after.rssMb > before.rssMb + MAX_RSS_GROWTH_MB
 }
 
 export interface Expected {
@@ -147,7 +147,7 @@ export function judgePause(
   { during, baselineMs }: Pick<Observation, 'during' | 'baselineMs'>,
   line: string,
 ): void {
-  const most = Math.max(MOST_PAUSE_MS, PAUSES_OF_BASELINE * baselineMs)
+  const most = Math.max(MAX_PAUSE_MS, PAUSES_OF_BASELINE * baselineMs)
   assert.ok(during.ownPauseMs <= most, `no pause is longer than ${most.toFixed(0)} ms\n${line}`)
 }
 

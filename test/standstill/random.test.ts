@@ -5,7 +5,7 @@ import { SEED } from '../support/seed.ts'
 import { chanceFrom } from '../support/seeded.ts'
 import type { Outcome } from './client.ts'
 import { defineExpensive } from './expensive-documents.ts'
-import { MOST_MS, type Request, expensiveRequest } from './expensive-requests.ts'
+import { MAX_MS, type Request, expensiveRequest } from './expensive-requests.ts'
 import { monotonicMs } from './beats.ts'
 import { answerOf, defineNeighbour, judge, longest, observe, print, quantile } from './observe.ts'
 import { STORES, type WatchedService, startWatched } from './service.ts'
@@ -15,8 +15,8 @@ const CALLERS = 5
 /** The aim is 500 ms; these callers also wait for each other. */
 const MARGIN_MS = 5_000
 /** A service that does not answer is not asked for the whole number. */
-const MOST_SILENT = 3
-const ENV = { SMALT_LIMITS_QUERY_TIME_MS: String(MOST_MS) }
+const MAX_SILENT = 3
+const ENV = { SMALT_LIMITS_QUERY_TIME_MS: String(MAX_MS) }
 const DOCUMENTED = [200, 400, 403, 404, 409, 413, 422, 503, 504]
 
 for (const kind of STORES) {
@@ -40,7 +40,7 @@ for (const kind of STORES) {
       assert.equal(late && nameOf(late), undefined, `every answer in time\n${line}`)
       const bare = sent.find(({ outcome: { status, headers } }) => status === 503 && !headers['retry-after'])
       assert.equal(bare && nameOf(bare), undefined, `503 says when to try again\n${line}`)
-      judge(on, seen, { answers: DOCUMENTED.map(String), limitMs: 6 * MOST_MS + MARGIN_MS }, line)
+      judge(on, seen, { answers: DOCUMENTED.map(String), limitMs: 6 * MAX_MS + MARGIN_MS }, line)
       assert.deepEqual(on.faults(), [])
       assert.equal(sent.length, CASES / STORES.length)
     },
@@ -58,7 +58,7 @@ async function sendAll(on: WatchedService, sent: Sent[]): Promise<readonly Outco
   let next = 0
   let silent = 0
   const caller = async (name: string): Promise<void> => {
-    for (let i = next++; i < CASES / STORES.length && silent < MOST_SILENT; i = next++) {
+    for (let i = next++; i < CASES / STORES.length && silent < MAX_SILENT; i = next++) {
       const request = expensiveRequest(chanceFrom(SEED ^ Math.imul(i + 1, 0x9e3779b1)))
       const { method, path, body } = request
       const startMs = monotonicMs()

@@ -1,7 +1,7 @@
 /** Which finds share connections on PostgreSQL, and how many connections there are to share: the rules alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Lane, MOST_LANES } from '../../src/store/postgres/connection/pipeline.ts'
+import { type Lane, MAX_LANES } from '../../src/store/postgres/connection/pipeline.ts'
 import { keepLanes } from '../../src/store/postgres/connection/pipeline-pool.ts'
 import { createPaces } from '../../src/store/postgres/connection/statement-latency.ts'
 
@@ -114,13 +114,13 @@ async function withOne() {
 async function withAll() {
   const all = await withOne()
   all.world.idle = 0.5
-  for (let i = 1; i < MOST_LANES; i++) {
+  for (let i = 1; i < MAX_LANES; i++) {
     for (const state of all.states) state.underWay = 2
     await all.pass(10)
     await all.settle()
   }
   for (const state of all.states) state.underWay = 2
-  assert.equal(all.states.length, MOST_LANES)
+  assert.equal(all.states.length, MAX_LANES)
   return all
 }
 
@@ -159,7 +159,7 @@ test('keeper: one more while the server is waited for and all are busy, up to a 
   assert.equal(all.world.leases, 1)
   using many = await withAll()
   await many.pass(10)
-  assert.equal(many.world.leases, MOST_LANES)
+  assert.equal(many.world.leases, MAX_LANES)
 })
 
 test('keeper: where more would help and there are no more, what is not quick is excluded', async () => {
@@ -182,7 +182,7 @@ test('keeper: one leaves while this process is busy, once it has nothing under w
   last.underWay = 1
   for (const state of all.states) if (state !== last) state.underWay = 5
   assert.notEqual(all.keeper.laneFor(0), last)
-  assert.equal(all.inUse().length, MOST_LANES)
+  assert.equal(all.inUse().length, MAX_LANES)
   last.underWay = 0
   for (let i = 0; i < 10; i++) {
     for (const state of all.states) state.underWay = 0

@@ -7,7 +7,7 @@ import {
   type Row,
   openConnections,
 } from '../../src/store/postgres/connection/connections.ts'
-import { type Lane, MOST_LANES, Unshared } from '../../src/store/postgres/connection/pipeline.ts'
+import { type Lane, MAX_LANES, Unshared } from '../../src/store/postgres/connection/pipeline.ts'
 import { type Lanes, createLanes } from '../../src/store/postgres/connection/pipelining.ts'
 import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -208,7 +208,7 @@ test('lanes: one find at a time has a connection of its own, many at once share 
       answers.map(([row]) => row![0]),
       numbers.map((n) => String(2 * n)),
     )
-    assert.ok(new Set(answers.map(([row]) => row![1])).size <= MOST_LANES)
+    assert.ok(new Set(answers.map(([row]) => row![1])).size <= MAX_LANES)
   })
 })
 

@@ -27,12 +27,12 @@ export function parseHooks(value: Json, at: string): readonly Hook[] {
 }
 
 /** Each hook costs every write of the entity an event. */
-export const MOST_HOOKS = 50
+export const MAX_HOOKS = 50
 
 /** Entities that had more before there was a limit may keep them, or some of them. */
 export function checkHookCount(hooks: readonly Hook[], before: readonly Hook[] = []): void {
-  if (hooks.length <= Math.max(MOST_HOOKS, before.length)) return
-  const message = `an entity has at most ${MOST_HOOKS} hooks, not ${hooks.length}; one hook can watch several fields`
+  if (hooks.length <= Math.max(MAX_HOOKS, before.length)) return
+  const message = `an entity has at most ${MAX_HOOKS} hooks, not ${hooks.length}; one hook can watch several fields`
   throw new ServiceError('crud:LimitExceeded', message, { context: 'hooks' })
 }
 

@@ -33,7 +33,7 @@ const RULES: readonly LintRule[] = [
 ]
 
 /** Of one rule; each field of each version may have one. */
-const MOST_FINDINGS = 1_000
+const MAX_FINDINGS = 1_000
 
 /** `schemas` are all versions of the entity; disabled ones do no harm. */
 export function lint(
@@ -53,9 +53,9 @@ export function lint(
 function* bounded(findings: Iterable<Finding>): Generator<Finding> {
   let count = 0
   for (const finding of findings) {
-    if (count++ === MOST_FINDINGS) {
+    if (count++ === MAX_FINDINGS) {
       const { severity, code } = finding
-      const msg = `there are more findings of this kind than the ${MOST_FINDINGS} told here; mend some of them to see others`
+      const msg = `there are more findings of this kind than the ${MAX_FINDINGS} told here; mend some of them to see others`
       yield { severity, code, at: '', msg }
       return
     }

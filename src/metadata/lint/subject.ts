@@ -88,8 +88,8 @@ export function quoted(names: readonly string[]): string {
 
 /** A sentence is to be read: it names some of many. */
 function some(names: readonly string[]): string {
-  const others = names.length - MOST_NAMED
-  return others <= 1 ? names.join(', ') : `${names.slice(0, MOST_NAMED).join(', ')} and ${others} others`
+  const others = names.length - MAX_NAMED
+  return others <= 1 ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${others} others`
 }
 
-const MOST_NAMED = 20
+const MAX_NAMED = 20

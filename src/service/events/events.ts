@@ -61,12 +61,12 @@ async function readFirstPage(
     try {
       return await readPage(deps, reader, { ...request, since: first - 1 })
     } catch (error) {
-      if (!isGone(error) || tries === MOST_TRIES) throw error
+      if (!isGone(error) || tries === MAX_TRIES) throw error
     }
   }
 }
 
-const MOST_TRIES = 10
+const MAX_TRIES = 10
 
 async function waitForPage(
   deps: EventDeps,
@@ -104,7 +104,7 @@ async function readPage(
   { source, caller }: Reader,
   { limit, filter, since }: PageRequest,
 ): Promise<EventPage> {
-  const mostCharacters = Math.min(PAGE_CHARACTERS, deps.limits.resultBytes)
+  const maxCharacters = Math.min(PAGE_CHARACTERS, deps.limits.resultBytes)
   const end = since + rangeFor(limit)
   const events: JsonText[] = []
   let next = since
@@ -128,7 +128,7 @@ async function readPage(
       for (const [i, text] of (await source.textsOf(batch, caller)).entries()) {
         if (text === '') continue
         // one alone is told however large it is, since nobody could go on otherwise
-        if (events.length > 0 && characters + text.length > mostCharacters) return { events, next }
+        if (events.length > 0 && characters + text.length > maxCharacters) return { events, next }
         events.push(text)
         characters += text.length
         next = batch[i]!.seq

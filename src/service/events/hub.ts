@@ -41,7 +41,7 @@ const BATCH = 200
 const PERIOD_MS = 1_000
 /** New events are looked through for this long at a stretch, and so many who wait are woken at a time. */
 const SLICE_MS = 3
-const MOST_WOKEN = 50
+const MAX_WOKEN = 50
 const UNKNOWN = -1
 
 export class EventHub implements AsyncDisposable {
@@ -217,7 +217,7 @@ async function wakeAll({ waiting }: Group): Promise<void> {
   const sleeping = [...waiting]
   for (const wake of sleeping) {
     wake()
-    if (++count % MOST_WOKEN === 0) await new Promise(setImmediate)
+    if (++count % MAX_WOKEN === 0) await new Promise(setImmediate)
   }
 }
 
@@ -229,8 +229,8 @@ function soon(call: () => void): void {
 let later: (() => void)[] = []
 
 function callSome(): void {
-  const some = later.slice(0, MOST_WOKEN)
-  later = later.slice(MOST_WOKEN)
+  const some = later.slice(0, MAX_WOKEN)
+  later = later.slice(MAX_WOKEN)
   for (const call of some) call()
   if (later.length > 0) setImmediate(callSome)
 }

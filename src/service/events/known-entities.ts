@@ -13,14 +13,14 @@ type Known = Pick<EventHead, 'entity' | 'details'>
 
 /** For so long metadata that other processes changed are waited for. */
 const STEP_MS = 200
-const MOST_STEPS = 25
+const MAX_STEPS = 25
 
 /** What is still not known then is gone, and its events are nobody's any more. */
 export async function untilKnown({ schemaOf, isInStep }: Knowing, events: readonly Known[]): Promise<void> {
   const versions = new Map(events.map((event) => [`${event.entity}\n${versionText(event)}`, event]))
   for (const event of versions.values()) {
     for (let steps = 0; !isKnown(schemaOf, event) && !(await isInStep()); steps++) {
-      if (steps === MOST_STEPS) throw new ServiceError('crud:Unavailable', 'metadata is being read')
+      if (steps === MAX_STEPS) throw new ServiceError('crud:Unavailable', 'metadata is being read')
       await sleep(STEP_MS)
     }
   }

@@ -25,14 +25,14 @@ interface Region extends Stretch {
 
 /** Numbers in a region. Where one ends depends on nothing that somebody may not see. */
 const REGION = 100
-const MOST_READS = 4
+const MAX_READS = 4
 const HEAD_CHARACTERS = 4 * 1024 * 1024
 const STATE_CHARACTERS = 8 * 1024 * 1024
 
 export class EventLog {
   readonly #store: Read
   readonly #timeLimitMs: number
-  readonly #gate = new FairGate(MOST_READS)
+  readonly #gate = new FairGate(MAX_READS)
   readonly #regions = new SizedCache<number, Region>(HEAD_CHARACTERS)
   readonly #loading = new Map<number, Promise<Region>>()
   readonly #states = new SizedCache<number, EventStates>(STATE_CHARACTERS)

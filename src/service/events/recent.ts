@@ -2,8 +2,8 @@
 import type { EventHead } from '../../store/events.ts'
 import type { Stretch } from './log.ts'
 
-const MOST_EVENTS = 1_000
-const MOST_CHARACTERS = 4 * 1024 * 1024
+const MAX_EVENTS = 1_000
+const MAX_CHARACTERS = 4 * 1024 * 1024
 /** Dropped only so many at a time, so that not every event moves all others. */
 const SLACK = 200
 
@@ -35,7 +35,7 @@ export class RecentEvents {
       this.#characters += each.details.length
     }
     this.#span = [this.#span[0], scannedTo]
-    if (this.#events.length > MOST_EVENTS + SLACK || this.#characters > MOST_CHARACTERS) this.#shorten()
+    if (this.#events.length > MAX_EVENTS + SLACK || this.#characters > MAX_CHARACTERS) this.#shorten()
   }
 
   /** Undefined where some of those after that number are not here, or it is not known whether there are any. */
@@ -47,7 +47,7 @@ export class RecentEvents {
 
   #shorten(): void {
     let dropped = 0
-    while (this.#events.length - dropped > MOST_EVENTS || this.#characters > MOST_CHARACTERS) {
+    while (this.#events.length - dropped > MAX_EVENTS || this.#characters > MAX_CHARACTERS) {
       this.#characters -= this.#events[dropped++]!.details.length
     }
     if (dropped === 0) return

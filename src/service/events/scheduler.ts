@@ -15,9 +15,9 @@ interface Job {
 
 const SLICE_MS = 3
 /** Whoever waits for the result goes on after the slice: those must not be too many at once either. */
-const MOST_DONE = 8
+const MAX_DONE = 8
 /** What takes microseconds need not wait, as long as it is not too much in one turn. */
-const MOST_QUICK = 50
+const MAX_QUICK = 50
 
 export class EventTurns {
   readonly #jobs = new CallerQueue<Job>()
@@ -26,7 +26,7 @@ export class EventTurns {
 
   /** Whether something that takes microseconds may be done at once; else it has to `run` as any other work. */
   admitsQuick(): boolean {
-    return this.#quick++ < MOST_QUICK
+    return this.#quick++ < MAX_QUICK
   }
 
   run<T>(caller: string, work: Work<T>): Promise<T> {
@@ -56,7 +56,7 @@ export class EventTurns {
     this.#isScheduled = false
     this.#quick = 0
     const end = performance.now() + SLICE_MS
-    for (let done = 0; done < MOST_DONE && performance.now() < end;) {
+    for (let done = 0; done < MAX_DONE && performance.now() < end;) {
       const job = this.#jobs.take()
       if (!job) return
       if (isDone(job, end)) done++

@@ -131,14 +131,14 @@ const marksOf = memoized((_schema: Schema) => {
   return (hidden: string): string => {
     const known = marks.get(hidden)
     if (known !== undefined) return known
-    if (marks.size >= MOST_MARKS) marks.clear()
+    if (marks.size >= MAX_MARKS) marks.clear()
     const mark = String(++lastMark)
     marks.set(hidden, mark)
     return mark
   }
 })
 
-const MOST_MARKS = 1_000
+const MAX_MARKS = 1_000
 let lastMark = 0
 
 interface Opened extends Pick<Happening, 'principal' | 'date'> {
@@ -167,12 +167,12 @@ function parsed({ before, after }: EventStates): Pick<Happening, 'before' | 'aft
 
 /** By its text, of which there are few: events of one hook are made by the same one, which is compiled once. */
 const hooks = new Map<string, Hook | undefined>()
-const MOST_HOOKS = 1_000
+const MAX_HOOKS = 1_000
 
 function hookFrom(text: string): Hook | undefined {
   if (hooks.has(text)) return hooks.get(text)
   const hook = parseHook(text)
-  if (hooks.size >= MOST_HOOKS) hooks.clear()
+  if (hooks.size >= MAX_HOOKS) hooks.clear()
   hooks.set(text, hook)
   return hook
 }

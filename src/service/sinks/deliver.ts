@@ -86,7 +86,7 @@ export function seeing(knowing: Knowing): See {
 
 /** What fails every second is told of once a minute. */
 const QUIET_MS = 60_000
-const MOST_TOLD = 100
+const MAX_TOLD = 100
 
 function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Store): Observer {
   const toldAt = new Map<string, number>()
@@ -95,7 +95,7 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Store): 
     if (problem instanceof ServiceError && problem.code === 'crud:Unavailable') return
     const what = `${sink ?? ''} ${String(problem)}`
     if (performance.now() - (toldAt.get(what) ?? -Infinity) < QUIET_MS) return
-    if (toldAt.size >= MOST_TOLD) toldAt.clear()
+    if (toldAt.size >= MAX_TOLD) toldAt.clear()
     toldAt.set(what, performance.now())
     onInternalError(
       sink === undefined ? problem : new Error(`delivering to ${sink} failed`, { cause: problem }),

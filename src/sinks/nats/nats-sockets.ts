@@ -19,7 +19,7 @@ function watch(): void {
 }
 
 /** A server introduces itself in far less. */
-const MOST_BYTES = 1_048_576
+const MAX_BYTES = 1_048_576
 const LOOK_MS = 50
 
 /** What `connect` opens is closed when it fails, when it is called off, and when the server talks too much. */
@@ -31,7 +31,7 @@ export async function dialing<T>(signal: AbortSignal, connect: () => Promise<T>)
     for (const socket of sockets) socket.destroy()
   }
   const looking = setInterval(() => {
-    if (signal.aborted || sockets.values().some(({ bytesRead }) => bytesRead > MOST_BYTES)) hangUp()
+    if (signal.aborted || sockets.values().some(({ bytesRead }) => bytesRead > MAX_BYTES)) hangUp()
   }, LOOK_MS)
   try {
     return await opening.run(sockets, connect)

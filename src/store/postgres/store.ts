@@ -105,7 +105,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       },
     })
     if (found) return found
-    const large = { ...finding, mostRows: FIRST_PIECE }
+    const large = { ...finding, maxRows: FIRST_PIECE }
     return await inTransaction(connections, (each) => findByPieces(each, plan, large), once)
   }
 

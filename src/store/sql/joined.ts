@@ -74,14 +74,14 @@ function joinedLists(listing: Listing): Fragment {
   const source = sql`from ${rows.from} where ${rows.where}`
   if (plan.isShownWhole) {
     // Engines see that the list stands there twice, and make it once.
-    const told = sql`${listed} || ${mostPaths(rows, listing)}`
+    const told = sql`${listed} || ${maxPaths(rows, listing)}`
     return sql`(select ${withinBounds(told, listing)} ${source})`
   }
   const alias = raw(to.alias('l'))
   return sql`(select ${withinBounds(sql`${alias}.lists`, listing)} from (select ${listed} as lists ${source}) ${alias})`
 }
 
-function mostPaths({ inner: { paths } }: JoinedRows, { separator }: Listing): Fragment {
+function maxPaths({ inner: { paths } }: JoinedRows, { separator }: Listing): Fragment {
   return paths ? sql`${literal(separator)} || max(${paths})` : literal(`${separator}null`)
 }
 
@@ -89,11 +89,11 @@ function mostPaths({ inner: { paths } }: JoinedRows, { separator }: Listing): Fr
 function withinBounds(lists: Fragment, { plan, items, separator }: Listing): Fragment {
   const hasFacts = plan.isShownWhole || items.length > 1
   const instead = literal([JSON.stringify(TOO_LARGE), ...(hasFacts ? ['null'] : [])].join(separator))
-  return sql`case when octet_length(${lists}) > ${raw(String(MOST_BYTES))} then ${instead} else ${lists} end`
+  return sql`case when octet_length(${lists}) > ${raw(String(MAX_BYTES))} then ${instead} else ${lists} end`
 }
 
 /** Of all that one reference shows in one document. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** JSON arrays of what the rows give, all in the same order; null when there are no rows. */
 function listsOf(texts: readonly Fragment[], order: Fragment, { to, separator }: Listing): Fragment {

@@ -363,7 +363,7 @@ function rowsOf(
   const most = to === undefined ? Infinity : to - from + 1
   const isJoined = joins !== undefined && joins.length > 0
   const isLittle =
-    (most <= FEW && !isJoined) || most * (largestSeen.get(statement) ?? Infinity) <= MOST_AT_ONCE
+    (most <= FEW && !isJoined) || most * (largestSeen.get(statement) ?? Infinity) <= MAX_AT_ONCE
   // What is joined to a document may become many times as large as any that was seen.
   const isPage = isLittle && most <= (isJoined ? 100 : 1000)
   return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<StoredRow>
@@ -377,7 +377,7 @@ function lengthOf([, , text, ...joined]: StoredRow): number {
 /** How large the rows are that a statement has given so far. */
 const largestSeen = new WeakMap<StatementSync, number>()
 const FEW = 4
-const MOST_AT_ONCE = 4 * 1024 * 1024
+const MAX_AT_ONCE = 4 * 1024 * 1024
 
 /** An index over this many documents is built within milliseconds. */
 const INLINE_ROWS = 500

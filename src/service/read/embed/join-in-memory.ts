@@ -7,7 +7,7 @@ import type { Turns } from '../../../lang/evaluate/time-slice.ts'
 import type { PlannedJoin } from '../../../plan/joins.ts'
 import { type JoinedDocument, type Slot, type Slots, depthOf, documentsIn, hasApart } from './joined-tree.ts'
 import type { Shared } from '../read-context.ts'
-import { MOST_SHOWN_BYTES, tooLarge, tooLargeTogether } from '../../memory-limits.ts'
+import { MAX_SHOWN_BYTES, tooLarge, tooLargeTogether } from '../../memory-limits.ts'
 
 /** A document whose references are to be filled. */
 export interface Holder {
@@ -35,7 +35,7 @@ export function* joinTo(
   let size = 0
   const joinedTo = compileJoin(documents, { join, shared }, (joined) => {
     size += joined.size ?? 0
-    if (size > MOST_SHOWN_BYTES) throw tooLarge(join)
+    if (size > MAX_SHOWN_BYTES) throw tooLarge(join)
   })
   for (const { value, slots } of holders) {
     size = 0
@@ -47,7 +47,7 @@ export function* joinTo(
 export function* measure(holders: readonly Holder[], { join, at, shared }: Joining): Turns<void> {
   for (const { slots } of holders) {
     if (shared.patience.isTurnOver()) yield
-    if (sizeIn(slots[at], join) > MOST_SHOWN_BYTES) throw tooLarge(join)
+    if (sizeIn(slots[at], join) > MAX_SHOWN_BYTES) throw tooLarge(join)
   }
 }
 

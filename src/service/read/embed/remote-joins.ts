@@ -17,7 +17,7 @@ import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import type { Schema } from '../../../schema/schema.ts'
 import { isAnswered, targetOf } from '../pushdown.ts'
 import { type Reading, type SharedReading, sharing } from '../read-context.ts'
-import { MOST_DOCUMENTS, tooLargeToHold, tooManyToHold } from '../../memory-limits.ts'
+import { MAX_DOCUMENTS, tooLargeToHold, tooManyToHold } from '../../memory-limits.ts'
 import { visit } from '../scan.ts'
 
 interface Settled {
@@ -169,7 +169,7 @@ export async function documentsMatching(
   const { read, isMatch } = await settle(whole, schema, shared)
   const found: StoredDocument[] = []
   const take = (document: StoredDocument): void => {
-    if (found.length === MOST_DOCUMENTS) throw tooManyToHold(schema)
+    if (found.length === MAX_DOCUMENTS) throw tooManyToHold(schema)
     held.hold(sizeOf(document), tooLarge ?? (() => tooLargeToHold(schema, held)))
     found.push(document)
   }

@@ -75,7 +75,7 @@ const templatesIn = memoized((_metadata: object): Templates => {
     find: (caller, key) => byCaller.get(caller)?.get(key),
     keep(caller, key, kept) {
       characters += key.length
-      if (characters > MOST_CHARACTERS) {
+      if (characters > MAX_CHARACTERS) {
         byCaller = new WeakMap()
         characters = key.length
       }
@@ -86,4 +86,4 @@ const templatesIn = memoized((_metadata: object): Templates => {
 })
 
 /** Of the keys of all callers: the longer one is, the more there is to keep. What is asked often is soon there again. */
-const MOST_CHARACTERS = 500_000
+const MAX_CHARACTERS = 500_000

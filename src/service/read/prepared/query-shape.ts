@@ -21,14 +21,14 @@ export interface Outline {
 /** Undefined where there is nothing to take out, or so much else that to compare it would cost more than to read it. */
 export function outlineOf(body: Json): Outline | undefined {
   if (!isObject(body) || !isObject(body['query']) || 'asOf' in body) return undefined
-  if (weightOf(body, 0) > MOST_WEIGHT) return undefined
+  if (weightOf(body, 0) > MAX_WEIGHT) return undefined
   const texts = new Map<string, string>()
   const outline = { ...body, query: withoutTexts(body['query'], texts) }
   return texts.size === 0 ? undefined : { key: JSON.stringify(outline), body: outline, texts }
 }
 
 /** Characters of texts, names and numbers, and a few for each of them. */
-const MOST_WEIGHT = 2_000
+const MAX_WEIGHT = 2_000
 
 function weightOf(json: Json, before: number): number {
   let weight = before + 8
@@ -36,10 +36,10 @@ function weightOf(json: Json, before: number): number {
   // Numbers may have any number of digits.
   if (isNumber(json)) return weight + numberText(json).length
   if (isArray(json)) {
-    for (const item of json) if (weight <= MOST_WEIGHT) weight = weightOf(item, weight)
+    for (const item of json) if (weight <= MAX_WEIGHT) weight = weightOf(item, weight)
   } else if (isObject(json)) {
     for (const name in json) {
-      if (weight > MOST_WEIGHT) return weight
+      if (weight > MAX_WEIGHT) return weight
       weight = weightOf(json[name]!, weight + name.length)
     }
   }

@@ -4,10 +4,10 @@ import { isCancelled } from './failures.ts'
 import { type NamedStatement, type Row, RowsAsSent } from './raw-query.ts'
 
 /** More than this is not held at once for a find; larger pages are read piece by piece. */
-export const MOST_AT_ONCE = 64 * 1024 * 1024
+export const MAX_AT_ONCE = 64 * 1024 * 1024
 
 interface Most {
-  readonly mostBytes: number
+  readonly maxBytes: number
   /** Told once; whoever is told is to end the statement. */
   readonly onTooMuch: () => void
 }
@@ -17,20 +17,20 @@ export async function gatherAll(client: pg.PoolClient, statement: NamedStatement
   return (await gather(client, statement, ALL))!
 }
 
-const ALL: Most = { mostBytes: Infinity, onTooMuch: () => undefined }
+const ALL: Most = { maxBytes: Infinity, onTooMuch: () => undefined }
 
 /** Undefined when it was too much, once the statement has ended. */
 export function gather(
   client: pg.PoolClient,
   statement: NamedStatement,
-  { mostBytes, onTooMuch }: Most,
+  { maxBytes, onTooMuch }: Most,
 ): Promise<readonly Row[] | undefined> {
   let rows: Row[] | undefined = []
   let bytes = 0
   const onRow = (row: Row): void => {
     if (!rows) return
     bytes += sizeOf(row)
-    if (bytes <= mostBytes) {
+    if (bytes <= maxBytes) {
       rows.push(row)
       return
     }

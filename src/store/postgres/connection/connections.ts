@@ -7,7 +7,7 @@ import type { Bounds } from '../../store.ts'
 import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
 import { PATIENCE_MS, bounded, breakOff, patiently } from './time-limit.ts'
 import { gather, gatherAll } from './collect-rows.ts'
-import { type LeasedLane, MOST_LANES, createLane } from './pipeline.ts'
+import { type LeasedLane, MAX_LANES, createLane } from './pipeline.ts'
 import type { Location } from './location.ts'
 import type { NamedStatement, Row } from './raw-query.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
@@ -25,7 +25,7 @@ export interface Connection extends Session {
    * The same, but with no more than so many bytes: what has more is ended, and fails with TooMuchAtOnce when it has. Not
    * for use inside a transaction, which would be lost with it.
    */
-  askAtMost(mostBytes: number, statement: Statement): Promise<readonly Row[]>
+  askAtMost(maxBytes: number, statement: Statement): Promise<readonly Row[]>
   /** Text of our own without parameters, not waited for: what fails here fails the next statement too. */
   send(text: string): void
   /** Fails when the transaction was taken back instead, which is how the server answers where something failed. */
@@ -59,7 +59,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     main: createPool(location, { max: location.poolSize }, onError),
     quick: createPool(location, { max: 2, query_timeout: PATIENCE_MS }, onError),
     long: createPool(location, { max: LONG.slots + LONG.ownUse }, onError),
-    shared: createPool(location, { max: MOST_LANES }, onError),
+    shared: createPool(location, { max: MAX_LANES }, onError),
     // Cancelling must not wait for what is to be cancelled.
     control: createPool(location, { max: 1, query_timeout: PATIENCE_MS }, onError),
   }
@@ -69,7 +69,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const shares = {
     main: createFairQueue({
       slots: location.poolSize,
-      slotsPerCaller: mostOf(location.poolSize),
+      slotsPerCaller: maxOf(location.poolSize),
       ...WAITING,
     }),
     long: createFairQueue({ slots: LONG.slots, ...WAITING }),
@@ -134,7 +134,7 @@ const SLOW_WAIT_MS = 30_000
 const WAITING = { maxWaitMs: PATIENCE_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }
 
 /** What one caller has at most of so many connections: what is left answers everybody else. */
-function mostOf(connections: number): number {
+function maxOf(connections: number): number {
   return Math.ceil(connections / 2)
 }
 
@@ -248,12 +248,12 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
         throw reasonOf(error)
       }
     },
-    async askAtMost(mostBytes, statement) {
+    async askAtMost(maxBytes, statement) {
       const sent = named(statement)
       let cancelling: Promise<void> | undefined
       const onTooMuch = (): void => void (cancelling = cancelOn(backendOf(client)).catch(ignore))
       try {
-        const rows = await gather(client, sent, { mostBytes, onTooMuch })
+        const rows = await gather(client, sent, { maxBytes, onTooMuch })
         if (rows) return rows
       } catch (error) {
         throw reasonOf(error)

@@ -16,7 +16,7 @@ export const FIRST_PIECE = 8
 export async function* pieces(
   session: Session,
   { text, values }: Statement,
-  mostRows = Infinity,
+  maxRows = Infinity,
 ): AsyncGenerator<readonly Row[]> {
   await session.ask({ text: `declare piecewise no scroll cursor for ${text}`, values })
   let size: number = FIRST_PIECE
@@ -27,7 +27,7 @@ export async function* pieces(
       for (const row of rows) largest = Math.max(largest, sizeOf(row))
       if (rows.length > 0) yield rows
       if (rows.length < size) break
-      size = sizeAfter(size, Math.min(mostRows, PIECE_BYTES / largest))
+      size = sizeAfter(size, Math.min(maxRows, PIECE_BYTES / largest))
     }
   } finally {
     await session.ask({ text: 'close piecewise', values: [] }).catch(() => undefined)

@@ -1,5 +1,5 @@
 /** Keeps as many shared connections as are worth it, and none that keeps its statements waiting. */
-import { type Lane, type LeasedLane, MOST_LANES } from './pipeline.ts'
+import { type Lane, type LeasedLane, MAX_LANES } from './pipeline.ts'
 import { NEVER_QUICK_MS, type Paces } from './statement-latency.ts'
 
 interface LaneKeeper extends Disposable {
@@ -26,7 +26,7 @@ interface Held extends LeasedLane {
   lateAfter: number
 }
 
-const MOST_UNDER_WAY = 512
+const MAX_UNDER_WAY = 512
 
 /** With fewer finds at once there is nothing to share. */
 const WORTH_SHARING = 2
@@ -36,10 +36,10 @@ const WAITING_SHARE = 0.3
 const BUSY_SHARE = 0.1
 
 /** While this process waits for the server, what takes longer had better run on as many connections as there are. */
-const MOST_WHILE_WAITING_MS = 2
+const MAX_WHILE_WAITING_MS = 2
 
 /** For a statement, however soon each of those before it is answered. */
-const MOST_WAIT_MS = 1_000
+const MAX_WAIT_MS = 1_000
 
 const IDLE_MS = 1_000
 const LIFETIME_MS = 60_000
@@ -93,7 +93,7 @@ export function keepLanes({ lease, paces, now = clock, idleShare = measureIdle()
   function isLate(held: Held): boolean {
     const { underWay, headSince, headAskedAt, answered } = held.lane
     if (underWay === 0) return false
-    if (now() - headAskedAt > MOST_WAIT_MS) return true
+    if (now() - headAskedAt > MAX_WAIT_MS) return true
     if (now() - headSince <= NEVER_QUICK_MS) return false
     const wasLate = held.lateAfter === answered
     held.lateAfter = answered
@@ -104,8 +104,8 @@ export function keepLanes({ lease, paces, now = clock, idleShare = measureIdle()
   function adapt(idle: number): void {
     if (idle < BUSY_SHARE && lanes.length > 1) lanes.at(-1)!.isLeaving = true
     if (idle < WAITING_SHARE || !lanes.every(({ lane }) => lane.underWay >= WORTH_SHARING)) return
-    if (lanes.length < MOST_LANES) void open()
-    else paces.excludeSlower(MOST_WHILE_WAITING_MS)
+    if (lanes.length < MAX_LANES) void open()
+    else paces.excludeSlower(MAX_WHILE_WAITING_MS)
   }
 
   return {
@@ -115,7 +115,7 @@ export function keepLanes({ lease, paces, now = clock, idleShare = measureIdle()
       let best: Held | undefined
       for (const held of lanes) {
         const { lane, isLeaving } = held
-        if (isLeaving || lane.isBroken || lane.underWay >= MOST_UNDER_WAY) continue
+        if (isLeaving || lane.isBroken || lane.underWay >= MAX_UNDER_WAY) continue
         if (!best || lane.underWay < best.lane.underWay) best = held
       }
       if (best) best.usedAt = now()

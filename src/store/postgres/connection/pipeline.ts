@@ -8,7 +8,7 @@ import { type Row, streamOf } from './raw-query.ts'
 import type { StatementNames } from './statement-names.ts'
 
 /** Of each process. */
-export const MOST_LANES = 4
+export const MAX_LANES = 4
 
 /** For statements that only read: whatever happens to one of them here, it can be asked again elsewhere. */
 export interface Lane {
@@ -36,7 +36,7 @@ export interface LeasedLane {
 export class Unshared extends Error {}
 
 /** Larger answers would keep the others waiting. */
-const MOST_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
 export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
   const sendTogether = corking(client)
@@ -64,7 +64,7 @@ export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
       sendTogether()
       try {
         const statement = { text, values, name: names.nameOf(text) }
-        const rows = await gather(client, statement, { mostBytes: MOST_BYTES, onTooMuch: pace.exclude })
+        const rows = await gather(client, statement, { maxBytes: MAX_BYTES, onTooMuch: pace.exclude })
         if (rows) return rows
       } catch (error) {
         // Why it failed is told by the next attempt.

@@ -26,7 +26,7 @@ interface Shareable<T> {
 type Timed = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Time is kept exactly only alone; what is allowed less has to be. */
-const LEAST_TIME_LIMIT_MS = 2_000
+const MIN_TIME_LIMIT_MS = 2_000
 
 export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
   const paces = createPaces()
@@ -53,7 +53,7 @@ export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
   return {
     async share(find) {
       const { kind, bounds, shared } = find
-      const pace = bounds.timeLimitMs < LEAST_TIME_LIMIT_MS ? undefined : paces.quick(kind)
+      const pace = bounds.timeLimitMs < MIN_TIME_LIMIT_MS ? undefined : paces.quick(kind)
       const lane = pace && keeper.laneFor(aloneUnderWay)
       if (!lane) return await findAlone(find)
       try {

@@ -23,23 +23,23 @@ export interface Paces {
 export const NEVER_QUICK_MS = 50
 
 /** Less, because only a part of what it takes may be waited for. */
-const MOST_ALONE_MS = 25
+const MAX_ALONE_MS = 25
 
 /** Several of these at a time take a database's processors from everybody else. */
 const SLOW_MS = 250
 
 /** Others wait behind it. */
-const MOST_ON_AVERAGE_MS = 5
+const MAX_ON_AVERAGE_MS = 5
 const SMOOTHING = 16
 
 /** One long wait says little: this process may have been busy meanwhile. */
-const MOST_COUNTED_MS = 20
+const MAX_COUNTED_MS = 20
 
 /** At first, for it may not have been its fault; twice as long each time that it comes again soon. */
 const EXCLUDED_MS = 1_000
 const LONGEST_EXCLUDED_MS = 60_000
 const SOON = 10
-const MOST_KINDS = 500
+const MAX_KINDS = 500
 
 interface Known extends Pace {
   readonly average: () => number
@@ -60,13 +60,13 @@ export function createPaces(now: () => number = () => performance.now()): Paces 
     noteAlone(kind, ms) {
       if (ms > SLOW_MS) slow.add(kind)
       else slow.delete(kind)
-      if (slow.size > MOST_KINDS) slow.delete(slow.values().next().value!)
+      if (slow.size > MAX_KINDS) slow.delete(slow.values().next().value!)
       const found = known.get(kind)
-      if (ms > MOST_ALONE_MS) found?.exclude()
+      if (ms > MAX_ALONE_MS) found?.exclude()
       else if (found) found.readmit()
       else {
         known.set(kind, createKnown(now))
-        if (known.size > MOST_KINDS) known.delete(known.keys().next().value!)
+        if (known.size > MAX_KINDS) known.delete(known.keys().next().value!)
       }
     },
     excludeSlower(ms) {
@@ -90,8 +90,8 @@ function createKnown(now: () => number): Known {
   return {
     exclude,
     note(ms) {
-      average += (Math.min(ms, MOST_COUNTED_MS) - average) / SMOOTHING
-      if (average > MOST_ON_AVERAGE_MS) exclude()
+      average += (Math.min(ms, MAX_COUNTED_MS) - average) / SMOOTHING
+      if (average > MAX_ON_AVERAGE_MS) exclude()
     },
     readmit() {
       if (!isExcluded || now() < until) return

@@ -11,7 +11,7 @@ export const EVENT_CHANNEL = 'smalt_events'
 
 const BATCH = 1_000
 /** Then others may go on. */
-const MOST_BATCHES = 20
+const MAX_BATCHES = 20
 
 export interface Numbered {
   readonly count: number
@@ -37,7 +37,7 @@ export async function numberUnder(session: Session, lock: string): Promise<Numbe
 async function numberAll(session: Session, first: readonly Row[]): Promise<Numbered> {
   let rows = first
   let count = 0
-  for (let batches = 0; rows.length > 0 && batches < MOST_BATCHES; batches++) {
+  for (let batches = 0; rows.length > 0 && batches < MAX_BATCHES; batches++) {
     const batch = await withOthersOf(session, rows)
     await publish(session, await number(session, batch))
     count += batch.length

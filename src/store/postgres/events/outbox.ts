@@ -11,7 +11,7 @@ import {
   type EventsRequest,
   type KeptEvent,
   type KeptEvents,
-  MOST_SHARING,
+  MAX_SHARING,
   removable,
 } from '../../events.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
@@ -105,8 +105,7 @@ async function withHolders(
   if (rows.some(([, , , , , , , , holder]) => holder && !known.has(holder))) {
     const first = Number(rows[0]![0])
     const text = `select seq, id, ${SIZE} from smalt_outbox where seq > $1 and seq < $2 order by seq`
-    for (const row of await connections.ask({ text, values: [first - MOST_SHARING, first] }, bounds))
-      know(row)
+    for (const row of await connections.ask({ text, values: [first - MAX_SHARING, first] }, bounds)) know(row)
   }
   return rows.flatMap((row) => {
     const held = known.get(row[8] ?? row[1]!)
@@ -181,13 +180,13 @@ export async function eventBounds(
 export async function trimEvents(limits: EventLimits, session: Session): Promise<number> {
   const { published } = await readEventState(session)
   const until = Math.min(limits.notAfter, published)
-  const mostKept = published - limits.keepCount
+  const maxKept = published - limits.keepCount
   for (let gone = 0; ;) {
     const text = `select seq, at, coalesce(holder, id) from smalt_outbox
       where seq is not null order by seq limit $1`
     const oldest = await session.ask({ text, values: [SLICE + 1] })
     const stays = oldest.findIndex(
-      ([seq, at]) => Number(seq) > until || (Number(at) >= limits.keptSince && Number(seq) > mostKept),
+      ([seq, at]) => Number(seq) > until || (Number(at) >= limits.keptSince && Number(seq) > maxKept),
     )
     const most = stays < 0 ? oldest.length : stays
     const going = removable(

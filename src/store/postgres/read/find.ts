@@ -5,7 +5,7 @@ import type { Found } from '../../store.ts'
 import type { Connection, Row, Session } from '../connection/connections.ts'
 import { TooMuchAtOnce, mayBeStale } from '../connection/failures.ts'
 import { FIRST_PIECE, pieces } from '../connection/cursor.ts'
-import { MOST_AT_ONCE } from '../connection/collect-rows.ts'
+import { MAX_AT_ONCE } from '../connection/collect-rows.ts'
 import { type ReadStatements, type Residual, pageDocument } from './reads.ts'
 
 export type Take = (document: StoredDocument) => void
@@ -36,7 +36,7 @@ interface Finding {
   readonly read: ReadStatements
   readonly take: Take
   /** At a time, where some of them are known to be large. */
-  readonly mostRows?: number
+  readonly maxRows?: number
 }
 
 /** The page at once, outside of any transaction; undefined when it is too much for that, and nothing was taken. */
@@ -45,7 +45,7 @@ export async function findAtOnce(
   plan: ReadPlan,
   finding: Finding,
 ): Promise<Found | undefined> {
-  const session: Session = { ask: (statement) => connection.askAtMost(MOST_AT_ONCE, statement) }
+  const session: Session = { ask: (statement) => connection.askAtMost(MAX_AT_ONCE, statement) }
   try {
     return await findPage(session, plan, finding)
   } catch (error) {
@@ -66,10 +66,10 @@ export async function findWithin(session: Session, plan: ReadPlan, finding: Find
 export async function findByPieces(
   session: Session,
   plan: ReadPlan,
-  { read, take, mostRows }: Finding,
+  { read, take, maxRows }: Finding,
 ): Promise<Found> {
   let taken = 0
-  for await (const rows of pieces(session, read.page, mostRows)) {
+  for await (const rows of pieces(session, read.page, maxRows)) {
     for (const row of rows) take(pageDocument(row))
     taken += rows.length
   }
@@ -104,7 +104,7 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
     lastFull.delete(text)
     return { rows, matchCount: plan.from + rows.length }
   }
-  if (lastFull.size >= MOST_TEXTS) lastFull.clear()
+  if (lastFull.size >= MAX_TEXTS) lastFull.clear()
   lastFull.add(text)
   const [counted] = await (counting ?? session.ask(read.count()))
   return { rows, matchCount: Number(counted![0]) }
@@ -112,7 +112,7 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
 
 /** Pages that did not tell how many there are, the last time: with these the count is asked for at once. */
 const lastFull = new Set<string>()
-const MOST_TEXTS = 1_000
+const MAX_TEXTS = 1_000
 
 /** Inside a transaction: every document that may match is looked at, and the page is cut out of those that do. */
 async function findByLooking(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {

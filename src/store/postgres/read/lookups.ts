@@ -22,7 +22,7 @@ export function createLookups(session: Session): Lookups {
 
   function answerNext(): void {
     isAwaited = false
-    while (underWay < MOST_UNDER_WAY) {
+    while (underWay < MAX_UNDER_WAY) {
       const [next] = waiting
       if (!next) return
       waiting.delete(next[0])
@@ -36,7 +36,7 @@ export function createLookups(session: Session): Lookups {
 
   /** At the end of the turn, so that what arrives in it comes along. */
   function awaitTurn(): void {
-    if (isAwaited || waiting.size === 0 || underWay >= MOST_UNDER_WAY) return
+    if (isAwaited || waiting.size === 0 || underWay >= MAX_UNDER_WAY) return
     isAwaited = true
     setImmediate(answerNext)
   }
@@ -57,7 +57,7 @@ export function createLookups(session: Session): Lookups {
  * What comes while so many are under way waits for the next statement, which is the larger the busier it is. With two
  * the database works on one while the answers of the other are sent.
  */
-const MOST_UNDER_WAY = 2
+const MAX_UNDER_WAY = 2
 
 async function answer(session: Session, table: Table, batch: readonly Waiting[]): Promise<void> {
   try {

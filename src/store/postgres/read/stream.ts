@@ -104,9 +104,9 @@ function sourceOf(
     },
     async documents(keys) {
       const statement = documentsStatement(plan, table, keys)
-      const mostBytes = keys.length === 1 ? Infinity : PAGE_BYTES
+      const maxBytes = keys.length === 1 ? Infinity : PAGE_BYTES
       try {
-        const rows = await alone((connection) => connection.askAtMost(mostBytes, statement))
+        const rows = await alone((connection) => connection.askAtMost(maxBytes, statement))
         return new Map(rows.map(([key, ...row]) => [key!, pageDocument(row)]))
       } catch (error) {
         if (!(error instanceof TooMuchAtOnce)) throw error

@@ -84,7 +84,7 @@ export function elementsAt(path: string, document: Base): Fragment {
 }
 
 /** The engine has no wider indexes; what further fields would find, the documents are asked for. */
-const MOST_COLUMNS = 32
+const MAX_COLUMNS = 32
 
 /** The statements that make the index; uniqueness is kept by claims, not here. */
 export function indexStatements(
@@ -106,12 +106,12 @@ export function indexStatements(
       (field) => sql`${indexed(field, definition)} ${POSTGRES.direction(field.descending)}`,
     )
     // Ending in id, the order of ties, an index also serves the order of a page.
-    const columns = [...keys, raw('id')].slice(0, MOST_COLUMNS)
+    const columns = [...keys, raw('id')].slice(0, MAX_COLUMNS)
     statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join(columns, ', ')})`)
   }
   if (elements.length > 0) {
     const keys = elements
-      .slice(0, MOST_COLUMNS)
+      .slice(0, MAX_COLUMNS)
       .map(({ path }) => sql`${elementsAt(path, DOCUMENT)} jsonb_path_ops`)
     statements.push(
       sql`${create} ${raw(`${name}_elements`)} on ${raw(table)} using gin (${join(keys, ', ')})`,

@@ -19,7 +19,7 @@ export type ReaderRequest =
       /** Whether rows are given by their first column, a key; the last one is given whole, too. */
       readonly byKey: boolean
     }
-  | { readonly kind: 'next'; readonly count: number; readonly mostBytes: number }
+  | { readonly kind: 'next'; readonly count: number; readonly maxBytes: number }
   | { readonly kind: 'close' }
   /** Moves what was committed from the log into the database file, as far as no reader needs it. */
   | { readonly kind: 'checkpoint' }
@@ -101,12 +101,12 @@ function close(): undefined {
   closed?.rows.return()
 }
 
-function next({ count, mostBytes }: ReaderRequest & { readonly kind: 'next' }): ReaderAnswer | undefined {
+function next({ count, maxBytes }: ReaderRequest & { readonly kind: 'next' }): ReaderAnswer | undefined {
   if (!running) return undefined
   const rows: Row[] = []
   let isLast = false
   let bytes = 0
-  while (rows.length < count && bytes < mostBytes && !isLast) {
+  while (rows.length < count && bytes < maxBytes && !isLast) {
     const { value, done } = running.rows.next()
     if (done) isLast = true
     else {

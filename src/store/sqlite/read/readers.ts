@@ -188,7 +188,7 @@ function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Perfo
     const count = byKey ? BATCH_KEYS : BATCH_ROWS
     try {
       for (let isLast = false; !isLast;) {
-        const piece = await thread.ask({ kind: 'next', count, mostBytes: PAGE_BYTES })
+        const piece = await thread.ask({ kind: 'next', count, maxBytes: PAGE_BYTES })
         if (Atomics.load(cancelled, 0) === 1) return
         take(piece)
         isLast = piece.isLast

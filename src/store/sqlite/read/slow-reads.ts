@@ -210,7 +210,7 @@ function loopsInLoops(query: Query<FieldRef>, { isInside = false, crossed = 0 }:
       return isInside || loopsInLoops(query.query, { isInside: true, crossed })
     case 'related': {
       const within = { crossed: crossed + 1 }
-      const isFar = within.crossed > MOST_CROSSED
+      const isFar = within.crossed > MAX_CROSSED
       return isInside || isFar || loopsInLoops(query.join, within) || loopsInLoops(query.query, within)
     }
     case 'and':
@@ -235,7 +235,7 @@ interface Nesting {
   readonly crossed?: number
 }
 
-const MOST_CROSSED = 2
+const MAX_CROSSED = 2
 
 function isMany({ field, steps }: FieldRef): boolean {
   return field.kind === 'array' || steps.includes('*')

@@ -215,11 +215,11 @@ async function trim(limits: EventLimits, statements: Statements, writer: Writer)
 const SLICE = 500
 
 function trimSome({ keptSince, keepCount, notAfter }: EventLimits, statements: Statements) {
-  const mostKept = lastNumber(statements) - keepCount
+  const maxKept = lastNumber(statements) - keepCount
   const oldest = statements
     .prepare(`select seq, at, coalesce(holder, seq) from smalt_event order by seq limit ${SLICE + 1}`)
     .all() as unknown as (readonly [seq: number, at: number, holder: number])[]
-  const stays = oldest.findIndex(([seq, at]) => seq > notAfter || (at >= keptSince && seq > mostKept))
+  const stays = oldest.findIndex(([seq, at]) => seq > notAfter || (at >= keptSince && seq > maxKept))
   const most = stays < 0 ? oldest.length : stays
   const going = removable(
     oldest.map(([, , holder]) => holder),

@@ -10,7 +10,7 @@ import type { Readers } from '../read/readers.ts'
 export const LOG_BYTES = 16 * 1024 * 1024
 
 /** With a log of this size no read begins until those that run have ended, so that it cannot grow without end. */
-const MOST_LOG_BYTES = 256 * 1024 * 1024
+const MAX_LOG_BYTES = 256 * 1024 * 1024
 
 /** The engine's own default: the writer moves as many pages by itself, which takes it a few milliseconds. */
 const FEW_PAGES = 1_000
@@ -39,7 +39,7 @@ export function keepLogSmall({ file, exec, readers }: LogKeeping): AsyncDisposab
     exec('pragma wal_autocheckpoint = 0')
     try {
       while (!signal.aborted && sizeOf(file) > LOG_BYTES) {
-        await (sizeOf(file) > MOST_LOG_BYTES ? readers.whenQuiet(shorten) : shorten())
+        await (sizeOf(file) > MAX_LOG_BYTES ? readers.whenQuiet(shorten) : shorten())
         await pause(LOOK_AGAIN_MS, undefined, { ref: false, signal })
       }
     } finally {
