@@ -40,7 +40,7 @@ interface Deadline {
 
 export interface WatchedWork {
   /** The signal of the exchange; whoever asks for it works so long that the caller is watched from then on. */
-  readonly hangUp: () => AbortSignal
+  readonly getSignal: () => AbortSignal
   /** Why the work was ended before its time; undefined when it was not. */
   readonly end: () => ServiceError | undefined
 }
@@ -51,13 +51,13 @@ export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork
   let gone: ServiceError | undefined
   let isWatched = auth.isProven(exchange.caller)
   return {
-    hangUp() {
+    getSignal() {
       if (isWatched)
         endWatch ??= watch(auth, exchange, (problem) => {
           gone = problem
           exchange.withdraw(problem)
         })
-      return exchange.hangUp()
+      return exchange.getSignal()
     },
     end() {
       // A stream asks for the signal after this; from then on its sender watches the caller.

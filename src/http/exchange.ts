@@ -40,17 +40,17 @@ export class Exchange {
     this.id = requestIdOf(request)
   }
 
-  #hangUp: AbortController | undefined
+  #getSignal: AbortController | undefined
 
   /** Made only for those who wait long enough to ask for it. */
-  readonly hangUp = (): AbortSignal => {
-    this.#hangUp ??= closing(this.response)
-    return this.#hangUp.signal
+  readonly getSignal = (): AbortSignal => {
+    this.#getSignal ??= closing(this.response)
+    return this.#getSignal.signal
   }
 
   /** Ends the work for a reason that the caller, who is still there, is told. */
   withdraw(reason: ServiceError): void {
-    this.#hangUp?.abort(reason)
+    this.#getSignal?.abort(reason)
   }
 }
 

@@ -89,8 +89,8 @@ async function perform(listener: Listener, exchange: Exchange, performing: Perfo
   const { params, search, caller, request } = exchange
   const { accept = '', 'last-event-id': lastEventId } = request.headers
   const { work } = performing
-  const { hangUp, end } = watchWork(listener.auth, exchange)
-  const waiting = { hangUp, ending: listener.ending.signal, lastEventId: lastEventId?.toString() }
+  const { getSignal, end } = watchWork(listener.auth, exchange)
+  const waiting = { getSignal, ending: listener.ending.signal, lastEventId: lastEventId?.toString() }
   let gone
   try {
     const call = {

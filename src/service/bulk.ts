@@ -233,7 +233,7 @@ async function runEntry(
 }
 
 /** Why the caller may no longer ask. One who merely hung up gives no such reason, and what was asked is done. */
-function withdrawal({ hangUp }: RequestContext): ServiceError | undefined {
-  const signal = hangUp?.()
+function withdrawal({ getSignal }: RequestContext): ServiceError | undefined {
+  const signal = getSignal?.()
   return signal?.aborted && signal.reason instanceof ServiceError ? signal.reason : undefined
 }

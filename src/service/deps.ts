@@ -29,7 +29,7 @@ export interface Deps {
 }
 
 /** The signal that is aborted when the caller hangs up. */
-export type HangUp = () => AbortSignal
+export type GetSignal = () => AbortSignal
 
 /** The clock of a request: it may ask for less time than the limit, never for more. */
 export function workOf(
@@ -45,14 +45,17 @@ export function workOf(
 }
 
 /** What a store is held to. All that a request asks of stores shares its one clock. */
-export function boundsOf(work: Work, { hangUp, chargedTo }: Pick<Target, 'hangUp' | 'chargedTo'>): Bounds {
+export function boundsOf(
+  work: Work,
+  { getSignal, chargedTo }: Pick<Target, 'getSignal' | 'chargedTo'>,
+): Bounds {
   return {
     get timeLimitMs() {
       // timers take no less
       return Math.max(1, work.remainingMs)
     },
     work,
-    ...(hangUp && { hangUp }),
+    ...(getSignal && { getSignal }),
     ...(chargedTo !== undefined && { caller: chargedTo }),
   }
 }

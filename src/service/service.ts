@@ -2,7 +2,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { Json } from '../base/json/json.ts'
 import type { Work } from '../base/work/work.ts'
-import type { HangUp } from './deps.ts'
+import type { GetSignal } from './deps.ts'
 import type { LockResult } from './locks.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { DataResponse, JsonText } from './response.ts'
@@ -11,7 +11,7 @@ import type { DataResponse, JsonText } from './response.ts'
 export interface Target {
   readonly entity: string
   readonly version?: string
-  readonly hangUp?: HangUp
+  readonly getSignal?: GetSignal
   /** The clock and the budget of the request; it gets its own when absent. */
   readonly work?: Work
   /** Who is charged for shared resources, such as reader threads. */
@@ -31,7 +31,7 @@ export interface Offloaded {
 }
 
 /** What belongs to a request rather than to what it asks for. */
-export type RequestContext = Pick<Target, 'hangUp' | 'work' | 'chargedTo' | 'offload'>
+export type RequestContext = Pick<Target, 'getSignal' | 'work' | 'chargedTo' | 'offload'>
 
 export interface SearchTarget extends Target {
   /** Of the saved search. */
@@ -161,7 +161,7 @@ export interface SinkService {
 /** What ends a wait early. */
 export interface Waiting {
   /** Nobody waits any more. */
-  readonly hangUp?: HangUp
+  readonly getSignal?: GetSignal
   /** The server is about to end: it answers with what there is. */
   readonly ending?: AbortSignal
 }

@@ -94,7 +94,7 @@ export interface LockOutcome {
 export interface Bounds {
   readonly timeLimitMs: number
   /** Aborted when nobody waits any more; asked for only where waiting may take long. */
-  readonly hangUp?: () => AbortSignal
+  readonly getSignal?: () => AbortSignal
   /** The request that pays for what the store does in this process. */
   readonly work?: Work
   /** Who is charged for shared resources; one anonymous caller when absent. */

@@ -227,10 +227,10 @@ test('jwt: a token that expires stops counting, remembered as it is', async () =
 })
 
 test('jwt: a stream ends when the token that began it expires', async () => {
-  const stream: DataService['stream'] = async (_caller, { hangUp }) =>
+  const stream: DataService['stream'] = async (_caller, { getSignal }) =>
     (async function* () {
       yield '{"entity":"x","status":"COMPLETE"}'
-      const gone = hangUp!()
+      const gone = getSignal!()
       await new Promise((resolve) => gone.addEventListener('abort', resolve))
     })()
   await using strict = await startAuthServer({ jwt: settingsFor(issuer, { leewaySeconds: 0 }) }, { stream })

@@ -313,9 +313,9 @@ test('tokens: permissions come from roles and from the token itself', async () =
 
 /** Never ends by itself: a line, then more of them as long as somebody listens, or none at all. */
 function endless(isSilent: boolean, onClosed: () => void, size = 10_000): DataService['stream'] {
-  return async (_caller, { hangUp }) =>
+  return async (_caller, { getSignal }) =>
     (async function* () {
-      const gone = hangUp!()
+      const gone = getSignal!()
       try {
         yield '{"entity":"x","status":"COMPLETE"}'
         if (isSilent) await new Promise((resolve) => gone.addEventListener('abort', resolve))

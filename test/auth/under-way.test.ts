@@ -87,8 +87,8 @@ test('streams: one whose token is revoked before its first line is 401, and its 
 })
 
 test('reads: one whose token is revoked ends, and says why', async () => {
-  const stream: ServerSettings['stream'] = async (_caller, { hangUp }) => {
-    await once(hangUp!(), 'abort')
+  const stream: ServerSettings['stream'] = async (_caller, { getSignal }) => {
+    await once(getSignal!(), 'abort')
     return failed(new ServiceError('crud:Unavailable', 'the caller hung up'))
   }
   await using started = await startWithToken({ stream })
@@ -107,8 +107,8 @@ for (const atomic of [false, true]) {
   test(`bulk: one whose token is revoked ${rule}`, async () => {
     let begun = 0
     // the first entry goes on until the token no longer counts
-    const insert: Operations['insert'] = async (_caller, { hangUp }) => {
-      if (begun++ === 0) await once(hangUp!(), 'abort')
+    const insert: Operations['insert'] = async (_caller, { getSignal }) => {
+      if (begun++ === 0) await once(getSignal!(), 'abort')
       return DONE
     }
     const runner = {
@@ -118,8 +118,8 @@ for (const atomic of [false, true]) {
       onInternalError: (error: unknown) => assert.fail(String(error)),
     }
     await using started = await startWithToken({
-      bulk: async (caller, body, { hangUp } = {}) => {
-        const context = { hangUp: hangUp!, work: new Work({ timeLimitMs: 30_000 }) }
+      bulk: async (caller, body, { getSignal } = {}) => {
+        const context = { getSignal: getSignal!, work: new Work({ timeLimitMs: 30_000 }) }
         return await bulk(runner, caller, { ...readBulk(body, 10), context })
       },
     })

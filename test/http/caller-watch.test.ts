@@ -16,17 +16,17 @@ test('caller watch: a stream that asks for the signal after the work has ended s
     },
   } as Partial<Authentication> as Authentication
   const { signal } = new AbortController()
-  const exchange = { hangUp: () => signal } as Partial<Exchange> as Exchange
+  const exchange = { getSignal: () => signal } as Partial<Exchange> as Exchange
 
   const early = watchWork(auth, exchange)
-  early.hangUp()
+  early.getSignal()
   t.mock.timers.tick(500)
   assert.equal(checks, 1)
   early.end()
 
   const late = watchWork(auth, exchange)
   late.end()
-  assert.equal(late.hangUp(), signal)
+  assert.equal(late.getSignal(), signal)
   t.mock.timers.tick(5_000)
   assert.equal(checks, 1)
 })

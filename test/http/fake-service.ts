@@ -60,7 +60,7 @@ function fakeData(gate: () => Promise<void>): DataService {
     if (target.entity === 'denied')
       return failed(new ServiceError('crud:NoAccess', 'find denied', { context: 'find(denied)' }))
     if (target.entity === 'away') return failed(new ServiceError('crud:Unavailable', 'the store is away'))
-    const { hangUp: _hangUp, work: _work, chargedTo: _chargedTo, offload: _offload, ...named } = target
+    const { getSignal: _hangUp, work: _work, chargedTo: _chargedTo, offload: _offload, ...named } = target
     return echo({ operation, ...named, roles: [...caller.roles], principal: caller.principal, ...rest })
   }
   return {

@@ -43,7 +43,7 @@ test('patience: parts of one request share its time', async () => {
 
 test('patience: work ends when nobody waits any more', async () => {
   const gone = new AbortController()
-  const { isTurnOver, finish } = patienceFor({ timeLimitMs: 60_000, hangUp: () => gone.signal })
+  const { isTurnOver, finish } = patienceFor({ timeLimitMs: 60_000, getSignal: () => gone.signal })
   setImmediate(() => gone.abort())
   await assert.rejects(finish(endless(isTurnOver)), isCode('crud:Unavailable'))
 })

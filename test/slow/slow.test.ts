@@ -88,9 +88,9 @@ for (const operation of ['update', 'delete', 'explain', 'stream'] as const) {
 for (const operation of ['find', 'update', 'delete', 'explain', 'stream'] as const) {
   test(`${operation}: ends when the caller hangs up`, async () => {
     using watch = watchReaders()
-    const { signal, abort } = hangUp()
+    const { signal, abort } = getSignal()
     const body = { query: SLOW, projection: EVERYTHING, update: { $set: { i: 0 } } }
-    const target = { entity: 't', hangUp: () => signal }
+    const target = { entity: 't', getSignal: () => signal }
     const running = tester.service.data[operation](ADMIN, target, body)
     await until(() => watch.asked.next > 0)
     abort()
@@ -106,7 +106,7 @@ for (const operation of ['find', 'update', 'delete', 'explain', 'stream'] as con
   })
 }
 
-function hangUp() {
+function getSignal() {
   const controller = new AbortController()
   return { signal: controller.signal, abort: () => controller.abort() }
 }

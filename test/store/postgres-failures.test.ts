@@ -124,7 +124,7 @@ for (const [name, operation] of Object.entries(OPERATIONS)) {
       await assert.rejects(operation(stage.store, { timeLimitMs: 100 }), { code: 'store-crud:Timeout' })
       assert.equal(await waiting(stage.location), 0)
       const controller = new AbortController()
-      const running = operation(stage.store, { ...PATIENT, hangUp: () => controller.signal })
+      const running = operation(stage.store, { ...PATIENT, getSignal: () => controller.signal })
       const ended = assert.rejects(running, UNAVAILABLE)
       await until(async () => (await waiting(stage.location)) === 1)
       controller.abort()

@@ -13,7 +13,7 @@ test('connections: a caller whose statements all are slow leaves some to others'
   const failures: unknown[] = []
   await using connections = openConnections(readLocation(place.location), (error) => failures.push(error))
   const controller = new AbortController()
-  const bounds = { timeLimitMs: 30_000, caller: 'greedy', hangUp: () => controller.signal }
+  const bounds = { timeLimitMs: 30_000, caller: 'greedy', getSignal: () => controller.signal }
   const sleeping = Array.from({ length: 40 }, () =>
     assert.rejects(connections.ask(SLEEP, bounds), { code: 'crud:Unavailable' }),
   )

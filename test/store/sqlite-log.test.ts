@@ -49,7 +49,7 @@ test('log: it is short again soon after a long read has ended', async () => {
   const controller = new AbortController()
   const reading = stage.store.find(planOf({ query: SLOW }), () => undefined, {
     ...BOUNDS,
-    hangUp: () => controller.signal,
+    getSignal: () => controller.signal,
   })
   const ended = assert.rejects(reading, { code: 'crud:Unavailable' })
   await writeMegabytes(stage.store, 40)

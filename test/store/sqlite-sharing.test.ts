@@ -35,7 +35,7 @@ test('find: with all of one caller slow, the unindexed finds of another do not w
   await insert(store, longTexts(300))
   const idleMs = Math.max(await unindexed(store), await unindexed(store))
   const controller = new AbortController()
-  const bounds = { timeLimitMs: 30_000, caller: 'greedy', hangUp: () => controller.signal }
+  const bounds = { timeLimitMs: 30_000, caller: 'greedy', getSignal: () => controller.signal }
   const greedy = Array.from({ length: 20 }, () => assert.rejects(slowFind(store, bounds), HUNG_UP))
   const times: number[] = []
   for (let i = 0; i < 5; i++) times.push(await unindexed(store))

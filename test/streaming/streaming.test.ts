@@ -188,7 +188,7 @@ for (const read of [1, 2, 600]) {
 
 test('stream: what fails midway is told in the trailer', async () => {
   const controller = new AbortController()
-  const target = { entity: 't', hangUp: () => controller.signal }
+  const target = { entity: 't', getSignal: () => controller.signal }
   const answer = await tester.service.data.stream(ADMIN, target, { projection: ID })
   assert.ok(!('status' in answer))
   let last = ''

@@ -81,8 +81,8 @@ export const EVENT_ROUTES: readonly Route[] = [
   },
 ]
 
-async function read({ app, caller, search, accept, hangUp, ending }: Call): Promise<Reply> {
-  const waiting = { hangUp, ending }
+async function read({ app, caller, search, accept, getSignal, ending }: Call): Promise<Reply> {
+  const waiting = { getSignal, ending }
   const { events, next } = await app.service.events.read(caller, new URLSearchParams(search), waiting)
   if (!accept.includes(STREAM_TYPE))
     return { status: 200, text: `{"events":[${events.join(',')}],"next":${next}}` }

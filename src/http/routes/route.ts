@@ -5,7 +5,7 @@ import type { Code } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { Work } from '../../base/work/work.ts'
 import { type DataResponse, httpStatusOf, printResponse } from '../../service/response.ts'
-import type { HangUp } from '../../service/deps.ts'
+import type { GetSignal } from '../../service/deps.ts'
 import type { FollowedEvents, Offload, RequestContext, Service, Target } from '../../service/service.ts'
 
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
@@ -95,7 +95,7 @@ export interface Call {
   readonly body: Json | undefined
   /** What the caller would like the answer to be in. */
   readonly accept: string
-  readonly hangUp: HangUp
+  readonly getSignal: GetSignal
   /** The clock and the budget of the request. */
   readonly work: Work
   /** Who is charged for shared resources. */
@@ -151,9 +151,9 @@ export function targetOf(call: Pick<Call, 'params'> & ContextOfCall): Target {
   return version === undefined ? { entity, ...context } : { entity, version, ...context }
 }
 
-type ContextOfCall = Pick<Call, 'hangUp' | 'work' | 'chargedTo' | 'offload'>
+type ContextOfCall = Pick<Call, 'getSignal' | 'work' | 'chargedTo' | 'offload'>
 
 /** What belongs to the request rather than to what it asks for. */
-export function contextOf({ hangUp, work, chargedTo, offload }: ContextOfCall): RequestContext {
-  return { hangUp, work, ...(chargedTo !== undefined && { chargedTo }), ...(offload && { offload }) }
+export function contextOf({ getSignal, work, chargedTo, offload }: ContextOfCall): RequestContext {
+  return { getSignal, work, ...(chargedTo !== undefined && { chargedTo }), ...(offload && { offload }) }
 }

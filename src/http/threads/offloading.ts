@@ -103,7 +103,7 @@ function run(
     work,
     caller: callerMessage(call.caller),
     chargedTo: call.chargedTo,
-    signal: call.hangUp(),
+    signal: call.getSignal(),
     mayWrite: task.kind === 'route' ? !route.isRead : !READS.has(task.operation),
     charge,
   })

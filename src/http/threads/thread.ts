@@ -103,7 +103,7 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
       body,
       accept: task.accept,
       work,
-      hangUp: () => NEVER,
+      getSignal: () => NEVER,
       ending: NEVER,
       lastEventId: undefined,
     })

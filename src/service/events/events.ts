@@ -75,15 +75,15 @@ async function waitForPage(
 ): Promise<EventPage> {
   const { hub } = reader.source
   const deadline = performance.now() + request.waitMs
-  const hungUp = request.hangUp?.()
-  const signals = [hungUp, request.ending].filter((signal) => signal !== undefined)
+  const callerLeft = request.getSignal?.()
+  const signals = [callerLeft, request.ending].filter((signal) => signal !== undefined)
   const interest = interestOf(deps, { ...reader, filter: request.filter })
   using _joined = hub.join()
   for (let next = request.since; ;) {
     const timeoutMs = Math.max(0, deadline - performance.now())
     const reached = await hub.newsAfter(next, { timeoutMs, signals, interest })
     if (reached === undefined) return { events: [], next }
-    if (hungUp?.aborted) throw new ServiceError('crud:Unavailable', 'the caller hung up')
+    if (callerLeft?.aborted) throw new ServiceError('crud:Unavailable', 'the caller hung up')
     const page = await readPage(deps, reader, { ...request, since: reached })
     const isOver = performance.now() >= deadline || request.ending?.aborted
     if (page.events.length > 0 || isOver) return page

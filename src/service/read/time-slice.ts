@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { IsTurnOver, Turns } from '../../lang/evaluate/time-slice.ts'
 import { during } from '../../base/work/work.ts'
-import { hungUp, timedOut } from '../../store/timeouts.ts'
+import { callerLeft, timedOut } from '../../base/work/work.ts'
 import type { Bounds } from '../../store/store.ts'
 
 export interface Patience {
@@ -15,10 +15,10 @@ export interface Patience {
 const TURN_MS = 10
 
 /** Only the time of the work counts, not that of stores, which are held to the limit on their own. */
-export function patienceFor({ timeLimitMs, hangUp, work: request }: Bounds): Patience {
+export function patienceFor({ timeLimitMs, getSignal, work: request }: Bounds): Patience {
   const next = <T>(work: Turns<T>): IteratorResult<undefined, T> =>
     request ? during(request, () => work.next()) : work.next()
-  const signal = hangUp?.()
+  const signal = getSignal?.()
   let remainingMs = timeLimitMs
   let turned = performance.now()
   return {
@@ -28,7 +28,7 @@ export function patienceFor({ timeLimitMs, hangUp, work: request }: Bounds): Pat
       try {
         for (let step = next(work); ; step = next(work)) {
           if (step.done) return step.value
-          if (signal?.aborted) throw hungUp()
+          if (signal?.aborted) throw callerLeft()
           if (performance.now() - start > remainingMs) throw timedOut(timeLimitMs)
           await turn()
           turned = performance.now()

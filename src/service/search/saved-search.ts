@@ -53,10 +53,10 @@ async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise
 }
 
 /** The lookup is part of the request: the same clock, the same caller. */
-function savedSearchesFor({ hangUp, work, chargedTo, offload }: Target): Target {
+function savedSearchesFor({ getSignal, work, chargedTo, offload }: Target): Target {
   return {
     entity: SAVED_SEARCH,
-    ...(hangUp && { hangUp }),
+    ...(getSignal && { getSignal }),
     ...(work && { work }),
     ...(chargedTo !== undefined && { chargedTo }),
     ...(offload && { offload }),

@@ -27,16 +27,16 @@ export async function dialing<T>(signal: AbortSignal, connect: () => Promise<T>)
   signal.throwIfAborted()
   watch()
   const sockets = new Set<Socket>()
-  const hangUp = (): void => {
+  const getSignal = (): void => {
     for (const socket of sockets) socket.destroy()
   }
   const looking = setInterval(() => {
-    if (signal.aborted || sockets.values().some(({ bytesRead }) => bytesRead > MAX_BYTES)) hangUp()
+    if (signal.aborted || sockets.values().some(({ bytesRead }) => bytesRead > MAX_BYTES)) getSignal()
   }, LOOK_MS)
   try {
     return await opening.run(sockets, connect)
   } catch (error) {
-    hangUp()
+    getSignal()
     throw error
   } finally {
     clearInterval(looking)

@@ -1,7 +1,7 @@
 /** Connections to one database: pooled, bounded in time, and never handed on in a state that others would notice. */
 import pg from 'pg'
 import { type FairQueue, type Release, createFairQueue } from '../../../base/work/fair-queue.ts'
-import { hungUp } from '../../timeouts.ts'
+import { callerLeft } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../store.ts'
 import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
@@ -138,15 +138,15 @@ function maxOf(connections: number): number {
   return Math.ceil(connections / 2)
 }
 
-async function acquire(share: FairQueue, { caller, hangUp, work }: Bounds): Promise<Release> {
-  const signal = hangUp?.()
+async function acquire(share: FairQueue, { caller, getSignal, work }: Bounds): Promise<Release> {
+  const signal = getSignal?.()
   const arrivedMs = performance.now()
   try {
     const release = await share.acquire(caller, signal)
     work?.waited(performance.now() - arrivedMs)
     return release
   } catch (error) {
-    throw signal?.aborted ? hungUp() : error
+    throw signal?.aborted ? callerLeft() : error
   }
 }
 

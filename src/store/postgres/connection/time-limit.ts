@@ -1,7 +1,7 @@
 /** Work on a connection that is given up when its time is over, or when nobody waits for it any more. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { hungUp, timedOut } from '../../timeouts.ts'
+import { callerLeft, timedOut } from '../../../base/work/work.ts'
 import type { Bounds } from '../../store.ts'
 import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts'
 import { streamOf } from './raw-query.ts'
@@ -24,8 +24,8 @@ export async function bounded<T>(
   { bounds, cancel, onStop }: Bounding,
   work: () => Promise<T>,
 ): Promise<T> {
-  const hangUp = bounds.hangUp?.()
-  if (hangUp?.aborted) throw hungUp()
+  const getSignal = bounds.getSignal?.()
+  if (getSignal?.aborted) throw callerLeft()
   let cancelling: Promise<void> | undefined
   const backend = (client as unknown as { readonly processID: number }).processID
   let onGivenUp = (): void => undefined
@@ -54,17 +54,17 @@ export async function bounded<T>(
   }
   const { timeLimitMs } = bounds
   const timer = setTimeout(stop, timeLimitMs)
-  hangUp?.addEventListener('abort', stop)
+  getSignal?.addEventListener('abort', stop)
   try {
     return await work()
   } catch (error) {
     if (isGivenUp && isLost(error)) throw new AbandonedError('the server does not react', { cause: error })
     if (!cancelling || !(isCancelled(error) || error instanceof StoppedError)) throw error
-    throw hangUp?.aborted ? hungUp() : timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)
+    throw getSignal?.aborted ? callerLeft() : timedOut(bounds.work?.timeLimitMs ?? timeLimitMs)
   } finally {
     isOver = true
     clearTimeout(timer)
-    hangUp?.removeEventListener('abort', stop)
+    getSignal?.removeEventListener('abort', stop)
     // The connection must not be handed on while a cancellation is on its way to it.
     if (cancelling) await cancelling
     clearTimeout(deadline)

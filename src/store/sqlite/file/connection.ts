@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { timedOut } from '../../timeouts.ts'
+import { timedOut } from '../../../base/work/work.ts'
 import { addFunctions } from './functions.ts'
 import { lockData } from './file-lock.ts'
 import { LOG_BYTES } from '../write/wal-checkpoints.ts'

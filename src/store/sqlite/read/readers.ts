@@ -7,7 +7,7 @@ import { createFairQueue } from '../../../base/work/fair-queue.ts'
 import type { ServiceError } from '../../../base/errors.ts'
 import type { SqlValue, Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../store.ts'
-import { hungUp, timedOut } from '../../timeouts.ts'
+import { callerLeft, timedOut } from '../../../base/work/work.ts'
 import { PAGE_BYTES } from '../../stream-pages.ts'
 import { tooBig } from '../file/failures.ts'
 import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
@@ -90,10 +90,10 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
 
   async function run(reading: Reading, { byKey, take }: Pick<Job, 'byKey' | 'take'>): Promise<void> {
     const { bounds } = reading
-    const signal = bounds.hangUp?.()
+    const signal = bounds.getSignal?.()
     const arrivedMs = performance.now()
     const release = await queue.acquire(bounds.caller, signal).catch((error: unknown) => {
-      throw signal?.aborted ? hungUp() : error
+      throw signal?.aborted ? callerLeft() : error
     })
     bounds.work?.waited(performance.now() - arrivedMs)
     await quiet?.catch(() => undefined)
@@ -169,14 +169,14 @@ interface Performance {
 function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Performance {
   const cancelled = new Int32Array(new SharedArrayBuffer(4))
   const stopped = Promise.withResolvers<never>()
-  const signal = bounds.hangUp?.()
+  const signal = bounds.getSignal?.()
   let ending: NodeJS.Timeout | undefined
   const stop = (reason: ServiceError): void => {
     Atomics.store(cancelled, 0, 1)
     stopped.reject(reason)
     ending ??= setTimeout(() => void thread.end(), GRACE_MS)
   }
-  const onAbort = (): void => stop(hungUp())
+  const onAbort = (): void => stop(callerLeft())
   signal?.addEventListener('abort', onAbort)
   if (signal?.aborted) onAbort()
   const { timeLimitMs } = bounds
