@@ -12,14 +12,14 @@ type Decision = 'allow' | 'deny' | 'conditional'
 
 export interface AccessExplanation {
   readonly decision: Decision
-  readonly rule: RuleTold
+  readonly rule: RuleExplanation
   /** As the metadata writes them; all of these must hold of the document. */
   readonly where?: readonly Json[]
   readonly reason: string
 }
 
 /** The list that made the decision. */
-interface RuleTold {
+interface RuleExplanation {
   /** JSON pointer into the schema. */
   readonly at: string
   /** Of the field that declares the list; absent: the entity does. */
@@ -43,7 +43,7 @@ export function explainAccess(question: Question, caller: Caller): AccessExplana
     ...each,
     condition: conditionOf(each.list, schema, caller),
   }))
-  const told = (each: DecidingList): RuleTold => ruleTold(each, question, caller)
+  const told = (each: DecidingList): RuleExplanation => explainRule(each, question, caller)
   if (condition === 'never') {
     const rule = told(lists.find((each) => each.condition === 'never')!)
     return { decision: 'deny', rule, reason: denialReason(rule) }
@@ -68,11 +68,11 @@ function conditionFor({ operation, trail = [] }: Question, view: View): Conditio
   return field && operation !== 'delete' ? allOf([rules, view.conditionOn(field, operation)]) : rules
 }
 
-function ruleTold(
+function explainRule(
   { list, at, operation, path }: DecidingList,
   { schema, trail = [] }: Question,
   caller: Caller,
-): RuleTold {
+): RuleExplanation {
   const counting = countingEntries(list, caller)
   const entries = counting.filter((entry) => typeof entry === 'string' || boundTo(entry, schema, caller))
   return {
@@ -99,12 +99,12 @@ function becauseOf(
 }
 
 /** Each entry of a list admits to what it matches. */
-function whereOf({ entries }: RuleTold): Json {
+function whereOf({ entries }: RuleExplanation): Json {
   const wheres = entries.flatMap((entry) => (typeof entry === 'string' ? [] : [entry.where]))
   return wheres.length === 1 ? wheres[0]! : ({ $or: wheres } satisfies JsonObject)
 }
 
-function denialReason(rule: RuleTold): string {
+function denialReason(rule: RuleExplanation): string {
   const list = nameOf(rule)
   if (rule.because === 'empty') return `${list} is empty or absent, so nobody is admitted`
   if (rule.because === 'noone') return `${list} holds "noone", which admits nobody`
@@ -112,15 +112,15 @@ function denialReason(rule: RuleTold): string {
   return `the rules in ${list} ask for something that is not known of the caller, so they match no document`
 }
 
-function admission(rule: RuleTold): string {
+function admission(rule: RuleExplanation): string {
   const roles = [...new Set(rule.entries.map((entry) => `"${roleOf(entry)}"`))]
   return `${nameOf(rule)} admits ${roles.join(', ')}`
 }
 
-function inheritance({ inherited }: RuleTold): string {
+function inheritance({ inherited }: RuleExplanation): string {
   return inherited ? '; the field has no list of its own that says more' : ''
 }
 
-function nameOf({ operation, field }: RuleTold): string {
+function nameOf({ operation, field }: RuleExplanation): string {
   return `the list "${operation}" of ${field === undefined ? 'the entity' : `"${field}"`}`
 }

@@ -50,13 +50,13 @@ interface Writing {
   /** One failure fails all. */
   readonly atomic: boolean
   /** Absent: nobody watches these documents. */
-  readonly tell?: Tell
+  readonly captureChange?: CaptureChange
   /** Who writes, for collections that keep their past. */
   readonly principal?: string
 }
 
 /** What is to be kept of a change, in its transaction, for those who watch; asked again when a store begins again. */
-export type Tell = (change: WatchedChange) => readonly Notice[]
+export type CaptureChange = (change: WatchedChange) => readonly OutboxEntry[]
 
 export type WatchedChange =
   | { readonly operation: 'insert'; readonly after: JsonObject }
@@ -66,7 +66,7 @@ export type WatchedChange =
 type StoredText = Pick<StoredDocument, 'text'>
 
 /** A hook watches, and its events begin with this; the store adds both states of the document as it keeps them. */
-export interface Notice {
+export interface OutboxEntry {
   readonly id: string
   readonly entity: string
   readonly hook: string

@@ -67,8 +67,8 @@ function prepare(
   const faults = startFaults(how.budget)
   const work: Work = { ...how, faults, given: new Map(), noted: new Map(), elementIds: new Map() }
   const document = prepareRoot(schema, sent, work)
-  how.budget.left -= faults.told.length
-  return { document, faults: faults.told, given: work.given }
+  how.budget.left -= faults.reported.length
+  return { document, faults: faults.reported, given: work.given }
 }
 
 function prepareRoot(schema: Schema, sent: Json, work: Work): Draft {
@@ -225,7 +225,7 @@ function setObjectType(draft: Draft, schema: Schema, work: Work): void {
 }
 
 function setId(draft: Draft, schema: Schema, work: Work): void {
-  if (Object.hasOwn(draft, '_id') || work.faults.told.some(({ context }) => context === '_id')) return
+  if (Object.hasOwn(draft, '_id') || work.faults.reported.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
   const made = madeFor(field, work) ?? (field.type.family === 'text' ? work.sources!.id() : undefined)
   if (made === undefined) fault(work, 'crud:Required', '_id', `"_id" is required`)

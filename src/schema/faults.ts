@@ -10,7 +10,7 @@ export interface FaultBudget {
 
 export interface Faults {
   readonly max: number
-  readonly told: ServiceError[]
+  readonly reported: ServiceError[]
   /** There are more than can be told, so nothing else needs to be checked. */
   isFull: boolean
 }
@@ -22,18 +22,18 @@ export function faultBudget({ faults }: Pick<Limits, 'faults'>): FaultBudget {
   return { perDocument: faults, left: faults * DETAILED_DOCUMENTS }
 }
 
-export function startFaults({ perDocument, left }: FaultBudget, told: ServiceError[] = []): Faults {
-  return { max: Math.max(1, Math.min(perDocument, left)), told, isFull: false }
+export function startFaults({ perDocument, left }: FaultBudget, reported: ServiceError[] = []): Faults {
+  return { max: Math.max(1, Math.min(perDocument, left)), reported, isFull: false }
 }
 
 export function addFault(faults: Faults, fault: ServiceError): void {
-  const { told, max } = faults
+  const { reported, max } = faults
   if (faults.isFull) return
-  if (told.length < max) told.push(fault)
+  if (reported.length < max) reported.push(fault)
   else {
     faults.isFull = true
-    told[max - 1] = tooMany(max)
-    told.length = max
+    reported[max - 1] = tooMany(max)
+    reported.length = max
   }
 }
 

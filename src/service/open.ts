@@ -10,7 +10,7 @@ import { withSequencesOf } from '../store/shared-sequences.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { Store } from '../store/store.ts'
 import { dataService } from './data.ts'
-import { type DeliveryDeps, type SinkMeter, startDelivery, toldUpTo } from './sinks/deliver.ts'
+import { type DeliveryDeps, type SinkMeter, startDelivery, deliveredUpTo } from './sinks/deliver.ts'
 import type { Deps } from './deps.ts'
 import { eventService } from './events/events.ts'
 import { knowingEvents } from './events/known-entities.ts'
@@ -157,13 +157,13 @@ function openEvents(
   opened: AsyncDisposableStack,
 ): Pick<Service, 'events' | 'sinks'> {
   const told = (name: string, areDisabledCounted: boolean): Promise<number | undefined> =>
-    toldUpTo(deps.stores.get(name)!, { areDisabledCounted })
+    deliveredUpTo(deps.stores.get(name)!, { areDisabledCounted })
   opened.use(
     keepEventsInBounds({
       ...deps,
       keeping: settings,
-      toldUpTo: (name) => told(name, true),
-      enabledToldUpTo: (name) => told(name, false),
+      deliveredUpTo: (name) => told(name, true),
+      enabledDeliveredUpTo: (name) => told(name, false),
     }),
   )
   opened.use(

@@ -49,7 +49,7 @@ export function fakeService(): FakeService {
 }
 
 function fakeData(gate: () => Promise<void>): DataService {
-  const tell = async (
+  const captureChange = async (
     operation: string,
     caller: Caller,
     target: Target,
@@ -64,7 +64,7 @@ function fakeData(gate: () => Promise<void>): DataService {
     return echo({ operation, ...named, roles: [...caller.roles], principal: caller.principal, ...rest })
   }
   return {
-    find: (caller, target, body) => tell('find', caller, target, { body }),
+    find: (caller, target, body) => captureChange('find', caller, target, { body }),
     line: async () => '',
     precheck: () => undefined,
     async stream(_caller, _target, body) {
@@ -74,24 +74,24 @@ function fakeData(gate: () => Promise<void>): DataService {
         yield '{"last":true,"status":"COMPLETE","matchCount":0}'
       })()
     },
-    explain: (caller, target, body) => tell('explain', caller, target, { body }),
-    insert: (caller, target, body) => tell('insert', caller, target, { body }),
-    save: (caller, target, body) => tell('save', caller, target, { body }),
-    update: (caller, target, body) => tell('update', caller, target, { body }),
-    delete: (caller, target, body) => tell('delete', caller, target, { body }),
+    explain: (caller, target, body) => captureChange('explain', caller, target, { body }),
+    insert: (caller, target, body) => captureChange('insert', caller, target, { body }),
+    save: (caller, target, body) => captureChange('save', caller, target, { body }),
+    update: (caller, target, body) => captureChange('update', caller, target, { body }),
+    delete: (caller, target, body) => captureChange('delete', caller, target, { body }),
     history: (caller, target, parameters) =>
-      tell('history', caller, target, { parameters: String(parameters) }),
+      captureChange('history', caller, target, { parameters: String(parameters) }),
     simpleFind: (caller, target, parameters) =>
-      tell('simpleFind', caller, target, Object.fromEntries(parameters)),
+      captureChange('simpleFind', caller, target, Object.fromEntries(parameters)),
     simpleExplain: (caller, target, parameters) =>
-      tell('simpleExplain', caller, target, Object.fromEntries(parameters)),
-    generate: (caller, target, field, n) => tell('generate', caller, target, { field, n }),
+      captureChange('simpleExplain', caller, target, Object.fromEntries(parameters)),
+    generate: (caller, target, field, n) => captureChange('generate', caller, target, { field, n }),
     search: (caller, target, body, overrides) =>
-      tell('search', caller, target, { body, overrides: Object.fromEntries(overrides) }),
+      captureChange('search', caller, target, { body, overrides: Object.fromEntries(overrides) }),
     simpleSearch: (caller, target, parameters) =>
-      tell('simpleSearch', caller, target, Object.fromEntries(parameters)),
+      captureChange('simpleSearch', caller, target, Object.fromEntries(parameters)),
     searches: (caller, target, parameters) =>
-      tell('searches', caller, target, Object.fromEntries(parameters)),
+      captureChange('searches', caller, target, Object.fromEntries(parameters)),
     async lock() {
       await gate()
       return true
@@ -108,30 +108,30 @@ function echo(asked: { [key: string]: Json | undefined }): DataResponse {
 }
 
 function fakeMetadata(): MetadataService {
-  const tell = (operation: string, ...args: readonly unknown[]): Json => {
+  const captureChange = (operation: string, ...args: readonly unknown[]): Json => {
     if (args[0] === 'broken') throw new TypeError('secret detail of a stored document')
     if (args[0] === 'missing')
       throw new ServiceError('metadata:MissingEntityInfo', 'missing', { context: 'x' })
     return { operation, args: JSON.parse(JSON.stringify(args)) as Json }
   }
   return {
-    names: (_, statuses) => tell('names', statuses),
-    versions: (_, entity) => tell('versions', entity),
-    get: (_, entity, version) => tell('get', entity, version),
-    diff: (_, entity, versions) => tell('diff', entity, versions),
-    roles: (_, entity, version) => tell('roles', entity, version),
-    dependencies: (_, entity, version) => tell('dependencies', entity, version),
-    explainAccess: (_, body) => tell('explainAccess', body),
-    access: (_, entity, version) => tell('access', entity, version),
-    lint: (_, entity) => tell('lint', entity),
-    history: async (_, entity) => tell('history', entity),
-    create: async (_, target, body) => tell('create', target, body),
-    createSchema: async (_, target, body) => tell('createSchema', target, body),
-    updateInfo: async (_, entity, body) => tell('updateInfo', entity, body),
-    setStatus: async (_, target, change) => tell('setStatus', target, change),
-    setDefault: async (_, target) => tell('setDefault', target),
-    clearDefault: async (_, entity) => tell('clearDefault', entity),
-    remove: async (_, entity) => tell('remove', entity),
+    names: (_, statuses) => captureChange('names', statuses),
+    versions: (_, entity) => captureChange('versions', entity),
+    get: (_, entity, version) => captureChange('get', entity, version),
+    diff: (_, entity, versions) => captureChange('diff', entity, versions),
+    roles: (_, entity, version) => captureChange('roles', entity, version),
+    dependencies: (_, entity, version) => captureChange('dependencies', entity, version),
+    explainAccess: (_, body) => captureChange('explainAccess', body),
+    access: (_, entity, version) => captureChange('access', entity, version),
+    lint: (_, entity) => captureChange('lint', entity),
+    history: async (_, entity) => captureChange('history', entity),
+    create: async (_, target, body) => captureChange('create', target, body),
+    createSchema: async (_, target, body) => captureChange('createSchema', target, body),
+    updateInfo: async (_, entity, body) => captureChange('updateInfo', entity, body),
+    setStatus: async (_, target, change) => captureChange('setStatus', target, change),
+    setDefault: async (_, target) => captureChange('setDefault', target),
+    clearDefault: async (_, entity) => captureChange('clearDefault', entity),
+    remove: async (_, entity) => captureChange('remove', entity),
   }
 }
 
@@ -149,19 +149,19 @@ function fakeEvents(): EventService {
 }
 
 function fakeSinks(): SinkService {
-  const tell = async (operation: string, ...args: readonly (Json | undefined)[]): Promise<Json> => ({
+  const captureChange = async (operation: string, ...args: readonly (Json | undefined)[]): Promise<Json> => ({
     operation,
     args: JSON.parse(JSON.stringify(args)) as Json,
   })
   return {
-    create: (_, body) => tell('create', body),
-    list: () => tell('list'),
-    get: (_, name) => tell('get', name),
-    replace: (_, name, body) => tell('replace', name, body),
-    remove: (_, name) => tell('remove', name),
-    dead: (_, name, parameters) => tell('dead', name, Object.fromEntries(parameters)),
-    inspect: (_, name, eventId) => tell('inspect', name, eventId),
-    redrive: (_, name, eventId) => tell('redrive', name, eventId),
-    discard: (_, name, eventId) => tell('discard', name, eventId),
+    create: (_, body) => captureChange('create', body),
+    list: () => captureChange('list'),
+    get: (_, name) => captureChange('get', name),
+    replace: (_, name, body) => captureChange('replace', name, body),
+    remove: (_, name) => captureChange('remove', name),
+    dead: (_, name, parameters) => captureChange('dead', name, Object.fromEntries(parameters)),
+    inspect: (_, name, eventId) => captureChange('inspect', name, eventId),
+    redrive: (_, name, eventId) => captureChange('redrive', name, eventId),
+    discard: (_, name, eventId) => captureChange('discard', name, eventId),
   }
 }

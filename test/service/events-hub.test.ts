@@ -209,7 +209,7 @@ test('retention: goes by age and by count, and never past whoever has to be told
     await trimAll({
       stores: new Map([['default', store]]),
       keeping: { keepDays: 7, keepCount },
-      toldUpTo: async () => told,
+      deliveredUpTo: async () => told,
       now: () => new Date(Date.now() + days * DAY_MS),
       onInternalError: failLoudly,
     })
@@ -236,7 +236,7 @@ test('retention: a round that is under way is awaited at the end', async () => {
   const retention = keepEventsInBounds({
     stores: new Map([['default', { trimEvents }]]),
     keeping: { keepDays: 7, keepCount: 8, roundMs: 10 },
-    toldUpTo: async () => undefined,
+    deliveredUpTo: async () => undefined,
     now: () => new Date(),
     onInternalError: failLoudly,
   })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { seeing, toldUpTo } from '../../src/service/sinks/deliver.ts'
+import { seeing, deliveredUpTo } from '../../src/service/sinks/deliver.ts'
 import { trimAll } from '../../src/service/events/retention.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
@@ -134,8 +134,8 @@ test('retention: a sink holds back what it has yet to be told of; a disabled one
     await trimAll({
       stores: new Map([['default', store]]),
       keeping: { keepDays: 7, keepCount: 3, abandonDays: 20 },
-      toldUpTo: () => toldUpTo(store, { areDisabledCounted: true }),
-      enabledToldUpTo: () => toldUpTo(store, { areDisabledCounted: false }),
+      deliveredUpTo: () => deliveredUpTo(store, { areDisabledCounted: true }),
+      enabledDeliveredUpTo: () => deliveredUpTo(store, { areDisabledCounted: false }),
       now: () => new Date(Date.now() + days * 86_400_000),
       onInternalError: (error) => void warned.push(error),
     })

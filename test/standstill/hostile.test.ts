@@ -65,7 +65,7 @@ for (const kind of STORES) {
 
 async function crowd(on: WatchedService): Promise<readonly Outcome[]> {
   const crowds = await Promise.all(Object.values(CROWDS).map((open) => open(on)))
-  const outcomes = await tell(on, 60)
+  const outcomes = await captureChange(on, 60)
   await pause(500)
   endAll(crowds.flat())
   return outcomes
@@ -77,7 +77,7 @@ async function abandon(on: WatchedService): Promise<readonly Outcome[]> {
     const crowds = await Promise.all(Object.values(others).map((open) => open(on)))
     endAll(crowds.flat())
   }
-  return await tell(on, 10)
+  return await captureChange(on, 10)
 }
 
 async function comesBack(
@@ -115,7 +115,7 @@ async function levelOf(on: WatchedService): Promise<Level> {
 }
 
 /** Events that followers would have to be sent. */
-async function tell(on: WatchedService, count: number): Promise<readonly Outcome[]> {
+async function captureChange(on: WatchedService, count: number): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   const body = { data: [{ s: 'x'.repeat(100_000) }] }
   for (let i = 0; i < count; i++) {

@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { parseQuery } from '../../src/lang/parse/parse-query.ts'
 import { resolveQuery } from '../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../src/lang/resolve/scope.ts'
-import type { Change, StoredDocument, Tell, WritePlan } from '../../src/plan/plan.ts'
+import type { Change, StoredDocument, CaptureChange, WritePlan } from '../../src/plan/plan.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import type { EventFilter, KeptEvent } from '../../src/store/events.ts'
 import type { Store, StoreSession } from '../../src/store/store.ts'
@@ -20,19 +20,19 @@ const BOUNDS = { timeLimitMs: 30_000 }
 const { collection } = SCHEMA
 
 /** One event of each change, by the hook `h`. */
-export const tell: Tell = ({ operation }) => [notice('h', operation)]
+export const captureChange: CaptureChange = ({ operation }) => [outboxEntry('h', operation)]
 
-function notice(hook: string, operation: KeptEvent['operation'], at = Date.now()) {
+function outboxEntry(hook: string, operation: KeptEvent['operation'], at = Date.now()) {
   return { id: randomUUID(), entity: 't', hook, operation, at, details: `{"by":"${hook}"}` }
 }
 
 interface Watching {
   readonly atomic?: boolean
-  readonly tell?: Tell
+  readonly captureChange?: CaptureChange
 }
 
-function place({ atomic = false, tell: told = tell }: Watching) {
-  return { collection, idType: 'string', atomic, tell: told } as const
+function place({ atomic = false, captureChange: told = captureChange }: Watching) {
+  return { collection, idType: 'string', atomic, captureChange: told } as const
 }
 
 function byId(id: Json, schema: Schema = SCHEMA) {
@@ -98,7 +98,10 @@ export async function allEvents(
 /** Everything up to an event that comes after all that was done so far, without that one. */
 async function settledEvents(store: Store, done: Store = store): Promise<readonly KeptEvent[]> {
   const _id = `last-${randomUUID()}`
-  await write(done, insertion([{ _id }], { tell: () => [{ ...notice('last', 'insert'), entity: 'last' }] }))
+  await write(
+    done,
+    insertion([{ _id }], { captureChange: () => [{ ...outboxEntry('last', 'insert'), entity: 'last' }] }),
+  )
   for (const deadline = Date.now() + 60_000; ; await pause(5)) {
     const events = await allEvents(store)
     if (events.some(({ document }) => document === _id)) return events.filter(({ hook }) => hook !== 'last')
@@ -183,15 +186,18 @@ function keepingContract(kind: string, open: OpenStore): void {
   test(`${kind}: events: of a change that several hooks watch there are several, of others none`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
-    const twice: Tell = ({ operation }) => [notice('one', operation), notice('two', operation)]
-    await write(store, insertion([{ _id: 'a' }, { _id: 'b' }], { tell: twice }))
-    await write(store, insertion([{ _id: 'd' }], { tell: twice }))
-    await write(store, saving([{ _id: 'e' }], { tell: twice }))
-    await write(store, setting('a', 'x', { tell: () => [] }))
-    const { tell: _, ...unwatched } = insertion([{ _id: 'c' }]) as WritePlan & { kind: 'insert' }
+    const twice: CaptureChange = ({ operation }) => [
+      outboxEntry('one', operation),
+      outboxEntry('two', operation),
+    ]
+    await write(store, insertion([{ _id: 'a' }, { _id: 'b' }], { captureChange: twice }))
+    await write(store, insertion([{ _id: 'd' }], { captureChange: twice }))
+    await write(store, saving([{ _id: 'e' }], { captureChange: twice }))
+    await write(store, setting('a', 'x', { captureChange: () => [] }))
+    const { captureChange: _, ...unwatched } = insertion([{ _id: 'c' }]) as WritePlan & { kind: 'insert' }
     await write(store, unwatched)
-    await write(store, setting('b', 'x', { tell: twice }))
-    await write(store, deletion('a', { tell: twice }))
+    await write(store, setting('b', 'x', { captureChange: twice }))
+    await write(store, deletion('a', { captureChange: twice }))
     const events = await settledEvents(store)
     assert.equal(new Set(events.map(({ id }) => id)).size, 12)
     assert.deepEqual(
@@ -206,14 +212,14 @@ function keepingContract(kind: string, open: OpenStore): void {
   test(`${kind}: events: what is told gets the change itself`, async () => {
     await using stage = await openStage(open)
     const seen: Json[] = []
-    const listening: Tell = (change) => {
+    const listening: CaptureChange = (change) => {
       const before = 'before' in change ? change.before.text : null
       seen.push([change.operation, before, 'after' in change ? change.after : null])
-      return tell(change)
+      return captureChange(change)
     }
-    await write(stage.store, insertion([{ _id: 'a', s: 'x' }], { tell: listening }))
-    await write(stage.store, setting('a', 'y', { tell: listening }))
-    await write(stage.store, deletion('a', { tell: listening }))
+    await write(stage.store, insertion([{ _id: 'a', s: 'x' }], { captureChange: listening }))
+    await write(stage.store, setting('a', 'y', { captureChange: listening }))
+    await write(stage.store, deletion('a', { captureChange: listening }))
     assert.deepEqual(seen, [
       ['insert', null, { _id: 'a', s: 'x' }],
       ['update', '{"_id":"a","s":"x"}', { _id: 'a', s: 'y' }],
@@ -225,7 +231,7 @@ function keepingContract(kind: string, open: OpenStore): void {
     await using stage = await openStage(open)
     const { store } = stage
     const schema = compiledSchema('t', { _id: { type: 'integer' }, i: { type: 'integer' } })
-    const shared = { collection, idType: 'integer', atomic: false, tell } as const
+    const shared = { collection, idType: 'integer', atomic: false, captureChange } as const
     await write(store, {
       kind: 'insert',
       ...shared,
@@ -334,10 +340,10 @@ function takingBackContract(kind: string, open: OpenStore): void {
       throw thrown
     }
     for (const plan of plans()) await assert.rejects(store.write(plan, failingReport, BOUNDS), thrown)
-    const failingTell: Tell = () => {
+    const failingTell: CaptureChange = () => {
       throw thrown
     }
-    for (const plan of plans({ tell: failingTell })) await assert.rejects(write(store, plan), thrown)
+    for (const plan of plans({ captureChange: failingTell })) await assert.rejects(write(store, plan), thrown)
     assert.deepEqual(told(await settledEvents(store)), ['insert a', 'insert b'])
   })
 
@@ -386,7 +392,7 @@ function readingContract(kind: string, open: OpenStore): void {
     const { store } = stage
     const ids = ['a', 'b', 'c']
     let at = Date.now()
-    const watching: Watching = { tell: ({ operation }) => [notice('h', operation, at--)] }
+    const watching: Watching = { captureChange: ({ operation }) => [outboxEntry('h', operation, at--)] }
     await Promise.all(
       ids.map(async (id) => {
         for (let round = 0; round < 4; round++) {
@@ -424,14 +430,14 @@ function readingContract(kind: string, open: OpenStore): void {
     await using stage = await openStage(open)
     const { store } = stage
     const by =
-      (entity: string, hook: string): Tell =>
-      ({ operation }) => [{ ...notice(hook, operation), entity }]
-    await write(store, insertion([{ _id: 'a', i: 0 }], { tell: by('t', 'h') }))
-    await write(store, counting('a', { tell: by('t', 'g') }))
-    await write(store, insertion([{ _id: 'b', i: 0 }], { tell: by('u', 'h') }))
-    await write(store, deletion('b', { tell: by('u', 'h') }))
+      (entity: string, hook: string): CaptureChange =>
+      ({ operation }) => [{ ...outboxEntry(hook, operation), entity }]
+    await write(store, insertion([{ _id: 'a', i: 0 }], { captureChange: by('t', 'h') }))
+    await write(store, counting('a', { captureChange: by('t', 'g') }))
+    await write(store, insertion([{ _id: 'b', i: 0 }], { captureChange: by('u', 'h') }))
+    await write(store, deletion('b', { captureChange: by('u', 'h') }))
     const common = Array.from({ length: 60 }, (_, i) => ({ _id: `d${i}` }))
-    await write(store, insertion(common, { tell: by('t', 'common') }))
+    await write(store, insertion(common, { captureChange: by('t', 'common') }))
     const all = await settledEvents(store)
     const filters: readonly (readonly [EventFilter, number])[] = [
       [{ entity: 't' }, 62],
@@ -516,9 +522,10 @@ function lifeContract(kind: string, open: OpenStore): void {
     await using stage = await openStage(open)
     const { store } = stage
     const aged =
-      (at: number): Tell =>
-      ({ operation }) => [notice('h', operation, at)]
-    for (let i = 0; i < 20; i++) await write(store, insertion([{ _id: `d${i}` }], { tell: aged(1000 + i) }))
+      (at: number): CaptureChange =>
+      ({ operation }) => [outboxEntry('h', operation, at)]
+    for (let i = 0; i < 20; i++)
+      await write(store, insertion([{ _id: `d${i}` }], { captureChange: aged(1000 + i) }))
     const events = await settledEvents(store)
     const [first, last] = [events[0]!.seq, (await store.eventBounds()).last]
     const keepAll = { keptSince: 0, keepCount: 1000, notAfter: last }

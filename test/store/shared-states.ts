@@ -1,7 +1,7 @@
 /** Several hooks that watch one change keep one copy of the documents, on every store. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Tell } from '../../src/plan/plan.ts'
+import type { CaptureChange } from '../../src/plan/plan.ts'
 import type { KeptEvent } from '../../src/store/events.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eventually } from '../auth/harness.ts'
@@ -26,7 +26,7 @@ function risingId(): string {
 }
 
 /** One event by each of so many hooks. */
-function telling(count: number): Tell {
+function telling(count: number): CaptureChange {
   return ({ operation }) =>
     Array.from({ length: count }, (_, i) => {
       const hook = `h${String(i).padStart(3, '0')}`
@@ -40,7 +40,7 @@ async function eventsUpTo(store: Store, count: number): Promise<readonly KeptEve
 }
 
 /** An insert of several documents and of one, an update, a save of each kind, and a delete of one and of several. */
-async function changeInEveryWay(store: Store, tell: Tell): Promise<void> {
+async function changeInEveryWay(store: Store, captureChange: CaptureChange): Promise<void> {
   const s = 'x'.repeat(1_000)
   await write(
     store,
@@ -49,11 +49,11 @@ async function changeInEveryWay(store: Store, tell: Tell): Promise<void> {
         { _id: 'a', s },
         { _id: 'b', s },
       ],
-      { tell },
+      { captureChange },
     ),
   )
-  await write(store, insertion([{ _id: 'c', s }], { tell }))
-  await write(store, setting('a', 'y', { tell }))
+  await write(store, insertion([{ _id: 'c', s }], { captureChange }))
+  await write(store, setting('a', 'y', { captureChange }))
   await write(
     store,
     saving(
@@ -61,10 +61,10 @@ async function changeInEveryWay(store: Store, tell: Tell): Promise<void> {
         { _id: 'a', s },
         { _id: 'd', s },
       ],
-      { tell },
+      { captureChange },
     ),
   )
-  await write(store, deletion('a', { tell }))
+  await write(store, deletion('a', { captureChange }))
 }
 
 const CHANGES = 7
@@ -101,8 +101,8 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
   test(`${kind}: events: trimming keeps the documents of events that stay`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
-    await write(store, insertion([{ _id: 'a', s: 'one' }], { tell: telling(30) }))
-    await write(store, insertion([{ _id: 'b', s: 'two' }], { tell: telling(250) }))
+    await write(store, insertion([{ _id: 'a', s: 'one' }], { captureChange: telling(30) }))
+    await write(store, insertion([{ _id: 'b', s: 'two' }], { captureChange: telling(250) }))
     const events = await eventsUpTo(store, 280)
     const trim = (notAfter: number) => store.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter })
     assert.equal(await trim(events[10]!.seq), 0)
@@ -125,7 +125,7 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
     await open.downgrade(place)
     await using store = await open.openAt(place.location)
     assert.deepEqual(await allEvents(store), before)
-    await write(store, setting('b', 'z', { tell: telling(3) }))
+    await write(store, setting('b', 'z', { captureChange: telling(3) }))
     const after = await eventsUpTo(store, CHANGES + 3)
     assert.deepEqual(after.slice(0, CHANGES), before)
     assert.deepEqual(

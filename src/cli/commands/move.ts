@@ -31,7 +31,9 @@ export async function runMove(flags: MoveFlags): Promise<void> {
     progress.end()
     const seconds = Math.round(performance.now() - began) / 1000
     process.stdout.write(
-      json ? `${JSON.stringify({ ...moved, isMoved: !check, seconds })}\n` : told(moved, check, seconds),
+      json
+        ? `${JSON.stringify({ ...moved, isMoved: !check, seconds })}\n`
+        : shownLines(moved, check, seconds),
     )
   } catch (error) {
     progress.end()
@@ -69,7 +71,7 @@ function abortedBySignals(): AbortSignal {
   return controller.signal
 }
 
-function told(
+function shownLines(
   { from, to, documents, collections, entities, versions, sequences }: Moved,
   isRehearsal: boolean,
   seconds: number,

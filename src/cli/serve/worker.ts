@@ -14,7 +14,7 @@ export async function work(config: Config): Promise<void> {
   dieOnUncaught(log)
   const gathered = createPending<readonly Snapshot[]>()
   const metrics = createMetrics(
-    async (own) => (await gathered.ask((id) => tell({ kind: 'gather', id }), GATHER_MS)) ?? [own],
+    async (own) => (await gathered.ask((id) => captureChange({ kind: 'gather', id }), GATHER_MS)) ?? [own],
   )
   const told = Promise.withResolvers<void>()
   process.on('message', (message: ToWorker) => {
@@ -26,7 +26,7 @@ export async function work(config: Config): Promise<void> {
   process.on('SIGTERM', () => told.resolve()).on('SIGINT', () => told.resolve())
   try {
     const { end, port, store } = await listen(config, log, metrics)
-    tell({ kind: 'listening', port, store })
+    captureChange({ kind: 'listening', port, store })
     void told.promise
       .then(end)
       .then(log.close)
@@ -42,10 +42,10 @@ export async function work(config: Config): Promise<void> {
 }
 
 async function measure(metrics: Metrics, id: number): Promise<void> {
-  tell({ kind: 'measured', id, snapshot: await metrics.snapshot() })
+  captureChange({ kind: 'measured', id, snapshot: await metrics.snapshot() })
 }
 
 /** Without the first process there is nobody to tell, and this one ends as well. */
-function tell(message: FromWorker): void {
+function captureChange(message: FromWorker): void {
   if (process.connected) process.send!(message)
 }

@@ -35,7 +35,7 @@ export async function sendEvents(exchange: Exchange, sending: SendingEvents): Pr
     const sender = begin(exchange, sending)
     if (request.method === 'HEAD') end()
     const endWatch = watch((problem) => {
-      sender.tell(problem)
+      sender.captureChange(problem)
       end()
     })
     try {
@@ -53,7 +53,7 @@ export async function sendEvents(exchange: Exchange, sending: SendingEvents): Pr
 interface Sender {
   send(followed: AsyncIterable<FollowedEvents>): Promise<void>
   /** Says why there is no more; what was not written yet is never written. */
-  tell(problem: ServiceError): void
+  captureChange(problem: ServiceError): void
   end(): void
   bytes(): number
 }
@@ -117,10 +117,10 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
         }
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        this.tell(error)
+        this.captureChange(error)
       }
     },
-    tell(problem) {
+    captureChange(problem) {
       last = `event: end\ndata: ${JSON.stringify(problem.within(contextOf(exchange)).toObject())}\n\n`
       // the events that are being written are finished first
       if (isWriting) return

@@ -20,11 +20,11 @@ export function* versionDowngrade(subject: Subject): Generator<Finding> {
     for (const [path, places] of placed) {
       const found = differing(places)
       const higher = above(path).flatMap((each) => known.get(each) ?? [])
-      const isTold = ({ key }: Difference): boolean => higher.some(({ own }) => own.has(key))
+      const isReported = ({ key }: Difference): boolean => higher.some(({ own }) => own.has(key))
       // Below the same lists in all versions there is nothing new, and mostly so.
       const own = higher.some((each) => each.found === found)
         ? NO_DIFFERENCES
-        : new Map([...found].filter(([, each]) => !isTold(each)))
+        : new Map([...found].filter(([, each]) => !isReported(each)))
       known.set(path, { found, own })
       yield* told(subject, own, { operation, path, places })
     }

@@ -14,16 +14,16 @@ export interface EventKeeping {
 export const DEFAULT_EVENT_KEEPING: EventKeeping = { keepDays: 7, keepCount: 1_000_000 }
 
 /** The number up to which all who are registered have been told; undefined where nobody is. */
-export type ToldUpTo = (datasource: string) => Promise<number | undefined>
+export type DeliveredUpTo = (datasource: string) => Promise<number | undefined>
 
 export const DEFAULT_ABANDON_DAYS = 30
 
 interface Retention {
   readonly stores: ReadonlyMap<string, Pick<EventStore, 'trimEvents'>>
   readonly keeping: EventKeeping
-  readonly toldUpTo: ToldUpTo
+  readonly deliveredUpTo: DeliveredUpTo
   /** The same without those who are disabled, who are waited for no longer than some days; absent: nobody is. */
-  readonly enabledToldUpTo?: ToldUpTo
+  readonly enabledDeliveredUpTo?: DeliveredUpTo
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
 }
@@ -49,11 +49,11 @@ export function keepEventsInBounds(retention: Retention): AsyncDisposable {
 
 /** One round. A store out of reach has its turn in the next one. */
 export async function trimAll(retention: Retention): Promise<void> {
-  const { stores, keeping, toldUpTo, now, onInternalError } = retention
+  const { stores, keeping, deliveredUpTo, now, onInternalError } = retention
   for (const [name, store] of stores) {
     try {
       const keptSince = now().getTime() - keeping.keepDays * DAY_MS
-      const notAfter = (await toldUpTo(name)) ?? Number.MAX_SAFE_INTEGER
+      const notAfter = (await deliveredUpTo(name)) ?? Number.MAX_SAFE_INTEGER
       await store.trimEvents({ keptSince, keepCount: keeping.keepCount, notAfter })
       await abandon(retention, name, notAfter)
     } catch (error) {
@@ -64,9 +64,9 @@ export async function trimAll(retention: Retention): Promise<void> {
 
 /** Whoever was disabled for long is not waited for any more; the log tells of it. */
 async function abandon(retention: Retention, name: string, told: number): Promise<void> {
-  const { stores, keeping, enabledToldUpTo, now, onInternalError } = retention
-  if (!enabledToldUpTo) return
-  const notAfter = (await enabledToldUpTo(name)) ?? Number.MAX_SAFE_INTEGER
+  const { stores, keeping, enabledDeliveredUpTo, now, onInternalError } = retention
+  if (!enabledDeliveredUpTo) return
+  const notAfter = (await enabledDeliveredUpTo(name)) ?? Number.MAX_SAFE_INTEGER
   if (notAfter <= told) return
   const days = Math.max(keeping.keepDays, keeping.abandonDays ?? DEFAULT_ABANDON_DAYS)
   const keptSince = now().getTime() - days * DAY_MS

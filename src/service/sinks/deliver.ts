@@ -89,21 +89,24 @@ const QUIET_MS = 60_000
 const MAX_TOLD = 100
 
 function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Store): Observer {
-  const toldAt = new Map<string, number>()
+  const deliveredAt = new Map<string, number>()
   const error: Observer['error'] = (problem, sink) => {
     // a store out of reach shows in the answers
     if (problem instanceof ServiceError && problem.code === 'crud:Unavailable') return
     const what = `${sink ?? ''} ${String(problem)}`
-    if (performance.now() - (toldAt.get(what) ?? -Infinity) < QUIET_MS) return
-    if (toldAt.size >= MAX_TOLD) toldAt.clear()
-    toldAt.set(what, performance.now())
+    if (performance.now() - (deliveredAt.get(what) ?? -Infinity) < QUIET_MS) return
+    if (deliveredAt.size >= MAX_TOLD) deliveredAt.clear()
+    deliveredAt.set(what, performance.now())
     onInternalError(
       sink === undefined ? problem : new Error(`delivering to ${sink} failed`, { cause: problem }),
     )
   }
   if (!sinkMeter) return { error }
   const delivering = new Set<string>()
-  const tell = async (sink: string, { position, undelivered, oldestAt, dead }: Overview): Promise<void> => {
+  const captureChange = async (
+    sink: string,
+    { position, undelivered, oldestAt, dead }: Overview,
+  ): Promise<void> => {
     const { last } = await store.eventBounds()
     const depth = Math.max(undelivered, last - position)
     if (delivering.has(sink)) sinkMeter.state(sink, { depth, oldestAt, dead })
@@ -114,7 +117,7 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Store): 
     failed: (sink) => sinkMeter.failed(sink),
     state: (sink, overview) => {
       delivering.add(sink)
-      tell(sink, overview).catch(error)
+      captureChange(sink, overview).catch(error)
     },
     left: (sink) => {
       delivering.delete(sink)
@@ -166,7 +169,7 @@ function unlessOvertaken(error: unknown): void {
 }
 
 /** The number up to which sinks were told; undefined where there is none. */
-export async function toldUpTo(
+export async function deliveredUpTo(
   { sinks }: Pick<Store, 'sinks'>,
   { areDisabledCounted }: { readonly areDisabledCounted: boolean },
 ): Promise<number | undefined> {

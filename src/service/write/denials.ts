@@ -13,8 +13,8 @@ export function faultsOfNew(
   { mayInsert, insertRules }: WriteSight,
   budget: FaultBudget,
 ): readonly ServiceError[] {
-  const { document, faults: told } = prepared
-  const faults = startFaults(budget, [...told])
+  const { document, faults: reported } = prepared
+  const faults = startFaults(budget, [...reported])
   for (const path of deniedIn(prepared, mayInsert)) {
     if (faults.isFull) break
     addFault(
@@ -23,11 +23,11 @@ export function faultsOfNew(
     )
   }
   // Whether the document as a whole may be inserted is asked of sound ones.
-  if (told.length === 0 && !holds(insertRules, document)) {
+  if (reported.length === 0 && !holds(insertRules, document)) {
     addFault(faults, new ServiceError('crud:NoAccess', 'you may not insert a document such as this one'))
   }
-  budget.left -= faults.told.length - told.length
-  return faults.told
+  budget.left -= faults.reported.length - reported.length
+  return faults.reported
 }
 
 /** A denied container stands for everything below it, which comes directly after it. */

@@ -6,7 +6,7 @@ import { memoized } from '../../base/memo.ts'
 import { type Work, during } from '../../base/work/work.ts'
 import { makeEvent } from '../../events/make-event.ts'
 import { type Hook, printHook } from '../../metadata/documents/hooks.ts'
-import type { Notice, Tell, WatchedChange, WritePlan } from '../../plan/plan.ts'
+import type { OutboxEntry, CaptureChange, WatchedChange, WritePlan } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
 
@@ -15,8 +15,8 @@ export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, ca
   const hooks = deps.hooksOf(schema.entity)
   const { principal } = caller
   if (hooks.length === 0) return { ...plan, principal }
-  const tell = tellerFor(hooks, schema, { deps, caller })
-  return { ...plan, principal, tell: (change) => during(work, () => tell(change)) }
+  const captureChange = captureFor(hooks, schema, { deps, caller })
+  return { ...plan, principal, captureChange: (change) => during(work, () => captureChange(change)) }
 }
 
 interface Telling {
@@ -25,11 +25,11 @@ interface Telling {
   readonly work: Work
 }
 
-function tellerFor(
+function captureFor(
   hooks: readonly Hook[],
   schema: Schema,
   { deps, caller }: Pick<Telling, 'deps' | 'caller'>,
-): Tell {
+): CaptureChange {
   return (change) => {
     const watching = hooks.filter(({ actions }) => actions.includes(change.operation))
     if (watching.length === 0) return []
@@ -39,7 +39,7 @@ function tellerFor(
     const happening = { id: '', operation: change.operation, principal, date, ...statesOf(change) }
     return watching
       .filter((hook) => makeEvent(happening, { hook, schema }) !== undefined)
-      .map((hook): Notice => {
+      .map((hook): OutboxEntry => {
         const head = { entityVersion: schema.version, principal, date }
         const details = `${JSON.stringify(head).slice(0, -1)},"hook":${textOf(hook)}}`
         const { entity } = schema

@@ -1,5 +1,5 @@
 /** Runs what the store is asked for: begun once the store is ready, repeated with newer tables, told in our own words. */
-import { isOutdated, told } from './connection/failures.ts'
+import { isOutdated, toServiceError } from './connection/failures.ts'
 
 export interface Runner extends AsyncDisposable {
   readonly run: <T>(operation: string, work: () => Promise<T>) => Promise<T>
@@ -39,7 +39,7 @@ export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner
     try {
       return await running
     } catch (error) {
-      throw told(error)
+      throw toServiceError(error)
     } finally {
       underWay.delete(running)
       onTiming?.(operation, (performance.now() - began) / 1000)
@@ -57,7 +57,7 @@ export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner
       try {
         for (let piece = first; !piece.done; piece = await rest.next()) yield piece.value
       } catch (error) {
-        throw told(error)
+        throw toServiceError(error)
       } finally {
         await rest.return?.()
       }

@@ -92,6 +92,6 @@ export function requireTable(table: Table | undefined, { name, entity }: Collect
   return table
 }
 
-export function stampFor({ collection, tell, principal = '' }: WritePlan, version: number): Stamp {
-  return { version, paths: collection.paths ?? 0, principal, ...(tell && { tell }) }
+export function stampFor({ collection, captureChange, principal = '' }: WritePlan, version: number): Stamp {
+  return { version, paths: collection.paths ?? 0, principal, ...(captureChange && { captureChange }) }
 }

@@ -29,8 +29,8 @@ import { migrate } from './schema/migrations.ts'
 import { EVENT_CHANNEL } from './events/numbering.ts'
 import {
   eventBounds,
-  noted,
-  noticing,
+  capturing,
+  notifyAfterCapture,
   readEvents,
   readHeads,
   readStates,
@@ -137,7 +137,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       ),
     write: (given, begin, bounds) =>
       run(given.kind, () =>
-        noticing(sequencer.wake, async (note) => {
+        notifyAfterCapture(sequencer.wake, async (note) => {
           const plan = note(given)
           const table = requireTable(tableOf(plan.collection), plan.collection)
           const stamp = stampFor(plan, context.version())
@@ -153,10 +153,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
       ),
     transact: (work) =>
       run('transact', () =>
-        noticing(sequencer.wake, (note) =>
+        notifyAfterCapture(sequencer.wake, (note) =>
           inTransaction(
             connections,
-            (transaction) => work(noted(sessionIn(transaction, oneMoment(context)), note)),
+            (transaction) => work(capturing(sessionIn(transaction, oneMoment(context)), note)),
             { isOneMoment: true, queue: `transactions of ${location.schema}` },
           ),
         ),

@@ -81,7 +81,7 @@ export function unlessUnknown(error: unknown): unknown {
 }
 
 /** What callers may know of a failure; anything unforeseen stays as it is, for the log. */
-export function told(error: unknown): unknown {
+export function toServiceError(error: unknown): unknown {
   if (isLost(error)) return Object.assign(unavailable(), { cause: error })
   const state = stateOf(error)
   if (state === '53100' || state === '53200') {

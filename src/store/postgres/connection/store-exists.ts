@@ -1,6 +1,6 @@
 /** Whether a database holds a store, found out without making one. */
 import { openConnections } from './connections.ts'
-import { told } from './failures.ts'
+import { toServiceError } from './failures.ts'
 import { readLocation } from './location.ts'
 
 /** Asks for the table that every store has, whatever its release. */
@@ -13,6 +13,6 @@ export async function isStoreAt(url: string): Promise<boolean> {
   try {
     return (await connections.quick.ask({ text, values: [location.schema, 'smalt_release'] })).length > 0
   } catch (error) {
-    throw told(error)
+    throw toServiceError(error)
   }
 }

@@ -159,8 +159,8 @@ const PATIENCE_MS = 10_000
 async function publish(session: Session, last: number): Promise<void> {
   const text = 'update smalt_event_state set published = $1 where one = 1 and published < $1'
   const publishing = session.ask({ text, values: [last] })
-  const telling = session.ask({ text: 'select pg_notify($1, current_schema())', values: [EVENT_CHANNEL] })
-  await Promise.all([publishing, telling])
+  const notifying = session.ask({ text: 'select pg_notify($1, current_schema())', values: [EVENT_CHANNEL] })
+  await Promise.all([publishing, notifying])
 }
 
 /** As the database sorts keys: by code points. */

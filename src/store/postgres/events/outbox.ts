@@ -208,30 +208,30 @@ export async function trimEvents(limits: EventLimits, session: Session): Promise
 const SLICE = 1_000
 
 /** Calls back when work that told of something has ended, however it has. */
-export async function noticing<T>(
-  onTold: () => void,
-  work: (noted: <P extends WritePlan>(plan: P) => P) => Promise<T>,
+export async function notifyAfterCapture<T>(
+  onCaptured: () => void,
+  work: (capturing: <P extends WritePlan>(plan: P) => P) => Promise<T>,
 ): Promise<T> {
-  let hasTold = false
+  let hasCaptured = false
   try {
     return await work((plan) => {
-      const { tell } = plan
-      if (!tell) return plan
+      const { captureChange } = plan
+      if (!captureChange) return plan
       return {
         ...plan,
-        tell: (change) => {
-          const notices = tell(change)
-          hasTold ||= notices.length > 0
-          return notices
+        captureChange: (change) => {
+          const outboxEntries = captureChange(change)
+          hasCaptured ||= outboxEntries.length > 0
+          return outboxEntries
         },
       }
     })
   } finally {
-    if (hasTold) onTold()
+    if (hasCaptured) onCaptured()
   }
 }
 
 /** The same for what is written in a session. */
-export function noted(session: StoreSession, note: <P extends WritePlan>(plan: P) => P): StoreSession {
+export function capturing(session: StoreSession, note: <P extends WritePlan>(plan: P) => P): StoreSession {
   return { ...session, write: (plan, begin, bounds) => session.write(note(plan), begin, bounds) }
 }

@@ -38,7 +38,7 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
   let woken = Promise.withResolvers<void>()
   let isDue = false
   let own: Connections | undefined
-  let lastTold = ''
+  let lastNotified = ''
 
   /** On a connection of its own: the lock goes with the connection, and with it whatever was under way there. */
   async function round(): Promise<'busy' | 'done' | 'failed'> {
@@ -47,13 +47,13 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
       await ready()
       own ??= openConnections({ ...location, poolSize: 1 }, onError)
       const numbered = await own.with((connection) => numberUnder(connection, lock), ROUND)
-      lastTold = ''
+      lastNotified = ''
       if (!numbered) return 'busy'
       if (numbered.hasMore) isDue = true
       if (numbered.count > 0) onPublished()
       return 'done'
     } catch (error) {
-      tellOnce(error)
+      notifyOnce(error)
       const broken = own
       own = undefined
       await broken?.[Symbol.asyncDispose]()
@@ -62,9 +62,9 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
   }
 
   /** The same failure comes again with every round. */
-  function tellOnce(error: unknown): void {
-    if (isLost(error) || String(error) === lastTold) return
-    lastTold = String(error)
+  function notifyOnce(error: unknown): void {
+    if (isLost(error) || String(error) === lastNotified) return
+    lastNotified = String(error)
     onError(error)
   }
 

@@ -1,6 +1,6 @@
 /** Deletes: every document that matches goes, with the unique values it held. */
 import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
-import type { DeletePlan, Tell } from '../../../plan/plan.ts'
+import type { DeletePlan, CaptureChange } from '../../../plan/plan.ts'
 import type { TypeName } from '../../../schema/types.ts'
 import type { Row } from '../connection/connections.ts'
 import { isText } from '../schema/indexes.ts'
@@ -33,8 +33,10 @@ async function remove(batch: readonly Match[], idType: TypeName, context: WriteC
   )
   const keys = rows.map(([key]) => key!)
   if (claims.size > 0) await transaction.ask(releaseStatement(claims, keys, table))
-  const told = stamp.tell ? toldOf(rows, batch, { idType, tell: stamp.tell }) : []
-  if (told.length > 0) await transaction.ask(goneStatement(told))
+  const captured = stamp.captureChange
+    ? capturedOf(rows, batch, { idType, captureChange: stamp.captureChange })
+    : []
+  if (captured.length > 0) await transaction.ask(goneStatement(captured))
   if (keepsPast(table) && rows.length > 0) await keepGone(rows, batch, context)
   for (const _ of rows) report({ kind: 'deleted' })
   return new Set(keys)
@@ -54,19 +56,19 @@ async function keepGone(
   await transaction.ask(keptGoneStatement(gone, stamp.principal, table))
 }
 
-function toldOf(
+function capturedOf(
   rows: readonly Row[],
   batch: readonly Match[],
-  { idType, tell }: { readonly idType: TypeName; readonly tell: Tell },
+  { idType, captureChange }: { readonly idType: TypeName; readonly captureChange: CaptureChange },
 ): readonly Gone[] {
   const versions = new Map(batch.map(({ key, version }) => [key, version]))
   const all = rows.map((row): Gone => {
     const [key, text] = [row[0]!, row[1]!]
     const document = isText(idType) ? key : idTextIn(text)
-    const notices = tell({ operation: 'delete', before: { text } })
-    return { key, document, version: versions.get(key)!, text, notices }
+    const outboxEntries = captureChange({ operation: 'delete', before: { text } })
+    return { key, document, version: versions.get(key)!, text, outboxEntries }
   })
-  return all.filter(({ notices }) => notices.length > 0)
+  return all.filter(({ outboxEntries }) => outboxEntries.length > 0)
 }
 
 function idTextIn(text: string): string {

@@ -1,41 +1,41 @@
 /** Rows of watched changes, as parts of the statements that make the changes: they are there together or not at all. */
-import type { Notice } from '../../../plan/plan.ts'
+import type { OutboxEntry } from '../../../plan/plan.ts'
 import { holderOf } from '../../events.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 
 /** What is told of the change of one document. */
-export interface Told {
+export interface CapturedChange {
   /** The key of the document's row. */
   readonly key: string
   /** `_id` as text. */
   readonly document: string
-  readonly notices: readonly Notice[]
+  readonly outboxEntries: readonly OutboxEntry[]
 }
 
 const INTO = `insert into smalt_outbox(
   doc, id, entity, hook, operation, document, at, seen, version, details, before, after, holder)`
 
 /** Of one document that is inserted as `$1`, in version `$2`, with the text `$4`. */
-export function toldInsert({ document, notices }: Told, used: number): Statement {
+export function outboxInsert({ document, outboxEntries }: CapturedChange, used: number): Statement {
   let next = used + 1
   const values: string[] = [document]
   const place = (value: string): string => {
     values.push(value)
     return `$${++next}`
   }
-  const rows = notices.map((notice, i) => {
-    const [id, entity, hook, operation, at, details] = fieldsOf(notice).map(place)
+  const rows = outboxEntries.map((outboxEntry, i) => {
+    const [id, entity, hook, operation, at, details] = fieldsOf(outboxEntry).map(place)
     const head = `$1, ${id}, ${entity}, ${hook}, ${operation}, $${used + 1}, ${at}, null, $2, ${details}`
-    const holder = holderIn(notices, i)
+    const holder = holderIn(outboxEntries, i)
     return holder === '' ? `(${head}, null, $4, null)` : `(${head}, null, null, ${place(holder)})`
   })
   return { text: `told as (${INTO} values ${rows.join(', ')})`, values }
 }
 
 /** Of documents that are inserted as the list `$1`, in version `$2`, with the texts `$4`. */
-export function toldInserts(told: readonly Told[], used: number): Statement {
-  const { list, values } = listOf(told, used)
+export function outboxInserts(captured: readonly CapturedChange[], used: number): Statement {
+  const { list, values } = listOf(captured, used)
   const text = `told as (${INTO}
     select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, null, $2::bigint,
       told.details, null, ${held('new.doc')}, ${HOLDER}
@@ -44,21 +44,21 @@ export function toldInserts(told: readonly Told[], used: number): Statement {
 }
 
 /** Of the document that `written` gives the key of: it was `$2` and is `$3`, with the text `$5`. */
-export function toldUpdate(told: Told, before: string, used: number): Statement {
+export function outboxUpdate(captured: CapturedChange, before: string, used: number): Statement {
   const states = {
     seen: '$2::bigint',
     version: '$3::bigint',
     before: `$${used + 1}::text`,
     after: '$5::text',
   }
-  const { text, values } = toldOfOne(told, { ...states, from: 'written' }, used + 1)
+  const { text, values } = outboxOfOne(captured, { ...states, from: 'written' }, used + 1)
   return { text, values: [before, ...values] }
 }
 
 /** Of the document that `gone` gives the text and version of. */
-export function toldDelete(told: Told, used: number): Statement {
+export function outboxDelete(captured: CapturedChange, used: number): Statement {
   const states = { seen: 'gone.version', version: 'null', before: 'gone.doc', after: 'null' }
-  return toldOfOne(told, { ...states, from: 'gone' }, used)
+  return outboxOfOne(captured, { ...states, from: 'gone' }, used)
 }
 
 /** Where the states of a document come from, in SQL. */
@@ -71,17 +71,21 @@ interface States {
 }
 
 /** A single event is told as it is, which is quicker than a list of one. */
-function toldOfOne(told: Told, { seen, version, before, after, from }: States, used: number): Statement {
-  const [notice, ...more] = told.notices
+function outboxOfOne(
+  captured: CapturedChange,
+  { seen, version, before, after, from }: States,
+  used: number,
+): Statement {
+  const [outboxEntry, ...more] = captured.outboxEntries
   if (more.length > 0) {
-    const { list, values } = listOf([told], used)
+    const { list, values } = listOf([captured], used)
     const text = `told as (${INTO}
       select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, ${seen}, ${version},
         told.details, ${held(before)}, ${held(after)}, ${HOLDER}
       from ${from}, ${list})`
     return { text, values }
   }
-  const values = [told.key, told.document, ...fieldsOf(notice!)]
+  const values = [captured.key, captured.document, ...fieldsOf(outboxEntry!)]
   const [doc, document, id, entity, hook, operation, at, details] = values.map((_, i) => `$${used + i + 1}`)
   const text = `told as (${INTO}
     select ${doc}, ${id}, ${entity}, ${hook}, ${operation}, ${document}, ${at}::bigint, ${seen}, ${version},
@@ -91,7 +95,7 @@ function toldOfOne(told: Told, { seen, version, before, after, from }: States, u
 }
 
 /** A document that went with an earlier statement. */
-export interface Gone extends Told {
+export interface Gone extends CapturedChange {
   readonly version: number
   readonly text: string
 }
@@ -111,11 +115,16 @@ export function goneStatement(gone: readonly Gone[]): Statement {
 }
 
 function listOf(
-  told: readonly Told[],
+  captured: readonly CapturedChange[],
   used: number,
 ): { readonly list: string; readonly values: readonly string[] } {
-  const rows = told.flatMap(({ key, document, notices }) =>
-    notices.map((notice, i) => [key, document, ...fieldsOf(notice), holderIn(notices, i)]),
+  const rows = captured.flatMap(({ key, document, outboxEntries }) =>
+    outboxEntries.map((outboxEntry, i) => [
+      key,
+      document,
+      ...fieldsOf(outboxEntry),
+      holderIn(outboxEntries, i),
+    ]),
   )
   const types = ['text', 'text', 'text', 'text', 'text', 'text', 'bigint', 'text', 'text']
   const arrays = types.map((type, i) => `$${used + i + 1}::${type}[]`)
@@ -126,9 +135,9 @@ function listOf(
 }
 
 /** The id of the event that holds the documents for this one; empty where it does so itself. */
-function holderIn(notices: readonly Notice[], i: number): string {
+function holderIn(outboxEntries: readonly OutboxEntry[], i: number): string {
   const holder = holderOf(i)
-  return holder === i ? '' : notices[holder]!.id
+  return holder === i ? '' : outboxEntries[holder]!.id
 }
 
 const HOLDER = `case when told.holder <> '' then told.holder end`
@@ -137,6 +146,6 @@ function held(text: string): string {
   return text === 'null' ? text : `case when told.holder = '' then ${text} end`
 }
 
-function fieldsOf({ id, entity, hook, operation, at, details }: Notice): readonly string[] {
+function fieldsOf({ id, entity, hook, operation, at, details }: OutboxEntry): readonly string[] {
   return [id, entity, hook, operation, String(at), details]
 }

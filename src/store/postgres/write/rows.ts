@@ -1,13 +1,19 @@
 /** Rows of documents and of their claims: the statements that write them, many at a time. */
 import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
-import type { Notice, StoredDocument, Tell } from '../../../plan/plan.ts'
+import type { OutboxEntry, StoredDocument, CaptureChange } from '../../../plan/plan.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../schema/claims.ts'
 import { idKey } from '../schema/indexes.ts'
 import { keepsPast, keptDelete, keptInserts, keptUpdate } from './history-rows.ts'
-import { type Told, toldDelete, toldInsert, toldInserts, toldUpdate } from './outbox-rows.ts'
+import {
+  type CapturedChange,
+  outboxDelete,
+  outboxInsert,
+  outboxInserts,
+  outboxUpdate,
+} from './outbox-rows.ts'
 
 /** What all documents that a plan writes have in common. */
 export interface Stamp {
@@ -15,7 +21,7 @@ export interface Stamp {
   /** How many paths the collection has, as far as the maker of the plan knows. */
   readonly paths: number
   /** Absent: nobody watches. */
-  readonly tell?: Tell
+  readonly captureChange?: CaptureChange
   /** Who writes. */
   readonly principal: string
 }
@@ -25,7 +31,7 @@ export interface NewRow {
   readonly key: string
   readonly document: StoredDocument
   readonly claims: ReadonlySet<string>
-  readonly notices: readonly Notice[]
+  readonly outboxEntries: readonly OutboxEntry[]
   readonly principal: string
   /** The change that it follows, where past versions are kept. */
   readonly follows?: number
@@ -33,7 +39,7 @@ export interface NewRow {
 
 export function newRow(
   document: JsonObject,
-  { version, paths, tell, principal }: Stamp,
+  { version, paths, captureChange, principal }: Stamp,
   table: Table,
 ): NewRow {
   const id = document['_id']!
@@ -42,7 +48,7 @@ export function newRow(
     key: idKey(id),
     document: { id: typeof id === 'string' ? id : JSON.stringify(id), text, version, paths },
     claims: claimsIn(document, table),
-    notices: tell?.({ operation: 'insert', after: document }) ?? [],
+    outboxEntries: captureChange?.({ operation: 'insert', after: document }) ?? [],
     principal,
   }
 }
@@ -54,7 +60,7 @@ export interface ChangedRow {
   readonly document: StoredDocument
   readonly released: ReadonlySet<string>
   readonly claimed: ReadonlySet<string>
-  readonly notices: readonly Notice[]
+  readonly outboxEntries: readonly OutboxEntry[]
   readonly principal: string
 }
 
@@ -77,7 +83,7 @@ export function changedRow(
     },
     released: before.difference(after),
     claimed: after.difference(before),
-    notices: stamp.tell?.({ operation: 'update', before: stored, after: document }) ?? [],
+    outboxEntries: stamp.captureChange?.({ operation: 'update', before: stored, after: document }) ?? [],
     principal: stamp.principal,
   }
 }
@@ -87,10 +93,10 @@ export function insertStatement(rows: readonly NewRow[], table: Table): Statemen
   const documents = documentsStatement(rows.toSorted(byKey), table)
   const used = documents.values.length
   const claims = claimsPart(rows, table, used)
-  const told = toldPart(rows, used + claims.values.length)
-  const before = used + claims.values.length + told.values.length
+  const captured = outboxPart(rows, used + claims.values.length)
+  const before = used + claims.values.length + captured.values.length
   const kept = keepsPast(table) ? keptInserts(rows, table, before) : NO_PART
-  const parts = [claims, told, kept].filter(({ text }) => text !== '')
+  const parts = [claims, captured, kept].filter(({ text }) => text !== '')
   if (parts.length === 0) return documents
   const text = `with ${parts.map((part) => part.text).join(', ')}
     ${documents.text}`
@@ -111,14 +117,14 @@ function claimsPart(rows: readonly NewRow[], table: Table, used: number): Statem
   }
 }
 
-function toldPart(rows: readonly NewRow[], used: number): Statement {
-  const told = rows.filter(({ notices }) => notices.length > 0).map(toldOf)
-  if (told.length === 0) return NO_PART
-  return rows.length === 1 ? toldInsert(told[0]!, used) : toldInserts(told, used)
+function outboxPart(rows: readonly NewRow[], used: number): Statement {
+  const captured = rows.filter(({ outboxEntries }) => outboxEntries.length > 0).map(capturedOf)
+  if (captured.length === 0) return NO_PART
+  return rows.length === 1 ? outboxInsert(captured[0]!, used) : outboxInserts(captured, used)
 }
 
-function toldOf({ key, document, notices }: NewRow | ChangedRow): Told {
-  return { key, document: document.id, notices }
+function capturedOf({ key, document, outboxEntries }: NewRow | ChangedRow): CapturedChange {
+  return { key, document: document.id, outboxEntries }
 }
 
 /** One row is told as it is, which is quicker than a list of one, and on a cluster reaches its node directly. */
@@ -138,13 +144,13 @@ function documentsStatement(rows: readonly NewRow[], table: Table): Statement {
 
 /** Gives back the key when the document was still what was seen. */
 export function updateStatement(row: ChangedRow, table: Table): Statement {
-  const { key, seen, document, notices, principal } = row
+  const { key, seen, document, outboxEntries, principal } = row
   const text = `update ${table.name} set version = $3, paths = $4, doc = $5
     where id = $1 and version = $2 returning id`
   const { version, paths } = document
   const values = [key, String(seen.version), String(version), String(paths), document.text]
   return withParts({ text, values }, { name: 'written', columns: 'id' }, [
-    ...(notices.length === 0 ? [] : [(used: number) => toldUpdate(toldOf(row), seen.text, used)]),
+    ...(outboxEntries.length === 0 ? [] : [(used: number) => outboxUpdate(capturedOf(row), seen.text, used)]),
     ...(keepsPast(table) ? [(used: number) => keptUpdate({ seen, principal }, table, used)] : []),
   ])
 }
@@ -189,13 +195,17 @@ export function deleteStatement(
 }
 
 /** The same for one document that somebody watches, or whose past is kept. */
-export function enteredDeleteStatement(told: Told, seen: number, { stamp, table }: Entering): Statement {
+export function enteredDeleteStatement(
+  captured: CapturedChange,
+  seen: number,
+  { stamp, table }: Entering,
+): Statement {
   const columns = `id, doc, version${keepsPast(table) ? ', paths' : ''}`
   const text = `delete from ${table.name} as stored where id = $1 and version = $2 returning ${columns}`
   const { principal } = stamp
   const version = Math.max(stamp.version, seen + 1)
-  return withParts({ text, values: [told.key, String(seen)] }, { name: 'gone', columns: 'id, doc' }, [
-    ...(told.notices.length === 0 ? [] : [(used: number) => toldDelete(told, used)]),
+  return withParts({ text, values: [captured.key, String(seen)] }, { name: 'gone', columns: 'id, doc' }, [
+    ...(captured.outboxEntries.length === 0 ? [] : [(used: number) => outboxDelete(captured, used)]),
     ...(keepsPast(table) ? [(used: number) => keptDelete({ principal, version }, table, used)] : []),
   ])
 }

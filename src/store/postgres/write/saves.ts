@@ -12,14 +12,14 @@ import { areDistinct } from './inserts.ts'
 import { replaceAll } from './updates.ts'
 
 type Positioned = readonly [position: number, item: SaveItem]
-type Told = readonly [position: number, outcome: Outcome]
+type ItemOutcome = readonly [position: number, outcome: Outcome]
 
 export async function saveAll(plan: SavePlan, context: WriteContext): Promise<void> {
   const saving = { ...context, plan }
   for (const batch of batchesOf([...plan.items.entries()], 100)) {
-    const told = await context.transaction.attempt(() => saveTogether(batch, saving))
-    for (const [position, outcome] of told ?? []) context.report(outcome, position)
-    if (told !== undefined) continue
+    const outcomes = await context.transaction.attempt(() => saveTogether(batch, saving))
+    for (const [position, outcome] of outcomes ?? []) context.report(outcome, position)
+    if (outcomes !== undefined) continue
     for (const [position, item] of batch) {
       const outcome = await saveOne(item, saving)
       if (outcome) context.report(outcome, position)
@@ -35,24 +35,24 @@ interface Saving extends WriteContext {
 async function saveTogether(
   batch: readonly Positioned[],
   saving: Saving,
-): Promise<readonly Told[] | undefined> {
+): Promise<readonly ItemOutcome[] | undefined> {
   const found = await findAll(batch, saving)
   if (!found) return undefined
-  const told: Told[] = []
+  const outcomes: ItemOutcome[] = []
   const changed: ChangedRow[] = []
   const created: NewRow[] = []
   for (const [position, item] of batch) {
     const held = found.get(position)
     const change = await saving.draw((next) => item.change(held?.stored, next))
     const outcome = held ? replaced(change, held, { changed, saving }) : inserted(change, { created, saving })
-    if (outcome) told.push([position, outcome])
+    if (outcome) outcomes.push([position, outcome])
   }
   if (!areDistinct(created) || !(await replaceAll(changed, saving))) return undefined
-  if (created.length === 0) return told
+  if (created.length === 0) return outcomes
   const rows = await following(created, saving.table, saving.transaction)
   await saving.transaction.ask(insertStatement(rows, saving.table))
   const documents = new Map(created.map(({ document }, i) => [document, rows[i]!.document]))
-  return told.map(([position, outcome]): Told => {
+  return outcomes.map(([position, outcome]): ItemOutcome => {
     const document = outcome.kind === 'inserted' ? documents.get(outcome.document) : undefined
     return document ? [position, { kind: 'inserted', document }] : [position, outcome]
   })

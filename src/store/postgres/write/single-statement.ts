@@ -115,12 +115,12 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
   if (id === undefined || table.unique.size > 0) return undefined
   const stored = await readOne(id, context)
   if (!stored) return nothingToDo(context)
-  const notices = stamp.tell?.({ operation: 'delete', before: stored }) ?? []
+  const outboxEntries = stamp.captureChange?.({ operation: 'delete', before: stored }) ?? []
   const { version } = stored
   const statement =
-    notices.length === 0 && !keepsPast(table)
+    outboxEntries.length === 0 && !keepsPast(table)
       ? deleteStatement([{ key: id, version }], table)
-      : enteredDeleteStatement({ key: id, document: stored.id, notices }, version, context)
+      : enteredDeleteStatement({ key: id, document: stored.id, outboxEntries }, version, context)
   begin()({ kind: 'deleted' })
   const gone = await ask(statement, context)
   return gone?.length === 1 ? true : undefined

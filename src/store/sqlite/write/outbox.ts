@@ -1,5 +1,5 @@
 /** Watched changes, entered in the transaction of the change: there is one writer, so their numbers are in its order. */
-import type { Tell, WatchedChange } from '../../../plan/plan.ts'
+import type { CaptureChange, WatchedChange } from '../../../plan/plan.ts'
 import { EVENT_CHARACTERS, windowOf } from '../../event-window.ts'
 import {
   type Action,
@@ -19,7 +19,7 @@ import type { Statements } from '../read/reads.ts'
 import type { Writer } from './writer.ts'
 
 export interface Outbox {
-  readonly entering: (tell: Tell) => Enter
+  readonly entering: (captureChange: CaptureChange) => Enter
   readonly onEvents: (listener: () => void) => void
   /** To be called after each commit. */
   readonly announce: () => void
@@ -42,9 +42,9 @@ export function createOutbox(statements: Statements): Outbox {
   const listeners: (() => void)[] = []
   let hasEntered = false
   return {
-    entering: (tell) => (change, kept) => {
+    entering: (captureChange) => (change, kept) => {
       const entered: number[] = []
-      for (const [i, { id, entity, hook, operation, at, details }] of tell(change).entries()) {
+      for (const [i, { id, entity, hook, operation, at, details }] of captureChange(change).entries()) {
         const holder = entered[holderOf(i)] ?? null
         const { before, after } = holder === null ? kept : NO_STATES
         const row = [id, entity, hook, operation, kept.document, at, details, before, after, holder]

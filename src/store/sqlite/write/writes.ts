@@ -50,7 +50,7 @@ export function carryOut(plan: WritePlan, given: WriteContext): boolean {
   const keeping = keepingIn(given.table, given.statements, plan.principal)
   const context = {
     ...given,
-    ...(plan.tell && { enter: given.outbox.entering(plan.tell) }),
+    ...(plan.captureChange && { enter: given.outbox.entering(plan.captureChange) }),
     ...(keeping && { keeping }),
   }
   if (!plan.atomic) {
