@@ -12,7 +12,7 @@ export async function sideBySide<T>(
   const results: T[] = []
   const failures: { readonly round: number; readonly error: unknown }[] = []
   let next = 0
-  const lane = async (): Promise<void> => {
+  const pipeline = async (): Promise<void> => {
     while (next < count && failures.length === 0) {
       const round = next++
       try {
@@ -22,7 +22,7 @@ export async function sideBySide<T>(
       }
     }
   }
-  await Promise.all(Array.from({ length: LANES[storeKind()] }, lane))
+  await Promise.all(Array.from({ length: LANES[storeKind()] }, pipeline))
   const [first] = failures.toSorted((a, b) => a.round - b.round)
   if (first) throw first.error
   return results

@@ -9,7 +9,7 @@ import {
   openConnections,
 } from '../../src/store/postgres/connection/connections.ts'
 import { pieces } from '../../src/store/postgres/connection/cursor.ts'
-import { TooMuchAtOnce } from '../../src/store/postgres/connection/failures.ts'
+import { ResultTooLarge } from '../../src/store/postgres/connection/failures.ts'
 import { findAtOnce, findByPieces } from '../../src/store/postgres/read/find.ts'
 import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { inTransaction } from '../../src/store/postgres/connection/transaction.ts'
@@ -33,10 +33,10 @@ async function connected(work: (connections: Connections, schema: string) => Pro
 test('ask at most: what is within the bound comes whole, prepared or not', async () => {
   await connected(async (connections) => {
     for (let i = 0; i < 4; i++) {
-      const found = await connections.with((each) => each.askAtMost(101_000, rows(100)))
+      const found = await connections.with((each) => each.queryAtMost(101_000, rows(100)))
       assert.deepEqual([found.length, found[99]![0]!.length], [100, 1000])
     }
-    const failing = connections.with((each) => each.askAtMost(100_000, plain('select 1 / 0')))
+    const failing = connections.with((each) => each.queryAtMost(100_000, plain('select 1 / 0')))
     await assert.rejects(failing, { code: '22012' })
   })
 })
@@ -48,7 +48,7 @@ test('ask at most: what is more is ended, and its connection serves the next, wh
     // The first ones are at their end when they are cancelled, the last one would take minutes.
     for (const count of [101, 101, 101, 150, 1_000, 1_000, 20_000, 20_000, 100_000_000]) {
       await connections.with(async (each) => {
-        await assert.rejects(each.askAtMost(100_000, rows(count)), TooMuchAtOnce)
+        await assert.rejects(each.queryAtMost(100_000, rows(count)), ResultTooLarge)
         assert.deepEqual(await each.ask(plain(`select 'next' from pg_sleep(0.02)`)), [['next']])
       })
       assert.deepEqual(await connections.ask(backend), [first])
@@ -60,9 +60,9 @@ test('ask at most: a statement sent behind it is over, one way or the other, bef
   await connected(async (connections) => {
     for (let i = 0; i < 10; i++) {
       const [page] = await connections.with((each) =>
-        Promise.allSettled([each.askAtMost(100_000, rows(101 + i * 500)), each.ask(plain('select 1'))]),
+        Promise.allSettled([each.queryAtMost(100_000, rows(101 + i * 500)), each.ask(plain('select 1'))]),
       )
-      assert.ok(page.status === 'rejected' && page.reason instanceof TooMuchAtOnce)
+      assert.ok(page.status === 'rejected' && page.reason instanceof ResultTooLarge)
       assert.deepEqual(await connections.ask(plain('select 2 from pg_sleep(0.01)')), [['2']])
     }
   })
@@ -71,7 +71,7 @@ test('ask at most: a statement sent behind it is over, one way or the other, bef
 test('ask at most: time that is over counts more than size', async () => {
   await connected(async (connections) => {
     const slow = plain(`select repeat('x', 1000), pg_sleep(0.001) from generate_series(1, 100000)`)
-    const asked = connections.with((each) => each.askAtMost(100_000_000, slow), { timeLimitMs: 100 })
+    const asked = connections.with((each) => each.queryAtMost(100_000_000, slow), { timeLimitMs: 100 })
     await assert.rejects(asked, { code: 'store-crud:Timeout' })
     assert.deepEqual(await connections.ask(plain('select 1')), [['1']])
   })

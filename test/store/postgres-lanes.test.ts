@@ -7,11 +7,11 @@ import {
   type Row,
   openConnections,
 } from '../../src/store/postgres/connection/connections.ts'
-import { type Lane, MAX_LANES, Unshared } from '../../src/store/postgres/connection/pipeline.ts'
-import { type Lanes, createLanes } from '../../src/store/postgres/connection/pipelining.ts'
+import { type Pipeline, MAX_PIPELINES, Unshared } from '../../src/store/postgres/connection/pipeline.ts'
+import { type Pipelining, createPipelining } from '../../src/store/postgres/connection/pipelining.ts'
 import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import type { Pace } from '../../src/store/postgres/connection/statement-latency.ts'
+import type { Latency } from '../../src/store/postgres/connection/statement-latency.ts'
 import type { Statement } from '../../src/store/sql/fragment.ts'
 import { freshDatabase, rowsOf } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'
@@ -28,60 +28,63 @@ async function connected(work: (connections: Connections) => Promise<void>): Pro
   await work(connections)
 }
 
-async function leasedLane(connections: Connections): Promise<{ readonly lane: Lane } & Disposable> {
-  const { lane, release } = await connections.lane()
-  return { lane, [Symbol.dispose]: release }
+async function leasedLane(connections: Connections): Promise<{ readonly pipeline: Pipeline } & Disposable> {
+  const { pipeline, release } = await connections.pipeline()
+  return { pipeline, [Symbol.dispose]: release }
 }
 
 const plain = (text: string): Statement => ({ text, values: [] })
 const doubled = (n: number): Statement => ({ text: 'select $1::bigint * 2, pg_backend_pid()', values: [n] })
 
-function watchedPace(): Pace & { readonly noted: number[]; excluded: number } {
-  const pace = {
+function watchedPace(): Latency & { readonly noted: number[]; excluded: number } {
+  const latency = {
     noted: [] as number[],
     excluded: 0,
-    note: (ms: number) => void pace.noted.push(ms),
-    exclude: () => void pace.excluded++,
+    note: (ms: number) => void latency.noted.push(ms),
+    exclude: () => void latency.excluded++,
   }
-  return pace
+  return latency
 }
 
 test('lane: statements at once have their own answers, and one that fails fails alone', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
-    const { lane } = leased
-    const pace = watchedPace()
+    const { pipeline } = leased
+    const latency = watchedPace()
     for (let round = 0; round < 3; round++) {
       const asked = Array.from({ length: 50 }, (_, i) =>
-        lane.ask(i % 7 === 3 ? plain(`select 1 / (${i} - ${i})`) : doubled(i), pace),
+        pipeline.ask(i % 7 === 3 ? plain(`select 1 / (${i} - ${i})`) : doubled(i), latency),
       )
-      assert.equal(lane.underWay, 50)
+      assert.equal(pipeline.underWay, 50)
       for (const [i, settled] of (await Promise.allSettled(asked)).entries()) {
         if (i % 7 === 3) assert.ok(settled.status === 'rejected' && settled.reason instanceof Unshared)
         else assert.equal(settled.status === 'fulfilled' && settled.value[0]![0], String(2 * i))
       }
     }
-    assert.deepEqual([lane.underWay, lane.answered, lane.isBroken, pace.noted.length], [0, 150, false, 150])
-    assert.equal(pace.excluded, 3 * 7)
+    assert.deepEqual(
+      [pipeline.underWay, pipeline.answered, pipeline.isBroken, latency.noted.length],
+      [0, 150, false, 150],
+    )
+    assert.equal(latency.excluded, 3 * 7)
     await sleep(1_000)
-    await lane.ask(doubled(1), pace)
-    assert.ok(pace.noted.at(-1)! < 1_000, 'the time before it was asked counts, too')
+    await pipeline.ask(doubled(1), latency)
+    assert.ok(latency.noted.at(-1)! < 1_000, 'the time before it was asked counts, too')
   })
 })
 
 test('lane: a statement of which all that wait share the name may fail to be prepared, and works for the next', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
-    const { lane } = leased
-    const pace = watchedPace()
+    const { pipeline } = leased
+    const latency = watchedPace()
     const absent = plain('select n from comes_later')
     for (let round = 0; round < 3; round++) {
-      const settled = await Promise.allSettled([1, 2, 3].map(() => lane.ask(absent, pace)))
+      const settled = await Promise.allSettled([1, 2, 3].map(() => pipeline.ask(absent, latency)))
       assert.ok(settled.every(({ status }) => status === 'rejected'))
     }
     await connections.ask(plain('create table comes_later as select 7 as n'))
     for (let round = 0; round < 3; round++)
-      assert.deepEqual(await Promise.all([1, 2, 3].map(() => lane.ask(absent, pace))), [
+      assert.deepEqual(await Promise.all([1, 2, 3].map(() => pipeline.ask(absent, latency))), [
         [['7']],
         [['7']],
         [['7']],
@@ -92,39 +95,44 @@ test('lane: a statement of which all that wait share the name may fail to be pre
 test('lane: an answer that is too large is refused, and those behind it come', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
-    const { lane } = leased
-    const pace = watchedPace()
+    const { pipeline } = leased
+    const latency = watchedPace()
     const large = plain(`select repeat('x', 1000), generate_series(1, 2000)`)
-    const [first, second] = await Promise.allSettled([lane.ask(large, pace), lane.ask(doubled(2), pace)])
+    const [first, second] = await Promise.allSettled([
+      pipeline.ask(large, latency),
+      pipeline.ask(doubled(2), latency),
+    ])
     assert.ok(first.status === 'rejected' && first.reason instanceof Unshared)
     assert.equal(second.status === 'fulfilled' && second.value[0]![0], '4')
-    assert.equal(pace.excluded, 1)
+    assert.equal(latency.excluded, 1)
   })
 })
 
 test('lane: what is under way when the connection ends fails so that it can be asked elsewhere', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
-    const { lane } = leased
-    const pace = watchedPace()
-    const [[, backend]] = (await lane.ask(doubled(1), pace)) as [Row]
-    const asked = [plain('select pg_sleep(20)'), doubled(1), doubled(2)].map((each) => lane.ask(each, pace))
+    const { pipeline } = leased
+    const latency = watchedPace()
+    const [[, backend]] = (await pipeline.ask(doubled(1), latency)) as [Row]
+    const asked = [plain('select pg_sleep(20)'), doubled(1), doubled(2)].map((each) =>
+      pipeline.ask(each, latency),
+    )
     const settling = Promise.allSettled(asked)
     await connections.ask({ text: 'select pg_terminate_backend($1::int)', values: [backend!] })
     for (const settled of await settling)
       assert.ok(settled.status === 'rejected' && settled.reason instanceof Unshared)
-    assert.ok(lane.isBroken)
+    assert.ok(pipeline.isBroken)
   })
 })
 
 test('lane: one that is released with work under way ends it on the server, and excludes what was slow', async () => {
   await connected(async (connections) => {
-    const { lane, release } = await connections.lane()
-    const [[backend]] = (await lane.ask(plain('select pg_backend_pid()'), watchedPace())) as [Row]
+    const { pipeline, release } = await connections.pipeline()
+    const [[backend]] = (await pipeline.ask(plain('select pg_backend_pid()'), watchedPace())) as [Row]
     const [slow, behind] = [watchedPace(), watchedPace()]
     const asked = Promise.all([
-      assert.rejects(lane.ask(plain('select pg_sleep(200)'), slow), Unshared),
-      assert.rejects(lane.ask(doubled(1), behind), Unshared),
+      assert.rejects(pipeline.ask(plain('select pg_sleep(200)'), slow), Unshared),
+      assert.rejects(pipeline.ask(doubled(1), behind), Unshared),
     ])
     await until(connections, { backend: backend!, isActive: true })
     await sleep(100)
@@ -155,14 +163,14 @@ interface Tally {
 }
 
 interface Sharing {
-  readonly lanes: Lanes
+  readonly pipelines: Pipelining
   readonly connections: Connections
   readonly tally: Tally
   readonly timeLimitMs?: number
 }
 
-function shareOn({ lanes, connections, tally, timeLimitMs = 20_000 }: Sharing, statement: Statement) {
-  return lanes.share<readonly Row[]>({
+function shareOn({ pipelines, connections, tally, timeLimitMs = 20_000 }: Sharing, statement: Statement) {
+  return pipelines.share<readonly Row[]>({
     kind: statement.text,
     bounds: { timeLimitMs },
     shared: (session) => {
@@ -178,8 +186,8 @@ function shareOn({ lanes, connections, tally, timeLimitMs = 20_000 }: Sharing, s
 
 async function sharing(work: (sharing: Sharing) => Promise<void>): Promise<void> {
   await connected(async (connections) => {
-    using lanes = createLanes(connections.lane)
-    await work({ lanes, connections, tally: { shared: 0, alone: 0 } })
+    using pipelines = createPipelining(connections.pipeline)
+    await work({ pipelines, connections, tally: { shared: 0, alone: 0 } })
   })
 }
 
@@ -208,7 +216,7 @@ test('lanes: one find at a time has a connection of its own, many at once share 
       answers.map(([row]) => row![0]),
       numbers.map((n) => String(2 * n)),
     )
-    assert.ok(new Set(answers.map(([row]) => row![1])).size <= MAX_LANES)
+    assert.ok(new Set(answers.map(([row]) => row![1])).size <= MAX_PIPELINES)
   })
 })
 
@@ -251,13 +259,13 @@ test('lanes: finds are answered while their connections are cut again and again'
   await connected(async (connections) => {
     const backends: string[] = []
     const lease = async () => {
-      const leased = await connections.lane()
-      const [row] = await leased.lane.ask(plain('select pg_backend_pid()'), watchedPace())
+      const leased = await connections.pipeline()
+      const [row] = await leased.pipeline.ask(plain('select pg_backend_pid()'), watchedPace())
       backends.push(row![0]!)
       return leased
     }
-    using lanes = createLanes(lease)
-    const context = { lanes, connections, tally: { shared: 0, alone: 0 } }
+    using pipelines = createPipelining(lease)
+    const context = { pipelines, connections, tally: { shared: 0, alone: 0 } }
     for (let round = 0; round < 10; round++) {
       await untilShared(context, EIGHT)
       const asked = Promise.all(Array.from({ length: 40 }, (_, i) => shareOn(context, doubled(i))))
@@ -280,11 +288,11 @@ test('lanes: where no connection can be had, finds are done alone', async () => 
       refused.push(new Error('none left'))
       throw refused.at(-1)!
     }
-    using lanes = createLanes(lease)
+    using pipelines = createPipelining(lease)
     const tally = { shared: 0, alone: 0 }
     for (let i = 0; refused.length === 0; i++) {
       assert.ok(i < 1_000, 'none was asked for')
-      await Promise.all([1, 2, 3, 4].map((n) => shareOn({ lanes, connections, tally }, doubled(n))))
+      await Promise.all([1, 2, 3, 4].map((n) => shareOn({ pipelines, connections, tally }, doubled(n))))
     }
     assert.equal(tally.shared, 0)
   })
@@ -294,7 +302,7 @@ test('lanes: connections that nobody uses any more are given back, and those in 
   await connected(async (connections) => {
     const held = new Set<object>()
     const lease = async () => {
-      const leased = await connections.lane()
+      const leased = await connections.pipeline()
       held.add(leased)
       const release = () => {
         held.delete(leased)
@@ -302,8 +310,8 @@ test('lanes: connections that nobody uses any more are given back, and those in 
       }
       return { ...leased, release }
     }
-    const lanes = createLanes(lease)
-    const context = { lanes, connections, tally: { shared: 0, alone: 0 } }
+    const pipelines = createPipelining(lease)
+    const context = { pipelines, connections, tally: { shared: 0, alone: 0 } }
     await untilShared(context, EIGHT)
     for (let i = 0; held.size > 0; i++) {
       assert.ok(i < 1_000, 'never given back')
@@ -313,7 +321,7 @@ test('lanes: connections that nobody uses any more are given back, and those in 
       assert.ok(i < 1_000, 'none was taken')
       await Promise.all(EIGHT.map((each) => shareOn(context, each)))
     }
-    lanes[Symbol.dispose]()
+    pipelines[Symbol.dispose]()
     assert.equal(held.size, 0)
   })
 })

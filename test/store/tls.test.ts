@@ -366,12 +366,12 @@ test(
   BOUNDED,
   async () => {
     await using connections = openConnections(readLocation(locationWith(VERIFIED)), failLoudly)
-    const { lane, release } = await connections.lane()
+    const { pipeline, release } = await connections.pipeline()
     try {
       const text = 'select $1::bigint * 2, (select ssl from pg_stat_ssl where pid = pg_backend_pid())'
-      const pace = { note: () => undefined, exclude: () => undefined }
+      const latency = { note: () => undefined, exclude: () => undefined }
       const numbers = Array.from({ length: 50 }, (_, i) => i)
-      const answers = await Promise.all(numbers.map((n) => lane.ask({ text, values: [n] }, pace)))
+      const answers = await Promise.all(numbers.map((n) => pipeline.ask({ text, values: [n] }, latency)))
       assert.deepEqual(
         answers,
         numbers.map((n) => [[String(2 * n), 't']]),

@@ -19,7 +19,7 @@ import {
   repeatingUntaken,
 } from './read/find.ts'
 import { createKnownTables } from './schema/table-cache.ts'
-import { createLanes } from './connection/pipelining.ts'
+import { createPipelining } from './connection/pipelining.ts'
 import { createListening } from './connection/listen.ts'
 import { readLocation } from './connection/location.ts'
 import { changeLock } from './locks.ts'
@@ -69,7 +69,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)
-  const lanes = createLanes(connections.lane)
+  const pipelines = createPipelining(connections.pipeline)
   const { tableOf, reload } = createKnownTables(connections)
   const version = risingFrom(now)
   const builder = { connections, schema: location.schema, reload, now: version }
@@ -95,7 +95,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
     const once = { bounds, isOneMoment: true, mayRepeat: false }
     if (read.residual)
       return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
-    const found = await lanes.share({
+    const found = await pipelines.share({
       kind: plan.counted ? read.page.text : `${read.page.text} uncounted`,
       bounds,
       shared: (session): Promise<Found | undefined> => findPage(session, plan, finding),
@@ -192,7 +192,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       await runner[Symbol.asyncDispose]()
       await sequencer[Symbol.asyncDispose]()
       await listening[Symbol.asyncDispose]()
-      lanes[Symbol.dispose]()
+      pipelines[Symbol.dispose]()
       await connections[Symbol.asyncDispose]()
     },
   }

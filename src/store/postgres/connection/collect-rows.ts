@@ -9,21 +9,24 @@ export const MAX_AT_ONCE = 64 * 1024 * 1024
 interface Most {
   readonly maxBytes: number
   /** Told once; whoever is told is to end the statement. */
-  readonly onTooMuch: () => void
+  readonly onTooLarge: () => void
 }
 
 /** All rows, however many. */
-export async function gatherAll(client: pg.PoolClient, statement: NamedStatement): Promise<readonly Row[]> {
-  return (await gather(client, statement, ALL))!
-}
-
-const ALL: Most = { maxBytes: Infinity, onTooMuch: () => undefined }
-
-/** Undefined when it was too much, once the statement has ended. */
-export function gather(
+export async function collectAllRows(
   client: pg.PoolClient,
   statement: NamedStatement,
-  { maxBytes, onTooMuch }: Most,
+): Promise<readonly Row[]> {
+  return (await collectRows(client, statement, ALL))!
+}
+
+const ALL: Most = { maxBytes: Infinity, onTooLarge: () => undefined }
+
+/** Undefined when it was too much, once the statement has ended. */
+export function collectRows(
+  client: pg.PoolClient,
+  statement: NamedStatement,
+  { maxBytes, onTooLarge }: Most,
 ): Promise<readonly Row[] | undefined> {
   let rows: Row[] | undefined = []
   let bytes = 0
@@ -35,7 +38,7 @@ export function gather(
       return
     }
     rows = undefined
-    onTooMuch()
+    onTooLarge()
   }
   return new Promise((resolve, reject) => {
     const onEnd = (error: Error | null): void => {

@@ -4,10 +4,10 @@ import { type FairQueue, type Release, createFairQueue } from '../../../base/wor
 import { callerLeft } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../store.ts'
-import { LostError, StoppedError, TooMuchAtOnce, UnreachableError, isLost, stateOf } from './failures.ts'
+import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
 import { PATIENCE_MS, bounded, breakOff, patiently } from './time-limit.ts'
-import { gather, gatherAll } from './collect-rows.ts'
-import { type LeasedLane, MAX_LANES, createLane } from './pipeline.ts'
+import { collectRows, collectAllRows } from './collect-rows.ts'
+import { type LeasedPipeline, MAX_PIPELINES, createPipeline } from './pipeline.ts'
 import type { Location } from './location.ts'
 import type { NamedStatement, Row } from './raw-query.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
@@ -25,7 +25,7 @@ export interface Connection extends Session {
    * The same, but with no more than so many bytes: what has more is ended, and fails with TooMuchAtOnce when it has. Not
    * for use inside a transaction, which would be lost with it.
    */
-  askAtMost(maxBytes: number, statement: Statement): Promise<readonly Row[]>
+  queryAtMost(maxBytes: number, statement: Statement): Promise<readonly Row[]>
   /** Text of our own without parameters, not waited for: what fails here fails the next statement too. */
   send(text: string): void
   /** Fails when the transaction was taken back instead, which is how the server answers where something failed. */
@@ -50,7 +50,7 @@ export interface Connections extends AsyncDisposable {
   /** The same on connections that long statements never have. */
   readonly quick: Session
   /** A connection for many statements at once, which only read and are quick. */
-  readonly lane: () => Promise<LeasedLane>
+  readonly pipeline: () => Promise<LeasedPipeline>
 }
 
 export function openConnections(location: Location, onError: (error: unknown) => void): Connections {
@@ -59,7 +59,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     main: createPool(location, { max: location.poolSize }, onError),
     quick: createPool(location, { max: 2, query_timeout: PATIENCE_MS }, onError),
     long: createPool(location, { max: LONG.slots + LONG.ownUse }, onError),
-    shared: createPool(location, { max: MAX_LANES }, onError),
+    shared: createPool(location, { max: MAX_PIPELINES }, onError),
     // Cancelling must not wait for what is to be cancelled.
     control: createPool(location, { max: 1, query_timeout: PATIENCE_MS }, onError),
   }
@@ -101,16 +101,16 @@ export function openConnections(location: Location, onError: (error: unknown) =>
         throw error
       }
     },
-    lane: async () => {
+    pipeline: async () => {
       const client = await clientOf(pools.shared)
-      const lane = createLane(client, names)
+      const pipeline = createPipeline(client, names)
       const release = (): void => {
-        const isUnfinished = lane.underWay > 0
-        if (isUnfinished && !lane.isBroken) void cancel(backendOf(client)).catch(ignore)
+        const isUnfinished = pipeline.underWay > 0
+        if (isUnfinished && !pipeline.isBroken) void cancel(backendOf(client)).catch(ignore)
         if (isUnfinished) breakOff(client)
-        client.release(isUnfinished || lane.isBroken)
+        client.release(isUnfinished || pipeline.isBroken)
       }
-      return { lane, release }
+      return { pipeline, release }
     },
     ask: (statement, bounds = ORDINARY) => shared((connection) => connection.ask(statement), bounds),
     quick: { ask: (statement) => run(pools.quick, (connection) => connection.ask(statement)) },
@@ -243,17 +243,17 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
     async ask(statement) {
       const sent = named(statement)
       try {
-        return await gatherAll(client, sent)
+        return await collectAllRows(client, sent)
       } catch (error) {
         throw reasonOf(error)
       }
     },
-    async askAtMost(maxBytes, statement) {
+    async queryAtMost(maxBytes, statement) {
       const sent = named(statement)
       let cancelling: Promise<void> | undefined
-      const onTooMuch = (): void => void (cancelling = cancelOn(backendOf(client)).catch(ignore))
+      const onTooLarge = (): void => void (cancelling = cancelOn(backendOf(client)).catch(ignore))
       try {
-        const rows = await gather(client, sent, { maxBytes, onTooMuch })
+        const rows = await collectRows(client, sent, { maxBytes, onTooLarge })
         if (rows) return rows
       } catch (error) {
         throw reasonOf(error)
@@ -261,7 +261,7 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
         // What comes next on this connection must not be met by a cancellation that is still on its way.
         if (cancelling) await cancelling
       }
-      throw isStopped ? new StoppedError('stopped') : new TooMuchAtOnce('too much to be held at once')
+      throw isStopped ? new StoppedError('stopped') : new ResultTooLarge('too much to be held at once')
     },
     send(text) {
       const sent = client.query(text).then(ignore, (error: unknown) => void (failure ??= error))

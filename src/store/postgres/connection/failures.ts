@@ -35,7 +35,7 @@ export function isCancelled(error: unknown): boolean {
 export class StoppedError extends Error {}
 
 /** More rows than are held at once; nothing of them was kept. */
-export class TooMuchAtOnce extends Error {}
+export class ResultTooLarge extends Error {}
 
 /** The driver failed without a word from the server: the way to it is gone. */
 export class LostError extends Error {}

@@ -1,23 +1,23 @@
 /** Keeps as many shared connections as are worth it, and none that keeps its statements waiting. */
-import { type Lane, type LeasedLane, MAX_LANES } from './pipeline.ts'
-import { NEVER_QUICK_MS, type Paces } from './statement-latency.ts'
+import { type Pipeline, type LeasedPipeline, MAX_PIPELINES } from './pipeline.ts'
+import { NEVER_QUICK_MS, type StatementLatencies } from './statement-latency.ts'
 
-interface LaneKeeper extends Disposable {
+interface PipelinePool extends Disposable {
   /** The least busy one; undefined when there is none that could take more. */
-  laneFor(aloneUnderWay: number): Lane | undefined
+  pipelineFor(aloneUnderWay: number): Pipeline | undefined
   /** To be done every now and then while there are any. */
   lookAfter(): void
 }
 
 interface Keeping {
-  readonly lease: () => Promise<LeasedLane>
-  readonly paces: Paces
+  readonly lease: () => Promise<LeasedPipeline>
+  readonly latencies: StatementLatencies
   readonly now?: () => number
   /** Share of the time since it was last asked for in which this process had nothing to do. */
   readonly idleShare?: () => number
 }
 
-interface Held extends LeasedLane {
+interface Held extends LeasedPipeline {
   readonly since: number
   usedAt: number
   /** Nothing more is put on it. */
@@ -45,8 +45,13 @@ const IDLE_MS = 1_000
 const LIFETIME_MS = 60_000
 const AFTER_FAILURE_MS = 1_000
 
-export function keepLanes({ lease, paces, now = clock, idleShare = measureIdle() }: Keeping): LaneKeeper {
-  let lanes: readonly Held[] = []
+export function createPipelinePool({
+  lease,
+  latencies,
+  now = clock,
+  idleShare = measureIdle(),
+}: Keeping): PipelinePool {
+  let pipelines: readonly Held[] = []
   let isOpening = false
   let isClosed = false
   let failedAt = -Infinity
@@ -65,33 +70,33 @@ export function keepLanes({ lease, paces, now = clock, idleShare = measureIdle()
     }
   }
 
-  function hold(leased: LeasedLane): void {
+  function hold(leased: LeasedPipeline): void {
     if (isClosed) return leased.release()
-    lanes = [...lanes, { ...leased, since: now(), usedAt: now(), isLeaving: false, lateAfter: -1 }]
+    pipelines = [...pipelines, { ...leased, since: now(), usedAt: now(), isLeaving: false, lateAfter: -1 }]
     watch ??= setInterval(lookAfter, NEVER_QUICK_MS).unref()
   }
 
   function letGo(held: Held): void {
-    lanes = lanes.filter((each) => each !== held)
+    pipelines = pipelines.filter((each) => each !== held)
     held.release()
-    if (lanes.length > 0) return
+    if (pipelines.length > 0) return
     clearInterval(watch)
     watch = undefined
   }
 
   function lookAfter(): void {
     adapt(idleShare())
-    for (const held of lanes) {
-      const { lane, since, usedAt } = held
+    for (const held of pipelines) {
+      const { pipeline, since, usedAt } = held
       held.isLeaving ||= now() - since > LIFETIME_MS || now() - usedAt > IDLE_MS
-      const isDone = held.isLeaving && lane.underWay === 0
-      if (lane.isBroken || isDone || isLate(held)) letGo(held)
+      const isDone = held.isLeaving && pipeline.underWay === 0
+      if (pipeline.isBroken || isDone || isLate(held)) letGo(held)
     }
   }
 
   /** Seen twice without an answer in between: the first time, only this process may have been late to read it. */
   function isLate(held: Held): boolean {
-    const { underWay, headSince, headAskedAt, answered } = held.lane
+    const { underWay, headSince, headAskedAt, answered } = held.pipeline
     if (underWay === 0) return false
     if (now() - headAskedAt > MAX_WAIT_MS) return true
     if (now() - headSince <= NEVER_QUICK_MS) return false
@@ -102,28 +107,28 @@ export function keepLanes({ lease, paces, now = clock, idleShare = measureIdle()
 
   /** As few as keep this process busy: the fewer there are, the more goes together. */
   function adapt(idle: number): void {
-    if (idle < BUSY_SHARE && lanes.length > 1) lanes.at(-1)!.isLeaving = true
-    if (idle < WAITING_SHARE || !lanes.every(({ lane }) => lane.underWay >= WORTH_SHARING)) return
-    if (lanes.length < MAX_LANES) void open()
-    else paces.excludeSlower(MAX_WHILE_WAITING_MS)
+    if (idle < BUSY_SHARE && pipelines.length > 1) pipelines.at(-1)!.isLeaving = true
+    if (idle < WAITING_SHARE || !pipelines.every(({ pipeline }) => pipeline.underWay >= WORTH_SHARING)) return
+    if (pipelines.length < MAX_PIPELINES) void open()
+    else latencies.excludeSlower(MAX_WHILE_WAITING_MS)
   }
 
   return {
     lookAfter,
-    laneFor(aloneUnderWay) {
-      if (lanes.length === 0 && aloneUnderWay >= WORTH_SHARING) void open()
+    pipelineFor(aloneUnderWay) {
+      if (pipelines.length === 0 && aloneUnderWay >= WORTH_SHARING) void open()
       let best: Held | undefined
-      for (const held of lanes) {
-        const { lane, isLeaving } = held
-        if (isLeaving || lane.isBroken || lane.underWay >= MAX_UNDER_WAY) continue
-        if (!best || lane.underWay < best.lane.underWay) best = held
+      for (const held of pipelines) {
+        const { pipeline, isLeaving } = held
+        if (isLeaving || pipeline.isBroken || pipeline.underWay >= MAX_UNDER_WAY) continue
+        if (!best || pipeline.underWay < best.pipeline.underWay) best = held
       }
       if (best) best.usedAt = now()
-      return best?.lane
+      return best?.pipeline
     },
     [Symbol.dispose]() {
       isClosed = true
-      lanes.forEach(letGo)
+      pipelines.forEach(letGo)
     },
   }
 }

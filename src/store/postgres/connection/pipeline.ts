@@ -2,18 +2,18 @@
 import type pg from 'pg'
 import type { Statement } from '../../sql/fragment.ts'
 import { isLost, stateOf } from './failures.ts'
-import { gather } from './collect-rows.ts'
-import { NEVER_QUICK_MS, type Pace } from './statement-latency.ts'
+import { collectRows } from './collect-rows.ts'
+import { NEVER_QUICK_MS, type Latency } from './statement-latency.ts'
 import { type Row, streamOf } from './raw-query.ts'
 import type { StatementNames } from './statement-names.ts'
 
 /** Of each process. */
-export const MAX_LANES = 4
+export const MAX_PIPELINES = 4
 
 /** For statements that only read: whatever happens to one of them here, it can be asked again elsewhere. */
-export interface Lane {
+export interface Pipeline {
   /** Fails with nothing but `Unshared`. */
-  ask(statement: Statement, pace: Pace): Promise<readonly Row[]>
+  ask(statement: Statement, latency: Latency): Promise<readonly Row[]>
   /** How many wait for their answers. */
   readonly underWay: number
   /** How many have theirs. */
@@ -26,8 +26,8 @@ export interface Lane {
   readonly isBroken: boolean
 }
 
-export interface LeasedLane {
-  readonly lane: Lane
+export interface LeasedPipeline {
+  readonly pipeline: Pipeline
   /** With what is still under way on it, which fails. */
   readonly release: () => void
 }
@@ -38,7 +38,7 @@ export class Unshared extends Error {}
 /** Larger answers would keep the others waiting. */
 const MAX_BYTES = 1024 * 1024
 
-export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
+export function createPipeline(client: pg.PoolClient, names: StatementNames): Pipeline {
   const sendTogether = corking(client)
   /** Answers come in the order of the questions. */
   const askedAt: number[] = []
@@ -46,33 +46,36 @@ export function createLane(client: pg.PoolClient, names: StatementNames): Lane {
   let headSince = 0
   let isBroken = false
 
-  function noteAnswer(pace: Pace): void {
+  function noteAnswer(latency: Latency): void {
     const now = performance.now()
     // It was most likely let go because of this one.
-    if (isBroken && now - headSince > NEVER_QUICK_MS) pace.exclude()
-    pace.note(now - headSince)
+    if (isBroken && now - headSince > NEVER_QUICK_MS) latency.exclude()
+    latency.note(now - headSince)
     headSince = now
     askedAt.shift()
     answered++
   }
 
   return {
-    async ask({ text, values }, pace) {
+    async ask({ text, values }, latency) {
       const now = performance.now()
       if (askedAt.length === 0) headSince = now
       askedAt.push(now)
       sendTogether()
       try {
         const statement = { text, values, name: names.nameOf(text) }
-        const rows = await gather(client, statement, { maxBytes: MAX_BYTES, onTooMuch: pace.exclude })
+        const rows = await collectRows(client, statement, {
+          maxBytes: MAX_BYTES,
+          onTooLarge: latency.exclude,
+        })
         if (rows) return rows
       } catch (error) {
         // Why it failed is told by the next attempt.
         const isGone = stateOf(error) === undefined || isLost(error)
-        if (!isGone) pace.exclude()
+        if (!isGone) latency.exclude()
         isBroken ||= isGone
       } finally {
-        noteAnswer(pace)
+        noteAnswer(latency)
       }
       throw new Unshared()
     },

@@ -4,11 +4,11 @@
  */
 import type { Bounds } from '../../store.ts'
 import type { Session } from './connections.ts'
-import { type LeasedLane, Unshared } from './pipeline.ts'
-import { keepLanes } from './pipeline-pool.ts'
-import { createPaces } from './statement-latency.ts'
+import { type LeasedPipeline, Unshared } from './pipeline.ts'
+import { createPipelinePool } from './pipeline-pool.ts'
+import { createStatementLatencies } from './statement-latency.ts'
 
-export interface Lanes extends Disposable {
+export interface Pipelining extends Disposable {
   share<T>(find: Shareable<T>): Promise<T>
 }
 
@@ -28,9 +28,9 @@ type Timed = <T>(work: () => Promise<T>) => Promise<T>
 /** Time is kept exactly only alone; what is allowed less has to be. */
 const MIN_TIME_LIMIT_MS = 2_000
 
-export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
-  const paces = createPaces()
-  const keeper = keepLanes({ lease, paces })
+export function createPipelining(lease: () => Promise<LeasedPipeline>): Pipelining {
+  const latencies = createStatementLatencies()
+  const keeper = createPipelinePool({ lease, latencies })
   let aloneUnderWay = 0
 
   async function findAlone<T>({ kind, alone }: Shareable<T>): Promise<T> {
@@ -42,9 +42,9 @@ export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
           return await work()
         } finally {
           // Nor does the time in which this process did something else, and may have been late to read the answer.
-          paces.noteAlone(kind, performance.eventLoopUtilization(before).idle)
+          latencies.noteAlone(kind, performance.eventLoopUtilization(before).idle)
         }
-      }, paces.isSlow(kind))
+      }, latencies.isSlow(kind))
     } finally {
       aloneUnderWay--
     }
@@ -53,11 +53,11 @@ export function createLanes(lease: () => Promise<LeasedLane>): Lanes {
   return {
     async share(find) {
       const { kind, bounds, shared } = find
-      const pace = bounds.timeLimitMs < MIN_TIME_LIMIT_MS ? undefined : paces.quick(kind)
-      const lane = pace && keeper.laneFor(aloneUnderWay)
-      if (!lane) return await findAlone(find)
+      const latency = bounds.timeLimitMs < MIN_TIME_LIMIT_MS ? undefined : latencies.quick(kind)
+      const pipeline = latency && keeper.pipelineFor(aloneUnderWay)
+      if (!pipeline) return await findAlone(find)
       try {
-        return await shared({ ask: (statement) => lane.ask(statement, pace) })
+        return await shared({ ask: (statement) => pipeline.ask(statement, latency) })
       } catch (error) {
         if (!(error instanceof Unshared)) throw error
         return await findAlone(find)

@@ -1,16 +1,16 @@
 /** Which finds are quick enough to share a connection: those that were, the last times they ran. */
 
 /** Of one kind of find. */
-export interface Pace {
+export interface Latency {
   /** What a statement of it took on a shared connection. */
   readonly note: (ms: number) => void
   /** Not to be shared for a while. */
   readonly exclude: () => void
 }
 
-export interface Paces {
+export interface StatementLatencies {
   /** Undefined for what is not known to be quick. */
-  quick(kind: string): Pace | undefined
+  quick(kind: string): Latency | undefined
   /** Whether it took so long the last time that many of them would keep the database from everything else. */
   isSlow(kind: string): boolean
   /** How long it was waited for on a connection of its own. */
@@ -41,14 +41,14 @@ const LONGEST_EXCLUDED_MS = 60_000
 const SOON = 10
 const MAX_KINDS = 500
 
-interface Known extends Pace {
+interface Known extends Latency {
   readonly average: () => number
   readonly isExcluded: () => boolean
   /** Shares again, if its time has come. */
   readonly readmit: () => void
 }
 
-export function createPaces(now: () => number = () => performance.now()): Paces {
+export function createStatementLatencies(now: () => number = () => performance.now()): StatementLatencies {
   const known = new Map<string, Known>()
   const slow = new Set<string>()
   return {

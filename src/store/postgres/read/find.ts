@@ -3,7 +3,7 @@ import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import { endsHere } from '../../../plan/about.ts'
 import type { Found } from '../../store.ts'
 import type { Connection, Row, Session } from '../connection/connections.ts'
-import { TooMuchAtOnce, mayBeStale } from '../connection/failures.ts'
+import { ResultTooLarge, mayBeStale } from '../connection/failures.ts'
 import { FIRST_PIECE, pieces } from '../connection/cursor.ts'
 import { MAX_AT_ONCE } from '../connection/collect-rows.ts'
 import { type ReadStatements, type Residual, pageDocument } from './reads.ts'
@@ -45,11 +45,11 @@ export async function findAtOnce(
   plan: ReadPlan,
   finding: Finding,
 ): Promise<Found | undefined> {
-  const session: Session = { ask: (statement) => connection.askAtMost(MAX_AT_ONCE, statement) }
+  const session: Session = { ask: (statement) => connection.queryAtMost(MAX_AT_ONCE, statement) }
   try {
     return await findPage(session, plan, finding)
   } catch (error) {
-    if (!(error instanceof TooMuchAtOnce)) throw error
+    if (!(error instanceof ResultTooLarge)) throw error
     return undefined
   }
 }

@@ -12,7 +12,7 @@ import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Connection, Connections, Row, Session } from '../connection/connections.ts'
 import { pieces } from '../connection/cursor.ts'
-import { TooMuchAtOnce } from '../connection/failures.ts'
+import { ResultTooLarge } from '../connection/failures.ts'
 import { tablesAt } from './as-of.ts'
 import {
   conditionOf,
@@ -106,10 +106,10 @@ function sourceOf(
       const statement = documentsStatement(plan, table, keys)
       const maxBytes = keys.length === 1 ? Infinity : PAGE_BYTES
       try {
-        const rows = await alone((connection) => connection.askAtMost(maxBytes, statement))
+        const rows = await alone((connection) => connection.queryAtMost(maxBytes, statement))
         return new Map(rows.map(([key, ...row]) => [key!, pageDocument(row)]))
       } catch (error) {
-        if (!(error instanceof TooMuchAtOnce)) throw error
+        if (!(error instanceof ResultTooLarge)) throw error
         return undefined
       }
     },
