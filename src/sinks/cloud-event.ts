@@ -1,9 +1,9 @@
 /** Events in the form that others know: CloudEvents 1.0, structured. */
 import { type Json, type JsonObject, member } from '../base/json/json.ts'
-import type { KeptEvent } from '../store/events.ts'
+import type { StoredEvent } from '../store/events.ts'
 
 /** `seen` is the event as the sink may see it. */
-export function cloudEvent({ id, entity, operation, at }: KeptEvent, seen: JsonObject): JsonObject {
+export function cloudEvent({ id, entity, operation, at }: StoredEvent, seen: JsonObject): JsonObject {
   const subject = subjectOf(member(seen, 'documentId'))
   return {
     specversion: '1.0',

@@ -1,5 +1,5 @@
 /** How much one reading of events takes in, whatever it looks for. */
-import type { EventFilter, EventsRequest, KeptEvent } from './events.ts'
+import type { EventFilter, EventsRequest, StoredEvent } from './events.ts'
 
 /** Rare matches are looked for a part at a time, so that nobody waits for them without being told how far it got. */
 const LOOKED_AT_PER_MATCH = 10
@@ -14,7 +14,7 @@ export const EVENT_CHARACTERS = 16_000_000
 
 export function isWanted(
   { entity, hook, operation }: EventFilter,
-  event: Pick<KeptEvent, 'entity' | 'hook' | 'operation'>,
+  event: Pick<StoredEvent, 'entity' | 'hook' | 'operation'>,
 ): boolean {
   return (
     (entity === undefined || event.entity === entity) &&

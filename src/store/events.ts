@@ -5,7 +5,7 @@ import type { Bounds } from './store.ts'
 export type Action = 'insert' | 'update' | 'delete'
 
 /** A watched change as it is kept. What a reader sees of it is worked out when they read. */
-export interface KeptEvent {
+export interface StoredEvent {
   /** Rises from event to event of a store. A reader who saw one never misses one with a lower number. */
   readonly seq: number
   readonly id: string
@@ -25,14 +25,14 @@ export interface KeptEvent {
 }
 
 /** An event without the documents, which may be large. */
-export interface EventHead extends Omit<KeptEvent, 'before' | 'after'> {
+export interface EventHead extends Omit<StoredEvent, 'before' | 'after'> {
   /** The number of the event that holds the documents: events of one change share one copy of them. */
   readonly holder: number
   /** Of the documents before and after, together. */
   readonly bytes: number
 }
 
-export type EventStates = Pick<KeptEvent, 'before' | 'after'>
+export type EventStates = Pick<StoredEvent, 'before' | 'after'>
 
 /** A range of numbers: after the first, up to the second. */
 export interface EventRange {
@@ -41,7 +41,7 @@ export interface EventRange {
 }
 
 /** An event as it moves to another store. One that shares the documents of another event comes without them. */
-export interface ArchivedEvent extends KeptEvent {
+export interface ArchivedEvent extends StoredEvent {
   readonly holder?: { readonly seq: number; readonly id: string }
 }
 
@@ -76,9 +76,9 @@ export interface EventsRequest {
   readonly filter: EventFilter
 }
 
-export interface KeptEvents {
+export interface StoredEvents {
   /** In the order of their numbers. */
-  readonly events: readonly KeptEvent[]
+  readonly events: readonly StoredEvent[]
   /** The number up to which all events were looked at: what to go on from. */
   readonly scannedTo: number
 }
@@ -93,7 +93,7 @@ export interface EventLimits {
 }
 
 export interface EventStore {
-  readEvents(request: EventsRequest, bounds: Bounds): Promise<KeptEvents>
+  readEvents(request: EventsRequest, bounds: Bounds): Promise<StoredEvents>
   /** The events of a range, in the order of their numbers; `upTo` must be one that the bounds have reached. */
   readHeads(range: EventRange, bounds: Bounds): Promise<readonly EventHead[]>
   /** The documents that these events hold; those of an event that is gone are missing. */

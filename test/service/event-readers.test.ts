@@ -5,7 +5,7 @@ import { FairGate } from '../../src/base/work/fair-gate.ts'
 import { CallerQueue } from '../../src/base/work/caller-queue.ts'
 import { SizedCache } from '../../src/base/sized-cache.ts'
 import { ByteShares } from '../../src/service/events/memory-shares.ts'
-import { EventTurns } from '../../src/service/events/scheduler.ts'
+import { EventScheduler } from '../../src/service/events/scheduler.ts'
 import { EventHub } from '../../src/service/events/hub.ts'
 import { EventLog } from '../../src/service/events/log.ts'
 import type { FollowedEvents } from '../../src/service/service.ts'
@@ -262,7 +262,7 @@ test('byte shares: a caller has its part at most, one alone may be larger, and w
 })
 
 test('event turns: work is shared among callers, and what fails fails alone', async () => {
-  const turns = new EventTurns()
+  const turns = new EventScheduler()
   const order: string[] = []
   function* work(name: string, steps: number) {
     for (let i = 0; i < steps; i++) {

@@ -8,7 +8,7 @@ import { visibleEvent } from '../../src/events/visible-event.ts'
 import { printDefinition } from '../../src/sinks/definition.ts'
 import type { Overview } from '../../src/sinks/delivery/delivery-state.ts'
 import type { See } from '../../src/sinks/delivery/sink-run.ts'
-import type { KeptEvent } from '../../src/store/events.ts'
+import type { StoredEvent } from '../../src/store/events.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import { hookOf } from '../events/watching.ts'
 import { compiledSchema } from '../support/schema.ts'
@@ -19,7 +19,7 @@ import { type OpenSinks, type SinkPlace, sinkPlace } from './stores.ts'
 
 const BOUNDED = { timeout: 200_000 }
 
-function eventLog(count: number, documents = 17): readonly KeptEvent[] {
+function eventLog(count: number, documents = 17): readonly StoredEvent[] {
   return Array.from({ length: count }, (_, i) => keptEvent(i + 1, `d${i % documents}`))
 }
 
@@ -321,7 +321,7 @@ async function onStage(kind: StoreKind, { diagnostic, work }: Play): Promise<voi
 }
 
 /** Ann comes; her salary rises; her name changes. */
-function salaries(): readonly KeptEvent[] {
+function salaries(): readonly StoredEvent[] {
   const states = [
     { _id: 'ann', name: 'Ann', salary: 1 },
     { _id: 'ann', name: 'Ann', salary: 2 },

@@ -6,14 +6,14 @@ import { type DelivererOptions, type Deliverer, startDeliverer } from '../../src
 import { openWebhook } from '../../src/sinks/webhook.ts'
 import type { OpenTransport } from '../../src/sinks/transport.ts'
 import { isWanted } from '../../src/store/event-window.ts'
-import type { EventsRequest, KeptEvent, KeptEvents } from '../../src/store/events.ts'
+import type { EventsRequest, StoredEvent, StoredEvents } from '../../src/store/events.ts'
 import type { SinkStore } from '../../src/store/sinks.ts'
 import { keptEvent } from './delivery-model.ts'
 import { createReceiver } from './receiver-example.ts'
 import { type Listening, SECRET, listening } from './servers.ts'
 
 /** As a store reads them. */
-export function reading(log: readonly KeptEvent[]): (request: EventsRequest) => Promise<KeptEvents> {
+export function reading(log: readonly StoredEvent[]): (request: EventsRequest) => Promise<StoredEvents> {
   return async ({ since, limit, filter }) => {
     const events = log.filter((event) => event.seq > since && isWanted(filter, event)).slice(0, limit)
     const last = Math.max(since, log.at(-1)?.seq ?? 0)
@@ -22,7 +22,7 @@ export function reading(log: readonly KeptEvent[]): (request: EventsRequest) => 
 }
 
 /** The same in every process. */
-export function manyEvents(count: number, documents = 40): readonly KeptEvent[] {
+export function manyEvents(count: number, documents = 40): readonly StoredEvent[] {
   return Array.from({ length: count }, (_, i) => keptEvent(i + 1, `d${(i * 7) % documents}`))
 }
 
@@ -52,7 +52,7 @@ export function webhooks(timeLimitMs = 10_000): OpenTransport {
 
 export function deliver(
   store: SinkStore,
-  log: readonly KeptEvent[],
+  log: readonly StoredEvent[],
   more: Partial<DelivererOptions> = {},
 ): Deliverer {
   return startDeliverer({
@@ -86,7 +86,7 @@ export async function receiver(
 }
 
 /** All of them, and those of each document in their order. */
-export function checkReceived(got: readonly number[], log: readonly KeptEvent[]): void {
+export function checkReceived(got: readonly number[], log: readonly StoredEvent[]): void {
   assert.deepEqual(
     got.toSorted((a, b) => a - b),
     log.map(({ seq }) => seq),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type Delivery, SENDS, type Send, createDelivery } from '../../src/sinks/delivery/delivery-state.ts'
 import { ATTEMPTS } from '../../src/sinks/delivery/delivery-result.ts'
 import type { Answer } from '../../src/sinks/transport.ts'
-import type { KeptEvent } from '../../src/store/events.ts'
+import type { StoredEvent } from '../../src/store/events.ts'
 import type { SinkItem, SinkProgress } from '../../src/store/sinks.ts'
 
 export type Random = () => number
@@ -19,7 +19,7 @@ export function randomFrom(seed: number): Random {
   }
 }
 
-export function keptEvent(seq: number, document: string, entity = 'e'): KeptEvent {
+export function keptEvent(seq: number, document: string, entity = 'e'): StoredEvent {
   const id = `event-${seq}`
   const rest = { hook: 'h', operation: 'insert', at: seq, details: '{}', before: null, after: '{}' } as const
   return { seq, id, entity, document, ...rest }
@@ -50,7 +50,7 @@ export const MOOD_NAMES = Object.keys(MOODS)
 
 export class World {
   readonly random: Random
-  readonly log: KeptEvent[] = []
+  readonly log: StoredEvent[] = []
   /** Numbers that were answered with success, or that nobody may see. */
   readonly settled = new Set<number>()
   readonly discarded = new Set<number>()

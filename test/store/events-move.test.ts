@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { move } from '../../src/service/move/move.ts'
-import type { KeptEvent } from '../../src/store/events.ts'
+import type { StoredEvent } from '../../src/store/events.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { ADMIN, openServiceAt } from '../support/service.ts'
@@ -72,7 +72,7 @@ async function contentsOf(location: string) {
   }
 }
 
-async function changeOnce(location: string): Promise<KeptEvent> {
+async function changeOnce(location: string): Promise<StoredEvent> {
   {
     await using service = await openServiceAt(location, UNDELIVERED)
     const answer = await service.data.insert(ADMIN, { entity: ENTITY }, { data: [{ _id: 'later' }] })

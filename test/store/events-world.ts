@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../../src/base/json/json.ts'
-import type { KeptEvent } from '../../src/store/events.ts'
+import type { StoredEvent } from '../../src/store/events.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Chance } from '../support/seeded.ts'
 import { metadataDocument } from '../support/service.ts'
@@ -68,8 +68,8 @@ export function changedCount(answer: JsonObject): number {
 }
 
 /** Reads on for as long as `isOver` says no, and then until nothing has come for a while. */
-export async function follow(store: Store, isOver: () => boolean): Promise<readonly KeptEvent[]> {
-  const events: KeptEvent[] = []
+export async function follow(store: Store, isOver: () => boolean): Promise<readonly StoredEvent[]> {
+  const events: StoredEvent[] = []
   let [since, quietRounds] = [0, 0]
   while (quietRounds < 30) {
     const page = await store.readEvents({ since, limit: 200, filter: {} }, BOUNDS)
@@ -83,7 +83,7 @@ export async function follow(store: Store, isOver: () => boolean): Promise<reado
 }
 
 /** Each event came once, those of one document in the order of its changes, and together they tell what is stored. */
-export async function checkEvents(store: Store, events: readonly KeptEvent[]): Promise<void> {
+export async function checkEvents(store: Store, events: readonly StoredEvent[]): Promise<void> {
   assert.ok(events.every(({ seq }, i) => i === 0 || seq > events[i - 1]!.seq))
   assert.equal(new Set(events.map(({ id }) => id)).size, events.length)
   checkChains(events, await storedTexts(store))

@@ -11,7 +11,7 @@ import { resolveQuery } from '../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../src/lang/resolve/scope.ts'
 import type { Change, StoredDocument, CaptureChange, WritePlan } from '../../src/plan/plan.ts'
 import type { Schema } from '../../src/schema/schema.ts'
-import type { EventFilter, KeptEvent } from '../../src/store/events.ts'
+import type { EventFilter, StoredEvent } from '../../src/store/events.ts'
 import type { Store, StoreSession } from '../../src/store/store.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { type OpenStore, SCHEMA, find, index, openStage, write } from './contract.ts'
@@ -22,7 +22,7 @@ const { collection } = SCHEMA
 /** One event of each change, by the hook `h`. */
 export const captureChange: CaptureChange = ({ operation }) => [outboxEntry('h', operation)]
 
-function outboxEntry(hook: string, operation: KeptEvent['operation'], at = Date.now()) {
+function outboxEntry(hook: string, operation: StoredEvent['operation'], at = Date.now()) {
   return { id: randomUUID(), entity: 't', hook, operation, at, details: `{"by":"${hook}"}` }
 }
 
@@ -85,8 +85,8 @@ export async function allEvents(
   store: Store,
   filter: EventFilter = {},
   limit = 100,
-): Promise<readonly KeptEvent[]> {
-  const events: KeptEvent[] = []
+): Promise<readonly StoredEvent[]> {
+  const events: StoredEvent[] = []
   for (let since = 0; ;) {
     const page = await store.readEvents({ since, limit, filter }, BOUNDS)
     events.push(...page.events)
@@ -96,7 +96,7 @@ export async function allEvents(
 }
 
 /** Everything up to an event that comes after all that was done so far, without that one. */
-async function settledEvents(store: Store, done: Store = store): Promise<readonly KeptEvent[]> {
+async function settledEvents(store: Store, done: Store = store): Promise<readonly StoredEvent[]> {
   const _id = `last-${randomUUID()}`
   await write(
     done,
@@ -109,7 +109,7 @@ async function settledEvents(store: Store, done: Store = store): Promise<readonl
   }
 }
 
-function told(events: readonly KeptEvent[]): readonly string[] {
+function told(events: readonly StoredEvent[]): readonly string[] {
   return events.map(({ operation, document }) => `${operation} ${document}`).toSorted()
 }
 
@@ -248,7 +248,7 @@ function keepingContract(kind: string, open: OpenStore): void {
 }
 
 /** Each event begins where the one before of its document ended, and the last one ends where the document is. */
-export function checkChains(events: readonly KeptEvent[], stored: ReadonlyMap<string, string>): void {
+export function checkChains(events: readonly StoredEvent[], stored: ReadonlyMap<string, string>): void {
   const states = new Map<string, string | null>()
   for (const { seq, document, operation, before, after } of events) {
     const what = `event ${seq}, ${operation} of ${document}`
@@ -378,7 +378,7 @@ function takingBackContract(kind: string, open: OpenStore): void {
 }
 
 /** The documents that are there, and the events, tell the same. */
-async function checkStored(store: Store, events: readonly KeptEvent[]): Promise<void> {
+async function checkStored(store: Store, events: readonly StoredEvent[]): Promise<void> {
   const { documents } = await find(store)
   const stored = documents
     .filter(({ id }) => !id.startsWith('last-'))
@@ -499,7 +499,7 @@ function lifeContract(kind: string, open: OpenStore): void {
       await write(stage.store, insertion([{ _id: 'a' }, { _id: 'b' }]))
       await settledEvents(stage.store)
     }
-    let before: readonly KeptEvent[] = []
+    let before: readonly StoredEvent[] = []
     {
       await using store = await open.openAt(place.location)
       before = await allEvents(store)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { KeptEvent } from '../../src/store/events.ts'
+import type { StoredEvent } from '../../src/store/events.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { rowsOf, startPostgres } from '../support/postgres.ts'
@@ -20,7 +20,7 @@ const open = {
 }
 
 /** So many events, as soon as they can be read. */
-async function eventsOf(store: Store, count: number): Promise<readonly KeptEvent[]> {
+async function eventsOf(store: Store, count: number): Promise<readonly StoredEvent[]> {
   for (const deadline = Date.now() + 60_000; ; await pause(10)) {
     const events = await allEvents(store)
     if (events.length >= count) return events
@@ -28,7 +28,7 @@ async function eventsOf(store: Store, count: number): Promise<readonly KeptEvent
   }
 }
 
-async function check(store: Store, count: number): Promise<readonly KeptEvent[]> {
+async function check(store: Store, count: number): Promise<readonly StoredEvent[]> {
   const events = await eventsOf(store, count)
   assert.equal(events.length, count)
   assert.equal(new Set(events.map(({ id }) => id)).size, count)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CaptureChange } from '../../src/plan/plan.ts'
-import type { KeptEvent } from '../../src/store/events.ts'
+import type { StoredEvent } from '../../src/store/events.ts'
 import type { Store } from '../../src/store/store.ts'
 import { eventually } from '../auth/harness.ts'
 import type { Place } from '../support/store-kind.ts'
@@ -34,7 +34,7 @@ function telling(count: number): CaptureChange {
     })
 }
 
-async function eventsUpTo(store: Store, count: number): Promise<readonly KeptEvent[]> {
+async function eventsUpTo(store: Store, count: number): Promise<readonly StoredEvent[]> {
   await eventually(async () => (await store.eventBounds()).last >= count, 'events can be read')
   return await allEvents(store)
 }
@@ -116,7 +116,7 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
   test(`${kind}: events: what the release before kept is read as it was, and goes on`, async () => {
     const place = await open.freshPlace()
     await using _ = place
-    let before: readonly KeptEvent[]
+    let before: readonly StoredEvent[]
     {
       await using stage = await openStage({ ...open, freshPlace: async () => borrowed(place) })
       await changeInEveryWay(stage.store, telling(1))

@@ -19,7 +19,7 @@ const MAX_DONE = 8
 /** What takes microseconds need not wait, as long as it is not too much in one turn. */
 const MAX_QUICK = 50
 
-export class EventTurns {
+export class EventScheduler {
   readonly #jobs = new CallerQueue<Job>()
   #isScheduled = false
   #quick = 0

@@ -5,7 +5,7 @@ import { isWanted } from '../../store/event-window.ts'
 import type { EventFilter, EventHead, EventStore } from '../../store/events.ts'
 import { ByteShares } from './memory-shares.ts'
 import type { Deps } from '../deps.ts'
-import { EventTurns, type Work } from './scheduler.ts'
+import { EventScheduler, type Work } from './scheduler.ts'
 import { EventHub, type Interest } from './hub.ts'
 import { EventLog, type Stretch, kindsOf } from './log.ts'
 import type { EventSelection } from './events-request.ts'
@@ -49,7 +49,7 @@ function createSource(store: EventStore, deps: EventDeps): EventSource {
   const hub = new EventHub(store, { timeLimitMs, onInternalError })
   const log = new EventLog(store, timeLimitMs)
   const texts = createEventTexts(deps)
-  const turns = new EventTurns()
+  const turns = new EventScheduler()
   return {
     store,
     hub,

@@ -9,7 +9,7 @@ import type { Event, Happening } from '../../events/event.ts'
 import { visibleEvent } from '../../events/visible-event.ts'
 import { type Hook, parseHooks } from '../../metadata/documents/hooks.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
-import type { EventHead, EventStates, KeptEvent } from '../../store/events.ts'
+import type { EventHead, EventStates, StoredEvent } from '../../store/events.ts'
 import type { Deps } from '../deps.ts'
 import type { JsonText } from '../response.ts'
 
@@ -19,7 +19,7 @@ export type NumberedEvent = Event & { readonly seq: number }
 type Seeing = Pick<Deps, 'schemaOf'>
 
 /** Undefined when the caller sees nothing of it, or its entity or version is gone. */
-export function eventFor(deps: Seeing, kept: KeptEvent, caller: Caller): NumberedEvent | undefined {
+export function eventFor(deps: Seeing, kept: StoredEvent, caller: Caller): NumberedEvent | undefined {
   const opened = openDetails(kept)
   const view = viewFor(deps, kept.entity, opened, caller)
   return view && numberedEvent(kept, { opened, states: kept, view })
@@ -98,7 +98,7 @@ function isGone(error: unknown): boolean {
 /** A version that is disabled shows nothing any more, also of what was done with it. */
 const GONE: ReadonlySet<string> = new Set(['crud:UnknownEntity', 'crud:DisabledMetadataVersion'])
 
-type Told = Pick<KeptEvent, 'id' | 'seq' | 'operation'>
+type Told = Pick<StoredEvent, 'id' | 'seq' | 'operation'>
 
 interface Seen {
   readonly opened: Opened
@@ -147,7 +147,7 @@ interface Opened extends Pick<Happening, 'principal' | 'date'> {
   readonly hook: Hook | undefined
 }
 
-function openDetails({ details }: Pick<KeptEvent, 'details'>): Opened {
+function openDetails({ details }: Pick<StoredEvent, 'details'>): Opened {
   const split = details.indexOf(HOOK)
   const { entityVersion, principal, date } = JSON.parse(`${details.slice(0, split)}}`) as Opened
   return { entityVersion, principal, date, hook: hookFrom(details.slice(split + HOOK.length, -1)) }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseDefinition } from '../../sinks/definition.ts'
 import { callerWith } from '../../sinks/delivery/sink-run.ts'
-import type { KeptEvent } from '../../store/events.ts'
+import type { StoredEvent } from '../../store/events.ts'
 import type { DeadLetter } from '../../store/sinks.ts'
 import type { Deps } from '../deps.ts'
 import { readDeadPage } from '../events/events-request.ts'
@@ -47,8 +47,8 @@ export function deadLetters(deps: DeadLetterDeps): DeadLetters {
   }
 }
 
-function eventOf({ event }: DeadLetter): KeptEvent {
-  return JSON.parse(event) as KeptEvent
+function eventOf({ event }: DeadLetter): StoredEvent {
+  return JSON.parse(event) as StoredEvent
 }
 
 /** Nothing of the document. */

@@ -1,5 +1,5 @@
 /** What is known of a delivery while it goes on: shared by what sends and by what becomes of it. */
-import type { KeptEvent } from '../../store/events.ts'
+import type { StoredEvent } from '../../store/events.ts'
 import type { SinkItem, SinkProgress } from '../../store/sinks.ts'
 import type { Lines } from './document-queues.ts'
 import type { Undelivered } from './undelivered.ts'
@@ -27,12 +27,12 @@ export function isBroken({ progress }: DeliveryParts): boolean {
 }
 
 /** Names of entities have no slash. */
-export function docOf({ entity, document }: KeptEvent): string {
+export function docOf({ entity, document }: StoredEvent): string {
   return `${entity}/${document}`
 }
 
 /** One that was not tried yet, and may be at once. */
-export function waitingItem(event: KeptEvent): SinkItem {
+export function waitingItem(event: StoredEvent): SinkItem {
   const { seq, at } = event
   return { seq, doc: docOf(event), state: 'waiting', attempts: 0, nextAt: 0, error: '', at }
 }

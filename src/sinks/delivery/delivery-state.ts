@@ -3,7 +3,7 @@
  * no document held up by another. It knows neither store nor network nor clock: events, answers and the time are given
  * to it, and what it learns is asked of it, to be saved.
  */
-import type { KeptEvent } from '../../store/events.ts'
+import type { StoredEvent } from '../../store/events.ts'
 import type { SinkChanges, SinkItem, SinkProgress } from '../../store/sinks.ts'
 import { type DeliveryParts, docOf, isBroken, waitingItem } from './delivery-parts.ts'
 import { createLines } from './document-queues.ts'
@@ -23,7 +23,7 @@ const MAX_ITEMS = 100_000
 export interface Delivery {
   /** What to read next; a limit of 0 asks for nothing now. */
   wanted(): { readonly since: number; readonly limit: number }
-  take(events: readonly KeptEvent[], scannedTo: number): void
+  take(events: readonly StoredEvent[], scannedTo: number): void
   /** What to send now, each of a document of its own; under way until it is answered. */
   start(now: number): readonly Send[]
   answered(seq: number, answer: Answer, moment: Moment): void
@@ -43,7 +43,7 @@ export interface Delivery {
 export interface Send {
   readonly seq: number
   /** Missing when the event is an item: then the store has it. */
-  readonly event?: KeptEvent
+  readonly event?: StoredEvent
 }
 
 export interface Status {
@@ -94,7 +94,7 @@ function limitOf(state: DeliveryParts): number {
   return left.fresh.size <= WINDOW / 2 ? WINDOW / 2 : 0
 }
 
-function take({ left, lines }: DeliveryParts, events: readonly KeptEvent[], scannedTo: number): void {
+function take({ left, lines }: DeliveryParts, events: readonly StoredEvent[], scannedTo: number): void {
   for (const event of events) {
     const doc = docOf(event)
     const before = lines.firstOf(doc)

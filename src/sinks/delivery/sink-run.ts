@@ -1,7 +1,7 @@
 /** Delivers to one sink, for as long as this process has the right to: reads, sends, remembers. */
 import type { Caller } from '../../access/caller.ts'
 import type { JsonObject } from '../../base/json/json.ts'
-import type { EventsRequest, KeptEvent, KeptEvents } from '../../store/events.ts'
+import type { EventsRequest, StoredEvent, StoredEvents } from '../../store/events.ts'
 import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
 import { createBell } from './wake-signal.ts'
 import { cloudEvent } from '../cloud-event.ts'
@@ -13,7 +13,7 @@ import type { Answer, OpenTransport, Transport } from '../transport.ts'
 
 export interface RunOptions {
   readonly store: SinkStore
-  readonly readEvents: (request: EventsRequest) => Promise<KeptEvents>
+  readonly readEvents: (request: EventsRequest) => Promise<StoredEvents>
   readonly see: See
   readonly openTransport: OpenTransport
   readonly observer: Observer
@@ -25,7 +25,7 @@ export interface RunOptions {
 
 /** An event as this caller sees it now; undefined when they see nothing of it. */
 export type See = (
-  event: KeptEvent,
+  event: StoredEvent,
   caller: Caller,
 ) => JsonObject | undefined | Promise<JsonObject | undefined>
 
@@ -169,7 +169,7 @@ export class SinkRun {
 
   private async deliver(send: Send, target: Target, texts: ReadonlyMap<number, string>): Promise<void> {
     const began = performance.now()
-    const event = send.event ?? (JSON.parse(texts.get(send.seq) ?? 'null') as KeptEvent | null)
+    const event = send.event ?? (JSON.parse(texts.get(send.seq) ?? 'null') as StoredEvent | null)
     const answer = event ? await this.answerOf(event, target) : LOST
     if (!answer) return
     const { observer } = this.options
@@ -181,7 +181,7 @@ export class SinkRun {
   }
 
   /** Undefined when it was called off. */
-  private async answerOf(event: KeptEvent, target: Target): Promise<Answer | undefined> {
+  private async answerOf(event: StoredEvent, target: Target): Promise<Answer | undefined> {
     const { signal } = this.calledOff
     try {
       const seen = await this.options.see(event, target.caller)

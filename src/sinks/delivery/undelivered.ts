@@ -1,13 +1,13 @@
 /** The events of a sink that are not delivered: those just read, and those that are remembered as items. */
-import type { KeptEvent } from '../../store/events.ts'
+import type { StoredEvent } from '../../store/events.ts'
 import type { NewItem, SinkChanges, SinkItem } from '../../store/sinks.ts'
 
 export interface Undelivered {
   /** Read, and neither delivered nor items; in the order of events. */
-  readonly fresh: ReadonlyMap<number, KeptEvent>
+  readonly fresh: ReadonlyMap<number, StoredEvent>
   readonly items: ReadonlyMap<number, SinkItem>
   /** False when it is nothing new: an item can be further on than what was read, and reading comes across it. */
-  take(event: KeptEvent): boolean
+  take(event: StoredEvent): boolean
   readUpTo(scannedTo: number): void
   readTo(): number
   /** Everything up to here was delivered or is an item. */
@@ -26,7 +26,7 @@ export interface Undelivered {
 }
 
 export function createUndelivered(position: number, stored: readonly SinkItem[]): Undelivered {
-  const fresh = new Map<number, KeptEvent>()
+  const fresh = new Map<number, StoredEvent>()
   const items = new Map(stored.map((item) => [item.seq, item]))
   const entered = new Map<number, NewItem>()
   const changed = new Map<number, SinkItem>()
@@ -85,7 +85,7 @@ export function createUndelivered(position: number, stored: readonly SinkItem[])
 }
 
 function tally(
-  fresh: ReadonlyMap<number, KeptEvent>,
+  fresh: ReadonlyMap<number, StoredEvent>,
   items: ReadonlyMap<number, SinkItem>,
 ): ReturnType<Undelivered['tally']> {
   let dead = 0

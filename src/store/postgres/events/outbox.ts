@@ -9,8 +9,8 @@ import {
   type EventRange,
   type EventStates,
   type EventsRequest,
-  type KeptEvent,
-  type KeptEvents,
+  type StoredEvent,
+  type StoredEvents,
   MAX_SHARING,
   removable,
 } from '../../events.ts'
@@ -35,7 +35,7 @@ export async function readEvents(
   request: EventsRequest,
   connections: Connections,
   bounds: Bounds,
-): Promise<KeptEvents> {
+): Promise<StoredEvents> {
   const { since, limit } = request
   const { published } = await readEventState(connections.quick)
   if (since >= published) return { events: [], scannedTo: since }
@@ -66,7 +66,7 @@ async function eventsOf(
   heads: readonly EventHead[],
   connections: Connections,
   bounds: Bounds,
-): Promise<readonly KeptEvent[]> {
+): Promise<readonly StoredEvent[]> {
   const holders = [...new Set(heads.map(({ holder }) => holder))]
   const states = await readStates(holders, connections, bounds)
   return heads.flatMap((each) => {
@@ -154,7 +154,7 @@ export async function readArchived(
     })
 }
 
-function headFrom(row: Row): Omit<KeptEvent, 'before' | 'after'> {
+function headFrom(row: Row): Omit<StoredEvent, 'before' | 'after'> {
   const [seq, id, entity, hook, operation, document, at, details] = row
   return {
     seq: Number(seq),

@@ -10,8 +10,8 @@ import {
   type EventStates,
   type EventStore,
   type EventsRequest,
-  type KeptEvent,
-  type KeptEvents,
+  type StoredEvent,
+  type StoredEvents,
   holderOf,
   removable,
 } from '../../events.ts'
@@ -93,11 +93,11 @@ export function eventsIn(outbox: Outbox, statements: Statements, writer: Writer)
   }
 }
 
-export function readEvents(request: EventsRequest, statements: Statements): KeptEvents {
+export function readEvents(request: EventsRequest, statements: Statements): StoredEvents {
   const { since, limit, filter } = request
   const { entity = null, hook = null, operation = null } = filter
   const until = numberFrom(statements, SCANNED, since, windowOf(request))
-  const events: KeptEvent[] = []
+  const events: StoredEvent[] = []
   let characters = 0
   const rows = statements.prepare(READ).iterate(since, until ?? since, entity, hook, operation)
   for (const row of rows as unknown as Iterable<EventRow>) {
@@ -134,7 +134,7 @@ type EventRow = readonly [
   after: string | null,
 ]
 
-function eventFrom(row: EventRow): KeptEvent {
+function eventFrom(row: EventRow): StoredEvent {
   const [seq, id, entity, hook, operation, document, at, details, before, after] = row
   return { seq, id, entity, hook, operation, document, at, details, before, after }
 }
