@@ -18,7 +18,7 @@ import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from './events/retention.ts
 import type { EventDeps } from './events/source.ts'
 import { metadataService } from './metadata/metadata.ts'
 import type { Service } from './service.ts'
-import { createSinkPlaces } from './sinks/sink-datasources.ts'
+import { createSinkDatasources } from './sinks/sink-datasources.ts'
 import type { EventSettings } from './sinks/sink-settings.ts'
 import { sinkService } from './sinks/sinks.ts'
 import { keepUp } from './metadata-refresh.ts'
@@ -167,7 +167,12 @@ function openEvents(
     }),
   )
   opened.use(
-    startDelivery({ ...deps, places: createSinkPlaces(deps), settings, ...(sinkMeter && { sinkMeter }) }),
+    startDelivery({
+      ...deps,
+      places: createSinkDatasources(deps),
+      settings,
+      ...(sinkMeter && { sinkMeter }),
+    }),
   )
   return openEventReading(deps, settings, opened)
 }
@@ -177,7 +182,7 @@ function openEventReading(
   settings: EventSettings,
   opened: AsyncDisposableStack,
 ): Pick<Service, 'events' | 'sinks'> {
-  const places = createSinkPlaces(deps)
+  const places = createSinkDatasources(deps)
   const { schemaOf } = deps
   const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store, deps)]))
   return {

@@ -17,7 +17,7 @@ export interface SinkStore {
   hold(hold: SinkHold): Promise<HeldSink | undefined>
   release(holder: Holder): Promise<void>
   /** All of it, or nothing and false when the right to deliver is no longer the holder's. */
-  settle(holder: Holder, changes: SinkChanges): Promise<boolean>
+  recordResults(holder: Holder, changes: SinkChanges): Promise<boolean>
   /** In the order of events. */
   readItems(name: string): Promise<readonly SinkItem[]>
   /** Events that were entered with items of these numbers, as text. */

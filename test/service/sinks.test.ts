@@ -147,7 +147,7 @@ test('retention: a sink holds back what it has yet to be told of; a disabled one
   const holder = { name: 'slow', owner: 'me' }
   assert.ok(await store.sinks.hold({ ...holder, ttlMs: 60_000 }))
   const progress = { position: numbers[1]!, isDisabled: true, failures: 1, retryAt: 0 }
-  assert.ok(await store.sinks.settle(holder, { progress, entered: [], changed: [], removed: [] }))
+  assert.ok(await store.sinks.recordResults(holder, { progress, entered: [], changed: [], removed: [] }))
   assert.deepEqual(await left(19), numbers.slice(2))
   assert.deepEqual(warned, [])
   assert.deepEqual(await left(21), numbers.slice(6))

@@ -15,7 +15,7 @@ import { compiledSchema } from '../support/schema.ts'
 import { keptEvent } from './delivery-model.ts'
 import { addSink, checkReceived, deliver, receiver, until, webhookTo, webhooks } from './delivering.ts'
 import { answering } from './servers.ts'
-import { type OpenSinks, type SinkPlace, sinkPlace } from './stores.ts'
+import { type OpenSinks, type SinkDatasource, sinkPlace } from './stores.ts'
 
 const BOUNDED = { timeout: 200_000 }
 
@@ -30,7 +30,7 @@ function fastClock(): () => number {
 }
 
 interface Stage {
-  readonly place: SinkPlace
+  readonly place: SinkDatasource
   readonly store: OpenSinks
   readonly diagnostic: (text: string) => void
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewItem, SinkChanges, SinkProgress, SinkStore } from '../../src/store/sinks.ts'
 import type { StoreKind } from '../../src/store/store.ts'
-import { type SinkPlace, openSinks, sinkPlace } from './stores.ts'
+import { type SinkDatasource, openSinks, sinkPlace } from './stores.ts'
 
 const BOUNDED = { timeout: 200_000 }
 const START: SinkProgress = { position: 0, isDisabled: false, failures: 0, retryAt: 0 }
@@ -23,7 +23,7 @@ function bare({ id: _id, event: _event, ...rest }: NewItem): Omit<NewItem, 'id' 
 
 interface Stage {
   readonly store: SinkStore
-  readonly place: SinkPlace
+  readonly place: SinkDatasource
 }
 
 for (const kind of ['sqlite', 'postgres'] as const) {
@@ -81,10 +81,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await store.hold({ ...ME, ttlMs: 60_000 })
     const progress = { position: 12, isDisabled: false, failures: 3, retryAt: 44 }
     const changes = { progress, entered: [item(3), item(5), item(12)], changed: [], removed: [] }
-    assert.equal(await store.settle(ME, changes), true)
+    assert.equal(await store.recordResults(ME, changes), true)
     const changed = { ...item(5), state: 'dead', attempts: 12, nextAt: 9, error: 'status 500' } as const
     const more = { progress, entered: [item(20)], changed: [bare(changed)], removed: [3] }
-    assert.equal(await store.settle(ME, more), true)
+    assert.equal(await store.recordResults(ME, more), true)
     assert.deepEqual(await store.readItems('a'), [bare(changed), bare(item(12)), bare(item(20))])
     assert.deepEqual((await store.read('a'))!.progress, progress)
     assert.deepEqual(
@@ -96,22 +96,25 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   check('settle: nothing of it, when the sink is not held any more', async ({ store }) => {
     const progress = { ...START, position: 5 }
     const changes = { progress, entered: [item(1)], changed: [], removed: [] }
-    assert.equal(await store.settle(ME, changes), false, 'it never was')
+    assert.equal(await store.recordResults(ME, changes), false, 'it never was')
     await store.hold({ ...ME, ttlMs: 200 })
     await sleep(300)
-    assert.equal(await store.settle(ME, changes), false, 'it is over')
+    assert.equal(await store.recordResults(ME, changes), false, 'it is over')
     await store.hold({ ...YOU, ttlMs: 60_000 })
-    assert.equal(await store.settle(ME, changes), false, 'somebody else has it')
+    assert.equal(await store.recordResults(ME, changes), false, 'somebody else has it')
     await store.remove('a')
-    assert.equal(await store.settle(YOU, changes), false, 'it is gone')
+    assert.equal(await store.recordResults(YOU, changes), false, 'it is gone')
     await store.create({ name: 'a', definition: '{}', position: 0 })
-    assert.equal(await store.settle(YOU, changes), false, 'another has its name')
+    assert.equal(await store.recordResults(YOU, changes), false, 'another has its name')
     assert.deepEqual([await store.readItems('a'), (await store.read('a'))!.progress], [[], START])
   })
 
   check('settle: a disabled sink is held by nobody until it is replaced', async ({ store }) => {
     await store.hold({ ...ME, ttlMs: 60_000 })
-    await store.settle(ME, { ...NOTHING, progress: { ...START, isDisabled: true, failures: 9, position: 4 } })
+    await store.recordResults(ME, {
+      ...NOTHING,
+      progress: { ...START, isDisabled: true, failures: 9, position: 4 },
+    })
     await store.release(ME)
     assert.equal(await store.hold({ ...YOU, ttlMs: 60_000 }), undefined)
     assert.equal(await store.replace('a', '{"new":true}'), true)
@@ -176,7 +179,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await withDead(store)
     await store.create({ name: 'b', definition: '{}', position: 0 })
     await store.hold({ name: 'b', owner: 'me', ttlMs: 60_000 })
-    await store.settle({ name: 'b', owner: 'me' }, { ...NOTHING, entered: [item(1)] })
+    await store.recordResults({ name: 'b', owner: 'me' }, { ...NOTHING, entered: [item(1)] })
     assert.deepEqual([await store.remove('a'), await store.remove('a')], [true, false])
     assert.deepEqual([(await store.readItems('a')).length, (await store.readItems('b')).length], [0, 1])
   })
@@ -189,7 +192,7 @@ test('hold: who opens a file of SQLite finds its sinks free', BOUNDED, async () 
   await store.hold({ ...ME, ttlMs: 60_000 })
   await using next = openSinks(place.location)
   assert.ok(await next.hold({ ...YOU, ttlMs: 60_000 }))
-  assert.equal(await store.settle(ME, NOTHING), false)
+  assert.equal(await store.recordResults(ME, NOTHING), false)
 })
 
 async function onStage(kind: StoreKind, work: (stage: Stage) => Promise<void>): Promise<void> {
@@ -209,5 +212,5 @@ async function withDead(store: SinkStore): Promise<void> {
     item(3),
     item(4, { ...dead, error: 'timed out', doc: 'e/other' }),
   ]
-  await store.settle(ME, { ...NOTHING, entered })
+  await store.recordResults(ME, { ...NOTHING, entered })
 }

@@ -16,7 +16,7 @@ import { createWriter } from '../../src/store/sqlite/write/writer.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import { freshDatabase } from '../support/postgres.ts'
 
-export interface SinkPlace extends AsyncDisposable {
+export interface SinkDatasource extends AsyncDisposable {
   readonly location: string
   /** As one process sees it; SQLite has one only. */
   open(): Promise<OpenSinks>
@@ -24,7 +24,7 @@ export interface SinkPlace extends AsyncDisposable {
 
 export type OpenSinks = SinkStore & AsyncDisposable
 
-export function sinkPlace(kind: StoreKind): Promise<SinkPlace> {
+export function sinkPlace(kind: StoreKind): Promise<SinkDatasource> {
   return kind === 'sqlite' ? sqlitePlace() : postgresPlace()
 }
 
@@ -35,7 +35,7 @@ export function openSinks(location: string): OpenSinks {
     : openPostgres(location)
 }
 
-async function sqlitePlace(): Promise<SinkPlace> {
+async function sqlitePlace(): Promise<SinkDatasource> {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-'))
   const location = `sqlite:${join(directory, 'smalt.db')}`
   // those of a test share its connection, as the parts of a process do
@@ -64,7 +64,7 @@ function openSqlite(file: string): OpenSinks {
   }
 }
 
-async function postgresPlace(): Promise<SinkPlace> {
+async function postgresPlace(): Promise<SinkDatasource> {
   const database = await freshDatabase()
   const location = readLocation(database.url)
   {

@@ -85,7 +85,7 @@ function kept() {
     keeper,
     inUse: () => states.filter(({ isReleased }) => !isReleased),
     /** Lets all that is being opened open, or fail. */
-    async settle(problem?: Error): Promise<void> {
+    async recordResults(problem?: Error): Promise<void> {
       for (const gate of opening.splice(0))
         if (problem) gate.reject(problem)
         else gate.resolve()
@@ -105,7 +105,7 @@ function kept() {
 async function withOne() {
   const all = kept()
   all.keeper.pipelineFor(2)
-  await all.settle()
+  await all.recordResults()
   assert.equal(all.states.length, 1)
   return { ...all, state: all.states[0]! }
 }
@@ -117,7 +117,7 @@ async function withAll() {
   for (let i = 1; i < MAX_PIPELINES; i++) {
     for (const state of all.states) state.underWay = 2
     await all.pass(10)
-    await all.settle()
+    await all.recordResults()
   }
   for (const state of all.states) state.underWay = 2
   assert.equal(all.states.length, MAX_PIPELINES)
@@ -130,7 +130,7 @@ test('keeper: opens none for one find at a time, and one at a time for several',
   assert.equal(all.world.leases, 0)
   for (const alone of [2, 3, 4]) assert.equal(all.keeper.pipelineFor(alone), undefined)
   assert.equal(all.world.leases, 1)
-  await all.settle()
+  await all.recordResults()
   assert.equal(all.keeper.pipelineFor(2), all.states[0])
   assert.equal(all.world.leases, 1)
 })
@@ -138,7 +138,7 @@ test('keeper: opens none for one find at a time, and one at a time for several',
 test('keeper: after a failure it waits for a second before it tries again', async () => {
   using all = kept()
   all.keeper.pipelineFor(2)
-  await all.settle(new Error('too many connections'))
+  await all.recordResults(new Error('too many connections'))
   all.world.now = 999
   all.keeper.pipelineFor(2)
   assert.equal(all.world.leases, 1)
@@ -263,7 +263,7 @@ test('keeper: one that opens when all has ended is given back at once', async ()
   const all = kept()
   all.keeper.pipelineFor(2)
   all.keeper[Symbol.dispose]()
-  await all.settle()
+  await all.recordResults()
   assert.deepEqual(
     all.states.map(({ isReleased }) => isReleased),
     [true],

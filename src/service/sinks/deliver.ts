@@ -13,13 +13,13 @@ import type { Store } from '../../store/store.ts'
 import type { Deps } from '../deps.ts'
 import { type Knowing, untilKnown } from '../events/known-entities.ts'
 import { eventFor } from '../events/view.ts'
-import type { SinkPlaces } from './sink-datasources.ts'
+import type { SinkDatasources } from './sink-datasources.ts'
 import type { EventSettings, PlacedSink } from './sink-settings.ts'
 import { createSink, replaceSink } from './sinks.ts'
 
 export interface DeliveryDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' | 'onInternalError'> {
   readonly stores: ReadonlyMap<string, Store>
-  readonly places: SinkPlaces
+  readonly places: SinkDatasources
   readonly settings: EventSettings
   /** Whether the metadata in use are those that the store has. */
   readonly isInStep: () => Promise<boolean>
@@ -156,7 +156,7 @@ function makeConfigured({
   }
 }
 
-async function ensureSink(places: SinkPlaces, sink: PlacedSink): Promise<void> {
+async function ensureSink(places: SinkDatasources, sink: PlacedSink): Promise<void> {
   const found = await places.find(sink.definition.name)
   if (!found) return await createSink(places, sink).catch(unlessOvertaken)
   if (found.record.definition === printDefinition(sink.definition)) return

@@ -5,18 +5,18 @@ import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
 import type { PlacedSink } from './sink-settings.ts'
 
 /** A datasource, as far as sinks are concerned. */
-export interface SinkPlace {
+export interface SinkDatasource {
   readonly datasource: string
   readonly store: Pick<EventStore, 'eventBounds'> & { readonly sinks: SinkStore }
 }
 
-export interface FoundSink extends SinkPlace {
+export interface FoundSink extends SinkDatasource {
   readonly record: SinkRecord
 }
 
-export interface SinkPlaces {
+export interface SinkDatasources {
   /** Where a sink like this belongs. */
-  placeOf(sink: PlacedSink): SinkPlace
+  placeOf(sink: PlacedSink): SinkDatasource
   find(name: string): Promise<FoundSink | undefined>
   /** In the order of their names. */
   list(): Promise<readonly FoundSink[]>
@@ -24,12 +24,12 @@ export interface SinkPlaces {
 
 interface PlacesOptions {
   /** By name, the default one first. */
-  readonly stores: ReadonlyMap<string, SinkPlace['store']>
+  readonly stores: ReadonlyMap<string, SinkDatasource['store']>
   /** Throws where there is no such entity. */
   readonly datasourceOf: (entity: string) => string
 }
 
-export function createSinkPlaces({ stores, datasourceOf }: PlacesOptions): SinkPlaces {
+export function createSinkDatasources({ stores, datasourceOf }: PlacesOptions): SinkDatasources {
   const [first] = stores.keys()
   const datasourceFor = ({ definition, datasource }: PlacedSink): string => {
     const { entity } = definition.filter

@@ -5,11 +5,11 @@ import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseDefinition, printDefinition } from '../../sinks/definition.ts'
 import { type DeadLetterDeps, deadLetters } from './dead-letters.ts'
 import type { SinkService } from '../service.ts'
-import type { FoundSink, SinkPlaces } from './sink-datasources.ts'
+import type { FoundSink, SinkDatasources } from './sink-datasources.ts'
 import { type EventSettings, type PlacedSink, readSink, showSink } from './sink-settings.ts'
 
 export interface SinkDeps extends DeadLetterDeps {
-  readonly places: SinkPlaces
+  readonly places: SinkDatasources
   readonly settings: EventSettings
 }
 
@@ -63,7 +63,7 @@ export function sinkService(deps: SinkDeps): SinkService {
 }
 
 /** It is told what happens from now on. */
-export async function createSink(places: SinkPlaces, sink: PlacedSink): Promise<void> {
+export async function createSink(places: SinkDatasources, sink: PlacedSink): Promise<void> {
   const { name } = sink.definition
   const { store } = places.placeOf(sink)
   const isTaken = (await places.find(name)) !== undefined
@@ -74,7 +74,7 @@ export async function createSink(places: SinkPlaces, sink: PlacedSink): Promise<
 }
 
 /** It keeps its place in the order of events, so it stays with the datasource whose order that is. */
-export async function replaceSink(places: SinkPlaces, old: FoundSink, sink: PlacedSink): Promise<void> {
+export async function replaceSink(places: SinkDatasources, old: FoundSink, sink: PlacedSink): Promise<void> {
   if (places.placeOf(sink).datasource !== old.datasource) {
     const way = 'remove it and make it anew'
     throw new ServiceError('crud:InvalidRequest', `a sink cannot go to another datasource; ${way}`)

@@ -1,6 +1,6 @@
 /** Delivers to all sinks that no other process delivers to, each by itself: one that hangs delays no other. */
 import { randomUUID } from 'node:crypto'
-import { createBell } from './wake-signal.ts'
+import { createWakeSignal } from './wake-signal.ts'
 import { takeLease } from './lease.ts'
 import { type RunOptions, SinkRun } from './sink-run.ts'
 
@@ -29,7 +29,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   const runs = new Map<string, SinkRun | undefined>()
   const restUntil = new Map<string, number>()
   const ending = new Set<Promise<void>>()
-  const bell = createBell()
+  const wakeSignal = createWakeSignal()
   const stopping = new AbortController()
 
   async function deliver(name: string): Promise<void> {
@@ -66,7 +66,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       } catch (error) {
         observer.error?.(error)
       }
-      await bell.wait(lookMs)
+      await wakeSignal.wait(lookMs)
     }
   }
 
@@ -77,7 +77,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     },
     async [Symbol.asyncDispose]() {
       stopping.abort()
-      bell.ring()
+      wakeSignal.ring()
       await looking
       for (const run of runs.values()) run?.stop()
       await Promise.all(ending)

@@ -1,7 +1,7 @@
 /** What is known of a delivery while it goes on: shared by what sends and by what becomes of it. */
 import type { StoredEvent } from '../../store/events.ts'
 import type { SinkItem, SinkProgress } from '../../store/sinks.ts'
-import type { Lines } from './document-queues.ts'
+import type { DocumentQueues } from './document-queues.ts'
 import type { Undelivered } from './undelivered.ts'
 
 /** So many failures in a row, and it is the receiver that is out of order, rather than an event. */
@@ -11,7 +11,7 @@ export interface DeliveryParts {
   progress: SinkProgress
   savedProgress: SinkProgress
   readonly left: Undelivered
-  readonly lines: Lines
+  readonly lines: DocumentQueues
   readonly underWay: Map<number, UnderWay>
 }
 

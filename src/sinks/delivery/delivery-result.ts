@@ -8,19 +8,19 @@ import type { Undelivered } from './undelivered.ts'
 
 export const ATTEMPTS = 12
 
-export interface Moment {
+export interface DeliveryTime {
   readonly now: number
   /** From 0 to 1. */
   readonly random: number
 }
 
-interface Settling {
+interface DeliveryResult {
   readonly seq: number
   readonly answer: Answer
-  readonly moment: Moment
+  readonly time: DeliveryTime
 }
 
-export function settle(state: DeliveryParts, { seq, answer, moment }: Settling): void {
+export function recordResults(state: DeliveryParts, { seq, answer, time }: DeliveryResult): void {
   const way = state.underWay.get(seq)
   if (!way) throw new Error(`event ${seq} is not under way`)
   state.underWay.delete(seq)
@@ -31,9 +31,9 @@ export function settle(state: DeliveryParts, { seq, answer, moment }: Settling):
     case 'unseen':
       return leave(state, seq, way.doc)
     case 'failed':
-      return fail(state, way, { seq, reason: answer.reason, moment })
+      return fail(state, way, { seq, reason: answer.reason, time })
     case 'gone':
-      fail(state, way, { seq, reason: answer.reason, moment })
+      fail(state, way, { seq, reason: answer.reason, time })
       state.progress = { ...state.progress, isDisabled: true }
       return undefined
     default:
@@ -49,15 +49,15 @@ function leave({ left, lines }: DeliveryParts, seq: number, doc: string): void {
 interface Failure {
   readonly seq: number
   readonly reason: string
-  readonly moment: Moment
+  readonly time: DeliveryTime
 }
 
-function fail(state: DeliveryParts, way: UnderWay, { seq, reason, moment }: Failure): void {
+function fail(state: DeliveryParts, way: UnderWay, { seq, reason, time }: Failure): void {
   const { left, lines } = state
   const before = left.items.get(seq) ?? waitingItem(left.fresh.get(seq)!)
   const attempts = before.attempts + 1
   const isDead = attempts >= ATTEMPTS
-  const nextAt = isDead ? 0 : moment.now + backOffMs(attempts, moment.random)
+  const nextAt = isDead ? 0 : time.now + backOffMs(attempts, time.random)
   left.enter({ ...before, state: isDead ? 'dead' : 'waiting', attempts, nextAt, error: reason })
   // Those behind it wait as items too, so that reading can go on past them.
   for (const later of lines.behind(way.doc)) {
@@ -66,7 +66,7 @@ function fail(state: DeliveryParts, way: UnderWay, { seq, reason, moment }: Fail
   }
   if (isDead) enterEarlier(left, seq)
   lines.offer(way.doc, left.items)
-  countFailure(state, way, moment)
+  countFailure(state, way, time)
 }
 
 /**
@@ -80,7 +80,7 @@ function enterEarlier(left: Undelivered, seq: number): void {
 }
 
 /** Those that were under way when it broke say nothing new. */
-function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random }: Moment): void {
+function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random }: DeliveryTime): void {
   if (isBroken(state) && !isProbe) return
   const failures = state.progress.failures + 1
   const retryAt = failures >= BREAKS_AT ? now + backOffMs(failures - BREAKS_AT + 1, random) : 0

@@ -6,8 +6,8 @@
 import type { StoredEvent } from '../../store/events.ts'
 import type { SinkChanges, SinkItem, SinkProgress } from '../../store/sinks.ts'
 import { type DeliveryParts, docOf, isBroken, waitingItem } from './delivery-parts.ts'
-import { createLines } from './document-queues.ts'
-import { type Moment, amend, settle } from './delivery-result.ts'
+import { createDocumentQueues } from './document-queues.ts'
+import { type DeliveryTime, amend, recordResults } from './delivery-result.ts'
 import type { Answer } from '../transport.ts'
 import { createUndelivered } from './undelivered.ts'
 
@@ -26,7 +26,7 @@ export interface Delivery {
   take(events: readonly StoredEvent[], scannedTo: number): void
   /** What to send now, each of a document of its own; under way until it is answered. */
   start(now: number): readonly Send[]
-  answered(seq: number, answer: Answer, moment: Moment): void
+  answered(seq: number, answer: Answer, time: DeliveryTime): void
   /** The items as stored, after others redrove or discarded some; what is urgent must be saved before. */
   amend(items: readonly SinkItem[]): void
   /** Whether more happened than that events were delivered: when that is lost they are sent once more, and that is all. */
@@ -64,13 +64,13 @@ export interface Overview extends Status {
 
 export function createDelivery(progress: SinkProgress, items: readonly SinkItem[]): Delivery {
   const left = createUndelivered(progress.position, items)
-  const lines = createLines(items.toSorted((a, b) => a.seq - b.seq))
+  const lines = createDocumentQueues(items.toSorted((a, b) => a.seq - b.seq))
   const state: DeliveryParts = { progress, savedProgress: progress, left, lines, underWay: new Map() }
   return {
     wanted: () => ({ since: left.readTo(), limit: limitOf(state) }),
     take: (events, scannedTo) => take(state, events, scannedTo),
     start: (now) => start(state, now),
-    answered: (seq, answer, moment) => settle(state, { seq, answer, moment }),
+    answered: (seq, answer, time) => recordResults(state, { seq, answer, time }),
     amend: (stored) => amend(state, stored),
     isUrgent: () => isUrgent(state),
     changes: () => changes(state),

@@ -2,7 +2,7 @@
 import type { SinkItem } from '../../store/sinks.ts'
 import { createHeap } from './heap.ts'
 
-export interface Lines {
+export interface DocumentQueues {
   firstOf(doc: string): number | undefined
   behind(doc: string): readonly number[]
   /** At the end of its line; one that is alone there can be sent at once. */
@@ -21,7 +21,7 @@ export interface Lines {
 
 type Items = ReadonlyMap<number, SinkItem>
 
-export function createLines(items: readonly SinkItem[]): Lines {
+export function createDocumentQueues(items: readonly SinkItem[]): DocumentQueues {
   const lines = new Map<string, number[]>()
   const due = createHeap<Due>((a, b) => a.at < b.at || (a.at === b.at && a.seq < b.seq))
   const fresh = createHeap<number>((a, b) => a < b)

@@ -1,6 +1,6 @@
 /** The right to deliver to a sink, kept up for as long as it is wanted: one process has it at a time. */
 import type { Holder, SinkRecord, SinkStore } from '../../store/sinks.ts'
-import { createBell } from './wake-signal.ts'
+import { createWakeSignal } from './wake-signal.ts'
 
 export interface Lease {
   readonly holder: Holder
@@ -25,7 +25,7 @@ export async function takeLease(
   holder: Holder,
   { ttlMs, renewMs, onChange }: LeaseOptions,
 ): Promise<Lease | undefined> {
-  const bell = createBell()
+  const wakeSignal = createWakeSignal()
   let isOver = false
   // By the clock of this process, from before the store was asked: never longer than the store thinks.
   let until = 0
@@ -40,7 +40,7 @@ export async function takeLease(
 
   async function keepUp(): Promise<void> {
     while (!isOver) {
-      await bell.wait(renewMs)
+      await wakeSignal.wait(renewMs)
       if (isOver) return
       // One that fails is tried again: there is time for it.
       const held = await hold().catch(() => record)
@@ -61,7 +61,7 @@ export async function takeLease(
     record: () => record,
     async release() {
       isOver = true
-      bell.ring()
+      wakeSignal.ring()
       await keeping
       await store.release(holder)
     },

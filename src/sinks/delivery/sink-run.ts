@@ -3,7 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { EventsRequest, StoredEvent, StoredEvents } from '../../store/events.ts'
 import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
-import { createBell } from './wake-signal.ts'
+import { createWakeSignal } from './wake-signal.ts'
 import { cloudEvent } from '../cloud-event.ts'
 import { type SinkDefinition, parseDefinition } from '../definition.ts'
 import { type Delivery, type Send, createDelivery } from './delivery-state.ts'
@@ -50,7 +50,7 @@ export class SinkRun {
   readonly done: Promise<void>
   private readonly lease: Lease
   private readonly options: RunOptions
-  private readonly bell = createBell()
+  private readonly wakeSignal = createWakeSignal()
   private readonly calledOff = new AbortController()
   private readonly answers: { readonly seq: number; readonly answer: Answer }[] = []
   private readonly transports = new Set<Transport>()
@@ -68,13 +68,13 @@ export class SinkRun {
   /** There may be events, or a change of the sink. */
   wake(): void {
     this.hasNews = true
-    this.bell.ring()
+    this.wakeSignal.ring()
   }
 
   /** Begins nothing more, waits a little for what is under way, and remembers what became of it. */
   stop(): void {
     this.stopAt = Math.min(this.stopAt, performance.now() + STOP_MS)
-    this.bell.ring()
+    this.wakeSignal.ring()
   }
 
   private async run(): Promise<void> {
@@ -91,7 +91,7 @@ export class SinkRun {
     const delivery = createDelivery(record.progress, items)
     let target = this.aimAt(record)
     while (this.lease.isHeld()) {
-      this.settle(delivery)
+      this.recordResults(delivery)
       const isOver = this.isOver(delivery)
       if (!(await this.save(delivery, isOver)) || isOver) return
       target = await this.follow(delivery, target)
@@ -100,7 +100,7 @@ export class SinkRun {
         await this.read(delivery, target)
         await this.send(delivery, target)
       }
-      await this.bell.wait(this.pauseMs(delivery))
+      await this.wakeSignal.wait(this.pauseMs(delivery))
     }
   }
 
@@ -111,7 +111,7 @@ export class SinkRun {
     return { record, definition, transport, caller: callerWith(definition.roles) }
   }
 
-  private settle(delivery: Delivery): void {
+  private recordResults(delivery: Delivery): void {
     const { now, random } = this.options
     for (const { seq, answer } of this.answers.splice(0)) {
       delivery.answered(seq, answer, { now: now(), random: random() })
@@ -130,7 +130,7 @@ export class SinkRun {
     const changes = isTime ? delivery.changes() : undefined
     if (!changes) return true
     this.savedAt = performance.now()
-    return await this.options.store.settle(this.lease.holder, changes)
+    return await this.options.store.recordResults(this.lease.holder, changes)
   }
 
   /** Somebody changed the sink, or tended to what is dead. What was known is saved by now. */
@@ -177,7 +177,7 @@ export class SinkRun {
     if (answer.kind === 'delivered') observer.delivered?.(name, (performance.now() - began) / 1000)
     else if (answer.kind !== 'unseen') observer.failed?.(name, answer.reason)
     this.answers.push({ seq: send.seq, answer })
-    this.bell.ring()
+    this.wakeSignal.ring()
   }
 
   /** Undefined when it was called off. */

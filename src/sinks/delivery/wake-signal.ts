@@ -1,12 +1,12 @@
 /** Wakes whoever waits; rung while nobody waits, it wakes the next one. */
 
-export interface Bell {
+export interface WakeSignal {
   ring(): void
   /** Until it rings, or until so much time is over; in any case others have their turn. */
   wait(limitMs: number): Promise<void>
 }
 
-export function createBell(): Bell {
+export function createWakeSignal(): WakeSignal {
   let isRung = false
   let wake: (() => void) | undefined
   return {

@@ -9,7 +9,7 @@ import { dialing } from './nats-sockets.ts'
 import { NatsProblem } from './nats-reasons.ts'
 import { orAborted } from '../or-aborted.ts'
 
-export interface NatsLink {
+export interface NatsClient {
   /** Until the stream has it. */
   publish(subject: string, message: NatsMessage): Promise<void>
   /** When it is over, for whatever reason. */
@@ -34,7 +34,7 @@ export interface LinkOptions {
   readonly signal: AbortSignal
 }
 
-export async function openLink(definition: NatsDefinition, options: LinkOptions): Promise<NatsLink> {
+export async function openNatsClient(definition: NatsDefinition, options: LinkOptions): Promise<NatsClient> {
   const { timeLimitMs, signal } = options
   const server = serverOf(definition.url)
   if (!server) throw new NatsProblem('the address is none')
@@ -71,7 +71,7 @@ const SETTINGS: ConnectionOptions = {
   noAsyncTraces: true,
 }
 
-function linkOver(connection: NatsConnection, publish: NatsLink['publish']): NatsLink {
+function linkOver(connection: NatsConnection, publish: NatsClient['publish']): NatsClient {
   const underWay = new Set<Promise<void>>()
   return {
     async publish(subject, message) {

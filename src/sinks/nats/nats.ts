@@ -1,7 +1,7 @@
 /** Publishes events to a stream of NATS JetStream: one is delivered when the server says that it keeps it, and not before. */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { NatsDefinition } from '../definition.ts'
-import { type FindAddresses, type LinkOptions, type NatsLink, openLink } from './nats-connection.ts'
+import { type FindAddresses, type LinkOptions, type NatsClient, openNatsClient } from './nats-connection.ts'
 import { natsReason } from './nats-reasons.ts'
 import { orAborted } from '../or-aborted.ts'
 import type { Answer, Message, Transport } from '../transport.ts'
@@ -73,19 +73,19 @@ function messageIdOf({ name }: NatsDefinition, { id }: Message): string {
 
 interface Links {
   /** The connection, or a new one where there is none. */
-  current(): Promise<NatsLink>
+  current(): Promise<NatsClient>
   /** No more is sent over this one; it is closed when nothing is under way there. */
-  leave(link: NatsLink): void
+  leave(link: NatsClient): void
   close(): Promise<void>
 }
 
 function linking(definition: NatsDefinition, options: Omit<LinkOptions, 'signal'>): Links {
   const closing = new AbortController()
-  const open = new Set<NatsLink>()
-  let newest: { readonly connecting: Promise<NatsLink>; link?: NatsLink } | undefined
+  const open = new Set<NatsClient>()
+  let newest: { readonly connecting: Promise<NatsClient>; link?: NatsClient } | undefined
 
   const begin = (): NonNullable<typeof newest> => {
-    const connecting = openLink(definition, { ...options, signal: closing.signal })
+    const connecting = openNatsClient(definition, { ...options, signal: closing.signal })
     const begun: typeof newest = { connecting }
     const follow = async (): Promise<void> => {
       try {

@@ -43,7 +43,8 @@ export function sinksIn({ statements, writer, now = Date.now }: SinksOptions): S
     hold: async (hold) =>
       stillHeld(engine, hold, now()) ?? (await writer.run(() => take(engine, hold, now()))),
     release: ({ name, owner }) => writer.run(() => void run(RELEASE, name, owner)),
-    settle: (holder, changes) => writer.run(() => settle(engine, holder, { ...changes, now: now() })),
+    recordResults: (holder, changes) =>
+      writer.run(() => recordResults(engine, holder, { ...changes, now: now() })),
     readItems: async (name) => rows(`${ITEMS} where sink = ? order by seq`, name).map(itemFrom),
     readItemEvents: async (name, seqs) => {
       const found = rows(EVENTS, name, JSON.stringify(seqs)) as unknown as readonly [number, string][]
@@ -74,7 +75,7 @@ function take({ rows }: Engine, { name, owner, ttlMs }: SinkHold, now: number): 
   return row && { ...recordFrom(row), heldMs: ttlMs }
 }
 
-function settle(
+function recordResults(
   { run }: Engine,
   { name, owner }: Holder,
   { progress, entered, changed, removed, now }: SinkChanges & { readonly now: number },

@@ -35,9 +35,9 @@ export function sinksOn(connections: Connections, run: Runner['run']): SinkStore
         return record && { ...record, heldMs: ttlMs }
       }),
     release: async ({ name, owner }) => void (await asked(RELEASE, name, owner)),
-    settle: (holder, changes) =>
+    recordResults: (holder, changes) =>
       together(async (transaction) => {
-        const isKept = await settle(transaction, holder, { ...changes, now: clock.now() })
+        const isKept = await recordResults(transaction, holder, { ...changes, now: clock.now() })
         if (!isKept) transaction.undo()
         return isKept
       }),
@@ -79,7 +79,7 @@ function createClock(session: Session): Clock {
 
 const CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint'
 
-async function settle(
+async function recordResults(
   transaction: Transaction,
   { name, owner }: Holder,
   { progress, entered, changed, removed, now }: SinkChanges & { readonly now: number },
