@@ -3,7 +3,7 @@ import type { HistoryRecord, MetadataChange } from '../store/store.ts'
 import type { Catalogue, Entity } from './catalogue.ts'
 import { printEntityInfo } from './documents/entity-info.ts'
 import { printSchemaDocument } from './documents/schema-document.ts'
-import { type Proposal, settle } from './validate/validate-change.ts'
+import { type Proposal, validateChange } from './validate/validate-change.ts'
 
 export type Decision = Omit<MetadataChange, 'expectedEpoch' | 'entity'>
 
@@ -13,7 +13,7 @@ export function decideOn(
   entity: Entity | undefined,
   from: { readonly catalogue: Catalogue; readonly by: Omit<HistoryRecord, 'before' | 'after'> },
 ): Decision | undefined {
-  const prepare = settle(from.catalogue, entity, proposal)
+  const prepare = validateChange(from.catalogue, entity, proposal)
   const version = proposal.schema?.version.value
   const info = JSON.stringify(printEntityInfo(proposal.info))
   const schema = proposal.schema && JSON.stringify(printSchemaDocument(proposal.schema))

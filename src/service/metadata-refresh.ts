@@ -28,7 +28,7 @@ const LONGEST_WAIT_MS = 2_000
 /** Beyond this the service starts without metadata, and says so. */
 const PATIENCE_MS = 10_000
 
-export function keepUp({ store, registry, isShared, onInternalError }: UpkeepOptions): Upkeep {
+export function refreshMetadata({ store, registry, isShared, onInternalError }: UpkeepOptions): Upkeep {
   let isBegun = false
   let isLoaded = false
   let problem: unknown

@@ -21,7 +21,7 @@ import type { Service } from './service.ts'
 import { createSinkDatasources } from './sinks/sink-datasources.ts'
 import type { EventSettings } from './sinks/sink-settings.ts'
 import { sinkService } from './sinks/sinks.ts'
-import { keepUp } from './metadata-refresh.ts'
+import { refreshMetadata } from './metadata-refresh.ts'
 
 export interface Datasource {
   /** What metadata calls it. */
@@ -81,7 +81,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { onInternalError, datasources } = options
   const isShared = [...stores.values()].some(({ kind }) => kind !== 'sqlite')
   const [store] = stores.values()
-  const upkeep = opened.use(keepUp({ store: store!, registry, isShared, onInternalError }))
+  const upkeep = opened.use(refreshMetadata({ store: store!, registry, isShared, onInternalError }))
   const { location } = datasources[0]!
   await upkeep.begun.catch((error: unknown) => Promise.reject(new OpenError(location, error)))
   const told = openEvents(eventDeps, options, opened)

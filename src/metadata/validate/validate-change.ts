@@ -22,7 +22,7 @@ export interface Proposal {
   readonly isIntroduced: boolean
 }
 
-export function settle(
+export function validateChange(
   catalogue: Catalogue,
   entity: Entity | undefined,
   proposal: Proposal,
