@@ -8,7 +8,7 @@ import { fieldsOfUpdate } from '../lang/resolve/resolve-update.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
-import { allowedQuery, askAbout, askInProjection, askedOf } from './asked.ts'
+import { allowedQuery, requireReadable, requireReadableProjection, queryAccessOf } from './authorize-query.ts'
 import type { Caller } from './caller.ts'
 import { ALWAYS, type Rules, holds, narrowed } from './conditions.ts'
 import { allowedJoins, isNarrowedJoin } from './joins.ts'
@@ -23,9 +23,9 @@ import type {
   Insert,
   SaveRequest,
   Select,
-  Showing,
-  Sight,
-  WriteSight,
+  Rendering,
+  Visibility,
+  WriteVisibility,
 } from './requests.ts'
 import { type View, viewOf } from './view.ts'
 
@@ -36,21 +36,22 @@ export type Authorized<T> = T & { readonly [authorized]: true }
 export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFind> {
   const view = viewOf(find.schema)(caller)
   requireEntity(view, ['find'], 'find')
-  const asked = askedOf(view)
-  const own = find.query && allowedQuery(find.query, [asked], caller)
-  for (const key of find.sort) askAbout(key.field, asked)
-  askInProjection(find.projection, asked, caller)
-  const rules = [...view.rulesFor('find'), ...asked.rules]
+  const queryAccess = queryAccessOf(view)
+  const own = find.query && allowedQuery(find.query, [queryAccess], caller)
+  for (const key of find.sort) requireReadable(key.field, queryAccess)
+  requireReadableProjection(find.projection, queryAccess, caller)
+  const rules = [...view.rulesFor('find'), ...queryAccess.rules]
   const query = narrowed(own, rules)
-  const { sightOf } = view
+  const { visibilityOf } = view
   const { references } = find
   const joins = references && allowedJoins(references.followed, view, caller)
   return grant({
     ...find,
     ...(query && { query }),
-    isNarrowed: rules.length > 0 || asked.rulesElsewhere.size > 0 || Boolean(joins?.some(isNarrowedJoin)),
+    isNarrowed:
+      rules.length > 0 || queryAccess.rulesElsewhere.size > 0 || Boolean(joins?.some(isNarrowedJoin)),
     ...shown(find.projection, view),
-    ...(sightOf && { shownAs: sightOf }),
+    ...(visibilityOf && { shownAs: visibilityOf }),
     ...(joins && { joined: { root: references.root, joins } }),
   })
 }
@@ -58,24 +59,24 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
 export function authorizeInsert(insert: Insert, caller: Caller): Authorized<AllowedInsert> {
   const view = viewOf(insert.schema)(caller)
   requireEntity(view, ['insert'], 'insert')
-  return grant({ ...insert, ...writeSight(insert.projection, view, caller) })
+  return grant({ ...insert, ...writeVisibility(insert.projection, view, caller) })
 }
 
 export function authorizeUpdate(request: ChangeRequest, caller: Caller): Authorized<AllowedChange> {
   const view = viewOf(request.schema)(caller)
   requireEntity(view, ['update'], 'update')
   const { copied, seen, targets } = fieldsOfUpdate(request.update)
-  const asked = askedOf(view)
-  const own = allowedQuery(request.query, [asked], caller)
-  for (const field of [...copied, ...seen]) askAbout(field, asked)
-  askInProjection(request.projection, asked, caller)
+  const queryAccess = queryAccessOf(view)
+  const own = allowedQuery(request.query, [queryAccess], caller)
+  for (const field of [...copied, ...seen]) requireReadable(field, queryAccess)
+  requireReadableProjection(request.projection, queryAccess, caller)
   const rules = [
     ...selectionRules('update', view),
-    ...asked.rules,
+    ...queryAccess.rules,
     ...copied.flatMap((source) => rulesBelow(source, view)),
   ]
   const query = narrowed(own, rules)
-  return grant({ ...request, ...writeSight(request.projection, view, caller), query, targets })
+  return grant({ ...request, ...writeVisibility(request.projection, view, caller), query, targets })
 }
 
 export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<AllowedSave> {
@@ -87,15 +88,18 @@ export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<
     // Where what names a document is hidden in all of them, saves are refused one by one.
     ...named.flatMap((condition) => (condition === 'never' ? ALWAYS : condition)),
   ]
-  return grant({ ...request, ...writeSight(request.projection, view, caller), saveRules })
+  return grant({ ...request, ...writeVisibility(request.projection, view, caller), saveRules })
 }
 
 export function authorizeDelete(request: Select & { readonly atomic: boolean }, caller: Caller) {
   const view = viewOf(request.schema)(caller)
   requireEntity(view, ['delete'], 'delete')
-  const asked = askedOf(view)
-  const query = allowedQuery(request.query, [asked], caller)
-  return grant({ ...request, query: narrowed(query, [...selectionRules('delete', view), ...asked.rules]) })
+  const queryAccess = queryAccessOf(view)
+  const query = allowedQuery(request.query, [queryAccess], caller)
+  return grant({
+    ...request,
+    query: narrowed(query, [...selectionRules('delete', view), ...queryAccess.rules]),
+  })
 }
 
 /** Generating needs any of read, insert and update, of the entity and of the field: its values go nowhere else. */
@@ -136,21 +140,21 @@ function elementFields(field: Field): Fields | undefined {
 }
 
 /** Exclusions go last: in a projection list the last opinion wins. */
-function shown(projection: Projection<FieldRef>, { sight }: View) {
-  const { exclusions } = sight
+function shown(projection: Projection<FieldRef>, { visibility }: View) {
+  const { exclusions } = visibility
   const shown = exclusions.length === 0 ? projection : [...projection, ...exclusions]
-  return { asked: projection, projection: shown, sight }
+  return { requested: projection, projection: shown, visibility }
 }
 
-function writeSight(
+function writeVisibility(
   projection: Projection<FieldRef>,
   view: View,
   caller: Caller,
-): Omit<WriteSight, 'schema'> {
-  const { sightOf } = view
-  const asked = askedOf(view)
-  askInProjection(projection, asked, caller)
-  const may = (operation: FieldOperation): WriteSight['mayUpdate'] => {
+): Omit<WriteVisibility, 'schema'> {
+  const { visibilityOf } = view
+  const queryAccess = queryAccessOf(view)
+  requireReadableProjection(projection, queryAccess, caller)
+  const may = (operation: FieldOperation): WriteVisibility['mayUpdate'] => {
     return (field, document) => {
       const condition = view.conditionOn(field, operation)
       return condition !== 'never' && (condition.length === 0 || holds(condition, document))
@@ -158,8 +162,8 @@ function writeSight(
   }
   return {
     ...shown(projection, view),
-    ...echoed([...findRules(view), ...asked.rules], view),
-    ...(sightOf && { sightOf }),
+    ...echoed([...findRules(view), ...queryAccess.rules], view),
+    ...(visibilityOf && { visibilityOf }),
     mayInsert: may('insert'),
     mayUpdate: may('update'),
     insertRules: view.admitsTo('insert') ? view.rulesFor('insert') : ALWAYS,
@@ -168,15 +172,17 @@ function writeSight(
 }
 
 /** What was written is shown as far as it could be found now. */
-function echoed(rules: Rules, { sight, sightOf }: View): Pick<Showing, 'shownAs'> {
-  if (rules.length === 0) return sightOf ? { shownAs: sightOf } : {}
-  const nothing: Sight = {
+function echoed(rules: Rules, { visibility, visibilityOf }: View): Pick<Rendering, 'shownAs'> {
+  if (rules.length === 0) return visibilityOf ? { shownAs: visibilityOf } : {}
+  const nothing: Visibility = {
     showsId: false,
     isHidden: () => true,
     hidesSome: true,
     exclusions: [{ kind: 'field', pattern: ['*'], include: false, recursive: true }],
   }
-  return { shownAs: (document) => (holds(rules, document) ? (sightOf?.(document) ?? sight) : nothing) }
+  return {
+    shownAs: (document) => (holds(rules, document) ? (visibilityOf?.(document) ?? visibility) : nothing),
+  }
 }
 
 function grant<T>(value: T): Authorized<T> {

@@ -5,7 +5,13 @@ import type { Followed } from '../lang/resolve/follow.ts'
 import { type Query, allOf } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import { shifted } from '../lang/resolve/shift.ts'
-import { type Asked, allowedQuery, askAbout, askedOf, elementScopes } from './asked.ts'
+import {
+  type QueryAccess,
+  allowedQuery,
+  requireReadable,
+  queryAccessOf,
+  elementScopes,
+} from './authorize-query.ts'
 import type { Caller } from './caller.ts'
 import type { AllowedJoin } from './requests.ts'
 import { type View, viewOf } from './view.ts'
@@ -24,14 +30,14 @@ function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJ
   const { schema } = field.join
   const view = viewOf(schema)(caller)
   if (!view.admitsTo('find')) return undefined
-  const own = askedOf(view)
-  const around = askedOf(holder)
+  const own = queryAccessOf(view)
+  const around = queryAccessOf(holder)
   try {
-    askAbout({ path: field.path, field }, around)
-    for (const key of sort) askAbout(key.field, own)
+    requireReadable({ path: field.path, field }, around)
+    for (const key of sort) requireReadable(key.field, own)
     const scopes = [own, ...elementScopes(steps, around), around]
     const query = allowedQuery(followed.query, scopes, caller)
-    const { sight, sightOf } = view
+    const { visibility, visibilityOf } = view
     const rules = [...ownRules(own), ...holderRules(around, steps)]
     return {
       steps,
@@ -39,8 +45,8 @@ function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJ
       query: allOf([...rules, query]),
       isNarrowed: rules.length > 0,
       sort,
-      sight,
-      ...(sightOf && { shownAs: sightOf }),
+      visibility,
+      ...(visibilityOf && { shownAs: visibilityOf }),
       ...(projection && { projection }),
       joins: allowedJoins(followed.followed, view, caller),
     }
@@ -55,12 +61,12 @@ export function isNarrowedJoin({ isNarrowed, joins }: AllowedJoin): boolean {
   return isNarrowed || joins.some(isNarrowedJoin)
 }
 
-function ownRules({ view, rules }: Asked): readonly Query<FieldRef>[] {
+function ownRules({ view, rules }: QueryAccess): readonly Query<FieldRef>[] {
   return [...new Set([...view.rulesFor('find'), ...rules])]
 }
 
 /** Where the holding document does not let its reference be read, the reference joins nothing. */
-function holderRules({ rules }: Asked, steps: Path): readonly Query<FieldRef>[] {
+function holderRules({ rules }: QueryAccess, steps: Path): readonly Query<FieldRef>[] {
   const between = steps.filter((step) => step === '*').length
   return [...rules].map((rule) => shifted(rule, between + 1))
 }

@@ -12,7 +12,7 @@ import type { Schema } from '../schema/schema.ts'
 import type { Rules } from './conditions.ts'
 
 /** What a caller sees of a document; the same object for documents that are seen alike, so it can be a key. */
-export interface Sight {
+export interface Visibility {
   /** Whether `_id` may be told, which document versions are made of. */
   readonly showsId: boolean
   readonly isHidden: (field: Field) => boolean
@@ -23,16 +23,16 @@ export interface Sight {
 }
 
 /** What an answer may show. */
-export interface Showing {
+export interface Rendering {
   readonly schema: Schema
   /** As the caller wrote it. */
-  readonly asked: Projection<FieldRef>
+  readonly requested: Projection<FieldRef>
   /** With what is hidden in every document excluded. */
   readonly projection: Projection<FieldRef>
   /** What is seen of every document, but for what is said of single ones. */
-  readonly sight: Sight
+  readonly visibility: Visibility
   /** Where it differs from document to document: as what a stored document is shown. */
-  readonly shownAs?: (document: JsonObject) => Sight
+  readonly shownAs?: (document: JsonObject) => Visibility
   /** What references show. */
   readonly joined?: Joined
 }
@@ -54,8 +54,8 @@ export interface AllowedJoin {
   /** Whether rules stand in that query. */
   readonly isNarrowed: boolean
   readonly sort: readonly SortKey<FieldRef>[]
-  readonly sight: Sight
-  readonly shownAs?: (document: JsonObject) => Sight
+  readonly visibility: Visibility
+  readonly shownAs?: (document: JsonObject) => Visibility
   /** What the reference shows of them at most. */
   readonly projection?: Projection<FieldRef>
   readonly joins: readonly AllowedJoin[]
@@ -76,7 +76,7 @@ export interface Find {
 }
 
 /** A find as this caller may have it. */
-export interface AllowedFind extends Find, Showing {
+export interface AllowedFind extends Find, Rendering {
   readonly schema: Schema
   readonly projection: Projection<FieldRef>
   /** Whether rules stand in its query that the caller did not write. */
@@ -90,7 +90,7 @@ export interface Insert {
   readonly atomic: boolean
 }
 
-export type AllowedInsert = Insert & WriteSight
+export type AllowedInsert = Insert & WriteVisibility
 
 /** A write that selects by query: update and delete. */
 export interface Select {
@@ -112,9 +112,9 @@ export interface SaveRequest {
 }
 
 /** What a writer may see and do, document by document and field by field. */
-export interface WriteSight extends Showing {
+export interface WriteVisibility extends Rendering {
   /** Where fields have rules: what is seen of a document that is stored. */
-  readonly sightOf?: (document: JsonObject) => Sight
+  readonly visibilityOf?: (document: JsonObject) => Visibility
   /** Whether the field may be part of this new document. */
   readonly mayInsert: (field: Field, document: JsonObject) => boolean
   /** Whether the field may change in a document that is, or becomes, this. */
@@ -126,13 +126,13 @@ export interface WriteSight extends Showing {
 }
 
 export type AllowedChange = ChangeRequest &
-  WriteSight & {
+  WriteVisibility & {
     /** Fields the update names: those that the caller cannot see are judged by that. */
     readonly targets: readonly FieldRef[]
   }
 
 export type AllowedSave = SaveRequest &
-  WriteSight & {
+  WriteVisibility & {
     /** Documents that do not match these are not there. */
     readonly saveRules: Rules
   }

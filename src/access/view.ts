@@ -16,7 +16,7 @@ import {
   conditionOf,
   testOf,
 } from './conditions.ts'
-import type { Sight } from './requests.ts'
+import type { Visibility } from './requests.ts'
 
 export interface View {
   readonly schema: Schema
@@ -27,9 +27,9 @@ export interface View {
   /** In which documents the caller may do this with the field. */
   readonly conditionOn: (field: Field, operation: FieldOperation) => Condition
   /** What is seen of documents in which all the caller's rules hold. */
-  readonly sight: Sight
+  readonly visibility: Visibility
   /** Where fields have rules: what is seen of this document. */
-  readonly sightOf?: (document: JsonObject) => Sight
+  readonly visibilityOf?: (document: JsonObject) => Visibility
 }
 
 export const viewOf = memoized((schema: Schema) => memoized((caller: Caller) => createView(schema, caller)))
@@ -52,8 +52,8 @@ function createView(schema: Schema, caller: Caller): View {
     const condition = conditionOn(field, 'find')
     return condition === 'never' || condition.some(isUnmet)
   }
-  const sight = sightOn(schema, (field) => isUnseen(field, () => false))
-  const sightOf = sightsBy(schema, { conditionOn, isUnseen, sight })
+  const visibility = visibilityOn(schema, (field) => isUnseen(field, () => false))
+  const visibilityOf = visibilitiesBy(schema, { conditionOn, isUnseen, visibility })
   return {
     schema,
     admitsTo: (operation) => admitted[operation],
@@ -62,8 +62,8 @@ function createView(schema: Schema, caller: Caller): View {
       return condition === 'never' ? NO_DOCUMENT : condition
     },
     conditionOn,
-    sight,
-    ...(sightOf && { sightOf }),
+    visibility,
+    ...(visibilityOf && { visibilityOf }),
   }
 }
 
@@ -82,11 +82,11 @@ function conditionsBy(schema: Schema, caller: Caller): (list: RoleList) => Condi
 interface Seeing {
   readonly conditionOn: View['conditionOn']
   readonly isUnseen: (field: Field, isUnmet: (rule: Rule) => boolean) => boolean
-  readonly sight: Sight
+  readonly visibility: Visibility
 }
 
 /** Documents in which the same rules hold are seen alike, by the same sight. Undefined where no field has a rule. */
-function sightsBy(schema: Schema, { conditionOn, isUnseen, sight }: Seeing): View['sightOf'] {
+function visibilitiesBy(schema: Schema, { conditionOn, isUnseen, visibility }: Seeing): View['visibilityOf'] {
   const rules = new Set<Rule>()
   for (const field of allFields(schema.root.fields)) {
     const condition = conditionOn(field, 'find')
@@ -94,7 +94,7 @@ function sightsBy(schema: Schema, { conditionOn, isUnseen, sight }: Seeing): Vie
   }
   if (rules.size === 0) return undefined
   const tests = [...rules].map((rule) => ({ rule, test: testOf(rule) }))
-  const known = new Map<string, Sight>()
+  const known = new Map<string, Visibility>()
   return (document) => {
     const seen = { value: document }
     const met = tests.map(({ test }) => test(seen))
@@ -102,7 +102,11 @@ function sightsBy(schema: Schema, { conditionOn, isUnseen, sight }: Seeing): Vie
     const found = known.get(key)
     if (found) return found
     const unmet = new Set(tests.filter((_, i) => !met[i]).map(({ rule }) => rule))
-    const made = sightOn(schema, (field) => isUnseen(field, (rule) => unmet.has(rule)), sight.isHidden)
+    const made = visibilityOn(
+      schema,
+      (field) => isUnseen(field, (rule) => unmet.has(rule)),
+      visibility.isHidden,
+    )
     if (known.size >= MAX_SIGHTS) known.clear()
     known.set(key, made)
     return made
@@ -113,11 +117,11 @@ function sightsBy(schema: Schema, { conditionOn, isUnseen, sight }: Seeing): Vie
 const MAX_SIGHTS = 1_000
 
 /** What is hidden anyway is excluded by every projection, and need not be excluded again. */
-function sightOn(
+function visibilityOn(
   schema: Schema,
   isHidden: (field: Field) => boolean,
   isHiddenAnyway: (field: Field) => boolean = () => false,
-): Sight {
+): Visibility {
   const fields = [...allFields(schema.root.fields)]
   return {
     showsId: !isHidden(schema.root.fields.get('_id')!),

@@ -7,7 +7,7 @@ import type { Schema } from '../schema/schema.ts'
 import { auditEntries } from './audit.ts'
 import { compileDetector } from './detect-changes.ts'
 import type { Event, EventHook, Happening } from './event.ts'
-import { projectionOf } from './sighted-projection.ts'
+import { projectionOf } from './visible-projection.ts'
 import { compileInclusion } from './watch.ts'
 
 interface Making {

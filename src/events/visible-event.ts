@@ -29,9 +29,9 @@ export function visibleEvent(
 type IsHidden = (field: Field) => boolean
 
 /** What is hidden in one state is hidden in both: a value that comes into sight need not have changed. */
-function hiddenIn(states: readonly JsonObject[], { sight, sightOf }: View): IsHidden {
-  if (!sightOf) return sight.isHidden
-  const [first = sight, second = first] = states.map(sightOf)
+function hiddenIn(states: readonly JsonObject[], { visibility, visibilityOf }: View): IsHidden {
+  if (!visibilityOf) return visibility.isHidden
+  const [first = visibility, second = first] = states.map(visibilityOf)
   return first === second ? first.isHidden : eitherOf(first.isHidden)(second.isHidden)
 }
 

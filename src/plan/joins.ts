@@ -41,8 +41,8 @@ export function planJoins(
 }
 
 /** Where nothing of the documents has to be hidden, cut or filled in. */
-function isShownWhole({ schema, steps, sight, shownAs, projection }: AllowedJoin): boolean {
-  return steps.length === 1 && !sight.hidesSome && !shownAs && !projection && mayPassThrough(schema)
+function isShownWhole({ schema, steps, visibility, shownAs, projection }: AllowedJoin): boolean {
+  return steps.length === 1 && !visibility.hidesSome && !shownAs && !projection && mayPassThrough(schema)
 }
 
 export function plansAlong(joins: readonly PlannedJoin[]): readonly JoinPlan[] {

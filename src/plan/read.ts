@@ -1,6 +1,6 @@
 /** An authorized find → what the store does, and what remains to be done with the documents it gives. */
 import type { Authorized } from '../access/authorize.ts'
-import type { AllowedFind, Showing } from '../access/requests.ts'
+import type { AllowedFind, Rendering } from '../access/requests.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field } from '../schema/field.ts'
@@ -42,12 +42,18 @@ export function planFind(find: Authorized<AllowedFind>, goesAlong: GoesAlong): F
 }
 
 /** What remains to be done with stored documents: nothing, when all is asked for and all of it may be told. */
-export function remainingProjection({ asked, projection, schema, shownAs, joined }: Showing): Remaining {
+export function remainingProjection({
+  requested,
+  projection,
+  schema,
+  shownAs,
+  joined,
+}: Rendering): Remaining {
   const showsOthers = joined !== undefined && joined.joins.length > 0
   // A reference is not part of the stored text; what excludes one only matters where some are shown.
-  const own = asked.filter((item) => !(isOfReference(item, schema) && (item.include || !showsOthers)))
+  const own = requested.filter((item) => !(isOfReference(item, schema) && (item.include || !showsOthers)))
   const isWhole = asksForAll(own) && mayPassThrough(schema)
-  const isOpen = !shownAs && projection === asked && !showsOthers
+  const isOpen = !shownAs && projection === requested && !showsOthers
   return isWhole && isOpen ? { isWhole } : { projection, isWhole }
 }
 

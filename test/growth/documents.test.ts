@@ -1,5 +1,5 @@
 /** Documents as they are sent become documents as they are stored, and are compared with what was stored before. */
-import type { WriteSight } from '../../src/access/requests.ts'
+import type { WriteVisibility } from '../../src/access/requests.ts'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { carryMembers } from '../../src/schema/carry.ts'
@@ -79,7 +79,7 @@ testGrowth('prepareDocument', [
 const ONLY_ARRAYS = {
   mayInsert: ({ kind }: Field) => kind === 'array',
   insertRules: [],
-} as unknown as WriteSight
+} as unknown as WriteVisibility
 
 testGrowth('faultsOfNew', [
   [

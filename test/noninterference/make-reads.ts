@@ -12,7 +12,7 @@ import {
 import { type ObjectNode, type Simple, familyOf, withPredefined } from '../agreement/model.ts'
 import type { Pair } from './make-documents.ts'
 import { type Reach, makeAsked, makeReach, makeShown } from './reach.ts'
-import { ENTITY, type Version, type World, isSecret, secretsOf, sightOf } from './world.ts'
+import { ENTITY, type Version, type World, isSecret, secretsOf, visibilityOf } from './world.ts'
 
 /** What requests are drawn from. */
 export interface Subject {
@@ -25,7 +25,7 @@ export interface Subject {
 
 /** The fields a request may name: those in sight, all of them, or those out of sight. */
 export function viewOf(chance: Chance, { world, version }: Subject, percentInSight = 60): ObjectNode {
-  if (chance.happens(percentInSight)) return withPredefined(sightOf(world, version))
+  if (chance.happens(percentInSight)) return withPredefined(visibilityOf(world, version))
   return withPredefined(chance.happens(50) ? world.root : secretsOf(world))
 }
 

@@ -239,7 +239,7 @@ function makeRule(chance: Chance, { path, node }: Way, world: World): Rule | und
   if (node.kind === 'simple' && kind < 75) {
     const generator = makeGenerator(chance, node.type, {
       entity: world.entity,
-      isOutOfSight: !isOpen(world, path),
+      isInvisible: !isOpen(world, path),
     })
     return generator && { generator, ...(chance.happens(50) && { constraints: { required: true } }) }
   }
@@ -251,7 +251,7 @@ function makeRule(chance: Chance, { path, node }: Way, world: World): Rule | und
 function makeGenerator(
   chance: Chance,
   type: string,
-  { entity, isOutOfSight }: { readonly entity: string; readonly isOutOfSight: boolean },
+  { entity, isInvisible }: { readonly entity: string; readonly isInvisible: boolean },
 ): JsonObject | undefined {
   const overwrite = chance.happens(40)
   switch (type) {
@@ -259,7 +259,7 @@ function makeGenerator(
     case 'biginteger':
     case 'double':
       // how many values were drawn shows in the next one, as the documentation argues
-      if (overwrite && isOutOfSight) return undefined
+      if (overwrite && isInvisible) return undefined
       return { type: 'IntSequence', overwrite, configuration: { name: `${entity}${chance.int(2)}` } }
     case 'date':
       return { type: 'CurrentTime', overwrite }

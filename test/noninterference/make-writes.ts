@@ -10,7 +10,7 @@ import { type Way, pathsOf } from './make-world.ts'
 import { makeReach, makeShown } from './reach.ts'
 import { versionMark } from './request.ts'
 import { textOf } from '../support/service.ts'
-import { isSecret, mayRead, sightOf } from './world.ts'
+import { isSecret, mayRead, visibilityOf } from './world.ts'
 
 export function makeInsert(chance: Chance, subject: Subject): JsonObject {
   const data = Array.from({ length: 1 + chance.int(3) }, () =>
@@ -117,7 +117,7 @@ function makeChanges(chance: Chance, subject: Subject): Json {
 /** What takes a container apart and puts it together again: all the same to those who do not see all of it. */
 function makeAround(chance: Chance, subject: Subject): readonly Json[] | undefined {
   const { world, version } = subject
-  const inSight = sightOf(world, version)
+  const inSight = visibilityOf(world, version)
   const ways = [...pathsOf(inSight, '')].filter(
     ({ path, node }) => node.kind !== 'simple' && !path.includes('*') && !path.startsWith('_id'),
   )

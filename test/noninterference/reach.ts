@@ -5,7 +5,7 @@ import { makeProjection, makeQuery } from '../agreement/make-requests.ts'
 import type { ObjectNode } from '../agreement/model.ts'
 import { type Entities, type Followed, unfolded } from '../agreement/references-model.ts'
 import type { Subject } from './make-reads.ts'
-import { type World, mayRead, pathOfReference, secretsOf, sightOf } from './world.ts'
+import { type World, mayRead, pathOfReference, secretsOf, visibilityOf } from './world.ts'
 
 export interface Reach {
   /** With the documents of references, and the numbers of them. */
@@ -31,7 +31,7 @@ export function makeReach(chance: Chance, subject: Subject, percentInSight = 75)
 function inSight(world: World, subject: Subject) {
   const version = world === subject.world ? subject.version : world.versions.at(-1)!
   const references = world.references.filter((each) => mayRead(version, pathOfReference(each), world))
-  return { name: world.entity, root: sightOf(world, version), references }
+  return { name: world.entity, root: visibilityOf(world, version), references }
 }
 
 function anywhere(chance: Chance, world: World) {

@@ -13,7 +13,7 @@ import {
 } from '../agreement/make-requests.ts'
 import { type Node, type ObjectNode, withPredefined } from '../agreement/model.ts'
 import type { Reference } from '../agreement/references-model.ts'
-import { type World, pathOfReference, sightOf } from './world.ts'
+import { type World, pathOfReference, visibilityOf } from './world.ts'
 
 /** Each world leads to others, or to itself; what is named is mostly what the caller may read. */
 export function makeReferences(
@@ -42,7 +42,7 @@ export function isReferenceName(name: string): boolean {
 
 function drawnFrom(chance: Chance, world: World, percentInSight = 75): ObjectNode {
   const isInSight = chance.happens(percentInSight)
-  return withPredefined(isInSight ? sightOf(world, world.versions.at(-1)!) : world.root)
+  return withPredefined(isInSight ? visibilityOf(world, world.versions.at(-1)!) : world.root)
 }
 
 interface Holder {

@@ -146,7 +146,7 @@ function prunedNode(node: Node, isKept: (path: string) => boolean, path: string)
 }
 
 /** What a version shows to the caller; everything where it shows nothing, since requests have to name something. */
-export function sightOf(world: World, version: Version): ObjectNode {
+export function visibilityOf(world: World, version: Version): ObjectNode {
   return sightsOf(world)(version)
 }
 

@@ -156,7 +156,7 @@ function projectBy(
 ): Json | undefined {
   if (opinion === 'exclude') return undefined
   if (!(isArray(value) || isObject(value))) return opinion === 'include' ? value : undefined
-  const isEmpty = isArray(value) ? value.length === 0 : !hasMembersInSight(value, fieldsOf(field))
+  const isEmpty = isArray(value) ? value.length === 0 : !hasVisibleMembers(value, fieldsOf(field))
   // A reference without documents is not shown.
   if (isEmpty && field !== 'free' && isShown(field)) return undefined
   if (isEmpty) return opinion === 'include' ? emptied(value, walk) : undefined
@@ -178,7 +178,7 @@ function emptied(value: JsonObject | readonly Json[], { tracing }: Walk): Json {
 }
 
 /** An object that holds only members of other versions looks like one that holds nothing. */
-function hasMembersInSight(source: JsonObject, fields: Fields | 'free'): boolean {
+function hasVisibleMembers(source: JsonObject, fields: Fields | 'free'): boolean {
   return Object.keys(source).some((name) => definitionOf(name, source[name]!, fields) !== undefined)
 }
 

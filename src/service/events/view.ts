@@ -50,7 +50,7 @@ const TEXT_CHARACTERS = 16 * 1024 * 1024
 export function createEventTexts(deps: Seeing): EventTexts {
   const texts = new SizedCache<string, JsonText>(TEXT_CHARACTERS)
   const keyOf = ({ seq }: EventHead, view: View): string | undefined => {
-    const { mark } = sharedSight(view)
+    const { mark } = sharedVisibility(view)
     return mark && `${seq}/${mark}`
   }
   const viewBy = (head: EventHead, caller: Caller): View | undefined =>
@@ -119,9 +119,9 @@ function numberedEvent(
 }
 
 /** What is hidden from a caller, as a mark that all have who see alike; none where that differs from document to document. */
-const sharedSight = memoized((view: View): { readonly mark: string | undefined } => {
-  if (view.sightOf || view.rulesFor('find').length > 0) return { mark: undefined }
-  const hidden = [...allFields(view.schema.root.fields)].filter(view.sight.isHidden)
+const sharedVisibility = memoized((view: View): { readonly mark: string | undefined } => {
+  if (view.visibilityOf || view.rulesFor('find').length > 0) return { mark: undefined }
+  const hidden = [...allFields(view.schema.root.fields)].filter(view.visibility.isHidden)
   return { mark: marksOf(view.schema)(hidden.map(({ path }) => path).join('\n')) }
 })
 

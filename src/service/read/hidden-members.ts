@@ -1,5 +1,5 @@
 /** How documents of a schema are stripped of what a caller may not see: worked out once for both. */
-import type { Sight } from '../../access/requests.ts'
+import type { Visibility } from '../../access/requests.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { compileStrip } from '../../lang/evaluate/strip.ts'
@@ -8,7 +8,8 @@ import type { Schema } from '../../schema/schema.ts'
 
 export const stripOf = memoized((schema: Schema) =>
   memoized(
-    ({ isHidden }: Sight) => compileStrip(schema.root.fields, isHidden) ?? ((value: JsonObject) => value),
+    ({ isHidden }: Visibility) =>
+      compileStrip(schema.root.fields, isHidden) ?? ((value: JsonObject) => value),
   ),
 )
 
@@ -17,7 +18,7 @@ export const stripOf = memoized((schema: Schema) =>
  * document that it joins, and must not be taken for one.
  */
 export const stripForJoins = memoized((schema: Schema) =>
-  memoized(({ isHidden }: Sight) => {
+  memoized(({ isHidden }: Visibility) => {
     const isGone = (field: Field): boolean => field.kind === 'reference' || isHidden(field)
     return compileStrip(schema.root.fields, isGone) ?? ((value: JsonObject) => value)
   }),

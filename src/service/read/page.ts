@@ -1,5 +1,5 @@
 /** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
-import type { Showing, Sight } from '../../access/requests.ts'
+import type { Rendering, Visibility } from '../../access/requests.ts'
 import { memberCutter } from '../../base/json/cut-members.ts'
 import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
 import { memoized, once } from '../../base/memo.ts'
@@ -39,10 +39,10 @@ export interface Shown {
 }
 
 /** Without a remaining projection the documents are shown as they are stored. */
-export function createPage(showing: Showing, remaining: Remaining, { work, secret }: PageBounds): Page {
-  const { show, versionOf } = showing.shownAs
-    ? oneByOne({ ...showing, shownAs: showing.shownAs }, remaining, secret)
-    : allAlike(showing, remaining, secret)
+export function createPage(rendering: Rendering, remaining: Remaining, { work, secret }: PageBounds): Page {
+  const { show, versionOf } = rendering.shownAs
+    ? oneByOne({ ...rendering, shownAs: rendering.shownAs }, remaining, secret)
+    : allAlike(rendering, remaining, secret)
   const metadataOf = (document: StoredDocument): JsonText =>
     `{"documentVersion":${quoted(versionOf(document))}}`
   const processed: JsonText[] = []
@@ -79,17 +79,17 @@ interface Look {
 }
 
 /** The same is hidden in every document. */
-function allAlike(showing: Showing, remaining: Remaining, secret: string): Look {
-  const { schema } = showing
+function allAlike(rendering: Rendering, remaining: Remaining, secret: string): Look {
+  const { schema } = rendering
   const { isWhole } = remaining
-  const naming = { entity: schema.entity, showsId: showing.sight.showsId, secret }
+  const naming = { entity: schema.entity, showsId: rendering.visibility.showsId, secret }
   const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
-  const shower = once(() => showerFor(showing, remaining, { sight: showing.sight, secret }))
+  const renderer = once(() => rendererFor(rendering, remaining, { visibility: rendering.visibility, secret }))
   const project: Page['show'] = (document, slots) =>
-    shower()(parsed(document), { document, slots, versionOf })
-  if (showing.projection.length === 0) return { show: () => '{}', versionOf }
+    renderer()(parsed(document), { document, slots, versionOf })
+  if (rendering.projection.length === 0) return { show: () => '{}', versionOf }
   const isKnown = knowing(schema)
-  const cut = isWhole ? cutterOf(schema)(showing.sight) : undefined
+  const cut = isWhole ? cutterOf(schema)(rendering.visibility) : undefined
   if (remaining.joins) {
     const splice = isWhole ? compileSplice(remaining.joins) : undefined
     const show: Page['show'] = (document, slots) => {
@@ -98,7 +98,7 @@ function allAlike(showing: Showing, remaining: Remaining, secret: string): Look 
         : undefined
       return spliced ?? project(document, slots)
     }
-    return { show: splice && (cut || !showing.sight.hidesSome) ? show : project, versionOf }
+    return { show: splice && (cut || !rendering.visibility.hidesSome) ? show : project, versionOf }
   }
   if (cut)
     return { show: (document) => (isKnown(document) ? cut(document.text) : project(document)), versionOf }
@@ -108,33 +108,36 @@ function allAlike(showing: Showing, remaining: Remaining, secret: string): Look 
 
 /** Each document is looked at as it is stored, to know what of it may be seen. */
 function oneByOne(
-  showing: Showing & Required<Pick<Showing, 'shownAs'>>,
+  rendering: Rendering & Required<Pick<Rendering, 'shownAs'>>,
   remaining: Remaining,
   secret: string,
 ): Look {
-  const { projection } = showing
-  const showerOf = memoized((sight: Sight) =>
-    showerFor({ ...showing, projection: [...projection, ...sight.exclusions] }, remaining, { sight, secret }),
+  const { projection } = rendering
+  const rendererOf = memoized((visibility: Visibility) =>
+    rendererFor({ ...rendering, projection: [...projection, ...visibility.exclusions] }, remaining, {
+      visibility,
+      secret,
+    }),
   )
   let last:
-    | { readonly document: StoredDocument; readonly value: JsonObject; readonly sight: Sight }
+    | { readonly document: StoredDocument; readonly value: JsonObject; readonly visibility: Visibility }
     | undefined
   const lookAt = (document: StoredDocument) => {
     if (last?.document === document) return last
     const value = parsed(document)
-    last = { document, value, sight: showing.shownAs(value) }
+    last = { document, value, visibility: rendering.shownAs(value) }
     return last
   }
   const versionOf = (document: StoredDocument): string =>
     documentVersion(document, {
-      entity: showing.schema.entity,
-      showsId: lookAt(document).sight.showsId,
+      entity: rendering.schema.entity,
+      showsId: lookAt(document).visibility.showsId,
       secret,
     })
   const show: Page['show'] = (document, slots) => {
     if (projection.length === 0) return '{}'
-    const { value, sight } = lookAt(document)
-    return showerOf(sight)(value, { document, slots, versionOf })
+    const { value, visibility } = lookAt(document)
+    return rendererOf(visibility)(value, { document, slots, versionOf })
   }
   return { show, versionOf }
 }
@@ -149,7 +152,7 @@ const STEPS_PER_DOCUMENT = 20
 const CHARACTERS_COPIED_PER_STEP = 64
 const CHARACTERS_PARSED_PER_STEP = 2
 
-type Shower = (value: JsonObject, of: Seeing) => JsonText
+type Renderer = (value: JsonObject, of: Seeing) => JsonText
 
 interface Seeing {
   readonly document: StoredDocument
@@ -158,12 +161,12 @@ interface Seeing {
 }
 
 /** What is hidden is gone before anything else is looked at; that it is excluded, too, makes sure of it. */
-function showerFor(
-  { schema, projection, joined }: Showing,
+function rendererFor(
+  { schema, projection, joined }: Rendering,
   { isWhole, joins }: Remaining,
-  { sight, secret }: { readonly sight: Sight; readonly secret: string },
-): Shower {
-  const strip = (joins ? stripForJoins : stripOf)(schema)(sight)
+  { visibility, secret }: { readonly visibility: Visibility; readonly secret: string },
+): Renderer {
+  const strip = (joins ? stripForJoins : stripOf)(schema)(visibility)
   const isKnown = knowing(schema)
   const project = once(() => compileProjection(projection, joined?.root ?? schema.root))
   const fillIn = joins && compileFillIn(joins, secret)
@@ -177,7 +180,7 @@ function showerFor(
 
 /** Whole members are cut out of the text; undefined when nothing is hidden, or something deeper down. */
 const cutterOf = memoized((schema: Schema) =>
-  memoized(({ isHidden }: Sight) => {
+  memoized(({ isHidden }: Visibility) => {
     const names = hiddenMembers(schema.root.fields, isHidden)
     return names && names.length > 0 ? memberCutter(names) : undefined
   }),

@@ -1,6 +1,6 @@
 /** What a new document holds, or is, though its sender may not insert that; and which paths a refusal names. */
 import { holds } from '../../access/conditions.ts'
-import type { WriteSight } from '../../access/requests.ts'
+import type { WriteVisibility } from '../../access/requests.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Prepared } from '../../schema/document.ts'
@@ -10,7 +10,7 @@ import type { Field } from '../../schema/field.ts'
 /** All that is wrong with a new document: its faults, and what its sender may not insert. */
 export function faultsOfNew(
   prepared: Prepared,
-  { mayInsert, insertRules }: WriteSight,
+  { mayInsert, insertRules }: WriteVisibility,
   budget: FaultBudget,
 ): readonly ServiceError[] {
   const { document, faults: reported } = prepared
@@ -31,7 +31,10 @@ export function faultsOfNew(
 }
 
 /** A denied container stands for everything below it, which comes directly after it. */
-function* deniedIn({ given, document }: Prepared, mayInsert: WriteSight['mayInsert']): Generator<string> {
+function* deniedIn(
+  { given, document }: Prepared,
+  mayInsert: WriteVisibility['mayInsert'],
+): Generator<string> {
   const isDenied = decidedOnce(document, mayInsert)
   let above = '.'
   for (const [path, field] of given) {

@@ -1,6 +1,6 @@
 /** A new state for a document that is stored: what update and save share once they know what it should become. */
 import { holds } from '../../access/conditions.ts'
-import type { Sight, WriteSight } from '../../access/requests.ts'
+import type { Visibility, WriteVisibility } from '../../access/requests.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, parseTrusted, sameJson } from '../../base/json/json.ts'
 import type { Change, StoredDocument } from '../../plan/plan.ts'
@@ -17,7 +17,7 @@ interface Revision {
   readonly before: JsonObject
   readonly after: JsonObject
   /** What the caller saw of the document before. */
-  readonly sight: Sight
+  readonly visibility: Visibility
   /** Named though out of sight: judged by that, never by whether their value differs. */
   readonly hiddenNamed: ReadonlyMap<string, Field>
 }
@@ -25,14 +25,14 @@ interface Revision {
 /** Which state of a document the caller means, by the versions that they may know of it. */
 export function freshnessFor(
   listed: readonly string[] | undefined,
-  { schema, sight, sightOf }: WriteSight,
+  { schema, visibility, visibilityOf }: WriteVisibility,
   secret: string,
 ): Freshness {
   const freshness = (showsId: boolean): Freshness =>
     freshnessBy(listed, { entity: schema.entity, showsId, secret })
-  if (!listed || !sightOf) return freshness(sight.showsId)
+  if (!listed || !visibilityOf) return freshness(visibility.showsId)
   const [named, marked] = [true, false].map(freshness)
-  return (stored) => (sightOf(documentIn(stored)).showsId ? named! : marked!)(stored)
+  return (stored) => (visibilityOf(documentIn(stored)).showsId ? named! : marked!)(stored)
 }
 
 export function documentIn({ text }: StoredDocument): JsonObject {
@@ -42,7 +42,7 @@ export function documentIn({ text }: StoredDocument): JsonObject {
 /** Whether a field out of sight was named that the caller may not change: settled before its value plays any part. */
 export function hiddenDenial(
   { hiddenNamed, before }: Pick<Revision, 'hiddenNamed' | 'before'>,
-  { mayUpdate }: WriteSight,
+  { mayUpdate }: WriteVisibility,
 ): ServiceError | undefined {
   if (hiddenNamed.size === 0) return undefined
   const isDenied = decidedOnce(before, mayUpdate)
@@ -50,7 +50,7 @@ export function hiddenDenial(
   return denied.length > 0 ? denial(denied) : undefined
 }
 
-export function revise(revision: Revision, allowed: WriteSight, sources: Sources): Change {
+export function revise(revision: Revision, allowed: WriteVisibility, sources: Sources): Change {
   const { schema, before, after, hiddenNamed } = revision
   const touched = touchedFields(revision)
   const denials = deniedAmong(touched, before, allowed)
@@ -65,10 +65,10 @@ export function revise(revision: Revision, allowed: WriteSight, sources: Sources
 }
 
 /** Whether something changed is judged by what the caller sees of it, or else the count would tell of the rest. */
-function looksAlike(document: JsonObject, { schema, before, sight }: Revision): boolean {
+function looksAlike(document: JsonObject, { schema, before, visibility }: Revision): boolean {
   if (sameJson(before, document)) return true
-  if (!sight.hidesSome && schema.coversCollection) return false
-  const seen = (state: JsonObject): Json => knownPart(state, schema.root, sight.isHidden)
+  if (!visibility.hidesSome && schema.coversCollection) return false
+  const seen = (state: JsonObject): Json => knownPart(state, schema.root, visibility.isHidden)
   return sameJson(seen(before), seen(document))
 }
 
@@ -76,7 +76,7 @@ function looksAlike(document: JsonObject, { schema, before, sight }: Revision): 
 function brokenRules(
   document: JsonObject,
   touched: readonly Touched[],
-  allowed: WriteSight,
+  allowed: WriteVisibility,
 ): readonly ServiceError[] {
   const denials = deniedAmong(touched, document, allowed)
   const faults = denials.length > 0 ? [denial(denials)] : []
@@ -86,8 +86,8 @@ function brokenRules(
 
 type Touched = readonly [path: string, field: Field]
 
-function touchedFields({ schema, before, after, sight, hiddenNamed }: Revision): readonly Touched[] {
-  const { isHidden } = sight
+function touchedFields({ schema, before, after, visibility, hiddenNamed }: Revision): readonly Touched[] {
+  const { isHidden } = visibility
   const changed = changedFields(before, after, { fields: schema.root.fields, isHidden })
   return [...[...changed].filter(([, field]) => !isHidden(field)), ...hiddenNamed]
 }
@@ -95,7 +95,7 @@ function touchedFields({ schema, before, after, sight, hiddenNamed }: Revision):
 function deniedAmong(
   touched: readonly Touched[],
   document: JsonObject,
-  { mayUpdate }: WriteSight,
+  { mayUpdate }: WriteVisibility,
 ): readonly string[] {
   const isDenied = decidedOnce(document, mayUpdate)
   return touched.filter(([, field]) => isDenied(field)).map(([path]) => path)

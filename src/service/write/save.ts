@@ -62,8 +62,8 @@ interface Saving {
 const STEPS_PER_DOCUMENT = 50
 
 function itemFor(sent: Json, saving: Saving): SaveItem {
-  const { schema, sight } = saving.allowed
-  if (schema.identity.some(sight.isHidden)) return { change: refuseBlindly }
+  const { schema, visibility } = saving.allowed
+  if (schema.identity.some(visibility.isHidden)) return { change: refuseBlindly }
   const query = identityQuery(sent, saving.allowed)
   return {
     ...(query && { query }),
@@ -116,8 +116,8 @@ function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
   const { document, faults, given } = castDocument(schema, sent, budget)
   if (faults.length > 0) return { kind: 'refuse', faults }
   const before = documentIn(stored)
-  const sight = allowed.sightOf?.(before) ?? allowed.sight
-  const { isHidden } = sight
+  const visibility = allowed.visibilityOf?.(before) ?? allowed.visibility
+  const { isHidden } = visibility
   // `_id` is the stored one, also when the document was found by another identity.
   const named = { ...document, _id: before['_id']! }
   // Left out, a value that the service makes would be made anew, which is a change that not everybody may make.
@@ -125,7 +125,11 @@ function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
     isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
   const after = carryMembers(before, named, schema.root.fields, isCarried)
   const hiddenNamed = hiddenAmong(given, isHidden)
-  return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw, budget))
+  return revise(
+    { schema, before, after, visibility, hiddenNamed },
+    allowed,
+    drawingSources(deps, draw, budget),
+  )
 }
 
 function hiddenAmong(given: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {

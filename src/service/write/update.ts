@@ -1,6 +1,6 @@
 /** Update: every document that matches, in its newest state, is changed by the expression, checked and written. */
 import { type Authorized, authorizeUpdate } from '../../access/authorize.ts'
-import type { AllowedChange, Sight } from '../../access/requests.ts'
+import type { AllowedChange, Visibility } from '../../access/requests.ts'
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isNumber, parseTrusted } from '../../base/json/json.ts'
@@ -54,7 +54,7 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
     matchCount = 0
     return (outcome) => {
       matchCount++
-      tally!.add(outcome, sighted(outcome, page, { request, allowed }))
+      tally!.add(outcome, visible(outcome, page, { request, allowed }))
     }
   }
   const isCommitted = await deps
@@ -72,10 +72,10 @@ function changeBy(
   const { schema, update, targets } = allowed
   const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
   const budget = faultBudget(deps.limits)
-  const readied = memoized((sight: Sight) => ({
-    apply: compileUpdate(update, sight.isHidden),
+  const readied = memoized((visibility: Visibility) => ({
+    apply: compileUpdate(update, visibility.isHidden),
     hiddenNamed: new Map(
-      targets.filter(({ field }) => sight.isHidden(field)).map(({ field }) => [field.path, field]),
+      targets.filter(({ field }) => visibility.isHidden(field)).map(({ field }) => [field.path, field]),
     ),
   }))
   return (stored, draw) => {
@@ -84,8 +84,8 @@ function changeBy(
     if (state !== 'current') return { kind: 'refuse', faults: [state] }
     spend(stored.text.length * STEPS_PER_CHARACTER)
     const before = documentIn(stored)
-    const sight = allowed.sightOf?.(before) ?? allowed.sight
-    const { apply, hiddenNamed } = readied(sight)
+    const visibility = allowed.visibilityOf?.(before) ?? allowed.visibility
+    const { apply, hiddenNamed } = readied(visibility)
     const denied = hiddenDenial({ hiddenNamed, before }, allowed)
     if (denied) return { kind: 'refuse', faults: [denied] }
     const after = documentIn(stored)
@@ -96,7 +96,11 @@ function changeBy(
       if (error instanceof ServiceError) return { kind: 'refuse', faults: [error] }
       throw error
     }
-    return revise({ schema, before, after, sight, hiddenNamed }, allowed, drawingSources(deps, draw, budget))
+    return revise(
+      { schema, before, after, visibility, hiddenNamed },
+      allowed,
+      drawingSources(deps, draw, budget),
+    )
   }
 }
 
@@ -115,7 +119,7 @@ function depthOf(value: Json): number {
 }
 
 /** A document that failed, as the caller may see it: projected as asked, or by its `_id`. */
-function sighted(
+function visible(
   outcome: Outcome,
   page: Page,
   { request, allowed }: { readonly request: UpdateRequest; readonly allowed: AllowedChange },
@@ -124,5 +128,5 @@ function sighted(
   if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return {}
   if (request.projection.length > 0) return parseTrusted(page.show(document))
   const value = documentIn(document)
-  return (allowed.shownAs?.(value) ?? allowed.sight).showsId ? { _id: value['_id']! } : {}
+  return (allowed.shownAs?.(value) ?? allowed.visibility).showsId ? { _id: value['_id']! } : {}
 }

@@ -29,8 +29,8 @@ export interface FilledFrom {
 }
 
 export function compileFillIn(joins: readonly PlannedJoin[], secret: string): FillIn {
-  const showers = joins.map((join) => {
-    const show = compileShow(join, secret)
+  const renderers = joins.map((join) => {
+    const show = compileRender(join, secret)
     // What was read apart stands in many places, and looks the same in all of them.
     return join.isAlong ? show : memoized(show)
   })
@@ -41,7 +41,7 @@ export function compileFillIn(joins: readonly PlannedJoin[], secret: string): Fi
       for (const holder of objectsAt(document, plan.steps)) {
         const joined = holders.get(whole?.origins.get(holder) ?? holder) ?? []
         // Elements may be matched by what is joined, and none is not the same as a missing one.
-        holder[name] = joined.map(showers[i]!)
+        holder[name] = joined.map(renderers[i]!)
       }
     })
   }
@@ -75,22 +75,22 @@ function* objectsAt(value: Json | undefined, [step, ...rest]: Path): Generator<R
   } else yield* objectsAt(member(value, String(step)), rest)
 }
 
-function compileShow({ allowed, joins }: PlannedJoin, secret: string): Show {
+function compileRender({ allowed, joins }: PlannedJoin, secret: string): Show {
   const { schema } = allowed
   const fillIn = compileFillIn(joins, secret)
   const project = allowed.projection && compileProjection(allowed.projection, schema.root)
   const virtuals = virtualsOf(schema)
   const strip = stripForJoins(schema)
   return ({ value, version, slots }) => {
-    const sight = sightOf(allowed, value)
+    const visibility = visibilityOf(allowed, value)
     const told = (): string =>
       documentVersion(
         { id: idText(value), version, text: '' },
-        { entity: schema.entity, showsId: sight.showsId, secret },
+        { entity: schema.entity, showsId: visibility.showsId, secret },
       )
-    const visible = { ...strip(sight)(value) } as Record<string, Json>
+    const visible = { ...strip(visibility)(value) } as Record<string, Json>
     for (const field of virtuals) {
-      if (!sight.isHidden(field)) visible[field.name] = virtualValue(field, told())
+      if (!visibility.isHidden(field)) visible[field.name] = virtualValue(field, told())
     }
     if (!project) {
       fillIn(visible, { slots })
@@ -113,8 +113,8 @@ function filledIn(
   return new Set(holders.filter(([, joined]) => joined.length > 0).map(([holder]) => holder))
 }
 
-function sightOf({ sight, shownAs }: AllowedJoin, value: JsonObject): AllowedJoin['sight'] {
-  return shownAs?.(value) ?? sight
+function visibilityOf({ visibility, shownAs }: AllowedJoin, value: JsonObject): AllowedJoin['visibility'] {
+  return shownAs?.(value) ?? visibility
 }
 
 const virtualsOf = memoized((schema: Schema) =>

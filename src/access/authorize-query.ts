@@ -11,39 +11,39 @@ import { requireEntity } from './require-entity.ts'
 import { type View, viewOf } from './view.ts'
 
 /** The documents of one entity that a query looks at, with the rules that its questions about them call for. */
-export interface Asked {
+export interface QueryAccess {
   readonly view: View
   readonly rules: Set<Rule>
   /** Those of other entities, to which references led from here. */
   readonly rulesElsewhere: Set<Rule>
 }
 
-export function askedOf(view: View): Asked {
+export function queryAccessOf(view: View): QueryAccess {
   return { view, rules: new Set(), rulesElsewhere: new Set() }
 }
 
 /** The query with every referenced entity held to its own rules; `scopes` tells whose documents are seen, innermost first. */
 export function allowedQuery(
   query: Query<FieldRef>,
-  scopes: readonly Asked[],
+  scopes: readonly QueryAccess[],
   caller: Caller,
 ): Query<FieldRef> {
   switch (query.kind) {
     case 'compare':
     case 'in':
     case 'regex':
-      askAbout(query.field, scopes[query.field.up]!)
+      requireReadable(query.field, scopes[query.field.up]!)
       return query
     case 'compareFields':
     case 'inField':
-      askAbout(query.field, scopes[query.field.up]!)
-      askAbout(query.rfield, scopes[query.rfield.up]!)
+      requireReadable(query.field, scopes[query.field.up]!)
+      requireReadable(query.rfield, scopes[query.rfield.up]!)
       return query
     case 'contains':
-      askAbout(query.array, scopes[query.array.up]!)
+      requireReadable(query.array, scopes[query.array.up]!)
       return query
     case 'elemMatch': {
-      askAbout(query.array, scopes[query.array.up]!)
+      requireReadable(query.array, scopes[query.array.up]!)
       const around = scopes.slice(query.array.up)
       const inside = [...elementScopes(query.array.steps, around[0]!), around[0]!, ...around]
       return { ...query, query: allowedQuery(query.query, inside, caller) }
@@ -62,16 +62,16 @@ export function allowedQuery(
 
 function allowedRelated(
   related: Related<FieldRef>,
-  scopes: readonly Asked[],
+  scopes: readonly QueryAccess[],
   caller: Caller,
 ): Query<FieldRef> {
   const { reference } = related
   const holder = scopes[reference.up]!
-  askAbout(reference, holder)
+  requireReadable(reference, holder)
   if (!isJoined(reference.field)) throw new Error('a reference that was not followed')
   const view = viewOf(reference.field.join.schema)(caller)
   requireEntity(view, ['find'], 'find')
-  const own = askedOf(view)
+  const own = queryAccessOf(view)
   const inside = [own, ...elementScopes(reference.steps, holder), ...scopes]
   const join = allowedQuery(related.join, inside, caller)
   const query = allowedQuery(related.query, inside, caller)
@@ -81,12 +81,15 @@ function allowedRelated(
 }
 
 /** Every `*` on the way opens a scope of its own in the same document. */
-export function elementScopes(steps: Path, holder: Asked): readonly Asked[] {
+export function elementScopes(steps: Path, holder: QueryAccess): readonly QueryAccess[] {
   return steps.filter((step) => step === '*').map(() => holder)
 }
 
 /** Asking about a field narrows the question to the documents in which it may be read; where that is none, it is refused. */
-export function askAbout({ field, path }: Pick<FieldRef, 'field' | 'path'>, { view, rules }: Asked): void {
+export function requireReadable(
+  { field, path }: Pick<FieldRef, 'field' | 'path'>,
+  { view, rules }: QueryAccess,
+): void {
   const condition = view.conditionOn(field, 'find')
   if (condition === 'never') {
     throw new ServiceError('crud:NoAccess', `you may not read "${path}"`, { context: path })
@@ -98,9 +101,13 @@ export function askAbout({ field, path }: Pick<FieldRef, 'field' | 'path'>, { vi
  * Naming a hidden field in a pattern is no question; matching or sorting elements by one is. Documents that references
  * show are without what is hidden in them before that, so that there only what is hidden in all of them is refused.
  */
-export function askInProjection(projection: Projection<FieldRef>, asked: Asked, caller: Caller): void {
+export function requireReadableProjection(
+  projection: Projection<FieldRef>,
+  queryAccess: QueryAccess,
+  caller: Caller,
+): void {
   for (const field of projectedAbout(projection)) {
-    askAbout(field, field.of ? askedOf(viewOf(field.of)(caller)) : asked)
+    requireReadable(field, field.of ? queryAccessOf(viewOf(field.of)(caller)) : queryAccess)
   }
 }
 

@@ -20,7 +20,7 @@ export function projectionOf(
   if (written === undefined || (isArray(written) && written.length === 0)) return undefined
   try {
     const projection = resolveProjection(parseProjection(written, ''), rootScope(schema))
-    return projection.map((item) => sighted(item, isHidden))
+    return projection.map((item) => visible(item, isHidden))
   } catch (error) {
     if (error instanceof ServiceError) return []
     throw error
@@ -28,13 +28,13 @@ export function projectionOf(
 }
 
 /** Elements chosen by something hidden would tell of it, so whoever does not see that sees none of them. */
-function sighted(item: ProjectionItem<FieldRef>, isHidden: IsHidden): ProjectionItem<FieldRef> {
+function visible(item: ProjectionItem<FieldRef>, isHidden: IsHidden): ProjectionItem<FieldRef> {
   if (item.kind === 'field') return item
   const { pattern } = item
-  if (asks(item).some((ref) => isOutOfSight(ref, isHidden))) {
+  if (asks(item).some((ref) => isInvisible(ref, isHidden))) {
     return { kind: 'field', pattern, include: false, recursive: true }
   }
-  return { ...item, projection: item.projection.map((each) => sighted(each, isHidden)) }
+  return { ...item, projection: item.projection.map((each) => visible(each, isHidden)) }
 }
 
 function asks(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field' }>): readonly FieldRef[] {
@@ -42,6 +42,6 @@ function asks(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field' }>): reado
   return [...matched, ...item.sort.map(({ field }) => field)]
 }
 
-function isOutOfSight({ field }: FieldRef, isHidden: IsHidden): boolean {
+function isInvisible({ field }: FieldRef, isHidden: IsHidden): boolean {
   return isHidden(field) || (field.kind === 'array' && isHidden(field.element))
 }
