@@ -132,7 +132,7 @@ async function follow(listener: Listener, exchange: Exchange, reply: EventsReply
 function outletTo({ shares, limits }: Listener, { response, account }: Exchange): Outlet {
   return {
     response,
-    patienceMs: limits.stallTimeMs,
+    stallMs: limits.stallTimeMs,
     unsent: { share: shares.unsent, caller: account },
   }
 }

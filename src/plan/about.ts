@@ -4,7 +4,7 @@ import type { ReadPlan } from './plan.ts'
 type Sought = Pick<ReadPlan, 'query' | 'joins' | 'asOf'>
 
 /** The `_id` a plan asks for, when that is all it asks and the id is a text. */
-export function soughtId({ query, joins = [], asOf }: Sought): string | undefined {
+export function requestedId({ query, joins = [], asOf }: Sought): string | undefined {
   if (asOf !== undefined || joins.length > 0) return undefined
   if (query?.kind !== 'compare' || query.op !== '$eq' || query.field.field.path !== '_id') return undefined
   return typeof query.value === 'string' ? query.value : undefined

@@ -8,35 +8,35 @@ import { mayPassThrough } from './pass-through.ts'
 export interface PlannedJoin {
   readonly allowed: AllowedJoin
   /** Whether one statement reads these documents with the ones that hold the reference. */
-  readonly isAlong: boolean
+  readonly inStatement: boolean
   readonly plan: JoinPlan
   /** All joins of these documents, along or apart. */
   readonly joins: readonly PlannedJoin[]
 }
 
 /** Whether documents can be read together with those of a collection. */
-export type GoesAlong = (join: AllowedJoin, holder: Collection) => boolean
+export type IsInStatement = (join: AllowedJoin, holder: Collection) => boolean
 
 export function planJoins(
   joins: readonly AllowedJoin[],
   holder: Collection,
-  goesAlong: GoesAlong,
+  isInStatement: IsInStatement,
 ): readonly PlannedJoin[] {
   return joins.map((allowed) => {
     const { schema, steps, query, sort } = allowed
     const { collection } = schema
-    const inside = planJoins(allowed.joins, collection, goesAlong)
-    const isAlong = goesAlong(allowed, holder)
+    const inside = planJoins(allowed.joins, collection, isInStatement)
+    const inStatement = isInStatement(allowed, holder)
     const plan = {
       steps,
       collection,
       idType: idTypeOf(schema),
       query,
       sort,
-      joins: plansAlong(inside),
-      isShownWhole: isAlong && inside.length === 0 && isShownWhole(allowed),
+      joins: planInStatement(inside),
+      isShownWhole: inStatement && inside.length === 0 && isShownWhole(allowed),
     }
-    return { allowed, isAlong, plan, joins: inside }
+    return { allowed, inStatement, plan, joins: inside }
   })
 }
 
@@ -45,6 +45,6 @@ function isShownWhole({ schema, steps, visibility, shownAs, projection }: Allowe
   return steps.length === 1 && !visibility.hidesSome && !shownAs && !projection && mayPassThrough(schema)
 }
 
-export function plansAlong(joins: readonly PlannedJoin[]): readonly JoinPlan[] {
-  return joins.filter(({ isAlong }) => isAlong).map(({ plan }) => plan)
+export function planInStatement(joins: readonly PlannedJoin[]): readonly JoinPlan[] {
+  return joins.filter(({ inStatement }) => inStatement).map(({ plan }) => plan)
 }

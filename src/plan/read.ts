@@ -6,7 +6,7 @@ import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import { idTypeOf } from './id-type.ts'
-import { type GoesAlong, type PlannedJoin, planJoins, plansAlong } from './joins.ts'
+import { type IsInStatement, type PlannedJoin, planJoins, planInStatement } from './joins.ts'
 import { mayPassThrough } from './pass-through.ts'
 import type { ReadPlan } from './plan.ts'
 
@@ -24,9 +24,9 @@ export interface FindPlan extends Remaining {
   readonly read: ReadPlan
 }
 
-export function planFind(find: Authorized<AllowedFind>, goesAlong: GoesAlong): FindPlan {
+export function planFind(find: Authorized<AllowedFind>, isInStatement: IsInStatement): FindPlan {
   const { schema, query, sort, from, to, counted, asOf } = find
-  const joins = find.joined && planJoins(find.joined.joins, schema.collection, goesAlong)
+  const joins = find.joined && planJoins(find.joined.joins, schema.collection, isInStatement)
   const read: ReadPlan = {
     collection: schema.collection,
     ...(query && { query }),
@@ -35,7 +35,7 @@ export function planFind(find: Authorized<AllowedFind>, goesAlong: GoesAlong): F
     ...(to !== undefined && { to }),
     counted,
     idType: idTypeOf(schema),
-    ...(joins && { joins: plansAlong(joins) }),
+    ...(joins && { joins: planInStatement(joins) }),
     ...(asOf !== undefined && { asOf }),
   }
   return { read, ...remainingProjection(find), ...(joins && { joins }) }

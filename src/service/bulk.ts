@@ -35,7 +35,7 @@ export async function bulk(runner: BulkRunner, caller: Caller, request: RunningB
   const { entries } = request
   const texts = request.atomic
     ? (await runTogether(runner, caller, request)).map(printResponse)
-    : await runApart(runner, caller, request)
+    : await runSeparately(runner, caller, request)
   const listed = texts.map((text, i) => `{"seq":${entries[i]!.seq},"response":${text}}`)
   return `{"responses":[${listed.join(',')}]}`
 }
@@ -45,7 +45,7 @@ export async function bulk(runner: BulkRunner, caller: Caller, request: RunningB
  * that run side by side have equal slices of the answer, and one that needs more runs once more when all before it are
  * done, with what is left.
  */
-async function runApart(
+async function runSeparately(
   runner: BulkRunner,
   caller: Caller,
   { entries, ordered, context }: RunningBulk,
@@ -99,7 +99,7 @@ function* groupsOf(entries: readonly BulkEntry[], ordered: boolean): Generator<r
   if (group.length > 0) yield group
 }
 
-interface Apart {
+interface Separately {
   readonly runner: BulkRunner
   readonly caller: Caller
   readonly context: RunningBulk['context']
@@ -112,7 +112,10 @@ interface Result {
   readonly isTooLarge: boolean
 }
 
-async function runOne(entry: BulkEntry, { runner, caller, context, answerBytes }: Apart): Promise<Result> {
+async function runOne(
+  entry: BulkEntry,
+  { runner, caller, context, answerBytes }: Separately,
+): Promise<Result> {
   // Each entry may keep this thread for as long as a request that is sent alone.
   const steps = context.work.isInline ? { steps: INLINE_STEPS } : {}
   const work = context.work.part({ ...steps, answerBytes })

@@ -112,10 +112,10 @@ interface Outcome {
 
 function exchange(request: ClientRequest, body: string): Promise<Outcome> {
   return new Promise((resolve) => {
-    let isAnswered = false
+    let isPushable = false
     const end = (answer: Answer, isStale = false): void => resolve({ answer, isStale })
     request.on('response', (response) => {
-      isAnswered = true
+      isPushable = true
       void ignored(response).then(() => end(answerFor(response.statusCode ?? 0)))
     })
     request.on('upgrade', (_response, socket) => {
@@ -123,10 +123,10 @@ function exchange(request: ClientRequest, body: string): Promise<Outcome> {
       end(answerFor(101))
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
-      if (!isAnswered) end(failed(error), request.reusedSocket && error.code === 'ECONNRESET')
+      if (!isPushable) end(failed(error), request.reusedSocket && error.code === 'ECONNRESET')
     })
     request.on('close', () => {
-      if (!isAnswered) end({ kind: 'failed', reason: 'closed without an answer' })
+      if (!isPushable) end({ kind: 'failed', reason: 'closed without an answer' })
     })
     request.end(body)
   })

@@ -60,10 +60,10 @@ export async function runRound(seed: number, requests: number, services?: Servic
     answers.push(answer)
     if (i % SPLIT === SPLIT - 1) checkSplit(answers.slice(-3), request, `round ${seed}, request ${i}`)
   }
-  const isAnswered = ({ code }: Answer): boolean => code === undefined
+  const isPushable = ({ code }: Answer): boolean => code === undefined
   return {
-    answered: answers.filter(isAnswered).length,
-    refused: answers.filter((each) => !isAnswered(each)).length,
+    answered: answers.filter(isPushable).length,
+    refused: answers.filter((each) => !isPushable(each)).length,
     filled: answers.filter(({ documents }) => documents.length > 0).length,
   }
 }

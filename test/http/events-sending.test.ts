@@ -15,14 +15,14 @@ interface Sent extends AsyncDisposable {
   readonly ended: readonly number[]
 }
 
-type Given = Pick<SendingEvents, 'follow' | 'heartbeatMs'> & { readonly patienceMs?: number }
+type Given = Pick<SendingEvents, 'follow' | 'heartbeatMs'> & { readonly stallMs?: number }
 
 /** A server that sends this to everybody. */
-async function startSending({ patienceMs = 60_000, ...given }: Given): Promise<Sent> {
+async function startSending({ stallMs = 60_000, ...given }: Given): Promise<Sent> {
   const ended: number[] = []
   const server: Server = createServer((request, response) => {
     const usual = { watch: () => () => undefined, ending: new AbortController().signal }
-    const outlet = { response, patienceMs }
+    const outlet = { response, stallMs }
     void sendEvents(new Exchange(request, response), { ...usual, ...given, outlet }).then((bytes) =>
       ended.push(bytes),
     )
@@ -90,7 +90,7 @@ test('event stream: a follower that does not read is not read for, and is ended 
   const text = JSON.stringify('x'.repeat(100_000))
   await using sent = await startSending({
     heartbeatMs: 10,
-    patienceMs: 300,
+    stallMs: 300,
     follow: async (ending) =>
       (async function* (): AsyncGenerator<FollowedEvents> {
         for (let seq = 1; !ending.aborted; seq++) {

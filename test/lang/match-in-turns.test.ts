@@ -5,13 +5,13 @@ import { type Json, type JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { createJoins, isJoined } from '../../src/lang/resolve/joins.ts'
 import { type World, compileQuery } from '../../src/lang/evaluate/match.ts'
-import { compileInTurns, compilePlaces } from '../../src/lang/evaluate/match-yielding.ts'
+import { compileYielding, compilePlaces } from '../../src/lang/evaluate/match-yielding.ts'
 import { parseQuery } from '../../src/lang/parse/parse-query.ts'
 import type { Query, Related } from '../../src/lang/query.ts'
 import { relatedIn } from '../../src/lang/resolve/related-in.ts'
 import { resolveQuery } from '../../src/lang/resolve/resolve.ts'
 import { type FieldRef, rootScope } from '../../src/lang/resolve/scope.ts'
-import type { Turns } from '../../src/lang/evaluate/time-slice.ts'
+import type { Yielding } from '../../src/lang/evaluate/time-slice.ts'
 import { sampleEvenly } from '../agreement/chance.ts'
 import { SEED } from '../support/seed.ts'
 import { makeDocument, makeQuery, schemaOf } from './join-documents.ts'
@@ -25,7 +25,7 @@ function resolved(query: Json): Query<FieldRef> {
 }
 
 /** The result, and how often it paused. */
-function finished<T>(work: Turns<T>): readonly [T, number] {
+function finished<T>(work: Yielding<T>): readonly [T, number] {
   for (let pauses = 0; ; pauses++) {
     const { done, value } = work.next()
     if (done) return [value, pauses]
@@ -48,7 +48,7 @@ test('match in turns: random questions across references have the answers that t
       const asked = sampleEvenly(SEED + 1_000 * round + i, (chance) => makeQuery(chance))
       const query = resolved(asked)
       const expected = compileQuery(query, world)
-      const matches = compileInTurns(query, { world, isTurnOver: () => true })
+      const matches = compileYielding(query, { world, shouldYield: () => true })
       for (const value of holders) {
         const [actual, pauses] = finished(matches({ value }))
         const isMatch = expected({ value })
@@ -71,7 +71,7 @@ test('match in turns: random documents are joined as they are when each is held 
     for (let i = 0; schemaOf('one').root.fields.has(`r${i}`); i++) {
       const { join } = relatedTo(`r${i}`)
       const holds = compileQuery(join)
-      const places = compilePlaces(join, others, { world: worldOf([]), isTurnOver: () => true })
+      const places = compilePlaces(join, others, { world: worldOf([]), shouldYield: () => true })
       for (const outer of holders.map((value) => ({ value }))) {
         const expected = [...others.keys()].filter((place) => holds({ value: others[place], outer }))
         const actual = [...places(outer)].filter((place) => place !== undefined)
@@ -91,12 +91,12 @@ const MANY = 1_000
 /** How often it was asked whether to pause, which it is for every step. */
 function lookedAt(query: Json): number {
   let count = 0
-  const isTurnOver = (): boolean => {
+  const shouldYield = (): boolean => {
     count++
     return false
   }
   const others = Array.from({ length: MANY }, (_, i): JsonObject => ({ _id: `${i}`, i, b: true }))
-  const matches = compileInTurns(resolved(query), { world: worldOf(others), isTurnOver })
+  const matches = compileYielding(resolved(query), { world: worldOf(others), shouldYield })
   for (let i = 0; i < MANY; i++) {
     const [isMatch] = finished(matches({ value: { _id: `${i}`, i, d: i, b: true } }))
     assert.equal(isMatch, true)
@@ -126,7 +126,7 @@ test('match in turns: it pauses inside of one document', () => {
   const numbers = Array.from({ length: 300 }, (_, i) => i)
   const value = { _id: 'a', is: numbers, list: [{ is: numbers.map((each) => each + 1_000) }] }
   const query = resolved({ field: 'is.*', op: '=', rfield: 'list.*.is.*' })
-  const matches = compileInTurns(query, { world: worldOf([]), isTurnOver: () => true })
+  const matches = compileYielding(query, { world: worldOf([]), shouldYield: () => true })
   const [isMatch, pauses] = finished(matches({ value }))
   assert.equal(isMatch, false)
   assert.ok(pauses >= 300 * 300)

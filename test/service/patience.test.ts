@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
-import type { IsTurnOver, Turns } from '../../src/lang/evaluate/time-slice.ts'
-import { patienceFor } from '../../src/service/read/time-slice.ts'
+import type { ShouldYield, Yielding } from '../../src/lang/evaluate/time-slice.ts'
+import { timeSliceFor } from '../../src/service/read/time-slice.ts'
 
 /** Never comes to an end by itself. */
-function* endless(isTurnOver: IsTurnOver): Turns<never> {
-  for (;;) if (isTurnOver()) yield
+function* endless(shouldYield: ShouldYield): Yielding<never> {
+  for (;;) if (shouldYield()) yield
 }
 
 function isCode(code: string): (error: unknown) => boolean {
@@ -15,15 +15,15 @@ function isCode(code: string): (error: unknown) => boolean {
 }
 
 test('patience: others have their turn whenever work pauses, and it ends at its time limit', async () => {
-  const { isTurnOver, finish } = patienceFor({ timeLimitMs: 200 })
+  const { shouldYield, finish } = timeSliceFor({ timeLimitMs: 200 })
   let [turns, pauses, isDone] = [0, 0, false]
   const turn = (): void => {
     turns++
     if (!isDone) setImmediate(turn)
   }
   setImmediate(turn)
-  const pausing = function* (): Turns<void> {
-    for (const _ of endless(isTurnOver)) yield void pauses++
+  const pausing = function* (): Yielding<void> {
+    for (const _ of endless(shouldYield)) yield void pauses++
   }
   await assert.rejects(finish(pausing()), isCode('store-crud:Timeout'))
   isDone = true
@@ -31,10 +31,10 @@ test('patience: others have their turn whenever work pauses, and it ends at its 
 })
 
 test('patience: parts of one request share its time', async () => {
-  const { isTurnOver, finish } = patienceFor({ timeLimitMs: 100 })
-  await assert.rejects(finish(endless(isTurnOver)), isCode('store-crud:Timeout'))
+  const { shouldYield, finish } = timeSliceFor({ timeLimitMs: 100 })
+  await assert.rejects(finish(endless(shouldYield)), isCode('store-crud:Timeout'))
   let pauses = 0
-  const twice = function* (): Turns<void> {
+  const twice = function* (): Yielding<void> {
     for (; pauses < 2; pauses++) yield
   }
   await assert.rejects(finish(twice()), isCode('store-crud:Timeout'))
@@ -43,14 +43,14 @@ test('patience: parts of one request share its time', async () => {
 
 test('patience: work ends when nobody waits any more', async () => {
   const gone = new AbortController()
-  const { isTurnOver, finish } = patienceFor({ timeLimitMs: 60_000, getSignal: () => gone.signal })
+  const { shouldYield, finish } = timeSliceFor({ timeLimitMs: 60_000, getSignal: () => gone.signal })
   setImmediate(() => gone.abort())
-  await assert.rejects(finish(endless(isTurnOver)), isCode('crud:Unavailable'))
+  await assert.rejects(finish(endless(shouldYield)), isCode('crud:Unavailable'))
 })
 
 test('patience: a result is given, however often work paused for it', async () => {
-  const { finish } = patienceFor({ timeLimitMs: 60_000 })
-  const sum = function* (): Turns<number> {
+  const { finish } = timeSliceFor({ timeLimitMs: 60_000 })
+  const sum = function* (): Yielding<number> {
     for (let i = 0; i < 3; i++) yield
     return 7
   }

@@ -31,7 +31,7 @@ export interface Ask {
   readonly roles?: readonly string[]
   readonly headers?: Readonly<Record<string, string | string[]>>
   /** Fails when no answer has come after so long. */
-  readonly patienceMs?: number
+  readonly stallMs?: number
 }
 
 export interface Answer {
@@ -122,7 +122,7 @@ export function askServer(
   { port, agent }: Peer,
   method: string,
   path: string,
-  { body, roles, headers = {}, patienceMs = 60_000 }: Ask,
+  { body, roles, headers = {}, stallMs = 60_000 }: Ask,
 ): Promise<Answer> {
   const bytes = bytesOf(body)
   const named = { ...(roles && { 'Smalt-Roles': roles.join(', ') }), ...lengthOf(bytes), ...headers }
@@ -136,7 +136,7 @@ export function askServer(
         response.on('end', () => resolve(answerOf(response.statusCode!, response.headers, chunks)))
       },
     )
-    outgoing.setTimeout(patienceMs, () => outgoing.destroy(new Error(`no answer: ${method} ${path}`)))
+    outgoing.setTimeout(stallMs, () => outgoing.destroy(new Error(`no answer: ${method} ${path}`)))
     outgoing.on('error', reject)
     outgoing.end(bytes)
   })

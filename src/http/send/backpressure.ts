@@ -7,7 +7,7 @@ import type { Share } from '../share.ts'
 export interface Outlet {
   readonly response: ServerResponse
   /** A piece that is not taken after so long ends the connection. */
-  readonly patienceMs: number
+  readonly stallMs: number
   /** Bytes that wait for this caller are counted here. */
   readonly unsent?: { readonly share: Share; readonly caller: string }
 }
@@ -32,7 +32,7 @@ export async function writePieces(outlet: Outlet, content: string | Uint8Array):
 }
 
 /** Whether there was room again before patience ended; where nobody is left, none is needed. */
-export function drained(response: ServerResponse, patienceMs: number): Promise<boolean> {
+export function drained(response: ServerResponse, stallMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (isDrained: boolean): void => {
       clearTimeout(timer)
@@ -40,7 +40,7 @@ export function drained(response: ServerResponse, patienceMs: number): Promise<b
       resolve(isDrained)
     }
     const onRoom = (): void => done(true)
-    const timer = setTimeout(() => done(false), timerMs(patienceMs))
+    const timer = setTimeout(() => done(false), timerMs(stallMs))
     response.on('drain', onRoom).on('close', onRoom)
   })
 }
@@ -64,9 +64,9 @@ function writePiece(response: ServerResponse, content: string | Uint8Array, { st
   return response.write(piece)
 }
 
-async function isTaken({ response, patienceMs, unsent }: Outlet, size: number): Promise<boolean> {
+async function isTaken({ response, stallMs, unsent }: Outlet, size: number): Promise<boolean> {
   unsent?.share.add(unsent.caller, size)
-  const hasRoom = await drained(response, patienceMs)
+  const hasRoom = await drained(response, stallMs)
   unsent?.share.release(unsent.caller, size)
   if (!hasRoom) response.destroy()
   return hasRoom && !isOver(response)

@@ -54,7 +54,7 @@ function memoryOf(text: string | Uint8Array, bytes: number): number {
 
 async function sendLarge({ response }: Exchange, text: string | Uint8Array, sending: Sending): Promise<void> {
   const timer = setTimeout(() => response.destroy(), timerMs(sending.longestMs)).unref()
-  const isSent = await writePieces({ response, patienceMs: sending.stallTimeMs }, text)
+  const isSent = await writePieces({ response, stallMs: sending.stallTimeMs }, text)
   clearTimeout(timer)
   if (isSent) response.end()
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { type JoinKey, type Side, keyText, keysOf } from './join-key.ts'
 import type { Seen } from './match.ts'
-import type { IsTurnOver, Turns } from './time-slice.ts'
+import type { ShouldYield, Yielding } from './time-slice.ts'
 
 /** The places of all documents that may be joined there, in their order; undefined when any of them may. */
 export type Near = (outer: Seen) => readonly number[] | undefined
@@ -12,11 +12,11 @@ export type Near = (outer: Seen) => readonly number[] | undefined
 export function* indexBy(
   pairs: readonly JoinKey[],
   documents: readonly Json[],
-  isTurnOver: IsTurnOver,
-): Turns<Near> {
+  shouldYield: ShouldYield,
+): Yielding<Near> {
   const lookups: ((outer: Seen) => Lists)[] = []
   for (const { own, other } of pairs) {
-    const index = yield* indexOf(own, documents, isTurnOver)
+    const index = yield* indexOf(own, documents, shouldYield)
     lookups.push((outer) => listsFor(other, index, outer))
   }
   return (outer) => {
@@ -36,14 +36,14 @@ type KeyIndex = ReadonlyMap<string, readonly number[]>
 /** What other clauses over the same documents look up, too, is made once. */
 const indexesOf = memoized((_documents: readonly Json[]) => new Map<string, KeyIndex>())
 
-function* indexOf(own: Side, documents: readonly Json[], isTurnOver: IsTurnOver): Turns<KeyIndex> {
+function* indexOf(own: Side, documents: readonly Json[], shouldYield: ShouldYield): Yielding<KeyIndex> {
   const known = indexesOf(documents)
   const name = JSON.stringify([own.field.steps, own.isList])
   const found = known.get(name)
   if (found) return found
   const made = new Map<string, number[]>()
   for (const [place, value] of documents.entries()) {
-    if (isTurnOver()) yield
+    if (shouldYield()) yield
     for (const key of keysOf(own, { value })) {
       const text = keyText(key)
       const places = made.get(text)

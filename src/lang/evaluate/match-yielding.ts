@@ -8,22 +8,22 @@ import { pairsIn } from './join-key.ts'
 import { HOLDS, type Seen, type World, candidates, climb, compileQuery } from './match.ts'
 import { type Query, type Related, allOf, conjunctsOf } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
-import type { IsTurnOver, Turns } from './time-slice.ts'
+import type { ShouldYield, Yielding } from './time-slice.ts'
 
 export interface Asking {
   /** Where queries lead to other documents. */
   readonly world: World
-  readonly isTurnOver: IsTurnOver
+  readonly shouldYield: ShouldYield
 }
 
 type Predicate = (seen: Seen) => boolean
-type Answer = (seen: Seen) => Turns<boolean>
+type Answer = (seen: Seen) => Yielding<boolean>
 type Asked = { readonly holds: Predicate } | { readonly answer: Answer }
 
-export function compileInTurns(query: Query<FieldRef>, asking: Asking): Answer {
+export function compileYielding(query: Query<FieldRef>, asking: Asking): Answer {
   const asked = askedIn(query, asking)
   return function* (seen) {
-    if (asking.isTurnOver()) yield
+    if (asking.shouldYield()) yield
     return 'holds' in asked ? asked.holds(seen) : yield* asked.answer(seen)
   }
 }
@@ -33,15 +33,15 @@ export type Places = (outer: Seen) => Generator<number | undefined, void, void>
 
 /** Documents are indexed when they are first asked. */
 export function compilePlaces(query: Query<FieldRef>, documents: readonly Json[], asking: Asking): Places {
-  const { isTurnOver } = asking
+  const { shouldYield } = asking
   const asked = askedIn(query, asking)
   let near: Near | undefined
   return function* (outer) {
-    near ??= yield* indexBy(pairsIn(conjunctsOf(query)), documents, isTurnOver)
+    near ??= yield* indexBy(pairsIn(conjunctsOf(query)), documents, shouldYield)
     // Many may look and find nothing.
-    if (isTurnOver()) yield
+    if (shouldYield()) yield
     for (const place of near(outer) ?? documents.keys()) {
-      if (isTurnOver()) yield
+      if (shouldYield()) yield
       const seen = { value: documents[place], outer }
       if ('holds' in asked ? asked.holds(seen) : yield* asked.answer(seen)) yield place
     }
@@ -53,9 +53,9 @@ function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
   switch (query.kind) {
     case 'and':
     case 'or':
-      return { answer: termsInTurns(query.terms, query.kind === 'or', asking) }
+      return { answer: termsYielding(query.terms, query.kind === 'or', asking) }
     case 'not': {
-      const answer = compileInTurns(query.term, asking)
+      const answer = compileYielding(query.term, asking)
       return {
         *answer(seen) {
           return !(yield* answer(seen))
@@ -63,12 +63,12 @@ function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
       }
     }
     case 'elemMatch':
-      return { answer: elementsInTurns(query, asking) }
+      return { answer: elementsYielding(query, asking) }
     case 'related':
-      return { answer: relatedInTurns(query, asking) }
+      return { answer: relatedYielding(query, asking) }
     case 'compareFields':
     case 'inField':
-      return { answer: pairsInTurns(query, asking) }
+      return { answer: pairsYielding(query, asking) }
     case 'compare':
     case 'in':
     case 'regex':
@@ -108,13 +108,13 @@ function isMany({ steps, field }: FieldRef): boolean {
 }
 
 /** Ends at the first term that decides; those that take no time come first. */
-function termsInTurns(terms: readonly Query<FieldRef>[], decides: boolean, asking: Asking): Answer {
+function termsYielding(terms: readonly Query<FieldRef>[], decides: boolean, asking: Asking): Answer {
   const asked = [...terms.filter(isBrief), ...terms.filter((term) => !isBrief(term))].map((term) =>
     askedIn(term, asking),
   )
   return function* (seen) {
     for (const each of asked) {
-      if (asking.isTurnOver()) yield
+      if (asking.shouldYield()) yield
       const holds = 'holds' in each ? each.holds(seen) : yield* each.answer(seen)
       if (holds === decides) return decides
     }
@@ -122,12 +122,12 @@ function termsInTurns(terms: readonly Query<FieldRef>[], decides: boolean, askin
   }
 }
 
-function elementsInTurns(query: Query<FieldRef> & { kind: 'elemMatch' }, asking: Asking): Answer {
+function elementsYielding(query: Query<FieldRef> & { kind: 'elemMatch' }, asking: Asking): Answer {
   const { up, steps } = query.array
   const inner = askedIn(query.query, asking)
   return function* (seen) {
     for (const element of elementsAt(climb(seen, up), steps)) {
-      if (asking.isTurnOver()) yield
+      if (asking.shouldYield()) yield
       if ('holds' in inner ? inner.holds(element) : yield* inner.answer(element)) return true
     }
     return false
@@ -146,7 +146,7 @@ function* elementsAt(seen: Seen, steps: readonly Step[]): Generator<Seen> {
   }
 }
 
-function relatedInTurns(related: Related<FieldRef>, asking: Asking): Answer {
+function relatedYielding(related: Related<FieldRef>, asking: Asking): Answer {
   const { reference, join, query, count } = related
   const places = compilePlaces(allOf([join, query]), asking.world(related), asking)
   return function* (seen) {
@@ -177,9 +177,9 @@ export function* holdersAt(
 }
 
 /** Many values on both sides: each pair is asked as if there was no other one. */
-function pairsInTurns(
+function pairsYielding(
   query: Query<FieldRef> & { kind: 'compareFields' | 'inField' },
-  { isTurnOver }: Asking,
+  { shouldYield }: Asking,
 ): Answer {
   const { field, rfield } = query
   const isNegated = query.kind === 'inField' ? query.negated : query.op === '$neq'
@@ -200,7 +200,7 @@ function pairsInTurns(
         : rights
     for (const value of candidates(seen, field)) {
       for (const other of others) {
-        if (isTurnOver()) yield
+        if (shouldYield()) yield
         if (holds({ value, outer: { value: other } })) return !isNegated
       }
     }

@@ -1,7 +1,7 @@
 /** Work in memory that takes its time: it pauses by itself, so that whoever runs it can let others have their turn. */
 
 /** Yields where it pauses; gives its result in the end. */
-export type Turns<T> = Generator<undefined, T, void>
+export type Yielding<T> = Generator<undefined, T, void>
 
 /** Whether it is time to pause. */
-export type IsTurnOver = () => boolean
+export type ShouldYield = () => boolean

@@ -12,18 +12,22 @@ import { type Schema, allFields } from '../../schema/schema.ts'
 import { printMoment } from '../../store/history.ts'
 import { type Deps, boundsOf, workOf } from '../deps.ts'
 import { allowedFind } from './find.ts'
-import { goesAlong } from './read-page.ts'
+import { isInStatement } from './read-page.ts'
 import type { FindRequest } from '../request/request.ts'
 import { type DataResponse, complete } from '../response.ts'
-import { settle } from './embed/remote-joins.ts'
+import { resolveRemoteJoins } from './embed/remote-joins.ts'
 
 export async function explain(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
   const allowed = allowedFind(deps, caller, request)
   const { schema } = allowed
   const store = deps.storeOf(schema)
   const bounds = boundsOf(workOf(deps, request), request)
-  const planned = planFind(allowed, goesAlong(deps))
-  const { read, isMatch } = await settle(planned.read, schema, { deps, bounds, asOf: request.asOf })
+  const planned = planFind(allowed, isInStatement(deps))
+  const { read, isMatch } = await resolveRemoteJoins(planned.read, schema, {
+    deps,
+    bounds,
+    asOf: request.asOf,
+  })
   const explained = await store.explain(read, bounds)
   const { query, plan, matchCount } = allowed.isNarrowed ? { ...explained, ...UNTOLD } : explained
   const projection = projectionMap(allowed.projection, schema)
@@ -37,13 +41,13 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
 }
 
 /** The tree of references, and whether the same statement reads their documents. */
-function printJoin({ allowed, plan, isAlong, joins }: PlannedJoin): JsonObject {
+function printJoin({ allowed, plan, inStatement, joins }: PlannedJoin): JsonObject {
   const { entity, version } = allowed.schema
   return {
     reference: plan.steps.join('.'),
     entity,
     entityVersion: version,
-    read: isAlong ? 'along' : 'apart',
+    read: inStatement ? 'along' : 'apart',
     ...(joins.length > 0 && { references: joins.map(printJoin) }),
   }
 }

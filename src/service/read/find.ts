@@ -10,7 +10,7 @@ import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { type PreparedFind, preparedOnce } from './prepared/prepared-finds.ts'
 import { resolveReading } from './resolve-request.ts'
 import { createPage } from './page.ts'
-import { goesAlong, readPage } from './read-page.ts'
+import { isInStatement, readPage } from './read-page.ts'
 import { type FindRequest, readFind } from '../request/request.ts'
 import { type DataResponse, complete } from '../response.ts'
 import type { RequestContext, Target } from '../service.ts'
@@ -32,7 +32,7 @@ export async function findAsked(
 
 function prepareFind(deps: Deps, caller: Caller, request: FindRequest): PreparedFind {
   const allowed = allowedFind(deps, caller, request)
-  return { allowed, plan: planFind(allowed, goesAlong(deps)), maxTimeMs: request.maxTimeMs }
+  return { allowed, plan: planFind(allowed, isInStatement(deps)), maxTimeMs: request.maxTimeMs }
 }
 
 async function answer(

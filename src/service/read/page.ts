@@ -11,8 +11,8 @@ import type { StoredDocument } from '../../plan/plan.ts'
 import type { Remaining } from '../../plan/read.ts'
 import type { PageBounds } from '../deps.ts'
 import { documentVersion } from '../document-version.ts'
-import { compileFillIn } from './embed/embed.ts'
-import { type Slot, slotsOf } from './embed/joined-tree.ts'
+import { compileEmbed } from './embed/embed.ts'
+import { type JoinedSet, joinedSetsOf } from './embed/joined-tree.ts'
 import type { JsonText } from '../response.ts'
 import { compileSplice } from './embed/splice.ts'
 import { stripForJoins, stripOf } from './hidden-members.ts'
@@ -21,12 +21,12 @@ import { tooLargeResult } from '../memory-limits.ts'
 /** Documents come with what references join; only what was read apart from them is told beside them. */
 export interface Page {
   /** What may be seen of a document. */
-  readonly show: (document: StoredDocument, slots?: readonly Slot[]) => JsonText
-  readonly take: (document: StoredDocument, slots?: readonly Slot[]) => void
+  readonly show: (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => JsonText
+  readonly take: (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => void
   /** What is told beside a document. */
   readonly metadataOf: (document: StoredDocument) => JsonText
   /** A document and its version as one line of a stream; nothing is kept of it. */
-  readonly line: (document: StoredDocument, slots?: readonly Slot[]) => JsonText
+  readonly line: (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => JsonText
   /** All that was taken. */
   readonly shown: Shown
   /** Gives back what was reserved for the answer, where a store begins again and nothing of it is sent. */
@@ -52,12 +52,12 @@ export function createPage(rendering: Rendering, remaining: Remaining, { work, s
   return {
     show,
     metadataOf,
-    line: (document, slots) =>
-      `{"processed":${show(document, slots)},"resultMetadata":${metadataOf(document)}}`,
+    line: (document, joinedSets) =>
+      `{"processed":${show(document, joinedSets)},"resultMetadata":${metadataOf(document)}}`,
     shown: { processed, resultMetadata },
-    take: (document, slots) =>
+    take: (document, joinedSets) =>
       during(work, () => {
-        const text = show(document, slots)
+        const text = show(document, joinedSets)
         const metadata = metadataOf(document)
         spend(STEPS_PER_DOCUMENT + text.length / CHARACTERS_COPIED_PER_STEP)
         const size = text.length + metadata.length
@@ -85,18 +85,18 @@ function allAlike(rendering: Rendering, remaining: Remaining, secret: string): L
   const naming = { entity: schema.entity, showsId: rendering.visibility.showsId, secret }
   const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
   const renderer = once(() => rendererFor(rendering, remaining, { visibility: rendering.visibility, secret }))
-  const project: Page['show'] = (document, slots) =>
-    renderer()(parsed(document), { document, slots, versionOf })
+  const project: Page['show'] = (document, joinedSets) =>
+    renderer()(parsed(document), { document, joinedSets, versionOf })
   if (rendering.projection.length === 0) return { show: () => '{}', versionOf }
   const isKnown = knowing(schema)
   const cut = isWhole ? cutterOf(schema)(rendering.visibility) : undefined
   if (remaining.joins) {
     const splice = isWhole ? compileSplice(remaining.joins) : undefined
-    const show: Page['show'] = (document, slots) => {
+    const show: Page['show'] = (document, joinedSets) => {
       const spliced = isKnown(document)
         ? splice?.(cut ? cut(document.text) : document.text, document)
         : undefined
-      return spliced ?? project(document, slots)
+      return spliced ?? project(document, joinedSets)
     }
     return { show: splice && (cut || !rendering.visibility.hidesSome) ? show : project, versionOf }
   }
@@ -134,10 +134,10 @@ function oneByOne(
       showsId: lookAt(document).visibility.showsId,
       secret,
     })
-  const show: Page['show'] = (document, slots) => {
+  const show: Page['show'] = (document, joinedSets) => {
     if (projection.length === 0) return '{}'
     const { value, visibility } = lookAt(document)
-    return rendererOf(visibility)(value, { document, slots, versionOf })
+    return rendererOf(visibility)(value, { document, joinedSets, versionOf })
   }
   return { show, versionOf }
 }
@@ -156,7 +156,7 @@ type Renderer = (value: JsonObject, of: Seeing) => JsonText
 
 interface Seeing {
   readonly document: StoredDocument
-  readonly slots: readonly Slot[] | undefined
+  readonly joinedSets: readonly JoinedSet[] | undefined
   readonly versionOf: (document: StoredDocument) => string
 }
 
@@ -169,10 +169,10 @@ function rendererFor(
   const strip = (joins ? stripForJoins : stripOf)(schema)(visibility)
   const isKnown = knowing(schema)
   const project = once(() => compileProjection(projection, joined?.root ?? schema.root))
-  const fillIn = joins && compileFillIn(joins, secret)
-  return (value, { document, slots, versionOf }) => {
+  const embed = joins && compileEmbed(joins, secret)
+  return (value, { document, joinedSets, versionOf }) => {
     const visible = strip(value)
-    if (fillIn) fillIn(visible, { slots: slots ?? slotsOf(joins, document.joined) })
+    if (embed) embed(visible, { joinedSets: joinedSets ?? joinedSetsOf(joins, document.joined) })
     else if (isWhole && isKnown(document)) return JSON.stringify(visible)
     return JSON.stringify(project()(visible, versionOf(document)))
   }

@@ -7,7 +7,7 @@ import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
 
 /** The store is that of the schema, whose documents are asked about. */
-export function isAnswered(
+export function isPushable(
   query: Query<FieldRef>,
   schema: Schema,
   { storeOf }: Pick<Deps, 'storeOf'>,

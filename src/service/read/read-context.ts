@@ -2,9 +2,9 @@
 import type { Json } from '../../base/json/json.ts'
 import type { Bounds } from '../../store/store.ts'
 import type { Deps } from '../deps.ts'
-import { type Patience, patienceFor } from './time-slice.ts'
+import { type TimeSlice, timeSliceFor } from './time-slice.ts'
 
-export interface Reading {
+export interface ReadContext {
   readonly deps: Deps
   readonly bounds: Bounds
   /** Of which moment all documents are; the present one when absent. */
@@ -13,10 +13,10 @@ export interface Reading {
   readonly shared?: Shared
 }
 
-export type SharedReading = Reading & { readonly shared: Shared }
+export type SharedReadContext = ReadContext & { readonly shared: Shared }
 
 export interface Shared {
-  readonly patience: Patience
+  readonly timeSlice: TimeSlice
   readonly held: Held
   /** Documents that queries lead to, by what was asked of them: what several clauses look at is read once. */
   readonly worlds: Map<string, Promise<readonly Json[]>>
@@ -29,11 +29,11 @@ export interface Held {
   readonly hold: (bytes: number, tooMuch: () => Error) => void
 }
 
-export function sharing(reading: Reading): SharedReading {
+export function sharing(reading: ReadContext): SharedReadContext {
   const { deps, bounds, shared } = reading
   if (shared) return { ...reading, shared }
   const held = heldUpTo(deps.limits.resultBytes * READ_FOR_SHOWN)
-  return { ...reading, shared: { patience: patienceFor(bounds), held, worlds: new Map() } }
+  return { ...reading, shared: { timeSlice: timeSliceFor(bounds), held, worlds: new Map() } }
 }
 
 /** Of what is read a projection may leave little; so much more than may be shown is held for that. */

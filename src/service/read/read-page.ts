@@ -1,52 +1,56 @@
 /** The documents of a find with all that references join: in one statement, or from each datasource in its turn. */
-import type { Turns } from '../../lang/evaluate/time-slice.ts'
-import type { GoesAlong } from '../../plan/joins.ts'
+import type { Yielding } from '../../lang/evaluate/time-slice.ts'
+import type { IsInStatement } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { shapeOf } from '../../plan/template.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Found } from '../../store/store.ts'
-import { isAnswered } from './pushdown.ts'
+import { isPushable } from './pushdown.ts'
 import type { Deps } from '../deps.ts'
-import { type Slot, hasApart } from './embed/joined-tree.ts'
-import { holdersOf, readApart } from './embed/read-joined.ts'
-import { type Reading, sharing } from './read-context.ts'
-import { settle, sizeOf } from './embed/remote-joins.ts'
+import { type JoinedSet, hasSeparate } from './embed/joined-tree.ts'
+import { holdersOf, readSeparately } from './embed/read-joined.ts'
+import { type ReadContext, sharing } from './read-context.ts'
+import { resolveRemoteJoins, sizeOf } from './embed/remote-joins.ts'
 import { tooLargeToHold } from '../memory-limits.ts'
 import { visit } from './scan.ts'
 
-export type Take = (document: StoredDocument, slots?: readonly Slot[]) => void
-export type PageReading = Reading & { readonly schema: Schema }
+export type OnDocument = (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => void
+export type PageReading = ReadContext & { readonly schema: Schema }
 
 /** Whether one statement of a store can read documents of both; inside a transaction that is no other question. */
-export function goesAlong({ storeIn }: Pick<Deps, 'storeIn'>): GoesAlong {
+export function isInStatement({ storeIn }: Pick<Deps, 'storeIn'>): IsInStatement {
   return ({ schema, query }, { datasource }) =>
     schema.collection.datasource === datasource && storeIn(datasource).answers(query)
 }
 
-export async function readPage(plan: FindPlan, reading: PageReading, take: Take): Promise<Found> {
+export async function readPage(plan: FindPlan, reading: PageReading, take: OnDocument): Promise<Found> {
   const { read, joins } = plan
   const { deps, schema, bounds } = reading
   if (!joins) return await deps.storeOf(schema).find(read, take, bounds)
-  if (!hasApart(joins)) return await readMatches(read, reading, take)
+  if (!hasSeparate(joins)) return await readMatches(read, reading, take)
   const together = { ...sharing(reading), schema }
-  const { patience, held } = together.shared
+  const { timeSlice, held } = together.shared
   const documents: StoredDocument[] = []
   const found = await readMatches(read, together, (document) => {
     held.hold(sizeOf(document), () => tooLargeToHold(schema, held))
     documents.push(document)
   })
-  const holders = await patience.finish(holdersOf(documents, joins, together.shared))
-  await readApart(joins, holders, together)
-  await patience.finish(
-    inTurns(documents.keys(), patience.isTurnOver, (i) => take(documents[i]!, holders[i]!.slots)),
+  const holders = await timeSlice.finish(holdersOf(documents, joins, together.shared))
+  await readSeparately(joins, holders, together)
+  await timeSlice.finish(
+    inTurns(documents.keys(), timeSlice.shouldYield, (i) => take(documents[i]!, holders[i]!.joinedSets)),
   )
   return found
 }
 
-function* inTurns<T>(items: Iterable<T>, isTurnOver: () => boolean, work: (item: T) => void): Turns<void> {
+function* inTurns<T>(
+  items: Iterable<T>,
+  shouldYield: () => boolean,
+  work: (item: T) => void,
+): Yielding<void> {
   for (const item of items) {
-    if (isTurnOver()) yield
+    if (shouldYield()) yield
     work(item)
   }
 }
@@ -66,9 +70,9 @@ async function readMatches(
 ): Promise<Found> {
   const { deps, schema, bounds } = reading
   const { query } = shapeOf(read)
-  if (!query || isAnswered(query, schema, deps)) return await deps.storeOf(schema).find(read, take, bounds)
+  if (!query || isPushable(query, schema, deps)) return await deps.storeOf(schema).find(read, take, bounds)
   const together = sharing(reading)
-  const { isMatch, ...settled } = await settle(read, schema, together)
+  const { isMatch, ...settled } = await resolveRemoteJoins(read, schema, together)
   if (!isMatch) return await deps.storeOf(schema).find(settled.read, take, bounds)
   let matchCount = 0
   await visit(unbounded(settled.read), { schema, reading: together }, function* (document) {

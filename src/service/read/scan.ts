@@ -1,15 +1,15 @@
 /** Documents that are looked at one after the other, in turns with others, however many they are. */
-import type { Turns } from '../../lang/evaluate/time-slice.ts'
+import type { Yielding } from '../../lang/evaluate/time-slice.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
-import type { SharedReading } from './read-context.ts'
+import type { SharedReadContext } from './read-context.ts'
 import { tooLargeToHold } from '../memory-limits.ts'
 
-export type Look = (document: StoredDocument) => Turns<void>
+export type Look = (document: StoredDocument) => Yielding<void>
 
 export interface Visiting {
   readonly schema: Schema
-  readonly reading: SharedReading
+  readonly reading: SharedReadContext
 }
 
 export async function visit(read: ReadPlan, { schema, reading }: Visiting, look: Look): Promise<void> {
@@ -17,7 +17,7 @@ export async function visit(read: ReadPlan, { schema, reading }: Visiting, look:
   const session = deps.storeOf(schema)
   const store = deps.storeIn(schema.collection.datasource)
   if (session === store) {
-    for await (const document of store.stream(read, bounds)) await shared.patience.finish(look(document))
+    for await (const document of store.stream(read, bounds)) await shared.timeSlice.finish(look(document))
     return
   }
   // A transaction gives all at once.
@@ -27,9 +27,9 @@ export async function visit(read: ReadPlan, { schema, reading }: Visiting, look:
     documents.push(document)
   }
   await session.find(read, take, bounds)
-  await shared.patience.finish(oneByOne(documents, look))
+  await shared.timeSlice.finish(oneByOne(documents, look))
 }
 
-function* oneByOne(documents: readonly StoredDocument[], look: Look): Turns<void> {
+function* oneByOne(documents: readonly StoredDocument[], look: Look): Yielding<void> {
   for (const document of documents) yield* look(document)
 }

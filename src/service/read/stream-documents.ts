@@ -2,14 +2,14 @@
 import type { PlannedJoin } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
 import type { StoredDocument } from '../../plan/plan.ts'
-import { type Slot, hasApart } from './embed/joined-tree.ts'
-import { holdersOf, readApart } from './embed/read-joined.ts'
+import { type JoinedSet, hasSeparate } from './embed/joined-tree.ts'
+import { holdersOf, readSeparately } from './embed/read-joined.ts'
 import { type PageReading, unbounded } from './read-page.ts'
 import { sharing } from './read-context.ts'
-import { settle } from './embed/remote-joins.ts'
+import { resolveRemoteJoins } from './embed/remote-joins.ts'
 
 /** A document, and what was read apart for it. */
-export type ReadDocument = readonly [document: StoredDocument, slots?: readonly Slot[]]
+export type ReadDocument = readonly [document: StoredDocument, joinedSets?: readonly JoinedSet[]]
 
 /** So many documents are held while what references join is read for them. */
 const BATCH = 200
@@ -25,7 +25,7 @@ export async function* streamPage(
     return
   }
   const matches = streamMatches({ read, joins }, reading)
-  if (hasApart(joins)) yield* inBatches(matches, joins, reading)
+  if (hasSeparate(joins)) yield* inBatches(matches, joins, reading)
   else for await (const document of matches) yield [document]
 }
 
@@ -36,7 +36,7 @@ async function* streamMatches(
   const { deps, schema, bounds } = reading
   const store = deps.storeIn(schema.collection.datasource)
   const { shared, ...together } = sharing(reading)
-  const settled = await settle(read, schema, { ...together, shared })
+  const settled = await resolveRemoteJoins(read, schema, { ...together, shared })
   const { isMatch } = settled
   if (!isMatch) {
     yield* store.stream(settled.read, bounds)
@@ -45,7 +45,7 @@ async function* streamMatches(
   let matches = 0
   for await (const document of store.stream(unbounded(settled.read), bounds)) {
     if (read.to !== undefined && matches > read.to) return
-    const holds = await shared.patience.finish(isMatch(document))
+    const holds = await shared.timeSlice.finish(isMatch(document))
     if (holds && matches++ >= read.from) yield document
   }
 }
@@ -71,7 +71,7 @@ async function* filled(
 ): AsyncGenerator<ReadDocument> {
   // What is held for one batch is let go before the next one.
   const together = sharing(reading)
-  const holders = await together.shared.patience.finish(holdersOf(batch, joins, together.shared))
-  await readApart(joins, holders, together)
-  for (const [i, document] of batch.entries()) yield [document, holders[i]!.slots]
+  const holders = await together.shared.timeSlice.finish(holdersOf(batch, joins, together.shared))
+  await readSeparately(joins, holders, together)
+  for (const [i, document] of batch.entries()) yield [document, holders[i]!.joinedSets]
 }

@@ -9,7 +9,7 @@ import { planFind } from '../../plan/read.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { allowedFind } from './find.ts'
 import { createPage } from './page.ts'
-import { goesAlong, readPage } from './read-page.ts'
+import { isInStatement, readPage } from './read-page.ts'
 import { readFind } from '../request/request.ts'
 import type { JsonText } from '../response.ts'
 import type { Target } from '../service.ts'
@@ -26,7 +26,7 @@ export async function line(deps: Deps, caller: Caller, { target, body }: LineReq
   const request = readFind(find, target, deps.limits)
   const allowed = allowedFind(deps, caller, request)
   const { schema, asOf } = allowed
-  const { read, ...remaining } = planFind(allowed, goesAlong(deps))
+  const { read, ...remaining } = planFind(allowed, isInStatement(deps))
   const field = resolveField({ path: '_id', at: '/id' }, rootScope(schema))
   const isWanted = { kind: 'compare', field, op: '$eq', value: castValue(id, field, '/id') } as const
   const query = read.query ? allOf([isWanted, read.query]) : isWanted

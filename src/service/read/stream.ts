@@ -7,7 +7,7 @@ import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/wor
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { allowedFind } from './find.ts'
 import { type Page, createPage } from './page.ts'
-import { countMatches, goesAlong } from './read-page.ts'
+import { countMatches, isInStatement } from './read-page.ts'
 import type { FindRequest } from '../request/request.ts'
 import type { JsonText } from '../response.ts'
 import { accessWatch } from './stream-access.ts'
@@ -22,7 +22,7 @@ export async function stream(
   const allowed = allowedFind(deps, caller, request)
   const { schema } = allowed
   const requireAccess = accessWatch(deps, { allowed, caller, request })
-  const plan = planFind(allowed, goesAlong(deps))
+  const plan = planFind(allowed, isInStatement(deps))
   const work = workOf(deps, request)
   const { work: _, ...bounds } = { ...boundsOf(work, request), timeLimitMs: work.timeLimitMs }
   // Readers take their time, so that each statement has a clock of its own.
@@ -39,11 +39,11 @@ export async function stream(
 /** Each document has a budget of its own; one that is too much for this thread is rendered by another. */
 function lineOf(page: Page, request: FindRequest, { limits }: Deps) {
   const { offload, body } = request
-  return async (...[document, slots]: ReadDocument): Promise<JsonText> => {
+  return async (...[document, joinedSets]: ReadDocument): Promise<JsonText> => {
     const steps = offload && { steps: INLINE_STEPS }
     const own = new Work({ timeLimitMs: limits.queryTimeMs, ...steps })
     try {
-      return during(own, () => page.line(document, slots))
+      return during(own, () => page.line(document, joinedSets))
     } catch (error) {
       if (!(error instanceof TooMuchForThisThread) || !offload) throw error
       const { text } = await offload('line', request, { find: body, id: document.id })

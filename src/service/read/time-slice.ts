@@ -1,28 +1,28 @@
 /** Work in memory that takes its time: it ends when the time of the request does, and lets others have their turn. */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { IsTurnOver, Turns } from '../../lang/evaluate/time-slice.ts'
+import type { ShouldYield, Yielding } from '../../lang/evaluate/time-slice.ts'
 import { during } from '../../base/work/work.ts'
 import { callerLeft, timedOut } from '../../base/work/work.ts'
 import type { Bounds } from '../../store/store.ts'
 
-export interface Patience {
+export interface TimeSlice {
   /** To be asked between steps. */
-  readonly isTurnOver: IsTurnOver
+  readonly shouldYield: ShouldYield
   /** Does the work to its end; throws when the time is over, or nobody waits any more. */
-  readonly finish: <T>(work: Turns<T>) => Promise<T>
+  readonly finish: <T>(work: Yielding<T>) => Promise<T>
 }
 
 const TURN_MS = 10
 
 /** Only the time of the work counts, not that of stores, which are held to the limit on their own. */
-export function patienceFor({ timeLimitMs, getSignal, work: request }: Bounds): Patience {
-  const next = <T>(work: Turns<T>): IteratorResult<undefined, T> =>
+export function timeSliceFor({ timeLimitMs, getSignal, work: request }: Bounds): TimeSlice {
+  const next = <T>(work: Yielding<T>): IteratorResult<undefined, T> =>
     request ? during(request, () => work.next()) : work.next()
   const signal = getSignal?.()
   let remainingMs = timeLimitMs
   let turned = performance.now()
   return {
-    isTurnOver: () => performance.now() - turned > TURN_MS,
+    shouldYield: () => performance.now() - turned > TURN_MS,
     async finish(work) {
       const start = performance.now()
       try {

@@ -5,14 +5,14 @@ import { relatedIn } from '../../lang/resolve/related-in.ts'
 import { type FieldRef, resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import type { DeletePlan, UpdatePlan } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
-import type { Reading } from '../read/read-context.ts'
+import type { ReadContext } from '../read/read-context.ts'
 import { documentsMatching } from '../read/embed/remote-joins.ts'
 
 /** What the query asks of the documents themselves is asked of their newest state all the same. */
 export async function selectFirst<P extends UpdatePlan | DeletePlan>(
   plan: P,
   schema: Schema,
-  reading: Reading,
+  reading: ReadContext,
 ): Promise<P> {
   if (!leadsAway(plan.query)) return plan
   const own = conjunctsOf(plan.query).filter((term) => !leadsAway(term))

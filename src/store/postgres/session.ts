@@ -6,7 +6,7 @@ import type { Table } from './schema/catalogue.ts'
 import type { Connections } from './connection/connections.ts'
 import { type Drawing, createDrawing } from './write/sequence-retry.ts'
 import { NOTHING_STORED, explainPage } from './read/explain.ts'
-import { type Take, findWithin } from './read/find.ts'
+import { type OnDocument, findWithin } from './read/find.ts'
 import { answers, readStatements, readStatementsFor } from './read/reads.ts'
 import type { Stamp } from './write/rows.ts'
 import { OutdatedError } from './connection/failures.ts'
@@ -65,7 +65,7 @@ export async function findIn(
     table,
     take,
     bounds,
-  }: { readonly table: Table | undefined; readonly take: Take; readonly bounds: Bounds },
+  }: { readonly table: Table | undefined; readonly take: OnDocument; readonly bounds: Bounds },
 ): Promise<Found> {
   if (!table) return { matchCount: 0 }
   const read = readStatementsFor(bounds, readStatements(plan, table))

@@ -1,6 +1,6 @@
 /** The store for teams: PostgreSQL, shared by any number of processes; the same statements run on a Citus cluster. */
 import type { ReadPlan } from '../../plan/plan.ts'
-import { soughtId } from '../../plan/about.ts'
+import { requestedId } from '../../plan/about.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds, Found, Store } from '../store.ts'
 import { archiveOf } from './transfer/export.ts'
@@ -10,7 +10,7 @@ import { changesOf } from './schema/changes.ts'
 import { type Connection, openConnections } from './connection/connections.ts'
 import { FIRST_PIECE } from './connection/cursor.ts'
 import {
-  type Take,
+  type OnDocument,
   findAtOnce,
   findByPieces,
   findPage,
@@ -85,10 +85,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const onPublished = (): void => eventListeners.forEach((listener) => listener())
   const sequencer = createSequencer({ location, ready: start, onPublished, onError })
 
-  async function find(plan: ReadPlan, take: Take, bounds: Bounds): Promise<Found> {
+  async function find(plan: ReadPlan, take: OnDocument, bounds: Bounds): Promise<Found> {
     const table = tableOf(plan.collection)
     if (!table) return { matchCount: 0 }
-    const id = soughtId(plan)
+    const id = requestedId(plan)
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
     const read = readStatementsFor(bounds, statementsOf(plan, table))
     const finding = { read, take }

@@ -89,7 +89,7 @@ function someHolder(base: Base, steps: readonly Step[], { to, test, isMixed }: H
 function someJoined(joining: Joining, around: Around): Fragment {
   const { equality, local, mixed } = joining
   if (equality && mixed.length === 0 && isFoundByKeys(equality, local, around)) {
-    return isFoundApart(equality, local, around) ?? isKey(equality, local, around)
+    return isFoundSeparately(equality, local, around) ?? isKey(equality, local, around)
   }
   return existsJoined(joining, around)
 }
@@ -108,7 +108,11 @@ function isFoundByKeys(equality: Equality, local: Joining['local'], { other, to 
  * Few keys, an index that finds documents by them, but null is the same as null, which makes no join: documents with a
  * key and those without one are looked up apart, and the row is one of them.
  */
-function isFoundApart(equality: Equality, local: Joining['local'], around: Around): Fragment | undefined {
+function isFoundSeparately(
+  equality: Equality,
+  local: Joining['local'],
+  around: Around,
+): Fragment | undefined {
   const { to, other } = around
   const { again, isOptional, scopes } = to
   const outer = { ...equality.outer, up: 0 }

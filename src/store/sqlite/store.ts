@@ -1,7 +1,7 @@
 /** The embedded store: one SQLite file, nothing to set up. */
 import type { StatementSync } from 'node:sqlite'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
-import { endsHere, soughtId } from '../../plan/about.ts'
+import { endsHere, requestedId } from '../../plan/about.ts'
 import { during } from '../../base/work/work.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
@@ -309,15 +309,15 @@ function promised(direct: DirectSession): StoreSession {
   }
 }
 
-type Take = (document: StoredDocument) => void
+type OnDocument = (document: StoredDocument) => void
 
 /** A find by `_id` waits for the others of its turn; undefined when the plan asks for something else. */
 function lookedUp(
   plan: ReadPlan,
-  take: Take,
+  take: OnDocument,
   { table, lookups }: { readonly table: Table; readonly lookups: Lookups },
 ): Promise<Found> | undefined {
-  const id = soughtId(plan)
+  const id = requestedId(plan)
   if (id === undefined) return undefined
   return lookups.find(table, id).then((document) => {
     const isOnPage = plan.from === 0 && (plan.to ?? 0) >= 0
@@ -328,7 +328,7 @@ function lookedUp(
 
 function readPage(
   plan: ReadPlan,
-  take: Take,
+  take: OnDocument,
   { read, statements }: { readonly read: ReadStatements; readonly statements: Statements },
 ): Found {
   const { page, count } = read

@@ -16,27 +16,27 @@ import type { PlannedJoin } from '../../../plan/joins.ts'
 import { type SimpleField, isVirtual } from '../../../schema/field.ts'
 import type { Schema } from '../../../schema/schema.ts'
 import { documentVersion } from '../../document-version.ts'
-import type { JoinedDocument, Slot } from './joined-tree.ts'
+import type { JoinedDocument, JoinedSet } from './joined-tree.ts'
 import { stripForJoins } from '../hidden-members.ts'
 
 /** Changes the document it is given; `slots` are what the joins of the plan gave for it as it is stored. */
-export type FillIn = (document: JsonObject, from: FilledFrom) => void
+export type Embed = (document: JsonObject, from: FilledFrom) => void
 
 export interface FilledFrom {
-  readonly slots: readonly Slot[]
+  readonly joinedSets: readonly JoinedSet[]
   /** Where the document is a projected one: what its objects were made of. */
   readonly whole?: { readonly document: JsonObject; readonly origins: Tracing['origins'] }
 }
 
-export function compileFillIn(joins: readonly PlannedJoin[], secret: string): FillIn {
+export function compileEmbed(joins: readonly PlannedJoin[], secret: string): Embed {
   const renderers = joins.map((join) => {
     const show = compileRender(join, secret)
     // What was read apart stands in many places, and looks the same in all of them.
-    return join.isAlong ? show : memoized(show)
+    return join.inStatement ? show : memoized(show)
   })
-  return (document, { slots, whole }) => {
+  return (document, { joinedSets, whole }) => {
     joins.forEach(({ plan }, i) => {
-      const holders = holdersOf(whole?.document ?? document, plan.steps, slots[i])
+      const holders = holdersOf(whole?.document ?? document, plan.steps, joinedSets[i])
       const name = String(plan.steps.at(-1))
       for (const holder of objectsAt(document, plan.steps)) {
         const joined = holders.get(whole?.origins.get(holder) ?? holder) ?? []
@@ -54,15 +54,15 @@ type Holders = Map<JsonObject, readonly JoinedDocument[]>
 function holdersOf(
   value: Json | undefined,
   [step, ...rest]: Path,
-  slot: Slot,
+  joinedSet: JoinedSet,
   found: Holders = new Map(),
 ): Holders {
-  if (slot === undefined) return found
+  if (joinedSet === undefined) return found
   if (step === '*') {
     const elements = isArray(value) ? value : []
-    elements.forEach((each, i) => holdersOf(each, rest, slot[i] as Slot, found))
-  } else if (rest.length > 0) holdersOf(member(value, String(step)), rest, slot, found)
-  else if (isObject(value)) found.set(value, slot as readonly JoinedDocument[])
+    elements.forEach((each, i) => holdersOf(each, rest, joinedSet[i] as JoinedSet, found))
+  } else if (rest.length > 0) holdersOf(member(value, String(step)), rest, joinedSet, found)
+  else if (isObject(value)) found.set(value, joinedSet as readonly JoinedDocument[])
   return found
 }
 
@@ -77,11 +77,11 @@ function* objectsAt(value: Json | undefined, [step, ...rest]: Path): Generator<R
 
 function compileRender({ allowed, joins }: PlannedJoin, secret: string): Show {
   const { schema } = allowed
-  const fillIn = compileFillIn(joins, secret)
+  const embed = compileEmbed(joins, secret)
   const project = allowed.projection && compileProjection(allowed.projection, schema.root)
   const virtuals = virtualsOf(schema)
   const strip = stripForJoins(schema)
-  return ({ value, version, slots }) => {
+  return ({ value, version, joinedSets }) => {
     const visibility = visibilityOf(allowed, value)
     const told = (): string =>
       documentVersion(
@@ -93,23 +93,23 @@ function compileRender({ allowed, joins }: PlannedJoin, secret: string): Show {
       if (!visibility.isHidden(field)) visible[field.name] = virtualValue(field, told())
     }
     if (!project) {
-      fillIn(visible, { slots })
+      embed(visible, { joinedSets })
       return visible
     }
     const origins: Tracing['origins'] = new Map()
-    const shown = project(visible, told(), { origins, kept: filledIn(visible, joins, slots) })
-    fillIn(shown, { slots, whole: { document: visible, origins } })
+    const shown = project(visible, told(), { origins, kept: embeddedIn(visible, joins, joinedSets) })
+    embed(shown, { joinedSets, whole: { document: visible, origins } })
     return shown
   }
 }
 
 /** The objects that hold a reference which joins something: of what is shown of them that may be all. */
-function filledIn(
+function embeddedIn(
   document: JsonObject,
   joins: readonly PlannedJoin[],
-  slots: readonly Slot[],
+  joinedSets: readonly JoinedSet[],
 ): ReadonlySet<JsonObject> {
-  const holders = joins.flatMap(({ plan }, i) => [...holdersOf(document, plan.steps, slots[i])])
+  const holders = joins.flatMap(({ plan }, i) => [...holdersOf(document, plan.steps, joinedSets[i])])
   return new Set(holders.filter(([, joined]) => joined.length > 0).map(([holder]) => holder))
 }
 

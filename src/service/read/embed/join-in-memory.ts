@@ -3,16 +3,23 @@ import { type Json, type JsonObject, isArray, isObject, member } from '../../../
 import type { Path } from '../../../base/path.ts'
 import { type Seen, nowhere } from '../../../lang/evaluate/match.ts'
 import { compilePlaces } from '../../../lang/evaluate/match-yielding.ts'
-import type { Turns } from '../../../lang/evaluate/time-slice.ts'
+import type { Yielding } from '../../../lang/evaluate/time-slice.ts'
 import type { PlannedJoin } from '../../../plan/joins.ts'
-import { type JoinedDocument, type Slot, type Slots, depthOf, documentsIn, hasApart } from './joined-tree.ts'
+import {
+  type JoinedDocument,
+  type JoinedSet,
+  type JoinedSets,
+  depthOf,
+  documentsIn,
+  hasSeparate,
+} from './joined-tree.ts'
 import type { Shared } from '../read-context.ts'
 import { MAX_SHOWN_BYTES, tooLarge, tooLargeTogether } from '../../memory-limits.ts'
 
 /** A document whose references are to be filled. */
 export interface Holder {
   readonly value: JsonObject
-  readonly slots: Slots
+  readonly joinedSets: JoinedSets
 }
 
 export interface Joining {
@@ -27,60 +34,60 @@ export function* joinTo(
   holders: readonly Holder[],
   documents: readonly JoinedDocument[],
   { join, at, shared }: Joining,
-): Turns<void> {
+): Yielding<void> {
   for (const document of documents) {
-    if (shared.patience.isTurnOver()) yield
-    document.size = (document.size ?? 0) + sizeApart(document.slots, join.joins)
+    if (shared.timeSlice.shouldYield()) yield
+    document.size = (document.size ?? 0) + sizeSeparately(document.joinedSets, join.joins)
   }
   let size = 0
   const joinedTo = compileJoin(documents, { join, shared }, (joined) => {
     size += joined.size ?? 0
     if (size > MAX_SHOWN_BYTES) throw tooLarge(join)
   })
-  for (const { value, slots } of holders) {
+  for (const { value, joinedSets } of holders) {
     size = 0
-    slots[at] = yield* slotAt(join.plan.steps, { value }, { value, joinedTo })
+    joinedSets[at] = yield* joinedSetAt(join.plan.steps, { value }, { value, joinedTo })
   }
 }
 
 /** The same bound where documents that came along hold what was read apart for them. */
-export function* measure(holders: readonly Holder[], { join, at, shared }: Joining): Turns<void> {
-  for (const { slots } of holders) {
-    if (shared.patience.isTurnOver()) yield
-    if (sizeIn(slots[at], join) > MAX_SHOWN_BYTES) throw tooLarge(join)
+export function* measure(holders: readonly Holder[], { join, at, shared }: Joining): Yielding<void> {
+  for (const { joinedSets } of holders) {
+    if (shared.timeSlice.shouldYield()) yield
+    if (sizeIn(joinedSets[at], join) > MAX_SHOWN_BYTES) throw tooLarge(join)
   }
 }
 
 /** How large all is that was read apart for a document: what stands in many places is shown in each of them. */
-function sizeApart(slots: Slots, joins: readonly PlannedJoin[]): number {
-  return joins.reduce((sum, join, i) => sum + sizeIn(slots[i], join), 0)
+function sizeSeparately(joinedSets: JoinedSets, joins: readonly PlannedJoin[]): number {
+  return joins.reduce((sum, join, i) => sum + sizeIn(joinedSets[i], join), 0)
 }
 
-function sizeIn(slot: Slot, join: PlannedJoin): number {
-  if (!hasApart([join])) return 0
+function sizeIn(joinedSet: JoinedSet, join: PlannedJoin): number {
+  if (!hasSeparate([join])) return 0
   let size = 0
-  for (const document of documentsIn(slot, depthOf(join))) {
-    size += join.isAlong ? sizeApart(document.slots, join.joins) : (document.size ?? 0)
+  for (const document of documentsIn(joinedSet, depthOf(join))) {
+    size += join.inStatement ? sizeSeparately(document.joinedSets, join.joins) : (document.size ?? 0)
   }
   return size
 }
 
-type JoinedTo = (outer: Seen) => Turns<readonly JoinedDocument[]>
+type JoinedTo = (outer: Seen) => Yielding<readonly JoinedDocument[]>
 
-function* slotAt(
+function* joinedSetAt(
   [step, ...rest]: Path,
   seen: Seen,
   at: { readonly value: Json | undefined; readonly joinedTo: JoinedTo },
-): Turns<Slot> {
+): Yielding<JoinedSet> {
   const { value, joinedTo } = at
   if (rest.length === 0) return isObject(value) ? yield* joinedTo(seen) : undefined
-  if (step !== '*') return yield* slotAt(rest, seen, { value: member(value, String(step)), joinedTo })
+  if (step !== '*') return yield* joinedSetAt(rest, seen, { value: member(value, String(step)), joinedTo })
   if (!isArray(value)) return undefined
-  const slots: Slot[] = []
+  const joinedSets: JoinedSet[] = []
   for (const each of value) {
-    slots.push(yield* slotAt(rest, { value: each, outer: seen }, { value: each, joinedTo }))
+    joinedSets.push(yield* joinedSetAt(rest, { value: each, outer: seen }, { value: each, joinedTo }))
   }
-  return slots
+  return joinedSets
 }
 
 function compileJoin(
@@ -88,10 +95,10 @@ function compileJoin(
   { join, shared }: Pick<Joining, 'join' | 'shared'>,
   onJoined: (document: JoinedDocument) => void,
 ): JoinedTo {
-  const { patience, held } = shared
+  const { timeSlice, held } = shared
   const values = documents.map(({ value }) => value)
-  const { isTurnOver } = patience
-  const places = compilePlaces(join.plan.query, values, { world: nowhere, isTurnOver })
+  const { shouldYield } = timeSlice
+  const places = compilePlaces(join.plan.query, values, { world: nowhere, shouldYield })
   return function* (outer) {
     const joined: JoinedDocument[] = []
     for (const place of places(outer)) {

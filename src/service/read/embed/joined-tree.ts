@@ -11,27 +11,27 @@ export interface JoinedDocument {
   /** See `StoredDocument`. */
   readonly paths?: number
   /** What its own references join, in the order of the plan. */
-  readonly slots: Slots
+  readonly joinedSets: JoinedSets
   /** Where it was read apart: how large it is, with all that its references join once that is known. */
   size?: number
 }
 
 /** One for each join; those that are read apart are filled in later. */
-export type Slots = Slot[]
+export type JoinedSets = JoinedSet[]
 
 /** Documents, or a slot for every element of an array on the way to the reference. */
-export type Slot = readonly JoinedDocument[] | readonly Slot[] | undefined
+export type JoinedSet = readonly JoinedDocument[] | readonly JoinedSet[] | undefined
 
-export function slotsOf(
+export function joinedSetsOf(
   joins: readonly PlannedJoin[],
   joined: readonly JoinedDocuments[] | undefined,
-): Slots {
+): JoinedSets {
   const along = (joined ?? [])[Symbol.iterator]()
   return joins.map((join) => {
-    if (!join.isAlong) return undefined
+    if (!join.inStatement) return undefined
     const { documents, facts } = along.next().value!
     if (documents === null || facts === null) return undefined
-    return slotFrom(join, {
+    return joinedSetFrom(join, {
       documents: parseTrusted(documents),
       facts: parseTrusted(facts),
       depth: depthOf(join),
@@ -50,41 +50,43 @@ interface Read {
   readonly depth: number
 }
 
-function slotFrom(join: PlannedJoin, { documents, facts, depth }: Read): Slot {
+function joinedSetFrom(join: PlannedJoin, { documents, facts, depth }: Read): JoinedSet {
   if (documents === TOO_LARGE || facts === TOO_LARGE) throw tooLarge(join)
   if (!isArray(documents)) return undefined
   if (join.plan.isShownWhole) return documents.map((value) => wholeFrom(value as JsonObject))
   if (!isArray(facts)) return undefined
   if (depth > 0) {
-    return documents.map((each, i) => slotFrom(join, { documents: each, facts: facts[i], depth: depth - 1 }))
+    return documents.map((each, i) =>
+      joinedSetFrom(join, { documents: each, facts: facts[i], depth: depth - 1 }),
+    )
   }
   return documents.map((value, i) => documentFrom(join, value as JsonObject, facts[i] as readonly Json[]))
 }
 
 /** Nothing shows the version of such a document, or looks for what it joins. */
 function wholeFrom(value: JsonObject): JoinedDocument {
-  return { value, version: 0, slots: [] }
+  return { value, version: 0, joinedSets: [] }
 }
 
 function documentFrom(join: PlannedJoin, value: JsonObject, [version, paths, ...inside]: readonly Json[]) {
   let next = 0
-  const slots = join.joins.map((each): Slot => {
-    if (!each.isAlong) return undefined
+  const joinedSets = join.joins.map((each): JoinedSet => {
+    if (!each.inStatement) return undefined
     const [documents, facts] = [inside[next++], inside[next++]]
-    return slotFrom(each, { documents, facts, depth: depthOf(each) })
+    return joinedSetFrom(each, { documents, facts, depth: depthOf(each) })
   })
-  return { value, version: Number(version), ...(paths !== null && { paths: Number(paths) }), slots }
+  return { value, version: Number(version), ...(paths !== null && { paths: Number(paths) }), joinedSets }
 }
 
 /** Whether something is read apart, at any level. */
-export function hasApart(joins: readonly PlannedJoin[]): boolean {
-  return joins.some(({ isAlong, joins: inside }) => !isAlong || hasApart(inside))
+export function hasSeparate(joins: readonly PlannedJoin[]): boolean {
+  return joins.some(({ inStatement, joins: inside }) => !inStatement || hasSeparate(inside))
 }
 
 /** All documents in a slot. */
-export function* documentsIn(slot: Slot, depth: number): Generator<JoinedDocument> {
-  for (const each of slot ?? []) {
+export function* documentsIn(joinedSet: JoinedSet, depth: number): Generator<JoinedDocument> {
+  for (const each of joinedSet ?? []) {
     if (depth === 0) yield each as JoinedDocument
-    else yield* documentsIn(each as Slot, depth - 1)
+    else yield* documentsIn(each as JoinedSet, depth - 1)
   }
 }

@@ -6,38 +6,42 @@ import { unreachable } from '../../../base/errors.ts'
 import { type Json, parseTrusted } from '../../../base/json/json.ts'
 import { type JoinKey, isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
 import type { World } from '../../../lang/evaluate/match.ts'
-import { compileInTurns } from '../../../lang/evaluate/match-yielding.ts'
+import { compileYielding } from '../../../lang/evaluate/match-yielding.ts'
 import { type Query, type Related, allOf, conjunctsOf } from '../../../lang/query.ts'
 import { queryKey } from '../../../lang/resolve/query-key.ts'
 import { relatedIn } from '../../../lang/resolve/related-in.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
-import type { Turns } from '../../../lang/evaluate/time-slice.ts'
+import type { Yielding } from '../../../lang/evaluate/time-slice.ts'
 import { idTypeOf } from '../../../plan/id-type.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import type { Schema } from '../../../schema/schema.ts'
-import { isAnswered, targetOf } from '../pushdown.ts'
-import { type Reading, type SharedReading, sharing } from '../read-context.ts'
+import { isPushable, targetOf } from '../pushdown.ts'
+import { type ReadContext, type SharedReadContext, sharing } from '../read-context.ts'
 import { MAX_DOCUMENTS, tooLargeToHold, tooManyToHold } from '../../memory-limits.ts'
 import { visit } from '../scan.ts'
 
-interface Settled {
+interface RemoteJoins {
   /** What the store is asked. */
   readonly read: ReadPlan
   /** What is asked of each document that it gives; absent when the store answers all. */
-  readonly isMatch?: (document: StoredDocument) => Turns<boolean>
+  readonly isMatch?: (document: StoredDocument) => Yielding<boolean>
 }
 
-export async function settle(read: ReadPlan, schema: Schema, reading: Reading): Promise<Settled> {
+export async function resolveRemoteJoins(
+  read: ReadPlan,
+  schema: Schema,
+  reading: ReadContext,
+): Promise<RemoteJoins> {
   const { query, ...rest } = read
-  if (!query || isAnswered(query, schema, reading.deps)) return { read }
+  if (!query || isPushable(query, schema, reading.deps)) return { read }
   const shared = sharing(reading)
   const terms = conjunctsOf(await listed(query, schema, shared))
-  const answered = terms.filter((term) => isAnswered(term, schema, reading.deps))
+  const answered = terms.filter((term) => isPushable(term, schema, reading.deps))
   const others = terms.filter((term) => !answered.includes(term))
   const settled = answered.length > 0 ? { ...rest, query: allOf(answered) } : rest
   if (others.length === 0) return { read: settled }
-  const { isTurnOver } = shared.shared.patience
-  const matches = compileInTurns(allOf(others), { world: await worldOf(others, shared), isTurnOver })
+  const { shouldYield } = shared.shared.timeSlice
+  const matches = compileYielding(allOf(others), { world: await worldOf(others, shared), shouldYield })
   return { read: settled, isMatch: ({ text }) => matches({ value: parseTrusted(text) }) }
 }
 
@@ -45,9 +49,9 @@ export async function settle(read: ReadPlan, schema: Schema, reading: Reading): 
 async function listed(
   query: Query<FieldRef>,
   schema: Schema,
-  reading: SharedReading,
+  reading: SharedReadContext,
 ): Promise<Query<FieldRef>> {
-  if (isAnswered(query, schema, reading.deps)) return query
+  if (isPushable(query, schema, reading.deps)) return query
   switch (query.kind) {
     case 'and':
     case 'or': {
@@ -76,7 +80,7 @@ async function listed(
 async function listedRelated(
   related: Related<FieldRef>,
   schema: Schema,
-  reading: SharedReading,
+  reading: SharedReadContext,
 ): Promise<Query<FieldRef>> {
   const target = targetOf(related)
   if (target.collection.datasource === schema.collection.datasource) {
@@ -90,7 +94,7 @@ async function listedRelated(
   const isInHolder = reference.steps.length === 1 && key?.other.field.up === reference.up + 1
   if (!key || correlated.length > 1 || !isInHolder || count) return related
   const documents = await documentsFor(local, target, reading)
-  const found = await reading.shared.patience.finish(valuesIn(documents, key.own, reading))
+  const found = await reading.shared.timeSlice.finish(valuesIn(documents, key.own, reading))
   const { field } = key.other
   // Every document has an `_id`. Elsewhere no value may also mean that there is nothing that could hold a reference.
   const values = field.field.path === '_id' ? found.filter((value) => value !== null) : found
@@ -102,18 +106,18 @@ async function listedRelated(
 function* valuesIn(
   documents: readonly Json[],
   own: JoinKey['own'],
-  { shared }: SharedReading,
-): Turns<readonly Json[]> {
+  { shared }: SharedReadContext,
+): Yielding<readonly Json[]> {
   const found = new Map<string, Json>()
   for (const value of documents) {
-    if (shared.patience.isTurnOver()) yield
+    if (shared.timeSlice.shouldYield()) yield
     for (const each of keysOf(own, { value })) found.set(keyText(each), each)
   }
   return [...found.values()]
 }
 
 /** Documents for those parts that no store can answer: all that may be joined, whatever they are joined to. */
-async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReading): Promise<World> {
+async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReadContext): Promise<World> {
   const known = new Map<Related<FieldRef>, ReturnType<World>>()
   for (const related of terms.flatMap((term) => [...relatedIn(term)])) {
     const { local } = partsOf(allOf([related.join, related.query]))
@@ -126,24 +130,27 @@ async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReading
 async function documentsFor(
   terms: readonly Query<FieldRef>[],
   schema: Schema,
-  reading: SharedReading,
+  reading: SharedReadContext,
 ): Promise<readonly Json[]> {
-  const { worlds, patience } = reading.shared
+  const { worlds, timeSlice } = reading.shared
   const key = queryKey(allOf(terms), schema)
   const known = worlds.get(key)
   if (known) return await known
   const plan = { ...(terms.length > 0 && { query: allOf(terms) }), sort: [] }
   const documents = documentsMatching(schema, plan, reading).then((found) =>
-    patience.finish(parsed(found, reading)),
+    timeSlice.finish(parsed(found, reading)),
   )
   worlds.set(key, documents)
   return await documents
 }
 
-function* parsed(documents: readonly StoredDocument[], { shared }: SharedReading): Turns<readonly Json[]> {
+function* parsed(
+  documents: readonly StoredDocument[],
+  { shared }: SharedReadContext,
+): Yielding<readonly Json[]> {
   const values: Json[] = []
   for (const { text } of documents) {
-    if (shared.patience.isTurnOver()) yield
+    if (shared.timeSlice.shouldYield()) yield
     values.push(parseTrusted(text))
   }
   return values
@@ -158,7 +165,7 @@ export type WholeRead = Pick<ReadPlan, 'query' | 'sort' | 'joins'> & {
 export async function documentsMatching(
   schema: Schema,
   { tooLarge, ...plan }: WholeRead,
-  reading: Reading,
+  reading: ReadContext,
 ): Promise<readonly StoredDocument[]> {
   const shared = sharing(reading)
   const { deps, bounds, asOf } = shared
@@ -166,7 +173,7 @@ export async function documentsMatching(
   const place = { collection: schema.collection, idType: idTypeOf(schema) }
   const moment = asOf === undefined ? {} : { asOf }
   const whole = { ...plan, ...place, ...moment, from: 0, counted: false }
-  const { read, isMatch } = await settle(whole, schema, shared)
+  const { read, isMatch } = await resolveRemoteJoins(whole, schema, shared)
   const found: StoredDocument[] = []
   const take = (document: StoredDocument): void => {
     if (found.length === MAX_DOCUMENTS) throw tooManyToHold(schema)

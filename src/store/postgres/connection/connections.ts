@@ -5,7 +5,7 @@ import { callerLeft } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../store.ts'
 import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
-import { PATIENCE_MS, bounded, breakOff, patiently } from './time-limit.ts'
+import { WAIT_MS, bounded, breakOff, patiently } from './time-limit.ts'
 import { collectRows, collectAllRows } from './collect-rows.ts'
 import { type LeasedPipeline, MAX_PIPELINES, createPipeline } from './pipeline.ts'
 import type { Location } from './location.ts'
@@ -57,11 +57,11 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const names = createStatementNames()
   const pools = {
     main: createPool(location, { max: location.poolSize }, onError),
-    quick: createPool(location, { max: 2, query_timeout: PATIENCE_MS }, onError),
+    quick: createPool(location, { max: 2, query_timeout: WAIT_MS }, onError),
     long: createPool(location, { max: LONG.slots + LONG.ownUse }, onError),
     shared: createPool(location, { max: MAX_PIPELINES }, onError),
     // Cancelling must not wait for what is to be cancelled.
-    control: createPool(location, { max: 1, query_timeout: PATIENCE_MS }, onError),
+    control: createPool(location, { max: 1, query_timeout: WAIT_MS }, onError),
   }
   const cancel = async (backend: number): Promise<void> => {
     await pools.control.query('select pg_cancel_backend($1)', [backend])
@@ -131,7 +131,7 @@ function slowShare(connections: number) {
 const SLOW_WAIT_MS = 30_000
 
 /** How long, and how many, wait for a connection; the time limit of the work begins once it has one. */
-const WAITING = { maxWaitMs: PATIENCE_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }
+const WAITING = { maxWaitMs: WAIT_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }
 
 /** What one caller has at most of so many connections: what is left answers everybody else. */
 function maxOf(connections: number): number {
@@ -167,7 +167,7 @@ function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: 
     ...config,
     ...size,
     pipeline: true,
-    connectionTimeoutMillis: PATIENCE_MS,
+    connectionTimeoutMillis: WAIT_MS,
     idleTimeoutMillis: 60_000,
     // With a connection goes all that was prepared on it.
     maxLifetimeSeconds: 1_800,

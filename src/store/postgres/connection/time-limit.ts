@@ -7,7 +7,7 @@ import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts
 import { streamOf } from './raw-query.ts'
 
 /** A server that says nothing for so long, where it should answer at once, counts as gone. */
-export const PATIENCE_MS = 5_000
+export const WAIT_MS = 5_000
 
 const CANCEL_AGAIN_MS = 50
 
@@ -49,7 +49,7 @@ export async function bounded<T>(
   const stop = (): void => {
     // The backend may be idle just now, between two statements, and then there is nothing to cancel.
     onStop(true)
-    deadline ??= setTimeout(giveUp, PATIENCE_MS)
+    deadline ??= setTimeout(giveUp, WAIT_MS)
     cancelling ??= Promise.race([cancelAll(), new Promise<void>((resolve) => (onGivenUp = resolve))])
   }
   const { timeLimitMs } = bounds
@@ -80,6 +80,6 @@ export function breakOff(client: pg.PoolClient): void {
 /** Waits for a good-bye, but not for ever: a server that is silent does not say it. */
 export async function patiently(ending: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, PATIENCE_MS)
+  const timer = setTimeout(resolve, WAIT_MS)
   await Promise.race([ending, promise]).finally(() => clearTimeout(timer))
 }

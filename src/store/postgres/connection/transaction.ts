@@ -40,7 +40,7 @@ export async function inTransaction<T>(
     } catch (error) {
       // A connection may have died while it waited in the pool. Nothing was committed on it, so another is tried.
       const mayHelp = isLost(error) ? mayBeStale(error) && ++losses <= LOSSES : isCollision(error)
-      const isOver = attempt >= ATTEMPTS && performance.now() - began > PATIENCE_MS
+      const isOver = attempt >= ATTEMPTS && performance.now() - began > WAIT_MS
       if (!mayHelp || isOver || options.mayRepeat === false) throw error
       // Those who collided must not come back at the same time.
       await pause(Math.random() * Math.min(2 ** attempt, 200))
@@ -50,7 +50,7 @@ export async function inTransaction<T>(
 
 /** Enough where it goes fast, and long enough where each collision takes the server a second to notice. */
 const ATTEMPTS = 20
-const PATIENCE_MS = 10_000
+const WAIT_MS = 10_000
 const LOSSES = 2
 
 async function runOnce<T>(

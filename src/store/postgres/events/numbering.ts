@@ -142,7 +142,7 @@ interface Range {
 
 /** On a cluster a change that is committed may come to light on one of its nodes a little later. */
 async function untilSeen(session: Session, { first, last, count }: Range): Promise<void> {
-  for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await pause(50)) {
+  for (const deadline = performance.now() + WAIT_MS; performance.now() < deadline; await pause(50)) {
     if ((await countSeen(session, first, last)) === count) return
   }
   throw new Error('events that were numbered do not come to light')
@@ -154,7 +154,7 @@ async function countSeen(session: Session, first: number, last: number): Promise
   return Number(row![0])
 }
 
-const PATIENCE_MS = 10_000
+const WAIT_MS = 10_000
 
 async function publish(session: Session, last: number): Promise<void> {
   const text = 'update smalt_event_state set published = $1 where one = 1 and published < $1'

@@ -8,19 +8,22 @@ import { FIRST_PIECE, pieces } from '../connection/cursor.ts'
 import { MAX_AT_ONCE } from '../connection/collect-rows.ts'
 import { type ReadStatements, type Residual, pageDocument } from './reads.ts'
 
-export type Take = (document: StoredDocument) => void
+export type OnDocument = (document: StoredDocument) => void
 
 /** The page of a plan that asks for one document by its `_id`. */
-export function pageOf(document: StoredDocument | undefined, plan: ReadPlan, take: Take): Found {
+export function pageOf(document: StoredDocument | undefined, plan: ReadPlan, take: OnDocument): Found {
   const isOnPage = plan.from === 0 && (plan.to ?? 0) >= 0
   if (document && isOnPage) take(document)
   return { matchCount: document && plan.counted ? 1 : 0 }
 }
 
 /** A connection may have died while it waited in the pool; as long as nothing was taken, asking again is safe. */
-export async function repeatingUntaken<T>(take: Take, work: (take: Take) => Promise<T>): Promise<T> {
+export async function repeatingUntaken<T>(
+  take: OnDocument,
+  work: (take: OnDocument) => Promise<T>,
+): Promise<T> {
   let hasTaken = false
-  const noting: Take = (document) => {
+  const noting: OnDocument = (document) => {
     hasTaken = true
     take(document)
   }
@@ -34,7 +37,7 @@ export async function repeatingUntaken<T>(take: Take, work: (take: Take) => Prom
 
 interface Finding {
   readonly read: ReadStatements
-  readonly take: Take
+  readonly take: OnDocument
   /** At a time, where some of them are known to be large. */
   readonly maxRows?: number
 }

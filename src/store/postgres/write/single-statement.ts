@@ -14,7 +14,7 @@ import {
   isFailure,
   unwritten,
 } from '../../../plan/plan.ts'
-import { soughtId } from '../../../plan/about.ts'
+import { requestedId } from '../../../plan/about.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds, Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
@@ -67,7 +67,7 @@ async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | u
 }
 
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
-  const id = soughtId(plan)
+  const id = requestedId(plan)
   if (id === undefined) return undefined
   const stored = await readOne(id, context)
   if (!stored) return nothingToDo(context)
@@ -77,7 +77,7 @@ async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean 
 
 async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | undefined> {
   const [item, ...others] = plan.items
-  const id = item && soughtId(item)
+  const id = item && requestedId(item)
   if (id === undefined || others.length > 0) return undefined
   const stored = await readOne(id, context)
   const change = await context.draw((next) => item!.change(stored, next))
@@ -111,7 +111,7 @@ async function replaceAtOnce(
 
 async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean | undefined> {
   const { table, stamp, begin } = context
-  const id = soughtId(plan)
+  const id = requestedId(plan)
   if (id === undefined || table.unique.size > 0) return undefined
   const stored = await readOne(id, context)
   if (!stored) return nothingToDo(context)

@@ -16,7 +16,7 @@ export interface Connection extends Disposable {
 }
 
 /** Somebody may just be looking into the file, such as a backup. Later nobody who only reads is in the way. */
-const PATIENCE_MS = 5_000
+const WAIT_MS = 5_000
 
 export function openConnection(directory: string): Connection {
   // the data are for whoever runs the service, and for nobody else on the machine
@@ -24,7 +24,7 @@ export function openConnection(directory: string): Connection {
   const file = join(directory, 'smalt.db')
   using opened = new DisposableStack()
   const lock = opened.use(lockData(directory))
-  const database = opened.adopt(new DatabaseSync(file, { timeout: PATIENCE_MS }), (each) => each.close())
+  const database = opened.adopt(new DatabaseSync(file, { timeout: WAIT_MS }), (each) => each.close())
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
   database.exec(
     `pragma temp_store = memory; pragma mmap_size = 268435456; pragma journal_size_limit = ${LOG_BYTES}`,
@@ -48,7 +48,7 @@ export function openConnection(directory: string): Connection {
 /** A further connection of the process that has the directory already. */
 export function attachConnection(directory: string): Connection {
   const file = join(directory, 'smalt.db')
-  const database = new DatabaseSync(file, { timeout: PATIENCE_MS })
+  const database = new DatabaseSync(file, { timeout: WAIT_MS })
   database.exec('pragma synchronous = full; pragma cache_size = -16384')
   database.exec(
     `pragma temp_store = memory; pragma mmap_size = 268435456; pragma journal_size_limit = ${LOG_BYTES}`,

@@ -10,7 +10,7 @@ class LockedError extends Error {
 }
 
 /** For somebody who only looks into the file for a moment. */
-const PATIENCE_MS = 2_000
+const WAIT_MS = 2_000
 
 /** Held until it is disposed. */
 export function lockData(directory: string): Disposable {
@@ -52,7 +52,7 @@ function requireUnused(file: string): void {
       `${file} has more than one name (hard links), and writing by both would destroy it; remove the others, or copy the file`,
     )
   }
-  using alone = new DatabaseSync(file, { timeout: PATIENCE_MS })
+  using alone = new DatabaseSync(file, { timeout: WAIT_MS })
   try {
     alone.exec('pragma locking_mode = exclusive')
     alone.prepare('select 1 from sqlite_schema').get()
