@@ -25,7 +25,10 @@ import type { SchemaDocument } from './documents/schema-document.ts'
 import type { Proposal } from './validate/validate-change.ts'
 import type { MetadataLimits } from './documents/sizes.ts'
 
-export type MetadataStore = Pick<Store, 'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readHistory'>
+export type MetadataStore = Pick<
+  Store,
+  'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readMetadataHistory'
+>
 
 interface RegistryOptions extends Datasources {
   readonly now: () => Date
@@ -141,7 +144,7 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
     isPartial: () => catalogue.isPartial,
     secret: () => loaded().secret,
     reload,
-    historyOf: (entity) => store.readHistory(entity),
+    historyOf: (entity) => store.readMetadataHistory(entity),
     ...views(loaded),
     ...changes(change, options),
   }

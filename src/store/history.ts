@@ -6,14 +6,14 @@ import type { Collection } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { Action } from './events.ts'
 
-export interface PastRequest {
+export interface HistoryRequest {
   readonly collection: Collection
   readonly id: Json
   readonly idType: TypeName
 }
 
 /** A state of a document, or that it was deleted. */
-export interface PastVersion {
+export interface HistoryVersion {
   /** Microseconds since 1970, unless the clock was set back since the version before. */
   readonly version: number
   /** How it came to be; absent where that was before the past was kept. */
@@ -26,7 +26,7 @@ export interface PastVersion {
  * A change as it is kept: that of version `follows` to `version`. No two changes of a document follow the same one, so
  * they form a chain. An insert follows the last delete, or 0.
  */
-export interface KeptChange {
+export interface HistoryRow {
   readonly follows: number
   readonly version: number
   readonly operation: Action
@@ -40,9 +40,9 @@ export interface KeptChange {
 /** The changes of one document in the order in which they follow each other, last the document as it is. */
 export async function* versionsFrom(
   id: string,
-  entries: AsyncIterable<KeptChange | StoredDocument>,
-): AsyncGenerator<PastVersion> {
-  let last: KeptChange | undefined
+  entries: AsyncIterable<HistoryRow | StoredDocument>,
+): AsyncGenerator<HistoryVersion> {
+  let last: HistoryRow | undefined
   for await (const entry of entries) {
     const isChange = 'follows' in entry
     const version = isChange ? entry.follows : entry.version
@@ -58,7 +58,7 @@ export async function* versionsFrom(
 }
 
 /** The change that made a version, if it is the one that was kept last. */
-function changeTo(version: number, last: KeptChange | undefined): Pick<PastVersion, 'change'> {
+function changeTo(version: number, last: HistoryRow | undefined): Pick<HistoryVersion, 'change'> {
   if (last?.version !== version) return {}
   const { operation, principal } = last
   return { change: { operation, principal } }
@@ -75,12 +75,12 @@ export function noHistory(entity: string): ServiceError {
 }
 
 export function beforeHistory(entity: string, since: number): ServiceError {
-  const message = `the past of ${entity} is known only from ${printMoment(since)} on`
+  const message = `the past of ${entity} is known only from ${printTimestamp(since)} on`
   return new ServiceError('crud:NoHistory', message)
 }
 
 /** A version as a date that sorts and has all its digits. */
-export function printMoment(microseconds: number): string {
+export function printTimestamp(microseconds: number): string {
   const milliseconds = Math.floor(microseconds / 1000)
   const rest = String(microseconds - milliseconds * 1000).padStart(3, '0')
   return new Date(milliseconds).toISOString().replace('Z', `${rest}Z`)

@@ -16,7 +16,7 @@ export function withSequencesOf(home: Home, store: Store): Store {
     find: (plan, take, bounds) => store.find(plan, take, bounds),
     stream: (plan, bounds) => store.stream(plan, bounds),
     explain: (plan, bounds) => store.explain(plan, bounds),
-    readPast: (request, bounds) => store.readPast(request, bounds),
+    readHistory: (request, bounds) => store.readHistory(request, bounds),
     write: (plan, begin, bounds) =>
       withSupply(home, (draw) => store.write(drawingFrom(draw, plan), begin, bounds)),
     transact: (work, options) =>
@@ -31,7 +31,7 @@ export function withSequencesOf(home: Home, store: Store): Store {
     changeMetadata: (change) => store.changeMetadata(change),
     prepareCollection: (definition) => store.prepareCollection(definition),
     onMetadataChange: (listener) => store.onMetadataChange(listener),
-    readHistory: (entity) => store.readHistory(entity),
+    readMetadataHistory: (entity) => store.readMetadataHistory(entity),
     readEvents: (request, bounds) => store.readEvents(request, bounds),
     readHeads: (range, bounds) => store.readHeads(range, bounds),
     readStates: (holders, bounds) => store.readStates(holders, bounds),

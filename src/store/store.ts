@@ -9,7 +9,7 @@ import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { Archive } from './transfer.ts'
 import type { EventStore } from './events.ts'
 import type { Loan } from '../base/work/loan.ts'
-import type { PastRequest, PastVersion } from './history.ts'
+import type { HistoryRequest, HistoryVersion } from './history.ts'
 import type { SinkStore } from './sinks.ts'
 
 export interface Store extends EventStore, AsyncDisposable {
@@ -28,7 +28,7 @@ export interface Store extends EventStore, AsyncDisposable {
   stream(plan: ReadPlan, bounds: Bounds): AsyncIterable<StoredDocument>
   explain(plan: ReadPlan, bounds: Bounds): Promise<Explanation>
   /** What is known of the versions of one document, oldest first, all from one moment. */
-  readPast(request: PastRequest, bounds: Bounds): AsyncIterable<PastVersion>
+  readHistory(request: HistoryRequest, bounds: Bounds): AsyncIterable<HistoryVersion>
   /**
    * One transaction. What becomes of each document is reported from inside it, so what a report throws takes
    * everything back. A store that must begin again asks for a new report, and then only that one counts. Tells whether
@@ -58,7 +58,7 @@ export interface Store extends EventStore, AsyncDisposable {
   prepareCollection(definition: CollectionDefinition): Promise<void>
   /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
   onMetadataChange(listener: () => void): void
-  readHistory(entity: string): Promise<readonly HistoryRecord[]>
+  readMetadataHistory(entity: string): Promise<readonly HistoryRecord[]>
   /** Those to whom events are pushed. */
   readonly sinks: SinkStore
   /** All of it, for a move to another store. */

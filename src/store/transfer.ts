@@ -3,7 +3,7 @@ import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { ArchivedSinks } from './transfer-sinks.ts'
 import type { ArchivedEvent } from './events.ts'
-import type { KeptChange } from './history.ts'
+import type { HistoryRow } from './history.ts'
 import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './store.ts'
 
 export interface Archive {
@@ -54,7 +54,7 @@ export interface Receiving extends AsyncDisposable {
   createCollection(collection: ReceivedCollection): Promise<void>
   /** One page, all of it or nothing. */
   addDocuments(collection: Collection, documents: readonly ArchivedDocument[]): Promise<void>
-  addPast(collection: Collection, changes: readonly ArchivedChange[]): Promise<void>
+  addDocumentHistory(collection: Collection, changes: readonly ArchivedChange[]): Promise<void>
   buildIndexes(collection: Collection): Promise<void>
   addSequences(sequences: readonly ArchivedSequence[]): Promise<void>
   addHistory(history: readonly ArchivedHistory[]): Promise<void>
@@ -73,13 +73,13 @@ export interface Receiving extends AsyncDisposable {
 export interface ArchivedCollection extends CollectionDefinition {
   readonly count: number
   /** From when on past versions are kept; null: not any more; absent: they never were. */
-  readonly pastSince?: number | null
+  readonly historySince?: number | null
 }
 
 export interface ReceivedCollection extends CollectionDefinition {
   /** What numbers are as `_id` here; a store may keep them in a form that depends on it. */
   readonly numericIdType: TypeName | undefined
-  readonly pastSince?: number | null
+  readonly historySince?: number | null
 }
 
 export interface ArchivedDocument {
@@ -90,7 +90,7 @@ export interface ArchivedDocument {
 }
 
 /** How many paths its writers knew does not move. */
-export interface ArchivedChange extends Omit<KeptChange, 'paths'> {
+export interface ArchivedChange extends Omit<HistoryRow, 'paths'> {
   /** Of the document, as that of the document itself. */
   readonly key: string
 }

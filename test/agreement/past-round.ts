@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { microseconds } from '../../src/store/clock.ts'
-import { printMoment } from '../../src/store/history.ts'
+import { printTimestamp } from '../../src/store/history.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import type { ReferencesService } from '../support/references-service.ts'
 import { ADMIN, EVERYTHING, documentsOf } from '../support/service.ts'
@@ -63,7 +63,7 @@ export async function runPastRound(
     const documents = await documentsNow(service.data, entities)
     const arena = arenaOf({ entities, documents }, new Map())
     const subject = { entities, fanOut: fanOutOf(arena.holdings) }
-    const moment = printMoment(microseconds())
+    const moment = printTimestamp(microseconds())
     for (let k = 0; k < requests; k++) {
       const request = sampleEvenly(seed + 1_000 * i + k, (chance) => makeReferenceRequest(chance, subject))
       const answer = printResponse(await find(service.data, request))

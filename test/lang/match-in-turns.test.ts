@@ -5,7 +5,7 @@ import { type Json, type JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { createJoins, isJoined } from '../../src/lang/resolve/joins.ts'
 import { type World, compileQuery } from '../../src/lang/evaluate/match.ts'
-import { compileYielding, compilePlaces } from '../../src/lang/evaluate/match-yielding.ts'
+import { compileYielding, compileTargets } from '../../src/lang/evaluate/match-yielding.ts'
 import { parseQuery } from '../../src/lang/parse/parse-query.ts'
 import type { Query, Related } from '../../src/lang/query.ts'
 import { relatedIn } from '../../src/lang/resolve/related-in.ts'
@@ -71,7 +71,7 @@ test('match in turns: random documents are joined as they are when each is held 
     for (let i = 0; schemaOf('one').root.fields.has(`r${i}`); i++) {
       const { join } = relatedTo(`r${i}`)
       const holds = compileQuery(join)
-      const places = compilePlaces(join, others, { world: worldOf([]), shouldYield: () => true })
+      const places = compileTargets(join, others, { world: worldOf([]), shouldYield: () => true })
       for (const outer of holders.map((value) => ({ value }))) {
         const expected = [...others.keys()].filter((place) => holds({ value: others[place], outer }))
         const actual = [...places(outer)].filter((place) => place !== undefined)

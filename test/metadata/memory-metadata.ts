@@ -71,7 +71,7 @@ export function memoryMetadata(): MemoryMetadata {
     },
     readEpoch: () => Promise.resolve(epoch),
     readMetadata: () => Promise.resolve(read()),
-    readHistory: (entity) => Promise.resolve(history.get(entity) ?? []),
+    readMetadataHistory: (entity) => Promise.resolve(history.get(entity) ?? []),
     async changeMetadata(change) {
       await Promise.resolve()
       const failed = failure

@@ -66,7 +66,7 @@ test('registry: data routes say what is missing', async () => {
 test('create: what is read can be written again, which changes nothing', async () => {
   const { registry, store } = await withItem()
   await registry.create('bob', ONE, print(registry, 'item', '1.0.0'))
-  assert.equal((await store.readHistory('item')).length, 1)
+  assert.equal((await store.readMetadataHistory('item')).length, 1)
 })
 
 test('create: the same version with other content is refused, unless it is a snapshot', async () => {
@@ -287,7 +287,7 @@ test('remove: needs every version disabled, and keeps the history', async () => 
   await registry.setStatus('bob', ONE, { status: 'disabled' })
   await registry.remove('bob', 'item')
   assert.deepEqual(registry.names(), [])
-  const actions = (await store.readHistory('item')).map(({ action }) => action)
+  const actions = (await store.readMetadataHistory('item')).map(({ action }) => action)
   assert.deepEqual(actions, ['create', 'clearDefault', 'setStatus', 'remove'])
 })
 
@@ -336,7 +336,7 @@ test('registry: an entity has at most 50 hooks, but keeps those it had before', 
     ),
     'crud:LimitExceeded',
   )
-  const [change] = await store.readHistory('item')
+  const [change] = await store.readMetadataHistory('item')
   const written = { entity: 'item', info: JSON.stringify(infoWith(60)), schemas: [], history: change! }
   await store.changeMetadata({ ...written, expectedEpoch: await store.readEpoch() })
   await registry.reload()

@@ -602,7 +602,7 @@ function uniqueContract(kind: string, open: OpenStore): void {
       'metadata:InvalidIndex',
     )
     assert.deepEqual(await store.readMetadata(), before)
-    assert.equal((await store.readHistory('t')).length, 1)
+    assert.equal((await store.readMetadataHistory('t')).length, 1)
     assert.deepEqual(await kinds(insert(store, '[{"_id":"c","s2":"y"},{"_id":"d","s2":"y"}]')), [
       'inserted',
       'inserted',
@@ -679,7 +679,7 @@ function metadataContract(kind: string, open: OpenStore): void {
     const { entities, schemas } = await store.readMetadata()
     assert.deepEqual([entities, schemas], [[], []])
     assert.deepEqual(await ids(store), ['a'])
-    assert.equal((await store.readHistory('t')).length, 2)
+    assert.equal((await store.readMetadataHistory('t')).length, 2)
   })
 
   test(`${kind}: metadata: history tells who did what, in order`, async () => {
@@ -694,8 +694,8 @@ function metadataContract(kind: string, open: OpenStore): void {
       after: null,
     }
     await store.changeMetadata(await change(store, { history }))
-    assert.deepEqual((await store.readHistory('t')).at(-1), history)
-    assert.deepEqual(await store.readHistory('other'), [])
+    assert.deepEqual((await store.readMetadataHistory('t')).at(-1), history)
+    assert.deepEqual(await store.readMetadataHistory('other'), [])
   })
 
   test(`${kind}: metadata: entities with a shared collection keep their documents apart`, async () => {
@@ -731,10 +731,13 @@ function lifeContract(kind: string, open: OpenStore): void {
       )
       await insert(store, '[{"_id":"a","s":"x","bd":1.10}]')
       await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 5)
-      before = [await store.readMetadata(), await store.readHistory('t'), await find(store)]
+      before = [await store.readMetadata(), await store.readMetadataHistory('t'), await find(store)]
     }
     await using store = await open.openAt(place.location)
-    assert.deepEqual([await store.readMetadata(), await store.readHistory('t'), await find(store)], before)
+    assert.deepEqual(
+      [await store.readMetadata(), await store.readMetadataHistory('t'), await find(store)],
+      before,
+    )
     assert.deepEqual(await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 1), [6n])
     assert.deepEqual(await kinds(insert(store, '[{"_id":"b","s":"x"}]')), ['duplicate'])
     const { documents } = await find(store)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { WritePlan } from '../../src/plan/plan.ts'
-import type { PastVersion } from '../../src/store/history.ts'
+import type { HistoryVersion } from '../../src/store/history.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { sampleEvenly } from '../agreement/chance.ts'
@@ -51,7 +51,7 @@ test('past: a process that has not heard of it yet keeps the past all the same',
   const seen: (string | undefined)[] = []
   for (const id of ['a', 'b']) {
     const request = { collection, id, idType: 'string' } as const
-    for await (const { change } of other.readPast(request, BOUNDS)) seen.push(change?.operation)
+    for await (const { change } of other.readHistory(request, BOUNDS)) seen.push(change?.operation)
   }
   assert.deepEqual(seen, [undefined, undefined, 'insert'])
 })
@@ -87,9 +87,10 @@ async function race(store: Store, seed: number): Promise<number> {
 
 /** Versions rise, each is made by a change that fits the one before, and at any moment there is one document at most. */
 async function checkChain(store: Store, id: string): Promise<number> {
-  const versions: PastVersion[] = []
-  for await (const each of store.readPast({ collection, id, idType: 'string' }, BOUNDS)) versions.push(each)
-  let last: PastVersion | undefined
+  const versions: HistoryVersion[] = []
+  for await (const each of store.readHistory({ collection, id, idType: 'string' }, BOUNDS))
+    versions.push(each)
+  let last: HistoryVersion | undefined
   for (const each of versions) {
     assert.ok(each.change, `version ${each.version} of ${id} was made by nobody`)
     assert.ok(!last || last.version < each.version)

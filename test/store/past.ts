@@ -9,7 +9,7 @@ import { resolveQuery } from '../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../src/lang/resolve/scope.ts'
 import type { Change, ReadPlan, StoredDocument, WritePlan } from '../../src/plan/plan.ts'
 import type { IndexDefinition } from '../../src/schema/schema.ts'
-import type { PastVersion } from '../../src/store/history.ts'
+import type { HistoryVersion } from '../../src/store/history.ts'
 import type { Store, StoreSession } from '../../src/store/store.ts'
 import { textOf } from '../support/service.ts'
 import type { Place } from '../support/store-kind.ts'
@@ -130,8 +130,8 @@ async function seenAt(
 
 /** Versions as `version operation principal s`. */
 async function versionsOf(store: Store, id: string): Promise<readonly string[]> {
-  const versions: PastVersion[] = []
-  for await (const version of store.readPast({ collection, id, idType: 'string' }, BOUNDS))
+  const versions: HistoryVersion[] = []
+  for await (const version of store.readHistory({ collection, id, idType: 'string' }, BOUNDS))
     versions.push(version)
   return versions.map(({ version, change, document }) => {
     const made = change ? `${change.operation} ${change.principal}` : 'unknown'
@@ -265,7 +265,7 @@ function versionContract(kind: string, open: OpenWithClock): void {
       ],
     })
     const versions = []
-    for await (const each of store.readPast({ collection, id: 5, idType: 'integer' }, BOUNDS))
+    for await (const each of store.readHistory({ collection, id: 5, idType: 'integer' }, BOUNDS))
       versions.push(each)
     assert.deepEqual(
       versions.map(({ version, document }) => [version, document.id]),

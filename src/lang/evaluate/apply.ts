@@ -19,12 +19,12 @@ import { castLiteral } from '../../schema/literal.ts'
 import { looksOut } from '../resolve/looks-out.ts'
 import { candidates, compileQuery } from './match.ts'
 import {
-  type Place,
-  elementPlace,
+  type WriteTarget,
+  elementTarget,
   elementsAt,
   insertAt,
   removeAt,
-  rootPlace,
+  rootTarget,
   writeAt,
 } from './write-target.ts'
 import type { FieldRef } from '../resolve/scope.ts'
@@ -36,10 +36,10 @@ type Updater = (document: JsonObject) => void
 /** Members that are hidden from the caller stay when the object around them is replaced. */
 export function compileUpdate(update: Update<FieldRef>, isHidden: (field: Field) => boolean): Updater {
   const steps = compileSteps(update, isHidden)
-  return (document) => steps(rootPlace(document))
+  return (document) => steps(rootTarget(document))
 }
 
-type Action = (place: Place) => void
+type Action = (place: WriteTarget) => void
 
 type IsHidden = (field: Field) => boolean
 
@@ -105,7 +105,7 @@ function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidd
       if (canRemoveAtOnce) {
         removeSelected(array, (index) => {
           place.spend(1)
-          return selects(elementPlace(array, index, outer))
+          return selects(elementTarget(array, index, outer))
         })
         continue
       }
@@ -113,7 +113,7 @@ function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidd
       // As many elements as there are now: those that the action adds to the array are not walked through.
       for (let left = array.length; left > 0 && index < array.length; left--) {
         place.spend(1)
-        const element = elementPlace(array, index, outer)
+        const element = elementTarget(array, index, outer)
         const isSelected = selects(element)
         if (isSelected && !action) {
           spend(array.length)
@@ -137,7 +137,7 @@ function removeSelected(array: Json[], isSelected: (index: number) => boolean): 
 }
 
 /** The value to write, of its own: later steps may change it. Undefined when the source of a copy is missing. */
-function compileValue(value: RValue<FieldRef>, target: FieldRef): (place: Place) => Json | undefined {
+function compileValue(value: RValue<FieldRef>, target: FieldRef): (place: WriteTarget) => Json | undefined {
   if (value.kind === 'literal') {
     const size = sizeOf(value.value)
     return (place) => {
@@ -169,7 +169,7 @@ function converted(value: Json, target: FieldRef): Json {
   }
 }
 
-function climb(place: Place, up: number): Place {
+function climb(place: WriteTarget, up: number): WriteTarget {
   let outer = place
   for (let i = 0; i < up; i++) outer = outer.outer!
   return outer

@@ -32,7 +32,7 @@ export function compileYielding(query: Query<FieldRef>, asking: Asking): Answer 
 export type Places = (outer: Seen) => Generator<number | undefined, void, void>
 
 /** Documents are indexed when they are first asked. */
-export function compilePlaces(query: Query<FieldRef>, documents: readonly Json[], asking: Asking): Places {
+export function compileTargets(query: Query<FieldRef>, documents: readonly Json[], asking: Asking): Places {
   const { shouldYield } = asking
   const asked = askedIn(query, asking)
   let near: Near | undefined
@@ -148,7 +148,7 @@ function* elementsAt(seen: Seen, steps: readonly Step[]): Generator<Seen> {
 
 function relatedYielding(related: Related<FieldRef>, asking: Asking): Answer {
   const { reference, join, query, count } = related
-  const places = compilePlaces(allOf([join, query]), asking.world(related), asking)
+  const places = compileTargets(allOf([join, query]), asking.world(related), asking)
   return function* (seen) {
     for (const outer of holdersAt(climb(seen, reference.up).value, reference.steps, seen)) {
       let found = 0

@@ -7,8 +7,8 @@ import type { Seen } from './match.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
 /** The document, or an element of one of its arrays, that can also be replaced. */
-export interface Place extends Seen {
-  readonly outer?: Place
+export interface WriteTarget extends Seen {
+  readonly outer?: WriteTarget
   readonly write: (value: Json) => void
   /** Counts what an update does to the document, and ends it when that is too much. */
   readonly spend: (steps: number) => void
@@ -24,7 +24,7 @@ const MAX_ARGUMENTS = 1_000
 
 type Members = Record<string, Json>
 
-export function rootPlace(document: JsonObject): Place {
+export function rootTarget(document: JsonObject): WriteTarget {
   let spent = 0
   return {
     value: document,
@@ -39,7 +39,7 @@ export function rootPlace(document: JsonObject): Place {
   }
 }
 
-export function elementPlace(array: Json[], index: number, outer: Place): Place {
+export function elementTarget(array: Json[], index: number, outer: WriteTarget): WriteTarget {
   return {
     get value() {
       return array[index]
@@ -53,7 +53,7 @@ export function elementPlace(array: Json[], index: number, outer: Place): Place 
 }
 
 /** Writes a value, making the objects and arrays on the way; null takes a member away. */
-export function writeAt(place: Place, ref: FieldRef, value: Json): void {
+export function writeAt(place: WriteTarget, ref: FieldRef, value: Json): void {
   const last = ref.steps.at(-1)
   if (last === undefined) {
     place.write(value)
@@ -68,7 +68,7 @@ export function writeAt(place: Place, ref: FieldRef, value: Json): void {
 }
 
 /** Takes away a member, or an element, whose followers move up. */
-export function removeAt(place: Place, ref: FieldRef): void {
+export function removeAt(place: WriteTarget, ref: FieldRef): void {
   const last = ref.steps.at(-1)
   const holder = last === undefined ? undefined : holderOf(place, ref, { creates: false })
   if (holder === undefined) return
@@ -81,7 +81,7 @@ export function removeAt(place: Place, ref: FieldRef): void {
 
 /** Adds elements before an index, or at the end without one; the array is made when it is not there. */
 export function insertAt(
-  place: Place,
+  place: WriteTarget,
   ref: FieldRef,
   { index, values }: { readonly index: number | undefined; readonly values: readonly Json[] },
 ): void {
@@ -99,15 +99,18 @@ export function insertAt(
 }
 
 /** The arrays at a path, with the places around their elements: each `*` passed is one. */
-export function elementsAt(place: Place, steps: readonly Step[]): readonly { array: Json[]; outer: Place }[] {
+export function elementsAt(
+  place: WriteTarget,
+  steps: readonly Step[],
+): readonly { array: Json[]; outer: WriteTarget }[] {
   const star = steps.indexOf('*')
   const found = readArray(place, star === -1 ? steps : steps.slice(0, star))
   if (!found) return []
   if (star === -1) return [{ array: found, outer: place }]
-  return found.flatMap((_, i) => elementsAt(elementPlace(found, i, place), steps.slice(star + 1)))
+  return found.flatMap((_, i) => elementsAt(elementTarget(found, i, place), steps.slice(star + 1)))
 }
 
-function readArray(place: Place, steps: readonly Step[]): Json[] | undefined {
+function readArray(place: WriteTarget, steps: readonly Step[]): Json[] | undefined {
   const value = steps.reduce<Json | undefined>(stepInto, place.value)
   return isArray(value) ? (value as Json[]) : undefined
 }
@@ -117,7 +120,7 @@ function stepInto(value: Json | undefined, step: Step): Json | undefined {
   return isArray(value) ? value.at(step) : undefined
 }
 
-function arrayAt(place: Place, ref: FieldRef): Json[] {
+function arrayAt(place: WriteTarget, ref: FieldRef): Json[] {
   const known = readArray(place, ref.steps)
   if (known) return known
   const made: Json[] = []
@@ -126,7 +129,11 @@ function arrayAt(place: Place, ref: FieldRef): Json[] {
 }
 
 /** The container of the last step. Without `creates` a missing one is undefined: there is nothing to take away. */
-function holderOf(place: Place, ref: FieldRef, { creates }: { readonly creates: boolean }): Json | undefined {
+function holderOf(
+  place: WriteTarget,
+  ref: FieldRef,
+  { creates }: { readonly creates: boolean },
+): Json | undefined {
   const { steps } = ref
   let holder = containerOr(place.value, steps[0]!, creates ? (made) => place.write(made) : undefined)
   for (let i = 0; i < steps.length - 1 && holder !== undefined; i++) {
@@ -152,7 +159,7 @@ function containerOr(value: Json | undefined, next: Step, write?: (made: Json) =
 
 interface Writing {
   readonly ref: FieldRef
-  readonly place: Place
+  readonly place: WriteTarget
 }
 
 function writeElement(array: Json[], index: number, writing: Writing & { readonly value: Json }): void {

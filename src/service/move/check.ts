@@ -56,7 +56,7 @@ export async function checkRest({ source, target, records }: Sides): Promise<voi
   if (textOf({ ...to, epoch: 0 }) !== textOf({ ...records, epoch: 0 })) throw differs('the metadata')
   const parts = [
     ['the collections and their indexes', async (each: Archive) => shapesOf(await each.collections())],
-    ['the past versions of documents', pastChecksums],
+    ['the past versions of documents', historyChecksums],
     ['the sequences', async (each: Archive) => textOf(await each.sequences())],
     ['the history of metadata', historyDigest],
     ['the events', eventsDigest],
@@ -80,8 +80,8 @@ export function differs(what: string): MoveError {
 }
 
 function shapesOf(collections: readonly ArchivedCollection[]): string {
-  const shapes = collections.map(({ collection: { name, entity }, paths, indexes, pastSince }) =>
-    textOf({ name, entity, paths, indexes: indexes.map(textOf).sort(), pastSince }),
+  const shapes = collections.map(({ collection: { name, entity }, paths, indexes, historySince }) =>
+    textOf({ name, entity, paths, indexes: indexes.map(textOf).sort(), historySince }),
   )
   return shapes.sort().join('\n')
 }
@@ -97,7 +97,7 @@ async function historyDigest(archive: Archive): Promise<string> {
 }
 
 /** By collection, in whatever order its changes come. */
-async function pastChecksums(archive: Archive): Promise<string> {
+async function historyChecksums(archive: Archive): Promise<string> {
   const sums: string[] = []
   for (const { collection } of await archive.collections()) {
     const tally = createTally()

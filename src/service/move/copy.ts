@@ -51,7 +51,7 @@ export async function copyDocuments(
     copied.push(tally)
     for await (const page of source.past(collection)) {
       signal?.throwIfAborted()
-      await receiving.addPast(collection, page)
+      await receiving.addDocumentHistory(collection, page)
     }
   }
   await buildIndexes(collections, receiving, watch)

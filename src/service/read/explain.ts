@@ -9,7 +9,7 @@ import { printSort } from '../../lang/sort.ts'
 import type { PlannedJoin } from '../../plan/joins.ts'
 import { planFind } from '../../plan/read.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
-import { printMoment } from '../../store/history.ts'
+import { printTimestamp } from '../../store/history.ts'
 import { type Deps, boundsOf, workOf } from '../deps.ts'
 import { allowedFind } from './find.ts'
 import { isInStatement } from './read-page.ts'
@@ -66,7 +66,7 @@ function printRequest({ query, projection, sort, range, body, asOf }: FindReques
     ...(sort.length > 0 && { sort: printSort(sort) }),
     ...(hasRange && { from: range.from }),
     ...(hasRange && range.to !== undefined && { to: range.to }),
-    ...(asOf !== undefined && { asOf: printMoment(asOf) }),
+    ...(asOf !== undefined && { asOf: printTimestamp(asOf) }),
   }
 }
 

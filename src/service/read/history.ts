@@ -9,7 +9,7 @@ import { compileQuery } from '../../lang/evaluate/match.ts'
 import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import { idTypeOf } from '../../plan/id-type.ts'
 import { remainingProjection } from '../../plan/read.ts'
-import { type PastVersion, printMoment } from '../../store/history.ts'
+import { type HistoryVersion, printTimestamp } from '../../store/history.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { allowedFind } from './find.ts'
 import { type Page, createPage } from './page.ts'
@@ -36,7 +36,7 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
   const store = deps.storeIn(schema.collection.datasource)
   const differs = visibleDifference(page)
   const rest = restEvery(SLICE_MS)
-  for await (const version of store.readPast(past, boundsOf(work, request))) {
+  for await (const version of store.readHistory(past, boundsOf(work, request))) {
     await rest()
     const isListed = during(
       work,
@@ -60,7 +60,7 @@ const SLICE_MS = 5
  * Tells whether a version shows the caller something that the one listed before did not. An insert and a delete always
  * do. The comparison leaves out the number of the version, which fields of the document may repeat.
  */
-function visibleDifference(page: Page): (version: PastVersion) => boolean {
+function visibleDifference(page: Page): (version: HistoryVersion) => boolean {
   let listed: JsonText | undefined
   return ({ change, document }) => {
     if (change?.operation === 'delete') {
@@ -95,9 +95,9 @@ export function readHistory(
 const RANGE = new Set(['from', 'to', 'maxResults'])
 
 /** Of a version before the past was kept it is not known how it came to be. */
-function entryOf({ version, change, document }: PastVersion, page: Page) {
+function entryOf({ version, change, document }: HistoryVersion, page: Page) {
   const metadata = page.metadataOf({ ...document, version })
-  const facts = { date: printMoment(version), ...change }
+  const facts = { date: printTimestamp(version), ...change }
   const head = `${metadata.slice(0, -1)},${JSON.stringify(facts).slice(1, -1)}`
   const isDeleted = change?.operation === 'delete'
   return { metadata, text: isDeleted ? `${head}}` : `${head},"document":${page.show(document)}}` }

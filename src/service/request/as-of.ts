@@ -3,8 +3,8 @@ import { ServiceError } from '../../base/errors.ts'
 import { parseDate } from '../../schema/date.ts'
 
 /** Microseconds since 1970, as versions of documents are made of. */
-export function readMoment(text: string, at: string): number {
-  const moment = momentOfDate(text) ?? momentOfVersion(text)
+export function readAsOf(text: string, at: string): number {
+  const moment = timestampOfDate(text) ?? timestampOfVersion(text)
   if (moment !== undefined) return moment
   const message =
     'a moment is a date such as 2026-01-02T03:04:05.678Z, to the microsecond at most, or a documentVersion'
@@ -12,7 +12,7 @@ export function readMoment(text: string, at: string): number {
 }
 
 /** Dates mostly have milliseconds: all that was written in that millisecond counts, as it does for whoever reads both. */
-function momentOfDate(text: string): number | undefined {
+function timestampOfDate(text: string): number | undefined {
   const fraction = /\.(\d{4,6})(?=\D)/.exec(text)?.[1]
   const date = parseDate(fraction ? text.replace(`.${fraction}`, `.${fraction.slice(0, 3)}`) : text)
   if (date === undefined) return undefined
@@ -22,7 +22,7 @@ function momentOfDate(text: string): number | undefined {
 }
 
 /** Whatever the document is called. */
-function momentOfVersion(text: string): number | undefined {
+function timestampOfVersion(text: string): number | undefined {
   const moment = Number(/:(\d{12,16})$/.exec(text)?.[1])
   return Number.isSafeInteger(moment) ? moment : undefined
 }

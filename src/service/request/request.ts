@@ -10,7 +10,7 @@ import type { Projection } from '../../lang/projection.ts'
 import type { Named, Query } from '../../lang/query.ts'
 import { type SortKey, parseSort } from '../../lang/sort.ts'
 import type { Update } from '../../lang/update.ts'
-import { readMoment } from './as-of.ts'
+import { readAsOf } from './as-of.ts'
 import type { Target } from '../service.ts'
 import { DataRequestShape, ExecutionShape } from './data-shapes.ts'
 
@@ -72,7 +72,7 @@ export function readFind(body: Json | undefined, target: Target, limits: Limits)
     ...(isPresent(query) && { query: parseQuery(query, '/query', limits) }),
     projection,
     sort: isPresent(sort) ? parseSort(sort, '/sort') : [],
-    ...(typeof asOf === 'string' && { asOf: readMoment(asOf, '/asOf') }),
+    ...(typeof asOf === 'string' && { asOf: readAsOf(asOf, '/asOf') }),
   }
 }
 

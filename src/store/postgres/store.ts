@@ -24,7 +24,7 @@ import { createListening } from './connection/listen.ts'
 import { readLocation } from './connection/location.ts'
 import { changeLock } from './locks.ts'
 import { createLookups } from './read/lookups.ts'
-import { CHANNEL, readHistory, readMetadata, readState } from './schema/metadata.ts'
+import { CHANNEL, readMetadataHistory, readMetadata, readState } from './schema/metadata.ts'
 import { migrate } from './schema/migrations.ts'
 import { EVENT_CHANNEL } from './events/numbering.ts'
 import {
@@ -36,7 +36,7 @@ import {
   readStates,
   trimEvents,
 } from './events/outbox.ts'
-import { readPast } from './read/history.ts'
+import { readHistory } from './read/history.ts'
 import { answers, readStatementsFor, statementsOf } from './read/reads.ts'
 import { createRunner } from './runner.ts'
 import { createSequencer } from './events/sequencer.ts'
@@ -122,8 +122,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
       run('find', () => repeatingUntaken(take, (each) => find(plan, each, bounds))),
     stream: (plan, bounds) =>
       runner.runStream(() => streamOn(connections, { plan, table: tableOf(plan.collection), bounds })),
-    readPast: (request, bounds) =>
-      runner.runStream(() => readPast(request, { table: tableOf(request.collection), connections, bounds })),
+    readHistory: (request, bounds) =>
+      runner.runStream(() =>
+        readHistory(request, { table: tableOf(request.collection), connections, bounds }),
+      ),
     explain: (plan, bounds) =>
       run('explain', () =>
         inTransaction(
@@ -175,7 +177,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
     ...changesOf(builder, run),
     sinks: sinksOn(connections, run),
     archive: archiveOf({ ...builder, numberEvents: sequencer.watch }, run),
-    readHistory: (entity) => run('metadata', () => readHistory(connections, entity)),
+    readMetadataHistory: (entity) => run('metadata', () => readMetadataHistory(connections, entity)),
     onMetadataChange: (listener) => listening.add(CHANNEL, listener),
     readEvents: (request, bounds) => watching('events', () => readEvents(request, connections, bounds)),
     readHeads: (range, bounds) => watching('events', () => readHeads(range, connections, bounds)),

@@ -14,7 +14,7 @@ import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../store.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './write/array-indexes.ts'
 import { isConstraintError } from './file/failures.ts'
-import { beginningOf, createPast, pastName } from './write/history.ts'
+import { beginningOf, createHistory, historyTableName } from './write/history.ts'
 
 export interface Table {
   readonly no: number
@@ -51,7 +51,7 @@ export interface Catalogue {
   /** Creates or changes table and indexes inside the transaction that is open. */
   prepare(definition: CollectionDefinition): void
   /** Past versions are kept from this moment on, or not any more; inside the transaction that is open. */
-  putPast(collection: Collection, since: number | null): void
+  putHistory(collection: Collection, since: number | null): void
   /** Reads everything anew, after a change was committed or taken back. */
   reload(): void
 }
@@ -70,10 +70,10 @@ export function openCatalogue(database: DatabaseSync, options: CatalogueOptions)
     tables: () => tables.values(),
     paths: () => readPaths(database),
     prepare: (definition) => prepare(database, definition, options),
-    putPast: (collection, since) => {
+    putHistory: (collection, since) => {
       const no = numberOf(database, collection)!
-      createPast(database, no)
-      putPastSince(database, no, since)
+      createHistory(database, no)
+      putHistorySince(database, no, since)
     },
     reload() {
       tables = readTables(database)
@@ -87,16 +87,16 @@ function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
   for (const row of database.prepare(all).all()) {
     const { no, name, entity } = row as { no: number; name: string; entity: string }
     const beside: Table['beside'] = (collection) => tables.get(keyOf(collection))
-    const past = readPast(row)
+    const past = readHistory(row)
     const described = describeTable(no, readIndexes(database, no))
     tables.set(keyOf({ name, entity }), { ...described, entity, beside, ...(past && { past }) })
   }
   return tables
 }
 
-function readPast({ no, has_past, past_since }: Record<string, unknown>): Past | undefined {
+function readHistory({ no, has_past, past_since }: Record<string, unknown>): Past | undefined {
   if (has_past !== 1) return undefined
-  const name = pastName(Number(no))
+  const name = historyTableName(Number(no))
   return past_since === null ? { name } : { name, since: Number(past_since) }
 }
 
@@ -169,24 +169,24 @@ function prepare(
   const all = [...new Set([...before, ...paths])]
   database.prepare('update smalt_collection set paths = ? where no = ?').run(JSON.stringify(all), no)
   changeIndexes(database, { collection: no, wanted: indexes, maxInlineRows })
-  changePast(database, no, { history, now })
+  changeHistory(database, no, { history, now })
 }
 
 /** What is kept stays; after a time in which nothing was kept, only what comes is known for sure. */
-function changePast(
+function changeHistory(
   database: DatabaseSync,
   no: number,
   { history, now }: { readonly history: boolean; readonly now: () => number },
 ): void {
   const row = database.prepare('select no, has_past, past_since from smalt_collection where no = ?').get(no)!
-  const past = readPast(row)
+  const past = readHistory(row)
   if (history === (past?.since !== undefined)) return
-  if (history && !past) createPast(database, no)
+  if (history && !past) createHistory(database, no)
   const since = history ? beginningOf(database, no, now()) : null
-  putPastSince(database, no, since)
+  putHistorySince(database, no, since)
 }
 
-function putPastSince(database: DatabaseSync, no: number, since: number | null): void {
+function putHistorySince(database: DatabaseSync, no: number, since: number | null): void {
   database.prepare('update smalt_collection set has_past = 1, past_since = ? where no = ?').run(since, no)
 }
 

@@ -8,7 +8,12 @@ import type { Writer } from './write/writer.ts'
 
 type MetadataPart = Pick<
   Store,
-  'readMetadata' | 'readEpoch' | 'changeMetadata' | 'prepareCollection' | 'onMetadataChange' | 'readHistory'
+  | 'readMetadata'
+  | 'readEpoch'
+  | 'changeMetadata'
+  | 'prepareCollection'
+  | 'onMetadataChange'
+  | 'readMetadataHistory'
 >
 
 export function metadataOf(database: DatabaseSync, catalogue: Catalogue, writer: Writer): MetadataPart {
@@ -33,8 +38,8 @@ export function metadataOf(database: DatabaseSync, catalogue: Catalogue, writer:
     prepareCollection: (definition) => alone(() => catalogue.prepare(definition)),
     // One process at a time has the file, so nobody else can change anything.
     onMetadataChange: () => undefined,
-    async readHistory(entity) {
-      return readHistory(database, entity)
+    async readMetadataHistory(entity) {
+      return readMetadataHistory(database, entity)
     },
   }
 }
@@ -96,7 +101,7 @@ function putSchemas(database: DatabaseSync, { entity, schemas }: MetadataChange)
   for (const { version, schema } of schemas) put.run(entity, version, schema)
 }
 
-function readHistory(database: DatabaseSync, entity: string): readonly HistoryRecord[] {
+function readMetadataHistory(database: DatabaseSync, entity: string): readonly HistoryRecord[] {
   const rows = database
     .prepare(
       'select at, principal, action, version, before, after from smalt_history where entity = ? order by no',

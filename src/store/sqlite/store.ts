@@ -20,7 +20,7 @@ import { keepLogSmall } from './write/wal-checkpoints.ts'
 import { type Lookups, createLookups } from './read/lookups.ts'
 import { metadataOf } from './metadata.ts'
 import { type Outbox, createOutbox, eventsIn } from './write/outbox.ts'
-import { readPast } from './write/history.ts'
+import { readHistory } from './write/history.ts'
 import {
   type ReadStatements,
   type Statements,
@@ -190,8 +190,8 @@ function common(parts: Parts) {
     nextValues: (sequence, count) =>
       timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
     lock: (request) => timed('lock', () => writer.run(() => changeLock(request, statements))),
-    readPast: (request, bounds) =>
-      readPast(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
+    readHistory: (request, bounds) =>
+      readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
     ...metadataOf(database, catalogue, writer),
     ...eventsIn(outbox, statements, writer),
     sinks: sinksIn({ statements, writer }),

@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, isArray, isObject, member } from '../../../base/json/json.ts'
 import type { Path } from '../../../base/path.ts'
 import { type Seen, nowhere } from '../../../lang/evaluate/match.ts'
-import { compilePlaces } from '../../../lang/evaluate/match-yielding.ts'
+import { compileTargets } from '../../../lang/evaluate/match-yielding.ts'
 import type { Yielding } from '../../../lang/evaluate/time-slice.ts'
 import type { PlannedJoin } from '../../../plan/joins.ts'
 import {
@@ -98,7 +98,7 @@ function compileJoin(
   const { timeSlice, held } = shared
   const values = documents.map(({ value }) => value)
   const { shouldYield } = timeSlice
-  const places = compilePlaces(join.plan.query, values, { world: nowhere, shouldYield })
+  const places = compileTargets(join.plan.query, values, { world: nowhere, shouldYield })
   return function* (outer) {
     const joined: JoinedDocument[] = []
     for (const place of places(outer)) {

@@ -2,9 +2,9 @@
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Action } from '../../events.ts'
 import {
-  type KeptChange,
-  type PastRequest,
-  type PastVersion,
+  type HistoryRow,
+  type HistoryRequest,
+  type HistoryVersion,
   noHistory,
   versionsFrom,
 } from '../../history.ts'
@@ -20,10 +20,10 @@ interface Reading {
   readonly bounds: Bounds
 }
 
-export async function* readPast(
-  { collection, id }: PastRequest,
+export async function* readHistory(
+  { collection, id }: HistoryRequest,
   { table, connections, bounds }: Reading,
-): AsyncGenerator<PastVersion> {
+): AsyncGenerator<HistoryVersion> {
   const past = table?.past
   if (!past) throw noHistory(collection.entity)
   const text = `with r1 as (select r2.id, r2.follows, r2.version, r2.operation, r2.principal, r2.doc, r2.paths
@@ -37,12 +37,12 @@ export async function* readPast(
 
 async function* entriesFrom(
   pieces: AsyncIterable<readonly Row[]>,
-): AsyncGenerator<KeptChange | StoredDocument> {
+): AsyncGenerator<HistoryRow | StoredDocument> {
   for await (const rows of pieces) yield* rows.map(entryFrom)
 }
 
 /** The document as it is has no change that follows. */
-function entryFrom([follows, version, operation, principal, doc, paths]: Row): KeptChange | StoredDocument {
+function entryFrom([follows, version, operation, principal, doc, paths]: Row): HistoryRow | StoredDocument {
   const state = { text: doc!, paths: Number(paths) }
   if (version === null || version === undefined) return { id: '', version: Number(follows), ...state }
   return {

@@ -54,9 +54,9 @@ export interface CollectionRecord {
   readonly entity: string
   readonly generation: number
   readonly paths: readonly string[]
-  readonly hasPast: boolean
+  readonly hasHistory: boolean
   /** Absent while no past versions are kept. */
-  readonly pastSince?: number
+  readonly historySince?: number
 }
 
 export function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): string {
@@ -79,14 +79,14 @@ export async function readCollections(session: Session): Promise<readonly Collec
   const text = `select no, name, entity, generation, paths, has_past, past_since from smalt_collection
     order by no`
   const rows = await session.ask({ text, values: [] })
-  return rows.map(([no, name, entity, generation, paths, hasPast, since]) => ({
+  return rows.map(([no, name, entity, generation, paths, hasHistory, since]) => ({
     no: Number(no),
     name: name!,
     entity: entity!,
     generation: Number(generation),
     paths: JSON.parse(paths!) as readonly string[],
-    hasPast: hasPast === 't',
-    ...(typeof since === 'string' && { pastSince: Number(since) }),
+    hasHistory: hasHistory === 't',
+    ...(typeof since === 'string' && { historySince: Number(since) }),
   }))
 }
 
@@ -109,15 +109,15 @@ export function claimsName({ no }: Pick<CollectionRecord, 'no'>): string {
   return `claim_${no}`
 }
 
-export function pastName({ no }: Pick<CollectionRecord, 'no'>): string {
+export function historyTableName({ no }: Pick<CollectionRecord, 'no'>): string {
   return `past_${no}`
 }
 
-function pastOf(record: CollectionRecord): Pick<Table, 'past'> {
-  const { hasPast, pastSince } = record
-  if (!hasPast) return {}
-  const name = pastName(record)
-  return { past: pastSince === undefined ? { name } : { name, since: pastSince } }
+function historyOf(record: CollectionRecord): Pick<Table, 'past'> {
+  const { hasHistory, historySince } = record
+  if (!hasHistory) return {}
+  const name = historyTableName(record)
+  return { past: historySince === undefined ? { name } : { name, since: historySince } }
 }
 
 /** An index that is still being built is kept by writers already, but serves nobody yet. */
@@ -137,7 +137,7 @@ function describeTable(collection: CollectionRecord, records: readonly IndexReco
     no: collection.no,
     name: tableName(collection),
     entity: collection.entity,
-    ...pastOf(collection),
+    ...historyOf(collection),
     claims: claimsName(collection),
     indexes: new Map(ready.map(({ no, definition }) => [no, definition])),
     unique: new Map(

@@ -7,7 +7,7 @@ import {
   type CollectionRecord,
   type IndexRecord,
   claimsName,
-  pastName,
+  historyTableName,
   readCollections,
   readIndexes,
   tableName,
@@ -50,7 +50,7 @@ export async function createCollection(
   { name, entity }: Collection,
 ): Promise<CollectionRecord> {
   const no = await nextNumber(session)
-  const record = { no, name, entity, generation: 1, paths: [], hasPast: false }
+  const record = { no, name, entity, generation: 1, paths: [], hasHistory: false }
   await run(session, [
     `create table ${tableName(record)}(
        id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null,
@@ -76,8 +76,8 @@ export async function addPaths(
 }
 
 /** The table of past versions; two changes of a document never follow the same one. */
-export async function createPast(session: Session, record: CollectionRecord): Promise<void> {
-  const name = pastName(record)
+export async function createHistory(session: Session, record: CollectionRecord): Promise<void> {
+  const name = historyTableName(record)
   await run(session, [
     `create table ${name}(
        id text collate "C", follows bigint, version bigint not null, operation text not null,
@@ -87,7 +87,7 @@ export async function createPast(session: Session, record: CollectionRecord): Pr
 }
 
 /** From a moment on, or not any more. */
-export async function putPastSince(
+export async function putHistorySince(
   session: Session,
   { no }: CollectionRecord,
   since: number | undefined,
@@ -99,7 +99,7 @@ export async function putPastSince(
 /** The first moment from which on everything is known: after all that was written until now. */
 export async function beginningOf(session: Session, record: CollectionRecord, now: number): Promise<number> {
   let latest = now
-  for (const table of [tableName(record), pastName(record)]) {
+  for (const table of [tableName(record), historyTableName(record)]) {
     const [row] = await session.ask({ text: `select max(version) from ${table}`, values: [] })
     latest = Math.max(latest, Number(row![0] ?? 0) + 1)
   }

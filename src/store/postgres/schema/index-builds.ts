@@ -20,12 +20,12 @@ import {
   beginningOf,
   buildIndex,
   createCollection,
-  createPast,
+  createHistory,
   dropIndex,
   findCollection,
   indexChanges,
   isEmpty,
-  putPastSince,
+  putHistorySince,
   renameTable,
 } from './collections.ts'
 import type { Connection, Connections, Session } from '../connection/connections.ts'
@@ -61,9 +61,9 @@ export async function prepare(
   const dropped = removed.filter(({ isReady }) => isReady)
   for (const index of dropped) await dropIndex(transaction, index, record)
   const isUnique = [...added, ...dropped.map(({ definition: each }) => each)].some(({ unique }) => unique)
-  const isPastNew = history !== (record.pastSince !== undefined)
-  if (found && (isUnique || isPastNew)) record = await renameTable(transaction, record)
-  if (isPastNew) await changePast(transaction, record, history ? now() : undefined)
+  const isHistoryNew = history !== (record.historySince !== undefined)
+  if (found && (isUnique || isHistoryNew)) record = await renameTable(transaction, record)
+  if (isHistoryNew) await changeHistory(transaction, record, history ? now() : undefined)
   if (found && added.length > 0 && !(await isEmpty(transaction, record))) throw new FilledMeanwhile()
   for (const index of added) {
     const made = await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
@@ -72,14 +72,14 @@ export async function prepare(
 }
 
 /** What is kept stays; after a time in which nothing was kept, only what comes is known for sure. */
-async function changePast(
+async function changeHistory(
   transaction: Transaction,
   record: CollectionRecord,
   now: number | undefined,
 ): Promise<void> {
-  if (!record.hasPast) await createPast(transaction, record)
+  if (!record.hasHistory) await createHistory(transaction, record)
   const since = now === undefined ? undefined : await beginningOf(transaction, record, now)
-  await putPastSince(transaction, record, since)
+  await putHistorySince(transaction, record, since)
 }
 
 /** The table was empty a moment ago, so that building at once was right, and is not any more. */

@@ -61,7 +61,10 @@ export async function lockMetadata(session: Session, schema: string): Promise<vo
   await lockExclusively(session, `metadata of ${schema}`)
 }
 
-export async function readHistory(session: Session, entity: string): Promise<readonly HistoryRecord[]> {
+export async function readMetadataHistory(
+  session: Session,
+  entity: string,
+): Promise<readonly HistoryRecord[]> {
   const text = `select at, principal, action, version, before, after from smalt_history where entity = $1 order by no`
   const rows = await session.ask({ text, values: [entity] })
   return rows.map(historyFrom)

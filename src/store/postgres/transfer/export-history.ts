@@ -4,7 +4,7 @@ import type { ArchivedChange } from '../../transfer.ts'
 import type { Action } from '../../events.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
-import { pastName } from '../schema/catalogue.ts'
+import { historyTableName } from '../schema/catalogue.ts'
 import { findCollection } from '../schema/collections.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import type { Session } from '../connection/connections.ts'
@@ -23,8 +23,8 @@ export async function changesAfter(
   { collection, limit, session }: Reading,
 ): Promise<readonly ArchivedChange[]> {
   const record = await findCollection(session, collection)
-  if (!record?.hasPast) return []
-  const from = `select follows, version, operation, principal, doc, id from ${pastName(record)}`
+  if (!record?.hasHistory) return []
+  const from = `select follows, version, operation, principal, doc, id from ${historyTableName(record)}`
   const statement =
     last === undefined
       ? { text: `${from} order by id, follows limit $1`, values: [limit] }
@@ -42,7 +42,11 @@ export async function changesAfter(
   }))
 }
 
-export function pastStatement(changes: readonly ArchivedChange[], paths: number, table: string): Statement {
+export function historyRowsStatement(
+  changes: readonly ArchivedChange[],
+  paths: number,
+  table: string,
+): Statement {
   const text = `insert into ${table}(id, follows, version, operation, principal, paths, doc)
     select kept.id, kept.follows, kept.version, kept.operation, kept.principal, $1::integer, kept.doc
     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])

@@ -87,14 +87,17 @@ async function archivedCollections(session: Session): Promise<readonly ArchivedC
       paths: record.paths,
       indexes: ready.map(({ definition }) => definition),
       count: Number(row![0]),
-      ...pastIn(record),
+      ...historyIn(record),
     })
   }
   return collections
 }
 
-function pastIn({ hasPast, pastSince }: CollectionRecord): Pick<ArchivedCollection, 'history' | 'pastSince'> {
-  return hasPast ? { history: pastSince !== undefined, pastSince: pastSince ?? null } : {}
+function historyIn({
+  hasHistory,
+  historySince,
+}: CollectionRecord): Pick<ArchivedCollection, 'history' | 'historySince'> {
+  return hasHistory ? { history: historySince !== undefined, historySince: historySince ?? null } : {}
 }
 
 async function documentsAfter(

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Collection } from '../../../schema/schema.ts'
 import { type ArchivedRecords, type Obstacle, ObstacleError, type Receiving } from '../../transfer.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
-import { pastStatement } from './export-history.ts'
+import { historyRowsStatement } from './export-history.ts'
 import { addSinks, clearEvents, eventsStatement, putLastEvent } from './export-events.ts'
 import type { Builder } from '../schema/index-builds.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type Tables,
   claimsName,
   keyOf,
-  pastName,
+  historyTableName,
   readCollections,
   readIndexes,
   readTables,
@@ -23,9 +23,9 @@ import {
   addPaths,
   buildIndex,
   createCollection,
-  createPast,
+  createHistory,
   findCollection,
-  putPastSince,
+  putHistorySince,
 } from '../schema/collections.ts'
 import type { Lease, Session } from '../connection/connections.ts'
 import { lockMetadata } from '../schema/metadata.ts'
@@ -102,10 +102,10 @@ function receivingBy(builder: Builder, run: Run, { lease, lock }: Held): Receivi
           await lockMetadata(transaction, schema)
           const record = await createCollection(transaction, definition.collection)
           await addPaths(transaction, record, definition)
-          const { pastSince } = definition
-          if (pastSince !== undefined) {
-            await createPast(transaction, record)
-            await putPastSince(transaction, record, pastSince ?? undefined)
+          const { historySince } = definition
+          if (historySince !== undefined) {
+            await createHistory(transaction, record)
+            await putHistorySince(transaction, record, historySince ?? undefined)
           }
           // Recorded before they are there, so that the documents come with their claims; nobody reads yet.
           for (const index of definition.indexes) {
@@ -120,11 +120,11 @@ function receivingBy(builder: Builder, run: Run, { lease, lock }: Held): Receivi
         const into = { collection, paths: paths.get(keyOf(collection))!, table: tableOf(collection) }
         return insertDocuments(documents, { ...into, session: connections })
       }),
-    addPast: (collection, changes) =>
+    addDocumentHistory: (collection, changes) =>
       run(async () => {
         const { past } = tableOf(collection)
         const known = paths.get(keyOf(collection))!
-        await connections.ask(pastStatement(changes, known, past!.name))
+        await connections.ask(historyRowsStatement(changes, known, past!.name))
       }),
     buildIndexes: (collection) => run(() => buildIndexes(collection, connections)),
     addSequences: (sequences) =>
@@ -187,7 +187,7 @@ async function clear(session: Session): Promise<void> {
   for (const record of await readCollections(session)) {
     await plain(session, `drop table if exists ${tableName(record)}`)
     await plain(session, `drop table if exists ${claimsName(record)}`)
-    if (record.hasPast) await plain(session, `drop table if exists ${pastName(record)}`)
+    if (record.hasHistory) await plain(session, `drop table if exists ${historyTableName(record)}`)
   }
   for (const table of [...TABLES, 'smalt_index']) await plain(session, `delete from ${table}`)
   await clearEvents(session)

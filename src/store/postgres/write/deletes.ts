@@ -6,7 +6,7 @@ import type { Row } from '../connection/connections.ts'
 import { isText } from '../schema/indexes.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
 import { type WriteContext, lockOne } from './row-by-row.ts'
-import { keepsPast, keptGoneStatement } from './history-rows.ts'
+import { keepsHistory, historyDeletedStatement } from './history-rows.ts'
 import { claimsOfTexts, deleteStatement, releaseStatement } from './rows.ts'
 import { type Gone, goneStatement } from './outbox-rows.ts'
 
@@ -37,7 +37,7 @@ async function remove(batch: readonly Match[], idType: TypeName, context: WriteC
     ? capturedOf(rows, batch, { idType, captureChange: stamp.captureChange })
     : []
   if (captured.length > 0) await transaction.ask(goneStatement(captured))
-  if (keepsPast(table) && rows.length > 0) await keepGone(rows, batch, context)
+  if (keepsHistory(table) && rows.length > 0) await keepGone(rows, batch, context)
   for (const _ of rows) report({ kind: 'deleted' })
   return new Set(keys)
 }
@@ -53,7 +53,7 @@ async function keepGone(
     const version = Math.max(stamp.version, seen + 1)
     return { key: key!, text: text!, paths: Number(paths), seen, version }
   })
-  await transaction.ask(keptGoneStatement(gone, stamp.principal, table))
+  await transaction.ask(historyDeletedStatement(gone, stamp.principal, table))
 }
 
 function capturedOf(

@@ -9,7 +9,7 @@ import type { Session } from '../connection/connections.ts'
 import type { NewRow } from './rows.ts'
 
 /** Whether changes of these documents are to be kept. */
-export function keepsPast({ past }: Table): boolean {
+export function keepsHistory({ past }: Table): boolean {
   return past?.since !== undefined
 }
 
@@ -22,7 +22,7 @@ export async function following(
   table: Table,
   session: Session,
 ): Promise<readonly NewRow[]> {
-  if (!keepsPast(table) || rows.length === 0) return rows
+  if (!keepsHistory(table) || rows.length === 0) return rows
   const text = `select id, max(version) from ${table.past!.name} where id = any($1::text[]) group by id order by id`
   const found = await session.ask({ text, values: [arrayText(rows.map(({ key }) => key))] })
   const latest = new Map(found.map(([key, version]) => [key, Number(version)]))
@@ -35,7 +35,7 @@ export async function following(
 }
 
 /** Of documents that are inserted as `$1`, or as the list `$1`, in version `$2` with `$3` paths. */
-export function keptInserts(rows: readonly NewRow[], table: Table, used: number): Statement {
+export function historyInserts(rows: readonly NewRow[], table: Table, used: number): Statement {
   const [first, ...others] = rows as readonly [NewRow, ...NewRow[]]
   const [a, b, c, d] = [1, 2, 3, 4].map((n) => `$${used + n}`)
   if (others.length === 0) {
@@ -58,7 +58,7 @@ function idOnly({ document }: NewRow): string {
 }
 
 /** Of the document `$1` that `written` gives the key of: it was `$2` and is `$3`. */
-export function keptUpdate(
+export function historyUpdate(
   { seen, principal }: { readonly seen: StoredDocument; readonly principal: string },
   table: Table,
   used: number,
@@ -70,7 +70,7 @@ export function keptUpdate(
 }
 
 /** Of the document that `gone` gives. */
-export function keptDelete(
+export function historyDelete(
   { principal, version }: { readonly principal: string; readonly version: number },
   table: Table,
   used: number,
@@ -81,7 +81,7 @@ export function keptDelete(
 }
 
 /** A document that went with an earlier statement. */
-export interface KeptGone {
+export interface DeletedRow {
   readonly key: string
   readonly seen: number
   readonly version: number
@@ -89,7 +89,11 @@ export interface KeptGone {
   readonly text: string
 }
 
-export function keptGoneStatement(gone: readonly KeptGone[], principal: string, table: Table): Statement {
+export function historyDeletedStatement(
+  gone: readonly DeletedRow[],
+  principal: string,
+  table: Table,
+): Statement {
   const text = `${into(table)}
     select kept.id, kept.follows, kept.version, 'delete', $1::text, kept.paths, kept.doc
     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::text[])

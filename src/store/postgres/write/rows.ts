@@ -6,7 +6,7 @@ import { arrayText } from '../../sql/postgres-dialect.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../schema/claims.ts'
 import { idKey } from '../schema/indexes.ts'
-import { keepsPast, keptDelete, keptInserts, keptUpdate } from './history-rows.ts'
+import { keepsHistory, historyDelete, historyInserts, historyUpdate } from './history-rows.ts'
 import {
   type CapturedChange,
   outboxDelete,
@@ -95,7 +95,7 @@ export function insertStatement(rows: readonly NewRow[], table: Table): Statemen
   const claims = claimsPart(rows, table, used)
   const captured = outboxPart(rows, used + claims.values.length)
   const before = used + claims.values.length + captured.values.length
-  const kept = keepsPast(table) ? keptInserts(rows, table, before) : NO_PART
+  const kept = keepsHistory(table) ? historyInserts(rows, table, before) : NO_PART
   const parts = [claims, captured, kept].filter(({ text }) => text !== '')
   if (parts.length === 0) return documents
   const text = `with ${parts.map((part) => part.text).join(', ')}
@@ -151,7 +151,7 @@ export function updateStatement(row: ChangedRow, table: Table): Statement {
   const values = [key, String(seen.version), String(version), String(paths), document.text]
   return withParts({ text, values }, { name: 'written', columns: 'id' }, [
     ...(outboxEntries.length === 0 ? [] : [(used: number) => outboxUpdate(capturedOf(row), seen.text, used)]),
-    ...(keepsPast(table) ? [(used: number) => keptUpdate({ seen, principal }, table, used)] : []),
+    ...(keepsHistory(table) ? [(used: number) => historyUpdate({ seen, principal }, table, used)] : []),
   ])
 }
 
@@ -189,7 +189,7 @@ export function deleteStatement(
 ): Statement {
   const text = `delete from ${table.name} as stored
     using unnest($1::text[], $2::bigint[]) as old(id, seen)
-    where stored.id = old.id and stored.version = old.seen returning stored.id, stored.doc${keepsPast(table) ? ', stored.paths' : ''}`
+    where stored.id = old.id and stored.version = old.seen returning stored.id, stored.doc${keepsHistory(table) ? ', stored.paths' : ''}`
   const keys = arrayText(rows.map(({ key }) => key))
   return { text, values: [keys, arrayText(rows.map(({ version }) => String(version)))] }
 }
@@ -200,13 +200,13 @@ export function enteredDeleteStatement(
   seen: number,
   { stamp, table }: Entering,
 ): Statement {
-  const columns = `id, doc, version${keepsPast(table) ? ', paths' : ''}`
+  const columns = `id, doc, version${keepsHistory(table) ? ', paths' : ''}`
   const text = `delete from ${table.name} as stored where id = $1 and version = $2 returning ${columns}`
   const { principal } = stamp
   const version = Math.max(stamp.version, seen + 1)
   return withParts({ text, values: [captured.key, String(seen)] }, { name: 'gone', columns: 'id, doc' }, [
     ...(captured.outboxEntries.length === 0 ? [] : [(used: number) => outboxDelete(captured, used)]),
-    ...(keepsPast(table) ? [(used: number) => keptDelete({ principal, version }, table, used)] : []),
+    ...(keepsHistory(table) ? [(used: number) => historyDelete({ principal, version }, table, used)] : []),
   ])
 }
 

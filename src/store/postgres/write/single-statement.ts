@@ -22,7 +22,7 @@ import type { Connections, Row, Session } from '../connection/connections.ts'
 import type { Drawing } from './sequence-retry.ts'
 import { isCollision, isDuplicate, unlessUnknown } from '../connection/failures.ts'
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
-import { following, keepsPast } from './history-rows.ts'
+import { following, keepsHistory } from './history-rows.ts'
 import { storedFrom } from '../read/reads.ts'
 import {
   type Stamp,
@@ -118,7 +118,7 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
   const outboxEntries = stamp.captureChange?.({ operation: 'delete', before: stored }) ?? []
   const { version } = stored
   const statement =
-    outboxEntries.length === 0 && !keepsPast(table)
+    outboxEntries.length === 0 && !keepsHistory(table)
       ? deleteStatement([{ key: id, version }], table)
       : enteredDeleteStatement({ key: id, document: stored.id, outboxEntries }, version, context)
   begin()({ kind: 'deleted' })

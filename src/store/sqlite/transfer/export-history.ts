@@ -6,7 +6,7 @@ import type { Action } from '../../events.ts'
 import type { SqlValue } from '../../sql/fragment.ts'
 
 /** `table` is undefined where nothing was ever kept. */
-export async function* archivedPast(
+export async function* exportedHistory(
   database: DatabaseSync,
   table: string | undefined,
 ): AsyncGenerator<readonly ArchivedChange[]> {
@@ -55,7 +55,7 @@ interface Adding {
   readonly idOf: (document: Pick<ArchivedDocument, 'key' | 'text'>) => SqlValue
 }
 
-export function addPast(database: DatabaseSync, table: string, { changes, idOf }: Adding): void {
+export function addDocumentHistory(database: DatabaseSync, table: string, { changes, idOf }: Adding): void {
   const insert = database.prepare(
     `insert into ${table}(id, follows, version, operation, principal, doc) values (?, ?, ?, ?, ?, ?)`,
   )

@@ -13,7 +13,7 @@ import {
   PAGE,
 } from '../../transfer.ts'
 import { archivedEvents, archivedSinks } from './export-events.ts'
-import { archivedPast } from './export-history.ts'
+import { exportedHistory } from './export-history.ts'
 import type { Catalogue, Table } from '../catalogue.ts'
 import { readMetadata } from '../metadata.ts'
 import { lastNumber } from '../write/outbox.ts'
@@ -46,11 +46,11 @@ export function archiveOf({ database, catalogue, statements, writer }: Parts): A
         yield page.documents
       }
     },
-    past: (collection) => archivedPast(database, catalogue.tableOf(collection)?.past?.name),
+    past: (collection) => exportedHistory(database, catalogue.tableOf(collection)?.past?.name),
     sequences: async () => readSequences(database),
     async *history() {
       for (let last = 0; ;) {
-        const page = readHistory(database, last)
+        const page = readMetadataHistory(database, last)
         if (page.length === 0) return
         last = page.at(-1)!.no
         yield page.map(({ record }) => record)
@@ -78,12 +78,12 @@ function readCollections(database: DatabaseSync, catalogue: Catalogue): readonly
     const collection = { datasource: '', name, entity }
     const table = catalogue.tableOf(collection)!
     const { count } = database.prepare(`select count(*) count from ${table.name}`).get() as { count: number }
-    return { collection, paths, indexes: [...table.indexes.values()], count, ...pastIn(table) }
+    return { collection, paths, indexes: [...table.indexes.values()], count, ...historyIn(table) }
   })
 }
 
-function pastIn({ past }: Table): Pick<ArchivedCollection, 'history' | 'pastSince'> {
-  return past ? { history: past.since !== undefined, pastSince: past.since ?? null } : {}
+function historyIn({ past }: Table): Pick<ArchivedCollection, 'history' | 'historySince'> {
+  return past ? { history: past.since !== undefined, historySince: past.since ?? null } : {}
 }
 
 function readDocuments(database: DatabaseSync, table: string, last: bigint) {
@@ -115,7 +115,7 @@ function readSequences(database: DatabaseSync): readonly ArchivedSequence[] {
   return statement.all() as unknown as ArchivedSequence[]
 }
 
-function readHistory(
+function readMetadataHistory(
   database: DatabaseSync,
   last: number,
 ): readonly { readonly no: number; readonly record: ArchivedHistory }[] {

@@ -14,7 +14,7 @@ import {
   UnfitError,
 } from '../../transfer.ts'
 import { addEvents, addSinks, clearEvents, putLastEvent } from './export-events.ts'
-import { addPast } from './export-history.ts'
+import { addDocumentHistory } from './export-history.ts'
 import type { Catalogue } from '../catalogue.ts'
 import { isConstraintError } from '../file/failures.ts'
 import { MARK, UNMARK, isUnfinished } from './import-marker.ts'
@@ -57,11 +57,11 @@ export async function receive(
   })
   return {
     async createCollection(definition) {
-      const { collection, paths, pastSince } = definition
+      const { collection, paths, historySince } = definition
       received.set(`${collection.name}/${collection.entity}`, definition)
       await change(() => {
         catalogue.prepare({ collection, paths, indexes: [] })
-        if (pastSince !== undefined) catalogue.putPast(collection, pastSince)
+        if (historySince !== undefined) catalogue.putHistory(collection, historySince)
       })
     },
     addDocuments: (collection, documents) =>
@@ -77,10 +77,10 @@ export async function receive(
           throw new UnfitError(collection, 'two documents would have the same _id', error)
         }
       }),
-    addPast: (collection, changes) =>
+    addDocumentHistory: (collection, changes) =>
       writer.run(() => {
         const { past } = catalogue.tableOf(collection)!
-        addPast(database, past!.name, { changes, idOf: idReader(definitionOf(collection)) })
+        addDocumentHistory(database, past!.name, { changes, idOf: idReader(definitionOf(collection)) })
       }),
     buildIndexes: (collection) => change(() => catalogue.prepare(definitionOf(collection))),
     addSequences: (sequences) => writer.run(() => addSequences(database, sequences)),

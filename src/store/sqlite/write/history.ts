@@ -4,9 +4,9 @@ import type { Json } from '../../../base/json/json.ts'
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Action } from '../../events.ts'
 import {
-  type KeptChange,
-  type PastRequest,
-  type PastVersion,
+  type HistoryRow,
+  type HistoryRequest,
+  type HistoryVersion,
   noHistory,
   textBeforeInsert,
   versionsFrom,
@@ -17,12 +17,12 @@ import type { Table } from '../catalogue.ts'
 import type { Statements } from '../read/reads.ts'
 import type { Readers } from '../read/readers.ts'
 
-export function pastName(no: number): string {
+export function historyTableName(no: number): string {
   return `past_${no}`
 }
 
-export function createPast(database: DatabaseSync, no: number): void {
-  const name = pastName(no)
+export function createHistory(database: DatabaseSync, no: number): void {
+  const name = historyTableName(no)
   database.exec(
     `create table ${name}(
        no integer primary key, id not null, follows integer not null, version integer not null,
@@ -35,7 +35,7 @@ export function createPast(database: DatabaseSync, no: number): void {
 export function beginningOf(database: DatabaseSync, no: number, now: number): number {
   const latest = (table: string): number =>
     Number(database.prepare(`select max(version) latest from ${table}`).get()!['latest'] ?? 0)
-  return Math.max(now, latest(`doc_${no}`) + 1, latest(pastName(no)) + 1)
+  return Math.max(now, latest(`doc_${no}`) + 1, latest(historyTableName(no)) + 1)
 }
 
 /** What a write does for the past. */
@@ -88,10 +88,10 @@ interface Reading {
   readonly bounds: Bounds
 }
 
-export function readPast(
-  { collection, id, idType }: PastRequest,
+export function readHistory(
+  { collection, id, idType }: HistoryRequest,
   { table, readers, bounds }: Reading,
-): AsyncIterable<PastVersion> {
+): AsyncIterable<HistoryVersion> {
   const past = table?.past
   if (!past) throw noHistory(collection.entity)
   const text = `select follows, version, operation, principal, doc from ${past.name} where id = ? and follows > ?
@@ -101,7 +101,7 @@ export function readPast(
   return versionsFrom(typeof id === 'string' ? id : JSON.stringify(id), entries())
 
   /** A page at a time: changes are only ever added, each after all before it, so that pages fit together. */
-  async function* entries(): AsyncGenerator<KeptChange | StoredDocument> {
+  async function* entries(): AsyncGenerator<HistoryRow | StoredDocument> {
     for (let after = -1; ;) {
       const page: Row[] = []
       const statement = { text, values: [key, after, key, after] }
@@ -124,7 +124,7 @@ type Row = readonly [
 ]
 
 /** The document as it is has no change that follows. */
-function entryFrom([follows, version, operation, principal, text]: Row): KeptChange | StoredDocument {
+function entryFrom([follows, version, operation, principal, text]: Row): HistoryRow | StoredDocument {
   if (version === null) return { id: '', version: follows, text }
   return { follows, version, operation, principal, text }
 }
