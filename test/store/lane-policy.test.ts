@@ -54,7 +54,7 @@ test('paces: not more kinds are remembered than were said', () => {
   assert.ok(remembered.length > 0 && remembered.length <= 500, `${remembered.length}`)
 })
 
-type State = { -readonly [K in keyof Omit<Pipeline, 'ask'>]: Pipeline[K] } & { isReleased: boolean }
+type State = { -readonly [K in keyof Omit<Pipeline, 'query'>]: Pipeline[K] } & { isReleased: boolean }
 
 /** A keeper whose clock, whose idle time and whose connections are in our hands. */
 function kept() {
@@ -74,7 +74,7 @@ function kept() {
       assert.ok(!state.isReleased, 'released twice')
       state.isReleased = true
     }
-    return { pipeline: Object.assign(state, { ask: () => Promise.resolve([]) }), release }
+    return { pipeline: Object.assign(state, { query: () => Promise.resolve([]) }), release }
   }
   const keeper = createPipelinePool({ lease, latencies, now: () => world.now, idleShare: () => world.idle })
   const turn = () => new Promise((resolve) => setImmediate(resolve))

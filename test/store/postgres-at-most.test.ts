@@ -26,7 +26,7 @@ async function connected(work: (connections: Connections, schema: string) => Pro
   await using database = await freshDatabase()
   const location = readLocation(`${database.url}&pool=${pool}`)
   await using connections = openConnections(location, failLoudly)
-  await connections.ask(plain(`create schema ${location.schema}`))
+  await connections.query(plain(`create schema ${location.schema}`))
   await work(connections, location.schema)
 }
 
@@ -44,14 +44,14 @@ test('ask at most: what is within the bound comes whole, prepared or not', async
 test('ask at most: what is more is ended, and its connection serves the next, which is not cancelled', async () => {
   await connected(async (connections) => {
     const backend = plain('select pg_backend_pid()')
-    const [first] = await connections.ask(backend)
+    const [first] = await connections.query(backend)
     // The first ones are at their end when they are cancelled, the last one would take minutes.
     for (const count of [101, 101, 101, 150, 1_000, 1_000, 20_000, 20_000, 100_000_000]) {
       await connections.with(async (each) => {
         await assert.rejects(each.queryAtMost(100_000, rows(count)), ResultTooLarge)
-        assert.deepEqual(await each.ask(plain(`select 'next' from pg_sleep(0.02)`)), [['next']])
+        assert.deepEqual(await each.query(plain(`select 'next' from pg_sleep(0.02)`)), [['next']])
       })
-      assert.deepEqual(await connections.ask(backend), [first])
+      assert.deepEqual(await connections.query(backend), [first])
     }
   })
 })
@@ -60,10 +60,10 @@ test('ask at most: a statement sent behind it is over, one way or the other, bef
   await connected(async (connections) => {
     for (let i = 0; i < 10; i++) {
       const [page] = await connections.with((each) =>
-        Promise.allSettled([each.queryAtMost(100_000, rows(101 + i * 500)), each.ask(plain('select 1'))]),
+        Promise.allSettled([each.queryAtMost(100_000, rows(101 + i * 500)), each.query(plain('select 1'))]),
       )
       assert.ok(page.status === 'rejected' && page.reason instanceof ResultTooLarge)
-      assert.deepEqual(await connections.ask(plain('select 2 from pg_sleep(0.01)')), [['2']])
+      assert.deepEqual(await connections.query(plain('select 2 from pg_sleep(0.01)')), [['2']])
     }
   })
 })
@@ -73,7 +73,7 @@ test('ask at most: time that is over counts more than size', async () => {
     const slow = plain(`select repeat('x', 1000), pg_sleep(0.001) from generate_series(1, 100000)`)
     const asked = connections.with((each) => each.queryAtMost(100_000_000, slow), { timeLimitMs: 100 })
     await assert.rejects(asked, { code: 'store-crud:Timeout' })
-    assert.deepEqual(await connections.ask(plain('select 1')), [['1']])
+    assert.deepEqual(await connections.query(plain('select 1')), [['1']])
   })
 })
 
@@ -81,8 +81,8 @@ test('find: a page that is too much at once is read again in pieces, with the co
   const work = async (connections: Connections, schema: string): Promise<void> => {
     const table = `${schema}.t`
     const add = (from: number, to: number) =>
-      connections.ask(plain(`insert into ${table} select generate_series(${from}, ${to})`))
-    await connections.ask(plain(`create table ${table}(id int primary key)`))
+      connections.query(plain(`insert into ${table} select generate_series(${from}, ${to})`))
+    await connections.query(plain(`create table ${table}(id int primary key)`))
     await add(1, 70)
     const page = plain(`select id, 1, repeat('x', 1000000), 0 from ${table} order by id limit 75`)
     const read = { page, count: () => plain(`select count(*) from ${table}`) }
@@ -97,9 +97,9 @@ test('find: a page that is too much at once is read again in pieces, with the co
       connections,
       (transaction) => {
         const asWritten: Session = {
-          async ask(statement) {
+          async query(statement) {
             if (statement.text.includes('count')) await add(81, 90)
-            return await transaction.ask(statement)
+            return await transaction.query(statement)
           },
         }
         return findByPieces(asWritten, plan, { read, take })
@@ -124,10 +124,10 @@ for (const [bytes, count, fetched] of PIECES) {
       const asked: number[] = []
       const seen = await inTransaction(connections, async (transaction) => {
         const session: Session = {
-          ask(statement) {
+          query(statement) {
             const size = /^fetch (\d+)/.exec(statement.text)?.[1]
             if (size !== undefined) asked.push(Number(size))
-            return transaction.ask(statement)
+            return transaction.query(statement)
           },
         }
         let all = 0

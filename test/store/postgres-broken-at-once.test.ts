@@ -44,7 +44,7 @@ test('connections: one that breaks as soon as it is there fails what waited for 
   await using server = await startBreaking()
   await using connections = openConnections(server.location, failLoudly)
   for (let i = 0; i < 5; i++) {
-    await assert.rejects(connections.ask({ text: 'select 1', values: [] }))
+    await assert.rejects(connections.query({ text: 'select 1', values: [] }))
   }
   assert.ok(server.connections() >= 5)
 })

@@ -24,7 +24,7 @@ async function connected(work: (connections: Connections) => Promise<void>): Pro
   await using database = await freshDatabase()
   const location = readLocation(database.url)
   await using connections = openConnections(location, failLoudly)
-  await connections.ask(plain(`create schema ${location.schema}`))
+  await connections.query(plain(`create schema ${location.schema}`))
   await work(connections)
 }
 
@@ -53,7 +53,7 @@ test('lane: statements at once have their own answers, and one that fails fails 
     const latency = watchedPace()
     for (let round = 0; round < 3; round++) {
       const asked = Array.from({ length: 50 }, (_, i) =>
-        pipeline.ask(i % 7 === 3 ? plain(`select 1 / (${i} - ${i})`) : doubled(i), latency),
+        pipeline.query(i % 7 === 3 ? plain(`select 1 / (${i} - ${i})`) : doubled(i), latency),
       )
       assert.equal(pipeline.underWay, 50)
       for (const [i, settled] of (await Promise.allSettled(asked)).entries()) {
@@ -67,7 +67,7 @@ test('lane: statements at once have their own answers, and one that fails fails 
     )
     assert.equal(latency.excluded, 3 * 7)
     await sleep(1_000)
-    await pipeline.ask(doubled(1), latency)
+    await pipeline.query(doubled(1), latency)
     assert.ok(latency.noted.at(-1)! < 1_000, 'the time before it was asked counts, too')
   })
 })
@@ -79,12 +79,12 @@ test('lane: a statement of which all that wait share the name may fail to be pre
     const latency = watchedPace()
     const absent = plain('select n from comes_later')
     for (let round = 0; round < 3; round++) {
-      const settled = await Promise.allSettled([1, 2, 3].map(() => pipeline.ask(absent, latency)))
+      const settled = await Promise.allSettled([1, 2, 3].map(() => pipeline.query(absent, latency)))
       assert.ok(settled.every(({ status }) => status === 'rejected'))
     }
-    await connections.ask(plain('create table comes_later as select 7 as n'))
+    await connections.query(plain('create table comes_later as select 7 as n'))
     for (let round = 0; round < 3; round++)
-      assert.deepEqual(await Promise.all([1, 2, 3].map(() => pipeline.ask(absent, latency))), [
+      assert.deepEqual(await Promise.all([1, 2, 3].map(() => pipeline.query(absent, latency))), [
         [['7']],
         [['7']],
         [['7']],
@@ -99,8 +99,8 @@ test('lane: an answer that is too large is refused, and those behind it come', a
     const latency = watchedPace()
     const large = plain(`select repeat('x', 1000), generate_series(1, 2000)`)
     const [first, second] = await Promise.allSettled([
-      pipeline.ask(large, latency),
-      pipeline.ask(doubled(2), latency),
+      pipeline.query(large, latency),
+      pipeline.query(doubled(2), latency),
     ])
     assert.ok(first.status === 'rejected' && first.reason instanceof Unshared)
     assert.equal(second.status === 'fulfilled' && second.value[0]![0], '4')
@@ -113,12 +113,12 @@ test('lane: what is under way when the connection ends fails so that it can be a
     using leased = await leasedLane(connections)
     const { pipeline } = leased
     const latency = watchedPace()
-    const [[, backend]] = (await pipeline.ask(doubled(1), latency)) as [Row]
+    const [[, backend]] = (await pipeline.query(doubled(1), latency)) as [Row]
     const asked = [plain('select pg_sleep(20)'), doubled(1), doubled(2)].map((each) =>
-      pipeline.ask(each, latency),
+      pipeline.query(each, latency),
     )
     const settling = Promise.allSettled(asked)
-    await connections.ask({ text: 'select pg_terminate_backend($1::int)', values: [backend!] })
+    await connections.query({ text: 'select pg_terminate_backend($1::int)', values: [backend!] })
     for (const settled of await settling)
       assert.ok(settled.status === 'rejected' && settled.reason instanceof Unshared)
     assert.ok(pipeline.isBroken)
@@ -128,11 +128,11 @@ test('lane: what is under way when the connection ends fails so that it can be a
 test('lane: one that is released with work under way ends it on the server, and excludes what was slow', async () => {
   await connected(async (connections) => {
     const { pipeline, release } = await connections.pipeline()
-    const [[backend]] = (await pipeline.ask(plain('select pg_backend_pid()'), watchedPace())) as [Row]
+    const [[backend]] = (await pipeline.query(plain('select pg_backend_pid()'), watchedPace())) as [Row]
     const [slow, behind] = [watchedPace(), watchedPace()]
     const asked = Promise.all([
-      assert.rejects(pipeline.ask(plain('select pg_sleep(200)'), slow), Unshared),
-      assert.rejects(pipeline.ask(doubled(1), behind), Unshared),
+      assert.rejects(pipeline.query(plain('select pg_sleep(200)'), slow), Unshared),
+      assert.rejects(pipeline.query(doubled(1), behind), Unshared),
     ])
     await until(connections, { backend: backend!, isActive: true })
     await sleep(100)
@@ -149,7 +149,7 @@ async function until(
 ): Promise<void> {
   const text = `select count(*) > 0 from pg_stat_activity where pid = $1::int and state = 'active'`
   for (let i = 0; i < 1_000; i++) {
-    const [row] = await connections.ask({ text, values: [backend] })
+    const [row] = await connections.query({ text, values: [backend] })
     if (row![0] === (isActive ? 't' : 'f')) return
     await sleep(20)
   }
@@ -175,11 +175,11 @@ function shareOn({ pipelines, connections, tally, timeLimitMs = 20_000 }: Sharin
     bounds: { timeLimitMs },
     shared: (session) => {
       tally.shared++
-      return session.ask(statement)
+      return session.query(statement)
     },
     alone: (timed) => {
       tally.alone++
-      return connections.with((each) => timed(() => each.ask(statement)))
+      return connections.with((each) => timed(() => each.query(statement)))
     },
   })
 }
@@ -260,7 +260,7 @@ test('lanes: finds are answered while their connections are cut again and again'
     const backends: string[] = []
     const lease = async () => {
       const leased = await connections.pipeline()
-      const [row] = await leased.pipeline.ask(plain('select pg_backend_pid()'), watchedPace())
+      const [row] = await leased.pipeline.query(plain('select pg_backend_pid()'), watchedPace())
       backends.push(row![0]!)
       return leased
     }
@@ -270,7 +270,7 @@ test('lanes: finds are answered while their connections are cut again and again'
       await untilShared(context, EIGHT)
       const asked = Promise.all(Array.from({ length: 40 }, (_, i) => shareOn(context, doubled(i))))
       const text = 'select pg_terminate_backend(pid::int) from unnest($1::text[]) as pid'
-      await connections.quick.ask({ text, values: [`{${backends.splice(0).join(',')}}`] })
+      await connections.quick.query({ text, values: [`{${backends.splice(0).join(',')}}`] })
       assert.deepEqual(
         (await asked).map(([row]) => row![0]),
         Array.from({ length: 40 }, (_, i) => String(2 * i)),

@@ -15,14 +15,14 @@ test('connections: a caller whose statements all are slow leaves some to others'
   const controller = new AbortController()
   const bounds = { timeLimitMs: 30_000, caller: 'greedy', getSignal: () => controller.signal }
   const sleeping = Array.from({ length: 40 }, () =>
-    assert.rejects(connections.ask(SLEEP, bounds), { code: 'crud:Unavailable' }),
+    assert.rejects(connections.query(SLEEP, bounds), { code: 'crud:Unavailable' }),
   )
   const leases = Promise.allSettled(Array.from({ length: 12 }, () => connections.lease(bounds)))
   for (let i = 0; i < 20; i++) {
-    assert.equal((await connections.ask(ONE, { timeLimitMs: 30_000, caller: 'other' })).length, 1)
+    assert.equal((await connections.query(ONE, { timeLimitMs: 30_000, caller: 'other' })).length, 1)
   }
   using lease = await connections.lease({ timeLimitMs: 30_000, caller: 'other' })
-  assert.equal((await lease.connection.ask(ONE)).length, 1)
+  assert.equal((await lease.connection.query(ONE)).length, 1)
   controller.abort()
   await Promise.all(sleeping)
   for (const each of await leases) if (each.status === 'fulfilled') each.value[Symbol.dispose]()

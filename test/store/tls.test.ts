@@ -371,7 +371,7 @@ test(
       const text = 'select $1::bigint * 2, (select ssl from pg_stat_ssl where pid = pg_backend_pid())'
       const latency = { note: () => undefined, exclude: () => undefined }
       const numbers = Array.from({ length: 50 }, (_, i) => i)
-      const answers = await Promise.all(numbers.map((n) => pipeline.ask({ text, values: [n] }, latency)))
+      const answers = await Promise.all(numbers.map((n) => pipeline.query({ text, values: [n] }, latency)))
       assert.deepEqual(
         answers,
         numbers.map((n) => [[String(2 * n), 't']]),

@@ -16,16 +16,16 @@ export async function checkClaims(url: string): Promise<number> {
   try {
     await client.query('begin isolation level repeatable read')
     const session: Session = {
-      ask: async ({ text, values }) =>
+      query: async ({ text, values }) =>
         (await client.query<string[]>({ text, values: [...values], rowMode: 'array' })).rows,
     }
     let count = 0
     for (const table of (await readTables(session)).values()) {
-      const documents = await session.ask({ text: `select id, doc from ${table.name}`, values: [] })
+      const documents = await session.query({ text: `select id, doc from ${table.name}`, values: [] })
       const wanted = documents.flatMap(([id, text]) =>
         [...claimsOf(parseTrusted(text!) as JsonObject, table.unique)].map((key): Row => [key, id!]),
       )
-      const there = await session.ask({ text: `select key, doc from ${table.claims}`, values: [] })
+      const there = await session.query({ text: `select key, doc from ${table.claims}`, values: [] })
       assert.deepEqual(there.toSorted(byKey), wanted.toSorted(byKey), `claims of ${table.name}`)
       count += there.length
     }

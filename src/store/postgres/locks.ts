@@ -10,16 +10,16 @@ export async function changeLock(request: LockRequest, session: Session): Promis
   const own = [domain, resource, owner, nowMs]
   switch (request.operation) {
     case 'acquire': {
-      await session.ask({ text: SWEEP, values: [nowMs] })
+      await session.query({ text: SWEEP, values: [nowMs] })
       const values = [domain, resource, owner, ttlMs, nowMs + ttlMs, nowMs]
-      return countIn(await session.ask({ text: ACQUIRE, values }))
+      return countIn(await session.query({ text: ACQUIRE, values }))
     }
     case 'release':
       return await release(own, session)
     case 'count':
-      return countIn(await session.ask({ text: HELD, values: own }))
+      return countIn(await session.query({ text: HELD, values: own }))
     case 'ping':
-      return countIn(await session.ask({ text: PING, values: own }))
+      return countIn(await session.query({ text: PING, values: own }))
     default:
       return unreachable(request.operation)
   }
@@ -28,7 +28,7 @@ export async function changeLock(request: LockRequest, session: Session): Promis
 /** Between the two statements the owner may acquire once more; then there is something to lessen after all. */
 async function release(own: readonly SqlValue[], session: Session): Promise<LockOutcome> {
   for (const text of [LESSEN, REMOVE, LESSEN]) {
-    const outcome = countIn(await session.ask({ text, values: own }))
+    const outcome = countIn(await session.query({ text, values: own }))
     if (outcome.count !== undefined) return outcome
   }
   return { count: undefined }

@@ -12,7 +12,7 @@ export async function nextValues(
 ): Promise<readonly bigint[]> {
   const values = [name, initialValue, increment, count]
   try {
-    const [row] = await session.ask({ text: NEXT, values })
+    const [row] = await session.query({ text: NEXT, values })
     const [after, step] = [BigInt(row![0]!), BigInt(row![1]!)]
     const first = after - step * BigInt(count)
     return Array.from({ length: count }, (_, i) => first + step * BigInt(i))

@@ -189,7 +189,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
       listening.add(EVENT_CHANNEL, listener)
       sequencer.watch()
     },
-    ping: () => run('ping', async () => void (await connections.quick.ask({ text: 'select 1', values: [] }))),
+    ping: () =>
+      run('ping', async () => void (await connections.quick.query({ text: 'select 1', values: [] }))),
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]()
       await sequencer[Symbol.asyncDispose]()

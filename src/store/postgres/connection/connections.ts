@@ -16,7 +16,7 @@ export type { Row }
 
 /** Something statements can be put to: a connection of the pool for each, or the one of a transaction. */
 export interface Session {
-  ask(statement: Statement): Promise<readonly Row[]>
+  query(statement: Statement): Promise<readonly Row[]>
 }
 
 /** One connection, for as long as the work takes. */
@@ -46,7 +46,7 @@ export interface Connections extends AsyncDisposable {
   /** A connection for as long as the work wants, for what takes its time; with bounds, out of the caller's share. */
   lease(bounds?: Bounds): Promise<Lease>
   /** One statement, on its own. */
-  ask(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
+  query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
   /** The same on connections that long statements never have. */
   readonly quick: Session
   /** A connection for many statements at once, which only read and are quick. */
@@ -112,8 +112,8 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       }
       return { pipeline, release }
     },
-    ask: (statement, bounds = ORDINARY) => shared((connection) => connection.ask(statement), bounds),
-    quick: { ask: (statement) => run(pools.quick, (connection) => connection.ask(statement)) },
+    query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), bounds),
+    quick: { query: (statement) => run(pools.quick, (connection) => connection.query(statement)) },
     async [Symbol.asyncDispose]() {
       await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
     },
@@ -240,7 +240,7 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
     return { text, values, name: names.nameOf(text) }
   }
   return {
-    async ask(statement) {
+    async query(statement) {
       const sent = named(statement)
       try {
         return await collectAllRows(client, sent)

@@ -18,19 +18,19 @@ export async function* pieces(
   { text, values }: Statement,
   maxRows = Infinity,
 ): AsyncGenerator<readonly Row[]> {
-  await session.ask({ text: `declare piecewise no scroll cursor for ${text}`, values })
+  await session.query({ text: `declare piecewise no scroll cursor for ${text}`, values })
   let size: number = FIRST_PIECE
   let largest = 1
   try {
     for (;;) {
-      const rows = await session.ask({ text: `fetch ${size} from piecewise`, values: [] })
+      const rows = await session.query({ text: `fetch ${size} from piecewise`, values: [] })
       for (const row of rows) largest = Math.max(largest, sizeOf(row))
       if (rows.length > 0) yield rows
       if (rows.length < size) break
       size = sizeAfter(size, Math.min(maxRows, PIECE_BYTES / largest))
     }
   } finally {
-    await session.ask({ text: 'close piecewise', values: [] }).catch(() => undefined)
+    await session.query({ text: 'close piecewise', values: [] }).catch(() => undefined)
   }
 }
 

@@ -13,7 +13,7 @@ export const MAX_PIPELINES = 4
 /** For statements that only read: whatever happens to one of them here, it can be asked again elsewhere. */
 export interface Pipeline {
   /** Fails with nothing but `Unshared`. */
-  ask(statement: Statement, latency: Latency): Promise<readonly Row[]>
+  query(statement: Statement, latency: Latency): Promise<readonly Row[]>
   /** How many wait for their answers. */
   readonly underWay: number
   /** How many have theirs. */
@@ -57,7 +57,7 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
   }
 
   return {
-    async ask({ text, values }, latency) {
+    async query({ text, values }, latency) {
       const now = performance.now()
       if (askedAt.length === 0) headSince = now
       askedAt.push(now)

@@ -57,7 +57,7 @@ export function createPipelining(lease: () => Promise<LeasedPipeline>): Pipelini
       const pipeline = latency && keeper.pipelineFor(aloneUnderWay)
       if (!pipeline) return await findAlone(find)
       try {
-        return await shared({ ask: (statement) => pipeline.ask(statement, latency) })
+        return await shared({ query: (statement) => pipeline.query(statement, latency) })
       } catch (error) {
         if (!(error instanceof Unshared)) throw error
         return await findAlone(find)

@@ -11,7 +11,7 @@ export async function isStoreAt(url: string): Promise<boolean> {
   const text =
     'select 1 from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1 and relname = $2'
   try {
-    return (await connections.quick.ask({ text, values: [location.schema, 'smalt_release'] })).length > 0
+    return (await connections.quick.query({ text, values: [location.schema, 'smalt_release'] })).length > 0
   } catch (error) {
     throw toServiceError(error)
   }

@@ -62,7 +62,7 @@ async function runOnce<T>(
   connection.send(isOneMoment ? 'begin isolation level repeatable read' : 'begin')
   try {
     const result = await work({
-      ask: (statement) => connection.ask(statement),
+      query: (statement) => connection.query(statement),
       attempt: (part) => attempt(connection, part),
       within: (bounds, part) => connection.within(bounds, part),
       undo: () => (isUndone = true),
@@ -107,5 +107,5 @@ async function attempt<T>(
 }
 
 function plain(connection: Connection, text: string): Promise<readonly Row[]> {
-  return connection.ask({ text, values: [] })
+  return connection.query({ text, values: [] })
 }

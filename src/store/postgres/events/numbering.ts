@@ -77,12 +77,12 @@ const ORDER = 'at, doc, coalesce(holder, id), holder is not null, hook'
 
 function oldestUnnumbered(session: Session): Promise<readonly Row[]> {
   const text = `select ${COLUMNS} from smalt_outbox where seq is null order by ${ORDER} limit $1`
-  return session.ask({ text, values: [BATCH] })
+  return session.query({ text, values: [BATCH] })
 }
 
 function unnumberedAfter(session: Session, last: string | undefined): Promise<readonly Row[]> {
   const from = `select ${COLUMNS} from smalt_outbox where seq is null`
-  return session.ask(
+  return session.query(
     last === undefined
       ? { text: `${from} order by doc limit $1`, values: [BATCH] }
       : { text: `${from} and doc > $2 order by doc limit $1`, values: [BATCH, last] },
@@ -96,7 +96,7 @@ async function withOthersOf(session: Session, rows: readonly Row[]): Promise<rea
   const text = `select ${COLUMNS} from smalt_outbox where seq is null and doc = any($1::text[])
     order by ${ORDER}`
   const keys = new Set(rows.map(([doc]) => doc!))
-  return (await session.ask({ text, values: [arrayText([...keys])] })).map(unnumberedFrom)
+  return (await session.query({ text, values: [arrayText([...keys])] })).map(unnumberedFrom)
 }
 
 function unnumberedFrom([doc, id, entity, seen, version, at]: Row): Unnumbered {
@@ -121,7 +121,7 @@ async function number(session: Session, batch: readonly Unnumbered[]): Promise<n
     from unnest($1::text[], $2::text[], $3::bigint[]) as new(doc, id, seq)
     where stored.doc = new.doc and stored.id = new.id and stored.seq is null returning stored.id`
   const columns = [rows.map(({ doc }) => doc), rows.map(({ id }) => id), rows.map(({ seq }) => seq)]
-  const numbering = session.ask({ text, values: columns.map(arrayText) })
+  const numbering = session.query({ text, values: columns.map(arrayText) })
   const [numbered, seen] = await Promise.all([numbering, countSeen(session, first, last)])
   if (seen < numbered.length) await untilSeen(session, { first, last, count: numbered.length })
   return last
@@ -130,7 +130,7 @@ async function number(session: Session, batch: readonly Unnumbered[]): Promise<n
 /** Numbers are never given again, whatever becomes of those who took them. */
 async function reserve(session: Session, count: number): Promise<number> {
   const text = 'update smalt_event_state set reserved = reserved + $1 where one = 1 returning reserved'
-  const [row] = await session.ask({ text, values: [count] })
+  const [row] = await session.query({ text, values: [count] })
   return Number(row![0])
 }
 
@@ -150,7 +150,7 @@ async function untilSeen(session: Session, { first, last, count }: Range): Promi
 
 async function countSeen(session: Session, first: number, last: number): Promise<number> {
   const text = 'select count(*) from smalt_outbox where seq > $1 and seq <= $2'
-  const [row] = await session.ask({ text, values: [first, last] })
+  const [row] = await session.query({ text, values: [first, last] })
   return Number(row![0])
 }
 
@@ -158,8 +158,8 @@ const WAIT_MS = 10_000
 
 async function publish(session: Session, last: number): Promise<void> {
   const text = 'update smalt_event_state set published = $1 where one = 1 and published < $1'
-  const publishing = session.ask({ text, values: [last] })
-  const notifying = session.ask({ text: 'select pg_notify($1, current_schema())', values: [EVENT_CHANNEL] })
+  const publishing = session.query({ text, values: [last] })
+  const notifying = session.query({ text: 'select pg_notify($1, current_schema())', values: [EVENT_CHANNEL] })
   await Promise.all([publishing, notifying])
 }
 

@@ -27,7 +27,7 @@ export interface EventState {
 
 export async function readEventState(session: Session): Promise<EventState> {
   const text = 'select reserved, published, trimmed from smalt_event_state where one = 1'
-  const [row] = await session.ask({ text, values: [] })
+  const [row] = await session.query({ text, values: [] })
   return { reserved: Number(row![0]), published: Number(row![1]), trimmed: Number(row![2]) }
 }
 
@@ -41,7 +41,7 @@ export async function readEvents(
   if (since >= published) return { events: [], scannedTo: since }
   const window = windowOf(request)
   const text = `select ${HEAD} from smalt_outbox where seq > $1 and seq <= $2 order by seq limit $3`
-  const rows = await connections.ask({ text, values: [since, published, window] }, bounds)
+  const rows = await connections.query({ text, values: [since, published, window] }, bounds)
   const heads = await withHolders(rows, connections, bounds)
   const { chosen, isCut } = chosenFrom(heads, request)
   const events = await eventsOf(chosen, connections, bounds)
@@ -87,7 +87,7 @@ export async function readHeads(
   bounds: Bounds,
 ): Promise<readonly EventHead[]> {
   const text = `select ${HEAD} from smalt_outbox where seq > $1 and seq <= $2 order by seq`
-  const rows = await connections.ask({ text, values: [after, upTo] }, bounds)
+  const rows = await connections.query({ text, values: [after, upTo] }, bounds)
   return await withHolders(rows, connections, bounds)
 }
 
@@ -105,7 +105,8 @@ async function withHolders(
   if (rows.some(([, , , , , , , , holder]) => holder && !known.has(holder))) {
     const first = Number(rows[0]![0])
     const text = `select seq, id, ${SIZE} from smalt_outbox where seq > $1 and seq < $2 order by seq`
-    for (const row of await connections.ask({ text, values: [first - MAX_SHARING, first] }, bounds)) know(row)
+    for (const row of await connections.query({ text, values: [first - MAX_SHARING, first] }, bounds))
+      know(row)
   }
   return rows.flatMap((row) => {
     const held = known.get(row[8] ?? row[1]!)
@@ -121,7 +122,7 @@ export async function readStates(
 ): Promise<ReadonlyMap<number, EventStates>> {
   if (holders.length === 0) return new Map()
   const text = 'select seq, before, after from smalt_outbox where seq = any($1::bigint[]) order by seq'
-  const rows = await connections.ask({ text, values: [arrayText(holders.map(String))] }, bounds)
+  const rows = await connections.query({ text, values: [arrayText(holders.map(String))] }, bounds)
   return new Map(
     rows.map(([seq, before, after]) => [Number(seq), { before: before ?? null, after: after ?? null }]),
   )
@@ -134,7 +135,7 @@ export async function readArchived(
   { connections, bounds }: { readonly connections: Connections; readonly bounds: Bounds },
 ): Promise<readonly ArchivedEvent[]> {
   const text = `select ${HEAD} from smalt_outbox where seq > $1 order by seq limit $2`
-  const rows = await connections.ask({ text, values: [since, limit] }, bounds)
+  const rows = await connections.query({ text, values: [since, limit] }, bounds)
   const heads = await withHolders(rows, connections, bounds)
   const own = heads.filter(({ seq, holder }) => seq === holder)
   const { chosen } = chosenFrom(own, { since, limit, filter: {} })
@@ -184,7 +185,7 @@ export async function trimEvents(limits: EventLimits, session: Session): Promise
   for (let gone = 0; ;) {
     const text = `select seq, at, coalesce(holder, id) from smalt_outbox
       where seq is not null order by seq limit $1`
-    const oldest = await session.ask({ text, values: [SLICE + 1] })
+    const oldest = await session.query({ text, values: [SLICE + 1] })
     const stays = oldest.findIndex(
       ([seq, at]) => Number(seq) > until || (Number(at) >= limits.keptSince && Number(seq) > maxKept),
     )
@@ -197,8 +198,8 @@ export async function trimEvents(limits: EventLimits, session: Session): Promise
       const last = oldest[going - 1]![0]!
       // Told before they go: whoever reads meanwhile must not take what is missing for all there is.
       const text = 'update smalt_event_state set trimmed = $1 where one = 1 and trimmed < $1'
-      await session.ask({ text, values: [last] })
-      await session.ask({ text: 'delete from smalt_outbox where seq <= $1', values: [last] })
+      await session.query({ text, values: [last] })
+      await session.query({ text: 'delete from smalt_outbox where seq <= $1', values: [last] })
     }
     gone += going
     if (going === 0 || most <= SLICE) return gone

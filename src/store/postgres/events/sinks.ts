@@ -17,7 +17,7 @@ import { type Transaction, inTransaction } from '../connection/transaction.ts'
 export function sinksOn(connections: Connections, run: Runner['run']): SinkStore {
   const clock = createClock(connections.quick)
   const asked = (text: string, ...values: readonly SqlValue[]): Promise<readonly Row[]> =>
-    run('sink', () => connections.ask({ text, values }))
+    run('sink', () => connections.query({ text, values }))
   const together = <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
     run('sink', () => inTransaction(connections, work))
   return {
@@ -31,7 +31,7 @@ export function sinksOn(connections: Connections, run: Runner['run']): SinkStore
       run('sink', async () => {
         const now = await clock.read()
         const values = [name, owner, now + ttlMs, now]
-        const [record] = recordsFrom(await connections.quick.ask({ text: HOLD, values }))
+        const [record] = recordsFrom(await connections.quick.query({ text: HOLD, values }))
         return record && { ...record, heldMs: ttlMs }
       }),
     release: async ({ name, owner }) => void (await asked(RELEASE, name, owner)),
@@ -69,7 +69,7 @@ function createClock(session: Session): Clock {
   const now = (): number => Math.round(performance.now() + offset)
   return {
     async read() {
-      const [row] = await session.ask({ text: CLOCK, values: [] })
+      const [row] = await session.query({ text: CLOCK, values: [] })
       offset = Number(row![0]) - performance.now()
       return now()
     },
@@ -87,23 +87,23 @@ async function recordResults(
   const { position, isDisabled, failures, retryAt } = progress
   const state = isDisabled ? 'disabled' : 'active'
   const values = [name, owner, now, position, state, failures, retryAt]
-  const kept = await transaction.ask({ text: SETTLE, values })
+  const kept = await transaction.query({ text: SETTLE, values })
   if (kept.length === 0) return false
-  if (removed.length > 0) await transaction.ask({ text: REMOVE, values: [name, arrayOf(removed)] })
+  if (removed.length > 0) await transaction.query({ text: REMOVE, values: [name, arrayOf(removed)] })
   // Sent one after the other without waiting in between.
   await Promise.all([
-    ...changed.map((item) => transaction.ask({ text: CHANGE, values: [name, ...changedRow(item)] })),
-    ...entered.map((item) => transaction.ask({ text: ENTER, values: [name, ...newRow(item)] })),
+    ...changed.map((item) => transaction.query({ text: CHANGE, values: [name, ...changedRow(item)] })),
+    ...entered.map((item) => transaction.query({ text: ENTER, values: [name, ...newRow(item)] })),
   ])
   return true
 }
 
 async function remove(transaction: Transaction, name: string): Promise<boolean> {
-  const gone = await transaction.ask({
+  const gone = await transaction.query({
     text: 'delete from smalt_sink where sink = $1 returning sink',
     values: [name],
   })
-  await transaction.ask({ text: 'delete from smalt_sink_item where sink = $1', values: [name] })
+  await transaction.query({ text: 'delete from smalt_sink_item where sink = $1', values: [name] })
   return gone.length === 1
 }
 
@@ -113,12 +113,12 @@ async function tend(
   name: string,
   [change, eventId]: readonly [text: string, id: string | undefined],
 ): Promise<number> {
-  await transaction.ask({ text: TEND, values: [name] })
+  await transaction.query({ text: TEND, values: [name] })
   const statement =
     eventId === undefined
       ? { text: `${change} returning seq`, values: [name] }
       : { text: `${change} and id = $2 returning seq`, values: [name, eventId] }
-  const tended = await transaction.ask(statement)
+  const tended = await transaction.query(statement)
   if (tended.length === 0) transaction.undo()
   return tended.length
 }

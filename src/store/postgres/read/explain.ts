@@ -20,12 +20,12 @@ export async function explainPage(
   }: { readonly table: Table; readonly read: ReadStatements; readonly count: () => Promise<number> },
 ): Promise<Explanation> {
   const { text, values } = read.page
-  const [row] = await session.ask({ text: `explain (format json) ${text}`, values })
+  const [row] = await session.query({ text: `explain (format json) ${text}`, values })
   const nodes = nodesOf(JSON.parse(row![0]!) as Json)
   const start = performance.now()
   const matchCount = await count()
   const executionTimeMillis = Math.round(performance.now() - start)
-  const [version] = await session.ask({ text: 'show server_version', values: [] })
+  const [version] = await session.query({ text: 'show server_version', values: [] })
   return {
     query: { sql: text, parameters: [...values] as Json[] },
     plan: {

@@ -48,7 +48,7 @@ export async function findAtOnce(
   plan: ReadPlan,
   finding: Finding,
 ): Promise<Found | undefined> {
-  const session: Session = { ask: (statement) => connection.queryAtMost(MAX_AT_ONCE, statement) }
+  const session: Session = { query: (statement) => connection.queryAtMost(MAX_AT_ONCE, statement) }
   try {
     return await findPage(session, plan, finding)
   } catch (error) {
@@ -78,7 +78,7 @@ export async function findByPieces(
   }
   if (!plan.counted) return { matchCount: 0 }
   if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
-  const [counted] = await session.ask(read.count())
+  const [counted] = await session.query(read.count())
   return { matchCount: Number(counted![0]) }
 }
 
@@ -97,9 +97,9 @@ interface Counted {
 
 async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatements): Promise<Counted> {
   const { text } = read.page
-  if (!plan.counted) return { rows: await session.ask(read.page), matchCount: 0 }
-  const asking = session.ask(read.page)
-  const counting = lastFull.has(text) ? session.ask(read.count()) : undefined
+  if (!plan.counted) return { rows: await session.query(read.page), matchCount: 0 }
+  const asking = session.query(read.page)
+  const counting = lastFull.has(text) ? session.query(read.count()) : undefined
   // The connection is not free before both are answered.
   if (counting) await Promise.allSettled([asking, counting])
   const rows = await asking
@@ -109,7 +109,7 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
   }
   if (lastFull.size >= MAX_TEXTS) lastFull.clear()
   lastFull.add(text)
-  const [counted] = await (counting ?? session.ask(read.count()))
+  const [counted] = await (counting ?? session.query(read.count()))
   return { rows, matchCount: Number(counted![0]) }
 }
 

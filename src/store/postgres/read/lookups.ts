@@ -70,7 +70,7 @@ async function answer(session: Session, table: Table, batch: readonly Waiting[])
 
 function read(session: Session, { name }: Table, batch: readonly Waiting[]): Promise<readonly Row[]> {
   const columns = `select id, version, doc, paths from ${name}`
-  if (batch.length === 1) return session.ask({ text: `${columns} where id = $1`, values: [batch[0]!.id] })
+  if (batch.length === 1) return session.query({ text: `${columns} where id = $1`, values: [batch[0]!.id] })
   const ids = arrayText([...new Set(batch.map(({ id }) => id))])
-  return session.ask({ text: `${columns} where id = any($1)`, values: [ids] })
+  return session.query({ text: `${columns} where id = any($1)`, values: [ids] })
 }

@@ -75,13 +75,13 @@ export async function* piecesOn(
   using lease = await connections.lease(bounds)
   const { connection } = lease
   const session: Session = {
-    ask: (each) => connection.within(bounds, () => connection.ask(each)),
+    query: (each) => connection.within(bounds, () => connection.query(each)),
   }
   connection.send('begin isolation level repeatable read read only')
   try {
     yield* pieces(session, statement)
   } finally {
-    await connection.ask({ text: 'rollback', values: [] }).catch(() => undefined)
+    await connection.query({ text: 'rollback', values: [] }).catch(() => undefined)
   }
 }
 
@@ -98,7 +98,7 @@ function sourceOf(
   return {
     async keys(count, skip) {
       const statement = keysStatement(plan, table, { count, skip, last })
-      const rows = await alone((connection) => connection.ask(statement))
+      const rows = await alone((connection) => connection.query(statement))
       last = rows.at(-1) ?? last
       return rows.map((row) => row.at(-1)!)
     },

@@ -17,7 +17,7 @@ export async function enterClaims(
   let last: string | undefined
   for (;;) {
     const text = `${from} ${last === undefined ? '' : 'where id > $1 '}order by id limit 500`
-    const rows = await connections.ask({ text, values: last === undefined ? [] : [last] })
+    const rows = await connections.query({ text, values: last === undefined ? [] : [last] })
     if (rows.length === 0) return
     last = rows.at(-1)![0]!
     for (let left = rows; left.length > 0;) {
@@ -27,7 +27,7 @@ export async function enterClaims(
       // Those that changed meanwhile are looked at again; those that are gone need no claims.
       const keys = left.map(([key]) => key!).filter((key) => !entered.has(key))
       if (keys.length === 0) break
-      left = await connections.ask({ text: `${from} where id = any($1)`, values: [arrayText(keys)] })
+      left = await connections.query({ text: `${from} where id = any($1)`, values: [arrayText(keys)] })
     }
   }
 }
@@ -59,9 +59,9 @@ async function enter(
   const values = [arrayText(claims.map(([claim]) => claim)), arrayText(claims.map(([, key]) => key))]
   const text = `insert into ${claimsName(record)}(key, doc)
     select key, doc from unnest($1::text[], $2::text[]) as new(key, doc) on conflict (key) do nothing`
-  await transaction.ask({ text, values })
+  await transaction.query({ text, values })
   const check = `select key, doc from ${claimsName(record)} where key = any($1)`
-  const there = await transaction.ask({ text: check, values: [values[0]!] })
+  const there = await transaction.query({ text: check, values: [values[0]!] })
   if (there.some(([claim, key]) => owners.get(claim!) !== key)) throw repeatedValues(index.definition)
   return held
 }
@@ -76,6 +76,6 @@ async function hold(
     from unnest($1::text[], $2::bigint[]) as seen(id, version)
     where stored.id = seen.id and stored.version = seen.version returning stored.id`
   const keys = arrayText(rows.map(([key]) => key!))
-  const held = await session.ask({ text, values: [keys, arrayText(rows.map(([, version]) => version!))] })
+  const held = await session.query({ text, values: [keys, arrayText(rows.map(([, version]) => version!))] })
   return new Set(held.map(([key]) => key!))
 }

@@ -78,7 +78,7 @@ export async function readTables(session: Session): Promise<Tables> {
 export async function readCollections(session: Session): Promise<readonly CollectionRecord[]> {
   const text = `select no, name, entity, generation, paths, has_past, past_since from smalt_collection
     order by no`
-  const rows = await session.ask({ text, values: [] })
+  const rows = await session.query({ text, values: [] })
   return rows.map(([no, name, entity, generation, paths, hasHistory, since]) => ({
     no: Number(no),
     name: name!,
@@ -92,7 +92,7 @@ export async function readCollections(session: Session): Promise<readonly Collec
 
 export async function readIndexes(session: Session): Promise<readonly IndexRecord[]> {
   const text = 'select no, collection, definition, state from smalt_index order by no'
-  const rows = await session.ask({ text, values: [] })
+  const rows = await session.query({ text, values: [] })
   return rows.map(([no, collection, definition, state]) => ({
     no: Number(no),
     collection: Number(collection),

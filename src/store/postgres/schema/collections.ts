@@ -60,7 +60,7 @@ export async function createCollection(
     distribute(claimsName(record), 'key'),
   ])
   const text = `insert into smalt_collection(no, name, entity, generation, paths) values ($1, $2, $3, 1, '[]')`
-  await session.ask({ text, values: [no, name, entity] })
+  await session.query({ text, values: [no, name, entity] })
   return record
 }
 
@@ -72,7 +72,7 @@ export async function addPaths(
 ): Promise<void> {
   const all = [...new Set([...record.paths, ...paths])]
   const text = 'update smalt_collection set paths = $1 where no = $2'
-  await session.ask({ text, values: [JSON.stringify(all), record.no] })
+  await session.query({ text, values: [JSON.stringify(all), record.no] })
 }
 
 /** The table of past versions; two changes of a document never follow the same one. */
@@ -93,14 +93,14 @@ export async function putHistorySince(
   since: number | undefined,
 ): Promise<void> {
   const text = 'update smalt_collection set has_past = true, past_since = $1 where no = $2'
-  await session.ask({ text, values: [since ?? null, no] })
+  await session.query({ text, values: [since ?? null, no] })
 }
 
 /** The first moment from which on everything is known: after all that was written until now. */
 export async function beginningOf(session: Session, record: CollectionRecord, now: number): Promise<number> {
   let latest = now
   for (const table of [tableName(record), historyTableName(record)]) {
-    const [row] = await session.ask({ text: `select max(version) from ${table}`, values: [] })
+    const [row] = await session.query({ text: `select max(version) from ${table}`, values: [] })
     latest = Math.max(latest, Number(row![0] ?? 0) + 1)
   }
   return latest
@@ -111,12 +111,12 @@ export async function renameTable(session: Session, record: CollectionRecord): P
   const renamed = { ...record, generation: record.generation + 1 }
   await impatiently(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])
   const text = 'update smalt_collection set generation = $1 where no = $2'
-  await session.ask({ text, values: [renamed.generation, record.no] })
+  await session.query({ text, values: [renamed.generation, record.no] })
   return renamed
 }
 
 export async function isEmpty(session: Session, record: CollectionRecord): Promise<boolean> {
-  const rows = await session.ask({ text: `select 1 from ${tableName(record)} limit 1`, values: [] })
+  const rows = await session.query({ text: `select 1 from ${tableName(record)} limit 1`, values: [] })
   return rows.length === 0
 }
 
@@ -127,7 +127,7 @@ export async function addIndexRecord(
 ): Promise<IndexRecord> {
   const no = await nextNumber(session)
   const text = 'insert into smalt_index(no, collection, definition, state) values ($1, $2, $3, $4)'
-  await session.ask({ text, values: [no, collection, canonicalText(definition), state] })
+  await session.query({ text, values: [no, collection, canonicalText(definition), state] })
   return { no, collection, definition, isReady: state === 'ready' }
 }
 
@@ -149,9 +149,9 @@ export async function dropIndex(
   if (definition.unique) {
     // The keys of a claim begin with the number of its index and a colon; the semicolon follows the colon.
     const text = `delete from ${claimsName(record)} where key >= $1 and key < $2`
-    await session.ask({ text, values: [`${no}:`, `${no};`] })
+    await session.query({ text, values: [`${no}:`, `${no};`] })
   }
-  await session.ask({ text: 'delete from smalt_index where no = $1', values: [no] })
+  await session.query({ text: 'delete from smalt_index where no = $1', values: [no] })
 }
 
 export function repeatedValues({ fields }: IndexDefinition): ServiceError {
@@ -163,7 +163,7 @@ export function repeatedValues({ fields }: IndexDefinition): ServiceError {
 /** Numbers of tables and indexes are never used again. */
 async function nextNumber(session: Session): Promise<number> {
   const text = 'update smalt_epoch set last_number = last_number + 1 where one = 1 returning last_number'
-  const [row] = await session.ask({ text, values: [] })
+  const [row] = await session.query({ text, values: [] })
   return Number(row![0])
 }
 
@@ -182,5 +182,5 @@ async function impatiently(session: Session, statements: readonly string[]): Pro
 }
 
 async function run(session: Session, statements: readonly string[]): Promise<void> {
-  for (const text of statements) await session.ask({ text, values: [] })
+  for (const text of statements) await session.query({ text, values: [] })
 }

@@ -54,7 +54,7 @@ export async function prepare(
   let record = found ?? (await createCollection(transaction, collection))
   await addPaths(transaction, record, definition)
   for (const { no } of built) {
-    await transaction.ask({ text: `update smalt_index set state = 'ready' where no = $1`, values: [no] })
+    await transaction.query({ text: `update smalt_index set state = 'ready' where no = $1`, values: [no] })
   }
   const { added, removed } = await indexChanges(transaction, record, indexes)
   // What is not ready belongs to another process, which takes it away itself.
@@ -164,7 +164,7 @@ async function build(connection: Connection, { record, records }: Start, builder
     if (index.definition.unique) await enterClaims(index, record, builder.connections)
   }
   // Indexes of expressions have statistics of their own, without which they are not chosen.
-  await connection.ask({ text: `analyze ${tableName(record)}`, values: [] })
+  await connection.query({ text: `analyze ${tableName(record)}`, values: [] })
 }
 
 /** Only what is not ready: whoever was cut off while committing may have made it so. */

@@ -9,8 +9,8 @@ import type { Transaction } from '../connection/transaction.ts'
 /** Inside a transaction that reads everything as of one moment. */
 export async function readMetadata(session: Session): Promise<MetadataRecords> {
   const { epoch, secret } = await readState(session)
-  const entities = await session.ask(plain('select entity, info from smalt_entity order by entity'))
-  const schemas = await session.ask(plain('select entity, version, schema from smalt_schema order by no'))
+  const entities = await session.query(plain('select entity, info from smalt_entity order by entity'))
+  const schemas = await session.query(plain('select entity, version, schema from smalt_schema order by no'))
   const collections = await readCollections(session)
   return {
     epoch,
@@ -31,7 +31,7 @@ export async function readMetadata(session: Session): Promise<MetadataRecords> {
 export async function readState(
   session: Session,
 ): Promise<{ readonly epoch: number; readonly secret: string }> {
-  const [row] = await session.ask(plain('select epoch, secret from smalt_epoch'))
+  const [row] = await session.query(plain('select epoch, secret from smalt_epoch'))
   return { epoch: Number(row![0]), secret: row![1]! }
 }
 
@@ -47,11 +47,11 @@ export async function applyChange(
     const message = 'metadata was changed meanwhile; read it again'
     throw new ServiceError('metadata:UpdateInvalidatesMetadata', message)
   }
-  await transaction.ask(plain('update smalt_epoch set epoch = epoch + 1 where one = 1'))
+  await transaction.query(plain('update smalt_epoch set epoch = epoch + 1 where one = 1'))
   await putEntity(transaction, change)
   await putSchemas(transaction, change)
   await putHistory(transaction, change.entity, change.history)
-  await transaction.ask({ text: 'select pg_notify($1, $2)', values: [CHANNEL, schema] })
+  await transaction.query({ text: 'select pg_notify($1, $2)', values: [CHANNEL, schema] })
 }
 
 /** Heard by the other processes when the transaction commits. */
@@ -66,7 +66,7 @@ export async function readMetadataHistory(
   entity: string,
 ): Promise<readonly HistoryRecord[]> {
   const text = `select at, principal, action, version, before, after from smalt_history where entity = $1 order by no`
-  const rows = await session.ask({ text, values: [entity] })
+  const rows = await session.query({ text, values: [entity] })
   return rows.map(historyFrom)
 }
 
@@ -84,20 +84,20 @@ export function historyFrom([at, principal, action, version, before, after]: Row
 
 async function putEntity(session: Session, { entity, info }: MetadataChange): Promise<void> {
   if (info === null) {
-    await session.ask({ text: 'delete from smalt_entity where entity = $1', values: [entity] })
-    await session.ask({ text: 'delete from smalt_schema where entity = $1', values: [entity] })
+    await session.query({ text: 'delete from smalt_entity where entity = $1', values: [entity] })
+    await session.query({ text: 'delete from smalt_schema where entity = $1', values: [entity] })
     return
   }
   const text = `insert into smalt_entity(entity, info) values ($1, $2)
     on conflict (entity) do update set info = excluded.info`
-  await session.ask({ text, values: [entity, info] })
+  await session.query({ text, values: [entity, info] })
 }
 
 async function putSchemas(session: Session, { entity, schemas }: MetadataChange): Promise<void> {
   const text = `insert into smalt_schema(entity, version, no, schema) values ($1, $2, $3, $4)
     on conflict (entity, version) do update set schema = excluded.schema`
   for (const { version, schema } of schemas) {
-    await session.ask({ text, values: [entity, version, await nextNo(session, 'smalt_schema'), schema] })
+    await session.query({ text, values: [entity, version, await nextNo(session, 'smalt_schema'), schema] })
   }
 }
 
@@ -106,12 +106,12 @@ async function putHistory(session: Session, entity: string, record: HistoryRecor
     values ($1, $2, $3, $4, $5, $6, $7, $8)`
   const { at, principal, action, version, before, after } = record
   const no = await nextNo(session, 'smalt_history')
-  await session.ask({ text, values: [no, entity, at, principal, action, version ?? null, before, after] })
+  await session.query({ text, values: [no, entity, at, principal, action, version ?? null, before, after] })
 }
 
 /** Under the lock on metadata nobody else counts at the same time. */
 async function nextNo(session: Session, table: string): Promise<number> {
-  const [row] = await session.ask(plain(`select coalesce(max(no), 0) + 1 from ${table}`))
+  const [row] = await session.query(plain(`select coalesce(max(no), 0) + 1 from ${table}`))
   return Number(row![0])
 }
 

@@ -68,7 +68,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
 /** Makes what is missing; of processes that start at the same time one does it, and the others wait. */
 export async function migrate(connections: Connections, { schema }: Location): Promise<void> {
   await inTransaction(connections, async (transaction) => {
-    const run = async (text: string): Promise<void> => void (await transaction.ask({ text, values: [] }))
+    const run = async (text: string): Promise<void> => void (await transaction.query({ text, values: [] }))
     await requireUnicode(transaction)
     await lockExclusively(transaction, `migration of ${schema}`)
     if (!(await exists(transaction, schema))) await run(`create schema "${schema}"`)
@@ -83,14 +83,14 @@ export async function migrate(connections: Connections, { schema }: Location): P
       if (i < found) continue
       for (const text of migration) await run(text)
       if (i === 0) await begin(transaction)
-      await transaction.ask({ text: 'insert into smalt_release values ($1)', values: [i + 1] })
+      await transaction.query({ text: 'insert into smalt_release values ($1)', values: [i + 1] })
     }
     await run(createFoldFunction(`"${schema}"`))
   })
 }
 
 async function requireUnicode(session: Session): Promise<void> {
-  const [row] = await session.ask({ text: 'show server_encoding', values: [] })
+  const [row] = await session.query({ text: 'show server_encoding', values: [] })
   if (row![0] === 'UTF8') return
   throw new Error(
     `the database is encoded in ${row![0]}; Smalt needs one in UTF8 (create database … encoding 'UTF8')`,
@@ -99,15 +99,15 @@ async function requireUnicode(session: Session): Promise<void> {
 
 async function exists(session: Session, schema: string): Promise<boolean> {
   const text = 'select 1 from pg_namespace where nspname = $1'
-  return (await session.ask({ text, values: [schema] })).length > 0
+  return (await session.query({ text, values: [schema] })).length > 0
 }
 
 async function formatOf(session: Session): Promise<number> {
-  const [row] = await session.ask({ text: 'select max(format) from smalt_release', values: [] })
+  const [row] = await session.query({ text: 'select max(format) from smalt_release', values: [] })
   return Number(row![0] ?? 0)
 }
 
 async function begin(session: Session): Promise<void> {
   const secret = randomBytes(32).toString('hex')
-  await session.ask({ text: 'insert into smalt_epoch values (1, 0, 0, $1)', values: [secret] })
+  await session.query({ text: 'insert into smalt_epoch values (1, 0, 0, $1)', values: [secret] })
 }

@@ -29,7 +29,7 @@ export async function* archivedEvents(connections: Connections): AsyncGenerator<
 async function untilNumbered(session: Session): Promise<void> {
   const text = 'select count(*) from smalt_outbox where seq is null'
   for (const deadline = performance.now() + BOUNDS.timeLimitMs; ; await pause(20)) {
-    const [row] = await session.ask({ text, values: [] })
+    const [row] = await session.query({ text, values: [] })
     const { reserved, published } = await readEventState(session)
     if (row![0] === '0' && reserved === published) return
     if (performance.now() > deadline) throw new Error('events get no numbers')
@@ -58,17 +58,17 @@ export function eventsStatement(events: readonly ArchivedEvent[]): Statement {
 
 /** Later events get higher numbers; what came before the oldest that came along went where it came from. */
 export async function putLastEvent(session: Session, last: number): Promise<void> {
-  const [row] = await session.ask({ text: 'select min(seq) from smalt_outbox', values: [] })
+  const [row] = await session.query({ text: 'select min(seq) from smalt_outbox', values: [] })
   const oldest = row![0]
   const trimmed = typeof oldest === 'string' ? Number(oldest) - 1 : last
   const text = 'update smalt_event_state set reserved = $1, published = $1, trimmed = $2 where one = 1'
-  await session.ask({ text, values: [last, trimmed] })
+  await session.query({ text, values: [last, trimmed] })
 }
 
 export async function archivedSinks(session: Session): Promise<ArchivedSinks> {
   const rowsOf = async (table: SinkTable): Promise<readonly (readonly string[])[]> => {
     const text = `select ${SINK_TABLES[table].join(', ')} from ${table} order by ${SINK_KEYS[table]}`
-    return (await session.ask({ text, values: [] })) as readonly (readonly string[])[]
+    return (await session.query({ text, values: [] })) as readonly (readonly string[])[]
   }
   return { smalt_sink: await rowsOf('smalt_sink'), smalt_sink_item: await rowsOf('smalt_sink_item') }
 }
@@ -79,13 +79,13 @@ export async function addSinks(session: Session, sinks: ArchivedSinks): Promise<
     const columns = [...SINK_TABLES[table], ...Object.keys(others)]
     const places = columns.map((_, i) => `$${i + 1}`).join(', ')
     const text = `insert into ${table}(${columns.join(', ')}) values (${places})`
-    for (const row of sinks[table]) await session.ask({ text, values: [...row, ...Object.values(others)] })
+    for (const row of sinks[table]) await session.query({ text, values: [...row, ...Object.values(others)] })
   }
 }
 
 export async function clearEvents(session: Session): Promise<void> {
   for (const table of ['smalt_outbox', ...Object.keys(SINK_TABLES)]) {
-    await session.ask({ text: `delete from ${table}`, values: [] })
+    await session.query({ text: `delete from ${table}`, values: [] })
   }
   await putLastEvent(session, 0)
 }

@@ -32,7 +32,7 @@ export async function changesAfter(
           text: `${from} where (id, follows) > ($2, $3::bigint) order by id, follows limit $1`,
           values: [limit, last.key, last.follows],
         }
-  return (await session.ask(statement)).map(([follows, version, operation, principal, text, key]) => ({
+  return (await session.query(statement)).map(([follows, version, operation, principal, text, key]) => ({
     key: key!,
     follows: Number(follows),
     version: Number(version),

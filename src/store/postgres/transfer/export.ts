@@ -80,7 +80,7 @@ async function archivedCollections(session: Session): Promise<readonly ArchivedC
   const indexes = await readIndexes(session)
   const collections: ArchivedCollection[] = []
   for (const record of await readCollections(session)) {
-    const [row] = await session.ask({ text: `select count(*) from ${tableName(record)}`, values: [] })
+    const [row] = await session.query({ text: `select count(*) from ${tableName(record)}`, values: [] })
     const ready = indexes.filter(({ collection, isReady }) => collection === record.no && isReady)
     collections.push({
       collection: { datasource: '', name: record.name, entity: record.entity },
@@ -111,7 +111,7 @@ async function documentsAfter(
     last === undefined
       ? { text: `${from} order by id limit $1`, values: [limit] }
       : { text: `${from} where id > $2 order by id limit $1`, values: [limit, last] }
-  const rows = await session.ask(statement)
+  const rows = await session.query(statement)
   return rows.map(([key, version, text]) => ({ key: key!, version: Number(version), text: text! }))
 }
 
@@ -126,7 +126,7 @@ const FIRST_PAGE = 64
 
 async function archivedSequences(session: Session): Promise<readonly ArchivedSequence[]> {
   const text = 'select name, next, increment from smalt_sequence order by name'
-  const rows = await session.ask({ text, values: [] })
+  const rows = await session.query({ text, values: [] })
   return rows.map(([name, next, increment]) => ({
     name: name!,
     next: BigInt(next!),
@@ -140,7 +140,7 @@ async function historyAfter(
 ): Promise<readonly { readonly no: string; readonly record: ArchivedHistory }[]> {
   const text = `select no, entity, at, principal, action, version, before, after from smalt_history
     where no > $1::bigint order by no limit ${HISTORY_PAGE}`
-  const rows = await session.ask({ text, values: [last] })
+  const rows = await session.query({ text, values: [last] })
   return rows.map(([no, entity, ...record]) => ({
     no: no!,
     record: { entity: entity!, ...historyFrom(record) },

@@ -10,7 +10,7 @@ export async function refuseUnfinished(session: Session): Promise<void> {
 export async function isUnfinished(session: Session): Promise<boolean> {
   const text = `select 1 from pg_class where relname = 'smalt_moving'
     and relnamespace = (select oid from pg_namespace where nspname = current_schema())`
-  return (await session.ask({ text, values: [] })).length > 0
+  return (await session.query({ text, values: [] })).length > 0
 }
 
 export const MARK = 'create table smalt_moving(begun text)'

@@ -29,7 +29,7 @@ export async function insertDocuments(
   { collection, paths, table, session }: Inserting,
 ): Promise<void> {
   try {
-    await session.ask(documentsStatement(documents, paths, table))
+    await session.query(documentsStatement(documents, paths, table))
   } catch (error) {
     if (isDuplicate(error)) {
       const names = [...table.unique.values()].map((index) => `(${indexNames(index)})`)

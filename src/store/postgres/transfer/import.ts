@@ -38,7 +38,7 @@ export type Run = <T>(work: () => Promise<T>) => Promise<T>
 export async function obstacleIn(session: Session): Promise<Obstacle | undefined> {
   if (await isUnfinished(session)) return 'unfinished'
   const checks = TABLES.map((table) => `exists (select 1 from ${table})`).join(' or ')
-  const [row] = await session.ask({ text: `select ${checks}`, values: [] })
+  const [row] = await session.query({ text: `select ${checks}`, values: [] })
   return row![0] === 't' ? 'filled' : undefined
 }
 
@@ -124,19 +124,19 @@ function receivingBy(builder: Builder, run: Run, { lease, lock }: Held): Receivi
       run(async () => {
         const { past } = tableOf(collection)
         const known = paths.get(keyOf(collection))!
-        await connections.ask(historyRowsStatement(changes, known, past!.name))
+        await connections.query(historyRowsStatement(changes, known, past!.name))
       }),
     buildIndexes: (collection) => run(() => buildIndexes(collection, connections)),
     addSequences: (sequences) =>
       run(async () => {
-        if (sequences.length > 0) await connections.ask(sequencesStatement(sequences))
+        if (sequences.length > 0) await connections.query(sequencesStatement(sequences))
       }),
     addHistory: (history) =>
       run(async () => {
-        await connections.ask(historyStatement(history, historyNo))
+        await connections.query(historyStatement(history, historyNo))
         historyNo += history.length
       }),
-    addEvents: (events) => run(async () => void (await connections.ask(eventsStatement(events)))),
+    addEvents: (events) => run(async () => void (await connections.query(eventsStatement(events)))),
     putLastEvent: (last) => run(() => putLastEvent(connections, last)),
     addSinks: (sinks) => run(() => inTransaction(connections, (transaction) => addSinks(transaction, sinks))),
     putRecords: (records) =>
@@ -170,14 +170,14 @@ async function putRecords(
   { epoch, secret, entities, schemas }: ArchivedRecords,
 ): Promise<void> {
   const text = 'update smalt_epoch set epoch = greatest(epoch + 1, $1::bigint), secret = $2 where one = 1'
-  await session.ask({ text, values: [epoch, secret] })
+  await session.query({ text, values: [epoch, secret] })
   for (const { entity, info } of entities) {
     const put = 'insert into smalt_entity(entity, info) values ($1, $2)'
-    await session.ask({ text: put, values: [entity, info] })
+    await session.query({ text: put, values: [entity, info] })
   }
   for (const [i, { entity, version, schema }] of schemas.entries()) {
     const put = 'insert into smalt_schema(entity, version, no, schema) values ($1, $2, $3, $4)'
-    await session.ask({ text: put, values: [entity, version, i + 1, schema] })
+    await session.query({ text: put, values: [entity, version, i + 1, schema] })
   }
 }
 
@@ -192,9 +192,9 @@ async function clear(session: Session): Promise<void> {
   for (const table of [...TABLES, 'smalt_index']) await plain(session, `delete from ${table}`)
   await clearEvents(session)
   const secret = randomBytes(32).toString('hex')
-  await session.ask({ text: 'update smalt_epoch set secret = $1 where one = 1', values: [secret] })
+  await session.query({ text: 'update smalt_epoch set secret = $1 where one = 1', values: [secret] })
 }
 
 async function plain(session: Session, text: string): Promise<void> {
-  await session.ask({ text, values: [] })
+  await session.query({ text, values: [] })
 }

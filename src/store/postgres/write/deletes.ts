@@ -26,17 +26,17 @@ export async function deleteAll(plan: DeletePlan, context: WriteContext): Promis
 /** Reports those that were still what was seen, and gives their keys. */
 async function remove(batch: readonly Match[], idType: TypeName, context: WriteContext) {
   const { transaction, table, report, stamp } = context
-  const rows = await transaction.ask(deleteStatement(batch, table))
+  const rows = await transaction.query(deleteStatement(batch, table))
   const claims = claimsOfTexts(
     rows.map((row) => row[1]!),
     table,
   )
   const keys = rows.map(([key]) => key!)
-  if (claims.size > 0) await transaction.ask(releaseStatement(claims, keys, table))
+  if (claims.size > 0) await transaction.query(releaseStatement(claims, keys, table))
   const captured = stamp.captureChange
     ? capturedOf(rows, batch, { idType, captureChange: stamp.captureChange })
     : []
-  if (captured.length > 0) await transaction.ask(goneStatement(captured))
+  if (captured.length > 0) await transaction.query(goneStatement(captured))
   if (keepsHistory(table) && rows.length > 0) await keepGone(rows, batch, context)
   for (const _ of rows) report({ kind: 'deleted' })
   return new Set(keys)
@@ -53,7 +53,7 @@ async function keepGone(
     const version = Math.max(stamp.version, seen + 1)
     return { key: key!, text: text!, paths: Number(paths), seen, version }
   })
-  await transaction.ask(historyDeletedStatement(gone, stamp.principal, table))
+  await transaction.query(historyDeletedStatement(gone, stamp.principal, table))
 }
 
 function capturedOf(

@@ -24,7 +24,7 @@ export async function following(
 ): Promise<readonly NewRow[]> {
   if (!keepsHistory(table) || rows.length === 0) return rows
   const text = `select id, max(version) from ${table.past!.name} where id = any($1::text[]) group by id order by id`
-  const found = await session.ask({ text, values: [arrayText(rows.map(({ key }) => key))] })
+  const found = await session.query({ text, values: [arrayText(rows.map(({ key }) => key))] })
   const latest = new Map(found.map(([key, version]) => [key, Number(version)]))
   const version = Math.max(rows[0]!.document.version, ...[...latest.values()].map((each) => each + 1))
   return rows.map((row) => ({

@@ -27,7 +27,7 @@ export async function insertAll(plan: InsertPlan, context: WriteContext): Promis
   const rows = await following(newRows(plan, context.stamp, table), table, transaction)
   const isDone = await transaction.attempt(async () => {
     if (!areDistinct(rows)) return undefined
-    await transaction.ask(insertStatement(rows, table))
+    await transaction.query(insertStatement(rows, table))
     return true
   })
   if (isDone) reportInserted(rows, report)

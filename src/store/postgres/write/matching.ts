@@ -20,7 +20,7 @@ export async function matching(
   { transaction, table, work }: Pick<WriteContext, 'transaction' | 'table' | 'work'>,
 ): Promise<readonly Match[]> {
   const { statement, residual } = matchStatement({ query, idType, work }, table)
-  if (!residual) return (await transaction.ask(statement)).map(matchFrom)
+  if (!residual) return (await transaction.query(statement)).map(matchFrom)
   const matches: Match[] = []
   for await (const rows of pieces(transaction, statement)) {
     matches.push(...rows.filter((row) => residual(storedFrom(row))).map(matchFrom))

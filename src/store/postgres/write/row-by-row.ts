@@ -60,7 +60,7 @@ export async function lockOne(
 export async function insertOne(draft: NewRow, { transaction, table }: WriteContext): Promise<Outcome> {
   const rows = await following([draft], table, transaction)
   const isDone = await transaction.attempt(async () => {
-    await transaction.ask(insertStatement(rows, table))
+    await transaction.query(insertStatement(rows, table))
     return true
   })
   return isDone ? { kind: 'inserted', document: rows[0]!.document } : { kind: 'duplicate' }
@@ -80,9 +80,9 @@ export async function applyChange(
 }
 
 async function replace(row: ChangedRow, { transaction, table }: WriteContext): Promise<true> {
-  if (row.released.size > 0) await transaction.ask(releaseStatement(row.released, [row.key], table))
-  if (row.claimed.size > 0) await transaction.ask(claimStatement(row.claimed, row.key, table))
-  await transaction.ask(updateStatement(row, table))
+  if (row.released.size > 0) await transaction.query(releaseStatement(row.released, [row.key], table))
+  if (row.claimed.size > 0) await transaction.query(claimStatement(row.claimed, row.key, table))
+  await transaction.query(updateStatement(row, table))
   return true
 }
 
@@ -91,5 +91,5 @@ function columnsOf(idType: TypeName, { name }: Table): string {
 }
 
 async function held(session: Session, statement: Statement): Promise<readonly Held[]> {
-  return (await session.ask(statement)).map((row) => ({ key: row[4]!, stored: storedFrom(row) }))
+  return (await session.query(statement)).map((row) => ({ key: row[4]!, stored: storedFrom(row) }))
 }

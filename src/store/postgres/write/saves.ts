@@ -50,7 +50,7 @@ async function saveTogether(
   if (!areDistinct(created) || !(await replaceAll(changed, saving))) return undefined
   if (created.length === 0) return outcomes
   const rows = await following(created, saving.table, saving.transaction)
-  await saving.transaction.ask(insertStatement(rows, saving.table))
+  await saving.transaction.query(insertStatement(rows, saving.table))
   const documents = new Map(created.map(({ document }, i) => [document, rows[i]!.document]))
   return outcomes.map(([position, outcome]): ItemOutcome => {
     const document = outcome.kind === 'inserted' ? documents.get(outcome.document) : undefined

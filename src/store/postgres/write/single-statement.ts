@@ -63,7 +63,7 @@ async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | u
   if (drafts.length === 0 || !areDistinct(drafts)) return undefined
   const rows = await following(drafts, table, asking(context))
   reportInserted(rows, begin())
-  return (await ask(insertStatement(rows, table), context)) && true
+  return (await query(insertStatement(rows, table), context)) && true
 }
 
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
@@ -86,7 +86,7 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   const { table } = context
   const rows = await following([newRow(change.document, context.stamp, table)], table, asking(context))
   reportInserted(rows, context.begin())
-  return (await ask(insertStatement(rows, table), context)) && true
+  return (await query(insertStatement(rows, table), context)) && true
 }
 
 /** Unique values change hands step by step. */
@@ -105,7 +105,7 @@ async function replaceAtOnce(
   const row = changedRow({ key: stored.id, stored }, change.document, context)
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
-  const written = await ask(updateStatement(row, table), context)
+  const written = await query(updateStatement(row, table), context)
   return written?.length === 1 ? true : undefined
 }
 
@@ -122,7 +122,7 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
       ? deleteStatement([{ key: id, version }], table)
       : enteredDeleteStatement({ key: id, document: stored.id, outboxEntries }, version, context)
   begin()({ kind: 'deleted' })
-  const gone = await ask(statement, context)
+  const gone = await query(statement, context)
   return gone?.length === 1 ? true : undefined
 }
 
@@ -131,12 +131,12 @@ async function readOne(
   { connections, table, bounds }: AtOnce,
 ): Promise<StoredDocument | undefined> {
   const text = `select id, version, doc, paths from ${table.name} where id = $1`
-  const [row] = await connections.ask({ text, values: [id] }, bounds)
+  const [row] = await connections.query({ text, values: [id] }, bounds)
   return row && storedFrom(row)
 }
 
 function asking({ connections, bounds }: AtOnce): Session {
-  return { ask: (statement) => connections.ask(statement, bounds) }
+  return { query: (statement) => connections.query(statement, bounds) }
 }
 
 function nothingToDo({ begin }: AtOnce): true {
@@ -145,12 +145,12 @@ function nothingToDo({ begin }: AtOnce): true {
 }
 
 /** Undefined when a key repeats, or others were in the way. */
-async function ask(
+async function query(
   statement: Statement,
   { connections, bounds }: AtOnce,
 ): Promise<readonly Row[] | undefined> {
   try {
-    return await connections.ask(statement, bounds)
+    return await connections.query(statement, bounds)
   } catch (error) {
     if (isDuplicate(error) || isCollision(error)) return undefined
     throw unlessUnknown(error)

@@ -52,7 +52,7 @@ export async function replaceAll(
   // In one statement the engine would lock them in an order of its own, and two such statements would wait for each
   // other; sent together in the order of their keys they take no longer trip.
   const inOrder = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  const replaced = await Promise.all(inOrder.map((row) => transaction.ask(updateStatement(row, table))))
+  const replaced = await Promise.all(inOrder.map((row) => transaction.query(updateStatement(row, table))))
   return replaced.every(({ length }) => length === 1)
 }
 

@@ -131,7 +131,7 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
       if (isClosed) throw closed()
       const thread = takeThread()
       try {
-        const { rows } = await thread.ask({ kind: 'checkpoint' })
+        const { rows } = await thread.query({ kind: 'checkpoint' })
         const [, logged, moved] = rows[0] as readonly [busy: number, logged: number, moved: number]
         return { logged, moved }
       } finally {
@@ -188,7 +188,7 @@ function perform(thread: Thread, { statement, bounds, byKey, take }: Job): Perfo
     const count = byKey ? BATCH_KEYS : BATCH_ROWS
     try {
       for (let isLast = false; !isLast;) {
-        const piece = await thread.ask({ kind: 'next', count, maxBytes: PAGE_BYTES })
+        const piece = await thread.query({ kind: 'next', count, maxBytes: PAGE_BYTES })
         if (Atomics.load(cancelled, 0) === 1) return
         take(piece)
         isLast = piece.isLast
@@ -232,7 +232,7 @@ class Thread {
   }
 
   /** One at a time. */
-  ask(request: ReaderRequest): Promise<Rows> {
+  query(request: ReaderRequest): Promise<Rows> {
     if (this.hasEnded) return Promise.reject(new Error('a reader thread ended'))
     const asked = Promise.withResolvers<Rows>()
     this.#asked = asked
