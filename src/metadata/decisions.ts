@@ -1,5 +1,5 @@
 /** From a proposal to what the store is told: the change itself, and its record in the history. */
-import type { HistoryRecord, MetadataChange } from '../store/store.ts'
+import type { HistoryRecord, MetadataChange } from '../store/metadata-records.ts'
 import type { Catalogue, Entity } from './catalogue.ts'
 import { printEntityInfo } from './documents/entity-info.ts'
 import { printSchemaDocument } from './documents/schema-document.ts'

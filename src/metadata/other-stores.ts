@@ -1,6 +1,7 @@
 /** Datasources beside the default one: they keep documents and know their collections, but no metadata. */
 import { ServiceError } from '../base/errors.ts'
-import type { CollectionDefinition, MetadataRecords, Store } from '../store/store.ts'
+import type { CollectionDefinition, MetadataRecords } from '../store/metadata-records.ts'
+import type { Store } from '../store/store.ts'
 import type { Entity } from './catalogue.ts'
 import { presentDefinition } from './validate/validate-change.ts'
 

@@ -3,7 +3,8 @@ import type { Limits } from '../base/limits.ts'
 import { Work } from '../base/work/work.ts'
 import type { Hook } from '../metadata/documents/hooks.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { Bounds, Store, StoreSession } from '../store/store.ts'
+import type { Bounds } from '../store/bounds.ts'
+import type { Store, StoreSession } from '../store/store.ts'
 import type { Target } from './service.ts'
 
 export interface Deps {

@@ -79,7 +79,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   await using opened = new AsyncDisposableStack()
   const { service, stores, registry, eventDeps } = await openCore(options, opened)
   const { onInternalError, datasources } = options
-  const isShared = [...stores.values()].some(({ kind }) => kind !== 'sqlite')
+  const isShared = [...stores.values()].some((each) => each.isShared)
   const [store] = stores.values()
   const upkeep = opened.use(refreshMetadata({ store: store!, registry, isShared, onInternalError }))
   const { location } = datasources[0]!

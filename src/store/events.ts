@@ -1,5 +1,5 @@
 /** Changes that hooks watch: kept with the documents, in the same transaction, until nobody has to be told any more. */
-import type { Bounds } from './store.ts'
+import type { Bounds } from './bounds.ts'
 
 /** What happened to a document. */
 export type Action = 'insert' | 'update' | 'delete'

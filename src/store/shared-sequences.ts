@@ -11,6 +11,7 @@ type Home = Pick<Store, 'nextValues'>
 export function withSequencesOf(home: Home, store: Store): Store {
   return {
     kind: store.kind,
+    isShared: store.isShared,
     answers: (query) => store.answers(query),
     description: store.description,
     find: (plan, take, bounds) => store.find(plan, take, bounds),

@@ -1,11 +1,16 @@
 /** Where documents live: the one seam behind which databases differ. `test/store/contract.ts` defines correct. */
 import type { Json, JsonObject } from '../base/json/json.ts'
-import type { Work } from '../base/work/work.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
-import type { Collection, IndexDefinition } from '../schema/schema.ts'
+import type { Bounds } from './bounds.ts'
+import type {
+  CollectionDefinition,
+  HistoryRecord,
+  MetadataChange,
+  MetadataRecords,
+} from './metadata-records.ts'
 import type { Archive } from './transfer.ts'
 import type { EventStore } from './events.ts'
 import type { Loan } from '../base/work/loan.ts'
@@ -15,6 +20,8 @@ import type { SinkStore } from './sinks.ts'
 export interface Store extends EventStore, AsyncDisposable {
   /** The backend's name in metadata, and the key of its part of an explanation. */
   readonly kind: StoreKind
+  /** Whether other processes may use the same database at the same time. */
+  readonly isShared: boolean
   /** What the store promises, for people: engine and durability. */
   readonly description: string
   /** Whether the engine can answer the query wherever it stands, also inside of others. */
@@ -90,17 +97,6 @@ export interface LockOutcome {
   readonly count: number | undefined
 }
 
-/** When to give up on an answer. */
-export interface Bounds {
-  readonly timeLimitMs: number
-  /** Aborted when nobody waits any more; asked for only where waiting may take long. */
-  readonly getSignal?: () => AbortSignal
-  /** The request that pays for what the store does in this process. */
-  readonly work?: Work
-  /** Who is charged for shared resources; one anonymous caller when absent. */
-  readonly caller?: string
-}
-
 /** What can be done with documents, inside a transaction or on its own. */
 export type StoreSession = Pick<Store, 'kind' | 'answers' | 'find' | 'explain' | 'write' | 'nextValues'>
 
@@ -114,47 +110,4 @@ export interface Explanation {
   readonly query: { readonly sql: string; readonly parameters: readonly Json[] }
   readonly plan: JsonObject
   readonly matchCount: number
-}
-
-/** Metadata as the store keeps it: JSON text, without understanding it. */
-export interface MetadataRecords {
-  /** Rises with every change of any metadata. */
-  readonly epoch: number
-  /** Made once with the store, the same for every process: what marks are made with that nobody else can make. */
-  readonly secret: string
-  readonly entities: readonly { readonly entity: string; readonly info: string }[]
-  /** In the order in which the versions were made. */
-  readonly schemas: readonly { readonly entity: string; readonly version: string; readonly schema: string }[]
-  readonly collections: readonly { readonly collection: Collection; readonly paths: readonly string[] }[]
-}
-
-export interface MetadataChange {
-  /** The change is refused as `metadata:UpdateInvalidatesMetadata` when others changed metadata since. */
-  readonly expectedEpoch: number
-  readonly entity: string
-  /** New entity info; null removes the entity with all its versions. */
-  readonly info: string | null
-  /** Versions to add or to replace. */
-  readonly schemas: readonly { readonly version: string; readonly schema: string }[]
-  /** The collection to create or to change; an index that cannot be built is `metadata:InvalidIndex`. */
-  readonly prepare?: CollectionDefinition
-  readonly history: HistoryRecord
-}
-
-export interface CollectionDefinition {
-  readonly collection: Collection
-  readonly indexes: readonly IndexDefinition[]
-  /** Paths of fields that may be stored from now on; the store remembers all it was ever told. */
-  readonly paths: readonly string[]
-  /** Whether past versions of the documents are kept from now on; what is kept already stays in any case. */
-  readonly history?: boolean
-}
-
-export interface HistoryRecord {
-  readonly at: string
-  readonly principal: string
-  readonly action: string
-  readonly version?: string
-  readonly before: string | null
-  readonly after: string | null
 }

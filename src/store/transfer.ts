@@ -4,7 +4,7 @@ import type { TypeName } from '../schema/types.ts'
 import type { ArchivedSinks } from './transfer-sinks.ts'
 import type { ArchivedEvent } from './events.ts'
 import type { HistoryRow } from './history.ts'
-import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './store.ts'
+import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './metadata-records.ts'
 
 export interface Archive {
   /** Every collection, also those of entities that are no more. */

@@ -7,7 +7,7 @@ import type {
   HistoryRecord,
   MetadataChange,
   MetadataRecords,
-} from '../../src/store/store.ts'
+} from '../../src/store/metadata-records.ts'
 
 export interface MemoryMetadata extends MetadataStore {
   /** What the store was last told about each collection. */

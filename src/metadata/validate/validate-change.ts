@@ -1,7 +1,7 @@
 /** Checks what an entity would be after a change, across all its versions, and says what the store must do for it. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Schema } from '../../schema/schema.ts'
-import type { CollectionDefinition } from '../../store/store.ts'
+import type { CollectionDefinition } from '../../store/metadata-records.ts'
 import type { Catalogue, Entity } from '../catalogue.ts'
 import { checkId } from './check-id.ts'
 import { type ReferredEntity, checkReferences, referredEntity } from './check-references.ts'

@@ -1,6 +1,6 @@
 /** What reading for a request needs, and what all of its parts share. */
 import type { Json } from '../../base/json/json.ts'
-import type { Bounds } from '../../store/store.ts'
+import type { Bounds } from '../../store/bounds.ts'
 import type { Deps } from '../deps.ts'
 import { type TimeSlice, timeSliceFor } from './time-slice.ts'
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { ShouldYield, Yielding } from '../../lang/evaluate/time-slice.ts'
 import { during } from '../../base/work/work.ts'
 import { callerLeft, timedOut } from '../../base/work/work.ts'
-import type { Bounds } from '../../store/store.ts'
+import type { Bounds } from '../../store/bounds.ts'
 
 export interface TimeSlice {
   /** To be asked between steps. */

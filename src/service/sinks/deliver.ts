@@ -54,8 +54,8 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
       openTransport: (definition) => openTransport(definition, deps.settings),
       observer: observing(deps, store),
       now: () => deps.now().getTime(),
-      // nobody else has the file, so nobody waits for the end of it
-      ...(store.kind === 'sqlite' && { ttlMs: 60_000 }),
+      // without other processes nobody waits for a lease to expire
+      ...(!store.isShared && { ttlMs: 60_000 }),
     })
     started.use(deliverer)
     store.onEvents(() => deliverer.wake())

@@ -1,7 +1,8 @@
 /** What can be done with documents inside a transaction that is open. */
 import type { ReadPlan, WritePlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
-import type { Bounds, Explanation, Found, StoreSession } from '../store.ts'
+import type { Bounds } from '../bounds.ts'
+import type { Explanation, Found, StoreSession } from '../store.ts'
 import type { Table } from './schema/catalogue.ts'
 import type { Connections } from './connection/connections.ts'
 import { type Drawing, createDrawing } from './write/sequence-retry.ts'

@@ -2,7 +2,8 @@
 import type { ReadPlan } from '../../plan/plan.ts'
 import { requestedId } from '../../plan/about.ts'
 import { microseconds, risingFrom } from '../clock.ts'
-import type { Bounds, Found, Store } from '../store.ts'
+import type { Bounds } from '../bounds.ts'
+import type { Found, Store } from '../store.ts'
 import { archiveOf } from './transfer/export.ts'
 import { writeAtOnce } from './write/single-statement.ts'
 import { tidyUp } from './schema/index-builds.ts'
@@ -116,6 +117,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
 
   return {
     kind: 'postgres',
+    isShared: true,
     answers,
     description: 'PostgreSQL, shared by any number of processes',
     find: (plan, take, bounds) =>

@@ -1,7 +1,8 @@
 /** Metadata in the database: kept as text, changed together with the tables and indexes it calls for. */
 import type { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
-import type { HistoryRecord, MetadataChange, MetadataRecords, Store } from '../store.ts'
+import type { HistoryRecord, MetadataChange, MetadataRecords } from '../metadata-records.ts'
+import type { Store } from '../store.ts'
 import type { Catalogue } from './catalogue.ts'
 import { refuseUnfinished } from './transfer/import-marker.ts'
 import type { Writer } from './write/writer.ts'

@@ -8,7 +8,8 @@ import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Borrow } from '../../base/work/loan.ts'
-import type { Bounds, Found, Store, StoreSession } from '../store.ts'
+import type { Bounds } from '../bounds.ts'
+import type { Found, Store, StoreSession } from '../store.ts'
 import { archiveOf } from './transfer/export.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { createBorrowingWriter } from './write/borrowing-writer.ts'
@@ -185,6 +186,7 @@ function common(parts: Parts) {
   const { database } = connection
   return {
     kind: 'sqlite',
+    isShared: false,
     answers: direct.answers,
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
     nextValues: (sequence, count) =>

@@ -2,7 +2,7 @@
  * Quick finds share few connections: what is asked at once is sent at once, and the server answers one after the other
  * without being woken for each. That takes less of both processors than a connection for every find.
  */
-import type { Bounds } from '../../store.ts'
+import type { Bounds } from '../../bounds.ts'
 import type { Session } from './connections.ts'
 import { type LeasedPipeline, Unshared } from './pipeline.ts'
 import { createPipelinePool } from './pipeline-pool.ts'

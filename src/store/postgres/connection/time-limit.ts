@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { callerLeft, timedOut } from '../../../base/work/work.ts'
-import type { Bounds } from '../../store.ts'
+import type { Bounds } from '../../bounds.ts'
 import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts'
 import { streamOf } from './raw-query.ts'
 

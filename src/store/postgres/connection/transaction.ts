@@ -1,6 +1,6 @@
 /** Transactions: begun again when others were in the way, taken back when the work throws, never half done. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Bounds } from '../../store.ts'
+import type { Bounds } from '../../bounds.ts'
 import { holding } from './advisory-locks.ts'
 import type { Connection, Connections, Row, Session } from './connections.ts'
 import { isCollision, isDuplicate, isLost, mayBeStale, unlessUnknown } from './failures.ts'

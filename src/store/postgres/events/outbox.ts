@@ -15,7 +15,8 @@ import {
   removable,
 } from '../../events.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
-import type { Bounds, StoreSession } from '../../store.ts'
+import type { Bounds } from '../../bounds.ts'
+import type { StoreSession } from '../../store.ts'
 import type { Connections, Row, Session } from '../connection/connections.ts'
 
 /** Numbers that were ever taken, those up to which every event can be read, and those up to which none is kept. */

@@ -8,7 +8,7 @@ import {
   noHistory,
   versionsFrom,
 } from '../../history.ts'
-import type { Bounds } from '../../store.ts'
+import type { Bounds } from '../../bounds.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Connections, Row } from '../connection/connections.ts'
 import { idKey } from '../schema/indexes.ts'

@@ -7,7 +7,7 @@ import { type SqlValue, type Statement, join, param, raw, sql } from '../../sql/
 import { joinedColumns } from '../../sql/joined.ts'
 import { sortValue } from '../../sql/order-by.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
-import type { Bounds } from '../../store.ts'
+import type { Bounds } from '../../bounds.ts'
 import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Connection, Connections, Row, Session } from '../connection/connections.ts'

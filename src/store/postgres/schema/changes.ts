@@ -1,5 +1,6 @@
 /** Changes of metadata, with the tables and indexes they call for. */
-import type { CollectionDefinition, Store } from '../../store.ts'
+import type { CollectionDefinition } from '../../metadata-records.ts'
+import type { Store } from '../../store.ts'
 import { type Builder, FilledMeanwhile, buildAhead, discard, prepare } from './index-builds.ts'
 import { applyChange, lockMetadata } from './metadata.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../../base/errors.ts'
 import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
 import { canonicalText } from '../../sql/describe-index.ts'
-import type { CollectionDefinition } from '../../store.ts'
+import type { CollectionDefinition } from '../../metadata-records.ts'
 import {
   type CollectionRecord,
   type IndexRecord,

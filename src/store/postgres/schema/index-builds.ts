@@ -5,7 +5,7 @@
  */
 import { ServiceError } from '../../../base/errors.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
-import type { CollectionDefinition } from '../../store.ts'
+import type { CollectionDefinition } from '../../metadata-records.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
 import {
   type CollectionRecord,

@@ -1,6 +1,6 @@
 /** Metadata in the database: kept as text, changed together with the tables and indexes it calls for. */
 import { ServiceError } from '../../../base/errors.ts'
-import type { HistoryRecord, MetadataChange, MetadataRecords } from '../../store.ts'
+import type { HistoryRecord, MetadataChange, MetadataRecords } from '../../metadata-records.ts'
 import { lockExclusively } from '../connection/advisory-locks.ts'
 import { readCollections } from './catalogue.ts'
 import type { Row, Session } from '../connection/connections.ts'

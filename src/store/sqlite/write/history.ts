@@ -12,7 +12,7 @@ import {
   versionsFrom,
 } from '../../history.ts'
 import { bind } from '../../sql/sqlite-dialect.ts'
-import type { Bounds } from '../../store.ts'
+import type { Bounds } from '../../bounds.ts'
 import type { Table } from '../catalogue.ts'
 import type { Statements } from '../read/reads.ts'
 import type { Readers } from '../read/readers.ts'
