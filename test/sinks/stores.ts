@@ -7,12 +7,13 @@ import { openConnections } from '../../src/store/postgres/connection/connections
 import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { migrate as migratePostgres } from '../../src/store/postgres/schema/migrations.ts'
 import { createRunner } from '../../src/store/postgres/runner.ts'
-import { sinksOn } from '../../src/store/postgres/events/sinks.ts'
+import { createPostgresEngine } from '../../src/store/postgres/engine.ts'
 import type { SinkStore } from '../../src/store/sinks.ts'
 import { migrate as migrateSqlite } from '../../src/store/sqlite/migrations.ts'
 import { createStatements } from '../../src/store/sqlite/read/reads.ts'
-import { sinksIn } from '../../src/store/sqlite/sinks.ts'
+import { createSqliteEngine, queryIn } from '../../src/store/sqlite/engine.ts'
 import { createWriter } from '../../src/store/sqlite/write/writer.ts'
+import { createSinks, freeAllSinks } from '../../src/store/tables/sinks.ts'
 import type { StoreKind } from '../../src/store/store.ts'
 import { freshDatabase } from '../support/postgres.ts'
 
@@ -54,9 +55,11 @@ function openSqlite(file: string): OpenSinks {
   const database = new DatabaseSync(file)
   database.exec('pragma journal_mode = wal; pragma synchronous = full')
   migrateSqlite(database)
+  const statements = createStatements(database)
+  queryIn(statements, freeAllSinks())
   const writer = createWriter(database, () => undefined)
   return {
-    ...sinksIn({ statements: createStatements(database), writer }),
+    ...createSinks(createSqliteEngine({ statements, writer })),
     async [Symbol.asyncDispose]() {
       await writer.drain()
       database.close()
@@ -83,7 +86,7 @@ function openPostgres(url: string): OpenSinks {
   const nothing = async (): Promise<void> => undefined
   const runner = createRunner({ start: nothing, reload: nothing, onTiming: undefined })
   return {
-    ...sinksOn(connections, runner.run),
+    ...createSinks(createPostgresEngine({ connections, run: runner.run })),
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]()
       await connections[Symbol.asyncDispose]()

@@ -43,7 +43,8 @@ import { createRunner } from './runner.ts'
 import { createSequencer } from './events/sequencer.ts'
 import { nextValues } from './sequences.ts'
 import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
-import { sinksOn } from './events/sinks.ts'
+import { createSinks } from '../tables/sinks.ts'
+import { createPostgresEngine } from './engine.ts'
 import { streamOn } from './read/stream.ts'
 import { type Transaction, inTransaction } from './connection/transaction.ts'
 import { refuseUnfinished } from './transfer/import-marker.ts'
@@ -81,6 +82,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   })
   const runner = createRunner({ start, reload, onTiming })
   const { run } = runner
+  const engine = createPostgresEngine({ connections, run })
   const context = { connections, tableOf, version: () => version() }
   const eventListeners: (() => void)[] = []
   const onPublished = (): void => eventListeners.forEach((listener) => listener())
@@ -177,7 +179,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       }),
     readEpoch: () => run('epoch', async () => (await readState(connections.quick)).epoch),
     ...changesOf(builder, run),
-    sinks: sinksOn(connections, run),
+    sinks: createSinks(engine),
     archive: archiveOf({ ...builder, numberEvents: sequencer.watch }, run),
     readMetadataHistory: (entity) => run('metadata', () => readMetadataHistory(connections, entity)),
     onMetadataChange: (listener) => listening.add(CHANNEL, listener),

@@ -33,7 +33,8 @@ import {
 } from './read/reads.ts'
 import { type Readers, createReaders } from './read/readers.ts'
 import { nextValues } from './sequences.ts'
-import { sinksIn } from './sinks.ts'
+import { createSinks, freeAllSinks } from '../tables/sinks.ts'
+import { createSqliteEngine, queryIn } from './engine.ts'
 import {
   candidatesFor,
   candidatesHere,
@@ -70,6 +71,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     maxInlineRows: offloads ? INLINE_ROWS : Infinity,
   })
   const statements = createStatements(database)
+  queryIn(statements, freeAllSinks())
   const outbox = createOutbox(statements)
   const writer = createWriter(database, outbox.announce)
   const lookups = createLookups(statements)
@@ -184,6 +186,7 @@ interface Parts {
 function common(parts: Parts) {
   const { connection, catalogue, statements, outbox, writer, readers, direct, timed } = parts
   const { database } = connection
+  const engine = createSqliteEngine({ statements, writer })
   return {
     kind: 'sqlite',
     isShared: false,
@@ -196,7 +199,7 @@ function common(parts: Parts) {
       readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
     ...metadataOf(database, catalogue, writer),
     ...eventsIn(outbox, statements, writer),
-    sinks: sinksIn({ statements, writer }),
+    sinks: createSinks(engine),
     archive: archiveOf({ database, catalogue, statements, writer }),
     async ping() {
       database.prepare('select 1').get()

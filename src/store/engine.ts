@@ -1,0 +1,60 @@
+/**
+ * What a database offers to the bookkeeping of `tables/`, which is written once for all of them. Statements are
+ * fragments; the engine writes its own placeholders.
+ */
+import type { Bounds } from './bounds.ts'
+import type { Dialect } from './sql/dialect.ts'
+import type { Fragment } from './sql/fragment.ts'
+
+export interface Engine {
+  readonly dialect: Dialect
+  /** Whether other processes may use the same database at the same time. */
+  readonly isShared: boolean
+  readonly clock: Clock
+  /** Wraps one operation: it begins once the store is ready, is timed, and fails in words that callers may read. */
+  readonly run: <T>(operation: Operation, work: () => Promise<T>) => Promise<T>
+  /** One statement that only reads. */
+  readonly query: (statement: Fragment, options?: QueryOptions) => Promise<Rows>
+  readonly batch: Batch
+}
+
+/**
+ * Statements that write, in one transaction; the answer has the rows of each. They are data instead of a callback,
+ * because the writer of SQLite runs all batches of one turn of the event loop in one transaction.
+ */
+interface Batch {
+  (statements: readonly Fragment[], options?: Urgency): Promise<readonly Rows[]>
+  /** Undefined, and nothing written, when the statement with the index `undoUnless` gives no row. */
+  (
+    statements: readonly Fragment[],
+    options: Urgency & { readonly undoUnless: number },
+  ): Promise<readonly Rows[] | undefined>
+}
+
+/** Columns by position. An engine may give numbers as text; who reads a number converts it. */
+export type Row = readonly (string | number | null)[]
+export type Rows = readonly Row[]
+
+/** The names under which operations are timed. */
+export type Operation = 'sink'
+
+export interface Urgency {
+  /** Whether a single statement must not wait for a connection that slow statements may have. */
+  readonly isUrgent?: boolean
+}
+
+export interface QueryOptions extends Urgency {
+  readonly bounds?: Bounds
+}
+
+export interface BatchOptions extends Urgency {
+  readonly undoUnless?: number
+}
+
+/** Milliseconds since 1970, by the one clock that decides for all processes. */
+export interface Clock {
+  /** Asks that clock. */
+  readonly read: () => Promise<number>
+  /** What it must show by now. */
+  readonly now: () => number
+}

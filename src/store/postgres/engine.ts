@@ -1,0 +1,72 @@
+/** PostgreSQL as an engine for bookkeeping. */
+import type { BatchOptions, Clock, Engine, QueryOptions, Rows } from '../engine.ts'
+import { type Fragment, type Statement, render } from '../sql/fragment.ts'
+import { POSTGRES } from '../sql/postgres-dialect.ts'
+import type { Connections, Session } from './connection/connections.ts'
+import { type Transaction, inTransaction } from './connection/transaction.ts'
+
+interface EngineOptions {
+  readonly connections: Connections
+  readonly run: Engine['run']
+}
+
+export function createPostgresEngine({ connections, run }: EngineOptions): Engine {
+  const query = (fragment: Fragment, { bounds, isUrgent = false }: QueryOptions = {}): Promise<Rows> =>
+    isUrgent
+      ? connections.quick.query(statementOf(fragment))
+      : connections.query(statementOf(fragment), bounds)
+
+  async function batch(fragments: readonly Fragment[], { undoUnless, isUrgent = false }: BatchOptions = {}) {
+    const [first, ...others] = fragments
+    if (first && others.length === 0) {
+      // A statement on its own is a transaction of its own, and one that changes no row leaves nothing to undo.
+      const rows = await query(first, { isUrgent })
+      return undoUnless === 0 && rows.length === 0 ? undefined : [rows]
+    }
+    return await inTransaction(connections, (transaction) => perform(transaction, fragments, undoUnless))
+  }
+
+  return {
+    dialect: POSTGRES,
+    isShared: true,
+    clock: createClock(connections.quick),
+    run,
+    query: query,
+    batch: batch as Engine['batch'],
+  }
+}
+
+function statementOf(fragment: Fragment): Statement {
+  return render(fragment, POSTGRES.placeholder)
+}
+
+/** Statements are sent without waiting for each other, but none behind the one that decides is sent before it. */
+async function perform(
+  transaction: Transaction,
+  fragments: readonly Fragment[],
+  undoUnless: number | undefined,
+): Promise<readonly Rows[] | undefined> {
+  const query = (part: readonly Fragment[]): Promise<readonly Rows[]> =>
+    Promise.all(part.map((fragment) => transaction.query(statementOf(fragment))))
+  if (undoUnless === undefined) return await query(fragments)
+  const decided = await query(fragments.slice(0, undoUnless + 1))
+  if (decided[undoUnless]!.length > 0) return [...decided, ...(await query(fragments.slice(undoUnless + 1)))]
+  transaction.undo()
+  return undefined
+}
+
+/** Clocks of machines differ, so that of the database decides for all of them. */
+function createClock(session: Session): Clock {
+  let offset = Date.now() - performance.now()
+  const now = (): number => Math.round(performance.now() + offset)
+  return {
+    async read() {
+      const [row] = await session.query({ text: CLOCK, values: [] })
+      offset = Number(row![0]) - performance.now()
+      return now()
+    },
+    now,
+  }
+}
+
+const CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint'

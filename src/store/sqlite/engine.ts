@@ -1,0 +1,49 @@
+/** SQLite as an engine for bookkeeping: reads run at once, batches run by the writer. */
+import type { BatchOptions, Engine, Row, Rows } from '../engine.ts'
+import { type Fragment, render } from '../sql/fragment.ts'
+import { SQLITE } from '../sql/sqlite-dialect.ts'
+import type { Statements } from './read/reads.ts'
+import type { Writer } from './write/writer.ts'
+
+interface EngineOptions {
+  readonly statements: Statements
+  readonly writer: Pick<Writer, 'run'>
+  readonly run?: Engine['run']
+}
+
+export function createSqliteEngine({ statements, writer, run }: EngineOptions): Engine {
+  const query = (fragment: Fragment): Rows => queryIn(statements, fragment)
+
+  async function batch(fragments: readonly Fragment[], { undoUnless }: BatchOptions = {}) {
+    const perform = (): readonly Rows[] =>
+      fragments.map((fragment, i) => {
+        const rows = query(fragment)
+        if (i === undoUnless && rows.length === 0) throw new Undone()
+        return rows
+      })
+    try {
+      return await writer.run(perform)
+    } catch (error) {
+      if (error instanceof Undone) return undefined
+      throw error
+    }
+  }
+
+  return {
+    dialect: SQLITE,
+    isShared: false,
+    clock: { read: async () => Date.now(), now: Date.now },
+    run: run ?? ((_, work) => work()),
+    query: async (fragment) => query(fragment),
+    batch: batch as Engine['batch'],
+  }
+}
+
+/** At once, in the transaction that is open if there is one. */
+export function queryIn(statements: Statements, fragment: Fragment): Rows {
+  const { text, values } = render(fragment, SQLITE.placeholder)
+  return statements.prepare(text).all(...values) as unknown as readonly Row[]
+}
+
+/** Makes the writer undo a batch. */
+class Undone extends Error {}

@@ -1,0 +1,213 @@
+/**
+ * Sinks as rows, and the events that each has yet to get as rows beside them. A cluster keeps both by the name of the
+ * sink on one node, so every statement names it.
+ */
+import type { Engine, Row, Rows } from '../engine.ts'
+import type {
+  DeadLetter,
+  HeldSink,
+  Holder,
+  NewItem,
+  SinkChanges,
+  SinkHold,
+  SinkItem,
+  SinkRecord,
+  SinkStore,
+} from '../sinks.ts'
+import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
+
+/** Every change of items begins with the row of their sink, so that concurrent changes come one after the other. */
+export function createSinks(engine: Engine): SinkStore {
+  const { run, clock, dialect } = engine
+  const read = (statement: Fragment): Promise<Rows> => run('sink', () => engine.query(statement))
+  const write = (...statements: readonly Fragment[]): Promise<Rows> =>
+    run('sink', async () => (await engine.batch(statements))[0]!)
+  return {
+    create: async (sink) => (await write(insertSink(sink))).length === 1,
+    replace: async (name, definition) => (await write(replaceDefinition(name, definition))).length === 1,
+    remove: async (name) => (await write(deleteSink(name), deleteItems(name))).length === 1,
+    read: async (name) => (await read(sql`${RECORDS} where sink = ${param(name)}`)).map(recordFrom)[0],
+    list: async () => (await read(sql`${RECORDS} order by sink`)).map(recordFrom),
+    hold: (wanted) =>
+      run('sink', async () => {
+        const now = await clock.read()
+        return (await stillHeld(engine, wanted, now)) ?? (await take(engine, wanted, now))
+      }),
+    release: async ({ name, owner }) =>
+      void (await write(
+        sql`update smalt_sink set ${FREE} where sink = ${param(name)} and owner = ${param(owner)}`,
+      )),
+    recordResults: (holder, changes) =>
+      run('sink', async () => {
+        const statements = settling(engine, holder, changes)
+        return (await engine.batch(statements, { undoUnless: 0 })) !== undefined
+      }),
+    readItems: async (name) =>
+      (
+        await read(sql`select ${ITEM_COLUMNS} from smalt_sink_item where sink = ${param(name)} order by seq`)
+      ).map(itemFrom),
+    readItemEvents: async (name, seqs) => {
+      const isIn = dialect.isIn(raw('seq'), seqs, 'integer')
+      const rows = await read(
+        sql`select seq, event from smalt_sink_item where sink = ${param(name)} and ${isIn} order by seq`,
+      )
+      return new Map(rows.map(([seq, event]) => [Number(seq), String(event)]))
+    },
+    listDead: async (name, { since, limit }) => {
+      const page = sql`and seq > ${param(since)} order by seq limit ${param(limit)}`
+      return (await read(sql`${deadOf(name)} ${page}`)).map(deadFrom)
+    },
+    readDead: async (name, eventId) =>
+      (await read(sql`${deadOf(name)} and id = ${param(eventId)} order by seq`)).map(deadFrom)[0],
+    redrive: (name, eventId) => changeDead(engine, name, redriven(name, eventId)),
+    discard: async (name, eventId) => (await changeDead(engine, name, discarded(name, eventId))) === 1,
+  }
+}
+
+/** For an engine of one process: whoever held a sink before it started is gone. */
+export function freeAllSinks(): Fragment {
+  return sql`update smalt_sink set ${FREE} where owner <> ''`
+}
+
+const FREE = raw(`owner = '', owned_until = 0`)
+
+const COLUMNS = raw('sink, definition, version, position, state, failures, retry_at')
+const RECORDS = sql`select ${COLUMNS} from smalt_sink`
+const ITEM_COLUMNS = raw('seq, doc, state, attempts, next_at, error, at')
+
+function insertSink({ name, definition, position }: Parameters<SinkStore['create']>[0]): Fragment {
+  return sql`insert into smalt_sink(${COLUMNS}, owner, owned_until)
+    values (${param(name)}, ${param(definition)}, 1, ${param(position)}, 'active', 0, 0, '', 0)
+    on conflict (sink) do nothing returning sink`
+}
+
+function replaceDefinition(name: string, definition: string): Fragment {
+  return sql`update smalt_sink set definition = ${param(definition)}, version = version + 1, state = 'active',
+    failures = 0, retry_at = 0 where sink = ${param(name)} returning sink`
+}
+
+function deleteSink(name: string): Fragment {
+  return sql`delete from smalt_sink where sink = ${param(name)} returning sink`
+}
+
+function deleteItems(name: string): Fragment {
+  return sql`delete from smalt_sink_item where sink = ${param(name)}`
+}
+
+/** Where no other process waits for the lease, it is extended only when half of it is over: that saves flushes. */
+async function stillHeld(
+  { isShared, query }: Engine,
+  { name, owner, ttlMs }: SinkHold,
+  now: number,
+): Promise<HeldSink | undefined> {
+  if (isShared) return undefined
+  const [row] = await query(sql`select ${COLUMNS}, owned_until from smalt_sink
+    where sink = ${param(name)} and owner = ${param(owner)} and state = 'active'
+    and owned_until > ${param(now + ttlMs / 2)}`)
+  return row && { ...recordFrom(row), heldMs: Number(row[7]) - now }
+}
+
+async function take(
+  { batch }: Engine,
+  { name, owner, ttlMs }: SinkHold,
+  now: number,
+): Promise<HeldSink | undefined> {
+  const statement = sql`update smalt_sink set owner = ${param(owner)}, owned_until = ${param(now + ttlMs)}
+    where sink = ${param(name)} and state = 'active'
+    and (owner = ${param(owner)} or owned_until <= ${param(now)}) returning ${COLUMNS}`
+  const [[row] = []] = await batch([statement], { isUrgent: true })
+  return row && { ...recordFrom(row), heldMs: ttlMs }
+}
+
+/** The first statement changes a row only as long as the lease is the holder's. */
+function settling(
+  { clock, dialect }: Engine,
+  { name, owner }: Holder,
+  { progress, entered, changed, removed }: SinkChanges,
+): readonly Fragment[] {
+  const { position, isDisabled, failures, retryAt } = progress
+  const sink = sql`sink = ${param(name)}`
+  return [
+    sql`update smalt_sink set position = ${param(position)}, state = ${raw(isDisabled ? `'disabled'` : `'active'`)},
+      failures = ${param(failures)}, retry_at = ${param(retryAt)}
+      where ${sink} and owner = ${param(owner)} and owned_until > ${param(clock.now())} returning sink`,
+    ...(removed.length > 0
+      ? [sql`delete from smalt_sink_item where ${sink} and ${dialect.isIn(raw('seq'), removed, 'integer')}`]
+      : []),
+    ...changed.map(
+      ({ seq, state, attempts, nextAt, error }) =>
+        sql`update smalt_sink_item set state = ${param(state)}, attempts = ${param(attempts)},
+          next_at = ${param(nextAt)}, error = ${param(error)} where ${sink} and seq = ${param(seq)}`,
+    ),
+    ...entered.map((item) => insertItem(name, item)),
+  ]
+}
+
+function insertItem(
+  name: string,
+  { seq, id, doc, state, attempts, nextAt, error, at, event }: NewItem,
+): Fragment {
+  return sql`insert into smalt_sink_item(sink, id, event, ${ITEM_COLUMNS})
+    values (${param(name)}, ${param(id)}, ${param(event)}, ${param(seq)}, ${param(doc)}, ${param(state)},
+      ${param(attempts)}, ${param(nextAt)}, ${param(error)}, ${param(at)})`
+}
+
+/** The sub-select names the sink by the parameter too: a cluster can then run it on the node that has the sink. */
+function deadOf(name: string): Fragment {
+  const held = sql`(select count(*) from smalt_sink_item as later
+    where later.sink = ${param(name)} and later.doc = dead.doc and later.seq > dead.seq)`
+  return sql`select ${ITEM_COLUMNS}, id, event, ${held} from smalt_sink_item as dead
+    where sink = ${param(name)} and state = 'dead'`
+}
+
+function redriven(name: string, eventId: string | undefined): Fragment {
+  return sql`update smalt_sink_item set state = 'waiting', attempts = 0, next_at = 0 where ${isDead(name, eventId)}
+    returning seq`
+}
+
+function discarded(name: string, eventId: string): Fragment {
+  return sql`delete from smalt_sink_item where ${isDead(name, eventId)} returning seq`
+}
+
+function isDead(name: string, eventId: string | undefined): Fragment {
+  const all = sql`sink = ${param(name)} and state = 'dead'`
+  return eventId === undefined ? all : sql`${all} and id = ${param(eventId)}`
+}
+
+/** The new version shows the process that delivers that its items changed. */
+async function changeDead({ run, batch }: Engine, name: string, change: Fragment): Promise<number> {
+  const raised = sql`update smalt_sink set version = version + 1 where sink = ${param(name)}`
+  const results = await run('sink', () => batch([raised, change], { undoUnless: 1 }))
+  return results?.[1]!.length ?? 0
+}
+
+function recordFrom([name, definition, version, position, state, failures, retryAt]: Row): SinkRecord {
+  return {
+    name: String(name),
+    definition: String(definition),
+    version: Number(version),
+    progress: {
+      position: Number(position),
+      isDisabled: state === 'disabled',
+      failures: Number(failures),
+      retryAt: Number(retryAt),
+    },
+  }
+}
+
+function itemFrom([seq, doc, state, attempts, nextAt, error, at]: Row): SinkItem {
+  return {
+    seq: Number(seq),
+    doc: String(doc),
+    state: state as SinkItem['state'],
+    attempts: Number(attempts),
+    nextAt: Number(nextAt),
+    error: String(error),
+    at: Number(at),
+  }
+}
+
+function deadFrom(row: Row): DeadLetter {
+  const [id, event, held] = row.slice(7)
+  return { ...itemFrom(row), id: String(id), event: String(event), held: Number(held) }
+}
