@@ -2,7 +2,7 @@
 import { ServiceError, unreachable } from '../base/errors.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
 import { TYPES } from '../schema/types.ts'
-import type { LockOperation, LockOutcome, LockRequest } from '../store/store.ts'
+import type { LockOperation, LockOutcome, LockRequest } from '../store/tables/locks.ts'
 import type { Deps } from './deps.ts'
 
 /** Whether the lock was acquired, released or kept alive; or how often it is held. */

@@ -16,6 +16,8 @@ export interface Engine {
   /** One statement that only reads. */
   readonly query: (statement: Fragment, options?: QueryOptions) => Promise<Rows>
   readonly batch: Batch
+  /** Calls back soon after somebody, here or elsewhere, changed something; it only hastens, and may miss some. */
+  readonly listen: (topic: Topic, listener: () => void) => void
 }
 
 /**
@@ -36,7 +38,10 @@ export type Row = readonly (string | number | null)[]
 export type Rows = readonly Row[]
 
 /** The names under which operations are timed. */
-export type Operation = 'sink'
+export type Operation = 'sink' | 'lock' | 'sequence' | 'events' | 'trim'
+
+/** Events that can be read. */
+export type Topic = 'events'
 
 export interface Urgency {
   /** Whether a single statement must not wait for a connection that slow statements may have. */

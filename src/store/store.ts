@@ -5,6 +5,7 @@ import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Bounds } from './bounds.ts'
+import type { LockOutcome, LockRequest } from './tables/locks.ts'
 import type {
   CollectionDefinition,
   HistoryRecord,
@@ -78,24 +79,6 @@ export type StoreKind = 'sqlite' | 'postgres'
 
 /** Told what became of each document, in their order; `item` is the number of the document in an insert or a save. */
 export type Report = (outcome: Outcome, item?: number) => void
-
-export type LockOperation = 'acquire' | 'release' | 'count' | 'ping'
-
-export interface LockRequest {
-  readonly operation: LockOperation
-  readonly domain: string
-  readonly resource: string
-  readonly owner: string
-  /** How long the lock lives from now; only acquire reads it. */
-  readonly ttlMs: number
-  /** Milliseconds since 1970; a lock whose end is not after it is nobody's. */
-  readonly nowMs: number
-}
-
-export interface LockOutcome {
-  /** How often the owner holds the lock after the step; undefined when it is not theirs and nothing changed. */
-  readonly count: number | undefined
-}
 
 /** What can be done with documents, inside a transaction or on its own. */
 export type StoreSession = Pick<Store, 'kind' | 'answers' | 'find' | 'explain' | 'write' | 'nextValues'>

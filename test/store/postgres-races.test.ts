@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import type { LockOperation, Store } from '../../src/store/store.ts'
+import type { LockOperation } from '../../src/store/tables/locks.ts'
+import type { Store } from '../../src/store/store.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { type OpenStore, SCHEMA, change, find, index, insert, openStage } from './contract.ts'
 

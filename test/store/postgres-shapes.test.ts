@@ -106,7 +106,7 @@ const SEEN: readonly RegExp[] = [
   /^update smalt_event_state set reserved/,
   /^update smalt_event_state set published/,
   /^select seq, id, entity, .* from smalt_outbox .* order by seq limit \$3$/,
-  /^select seq, before, after from smalt_outbox where seq = any\(\$1::bigint\[\]\) order by seq$/,
+  /^select seq, before, after from smalt_outbox where seq = any\(\$1\) order by seq$/,
   /^select min\(seq\) from smalt_outbox$/,
   /^delete from smalt_outbox where seq <= \$1$/,
   /^listen smalt_events$/,

@@ -8,9 +8,10 @@ import { type Transaction, inTransaction } from './connection/transaction.ts'
 interface EngineOptions {
   readonly connections: Connections
   readonly run: Engine['run']
+  readonly listen: Engine['listen']
 }
 
-export function createPostgresEngine({ connections, run }: EngineOptions): Engine {
+export function createPostgresEngine({ connections, run, listen }: EngineOptions): Engine {
   const query = (fragment: Fragment, { bounds, isUrgent = false }: QueryOptions = {}): Promise<Rows> =>
     isUrgent
       ? connections.quick.query(statementOf(fragment))
@@ -33,6 +34,7 @@ export function createPostgresEngine({ connections, run }: EngineOptions): Engin
     run,
     query: query,
     batch: batch as Engine['batch'],
+    listen,
   }
 }
 

@@ -4,19 +4,19 @@ import type { Collection } from '../../schema/schema.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Explanation, Found, StoreSession } from '../store.ts'
 import type { Table } from './schema/catalogue.ts'
-import type { Connections } from './connection/connections.ts'
 import { type Drawing, createDrawing } from './write/sequence-retry.ts'
 import { NOTHING_STORED, explainPage } from './read/explain.ts'
 import { type OnDocument, findWithin } from './read/find.ts'
 import { answers, readStatements, readStatementsFor } from './read/reads.ts'
 import type { Stamp } from './write/rows.ts'
 import { OutdatedError } from './connection/failures.ts'
-import { nextValues } from './sequences.ts'
+import type { Engine } from '../engine.ts'
+import { nextValues } from '../tables/sequences.ts'
 import type { Transaction } from './connection/transaction.ts'
 import { carryOut } from './write/writes.ts'
 
 interface SessionContext {
-  readonly connections: Connections
+  readonly engine: Engine
   readonly tableOf: (collection: Collection) => Table | undefined
   readonly version: (table: Table) => number
 }
@@ -29,7 +29,7 @@ export function oneMoment(context: SessionContext): SessionContext {
 }
 
 export function sessionIn(transaction: Transaction, context: SessionContext): StoreSession {
-  const { connections, tableOf, version } = context
+  const { engine, tableOf, version } = context
   return {
     kind: 'postgres',
     answers,
@@ -44,19 +44,19 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
     write: (plan, begin, bounds) =>
       transaction.within(bounds, () => {
         const table = requireTable(tableOf(plan.collection), plan.collection)
-        const draw = drawingOn(connections)
+        const draw = drawingOn(engine)
         const stamp = stampFor(plan, version(table))
         return carryOut(plan, { transaction, table, stamp, report: begin(), draw, work: bounds.work })
       }),
     // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one. Nor on
     // a connection that other transactions may hold while they wait for values themselves.
-    nextValues: (sequence, count) => nextValues(sequence, count, connections.quick),
+    nextValues: (sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }),
   }
 }
 
 /** Values for one write. */
-export function drawingOn({ quick }: Connections): Drawing {
-  return createDrawing((sequence, count) => nextValues(sequence, count, quick))
+export function drawingOn(engine: Engine): Drawing {
+  return createDrawing((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
 }
 
 export async function findIn(

@@ -23,25 +23,19 @@ import { createKnownTables } from './schema/table-cache.ts'
 import { createPipelining } from './connection/pipelining.ts'
 import { createListening } from './connection/listen.ts'
 import { readLocation } from './connection/location.ts'
-import { changeLock } from './locks.ts'
+import { createLocks } from '../tables/locks.ts'
+import { createSequences } from '../tables/sequences.ts'
 import { createLookups } from './read/lookups.ts'
 import { CHANNEL, readMetadataHistory, readMetadata, readState } from './schema/metadata.ts'
 import { migrate } from './schema/migrations.ts'
 import { EVENT_CHANNEL } from './events/numbering.ts'
-import {
-  eventBounds,
-  capturing,
-  notifyAfterCapture,
-  readEvents,
-  readHeads,
-  readStates,
-  trimEvents,
-} from './events/outbox.ts'
+import { outboxTable } from './events/event-numbers.ts'
+import { capturing, notifyAfterCapture } from './events/outbox.ts'
+import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './read/history.ts'
 import { answers, readStatementsFor, statementsOf } from './read/reads.ts'
 import { createRunner } from './runner.ts'
 import { createSequencer } from './events/sequencer.ts'
-import { nextValues } from './sequences.ts'
 import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
 import { createSinks } from '../tables/sinks.ts'
 import { createPostgresEngine } from './engine.ts'
@@ -82,11 +76,24 @@ export function openPostgresStore(options: PostgresOptions): Store {
   })
   const runner = createRunner({ start, reload, onTiming })
   const { run } = runner
-  const engine = createPostgresEngine({ connections, run })
-  const context = { connections, tableOf, version: () => version() }
   const eventListeners: (() => void)[] = []
   const onPublished = (): void => eventListeners.forEach((listener) => listener())
   const sequencer = createSequencer({ location, ready: start, onPublished, onError })
+  const engine = createPostgresEngine({
+    connections,
+    run: (operation, work) => {
+      // events of processes that died get their numbers as soon as somebody reads
+      if (operation === 'events' || operation === 'trim') sequencer.watch()
+      return run(operation, work)
+    },
+    listen(_, listener) {
+      eventListeners.push(listener)
+      listening.add(EVENT_CHANNEL, listener)
+      sequencer.watch()
+    },
+  })
+  const outbox = outboxTable(engine, connections.quick)
+  const context = { engine, tableOf, version: () => version() }
 
   async function find(plan: ReadPlan, take: OnDocument, bounds: Bounds): Promise<Found> {
     const table = tableOf(plan.collection)
@@ -110,11 +117,6 @@ export function openPostgresStore(options: PostgresOptions): Store {
     if (found) return found
     const large = { ...finding, maxRows: FIRST_PIECE }
     return await inTransaction(connections, (each) => findByPieces(each, plan, large), once)
-  }
-
-  function watching<T>(operation: string, work: () => Promise<T>): Promise<T> {
-    sequencer.watch()
-    return run(operation, work)
   }
 
   return {
@@ -147,7 +149,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
           const plan = note(given)
           const table = requireTable(tableOf(plan.collection), plan.collection)
           const stamp = stampFor(plan, context.version())
-          const draw = drawingOn(connections)
+          const draw = drawingOn(engine)
           const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds })
           if (isDone !== undefined) return isDone
           return await inTransaction(connections, async (transaction) => {
@@ -167,8 +169,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
           ),
         ),
       ),
-    nextValues: (sequence, count) => run('sequence', () => nextValues(sequence, count, connections)),
-    lock: (request) => run('lock', () => changeLock(request, connections)),
+    nextValues: createSequences(engine).next,
+    lock: createLocks(engine).change,
     readMetadata: () =>
       run('metadata', async () => {
         const read = (each: Transaction) => refuseUnfinished(each).then(() => readMetadata(each))
@@ -180,19 +182,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
     readEpoch: () => run('epoch', async () => (await readState(connections.quick)).epoch),
     ...changesOf(builder, run),
     sinks: createSinks(engine),
-    archive: archiveOf({ ...builder, numberEvents: sequencer.watch }, run),
+    archive: archiveOf({ ...builder, numberEvents: sequencer.watch, outbox: { engine, table: outbox } }, run),
     readMetadataHistory: (entity) => run('metadata', () => readMetadataHistory(connections, entity)),
     onMetadataChange: (listener) => listening.add(CHANNEL, listener),
-    readEvents: (request, bounds) => watching('events', () => readEvents(request, connections, bounds)),
-    readHeads: (range, bounds) => watching('events', () => readHeads(range, connections, bounds)),
-    readStates: (holders, bounds) => watching('events', () => readStates(holders, connections, bounds)),
-    eventBounds: () => watching('events', () => eventBounds(connections)),
-    trimEvents: (limits) => watching('trim', () => trimEvents(limits, connections)),
-    onEvents(listener) {
-      eventListeners.push(listener)
-      listening.add(EVENT_CHANNEL, listener)
-      sequencer.watch()
-    },
+    ...createOutbox(engine, outbox),
     ping: () =>
       run('ping', async () => void (await connections.quick.query({ text: 'select 1', values: [] }))),
     async [Symbol.asyncDispose]() {

@@ -9,9 +9,10 @@ interface EngineOptions {
   readonly statements: Statements
   readonly writer: Pick<Writer, 'run'>
   readonly run?: Engine['run']
+  readonly listen?: Engine['listen']
 }
 
-export function createSqliteEngine({ statements, writer, run }: EngineOptions): Engine {
+export function createSqliteEngine({ statements, writer, run, listen }: EngineOptions): Engine {
   const query = (fragment: Fragment): Rows => queryIn(statements, fragment)
 
   async function batch(fragments: readonly Fragment[], { undoUnless }: BatchOptions = {}) {
@@ -36,6 +37,7 @@ export function createSqliteEngine({ statements, writer, run }: EngineOptions): 
     run: run ?? ((_, work) => work()),
     query: async (fragment) => query(fragment),
     batch: batch as Engine['batch'],
+    listen: listen ?? (() => undefined),
   }
 }
 

@@ -8,6 +8,7 @@ import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Borrow } from '../../base/work/loan.ts'
+import type { Operation } from '../engine.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Found, Store, StoreSession } from '../store.ts'
 import { archiveOf } from './transfer/export.ts'
@@ -16,11 +17,13 @@ import { createBorrowingWriter } from './write/borrowing-writer.ts'
 import { type Connection, attachConnection, openConnection } from './file/connection.ts'
 import { explainRead, explanation } from './read/explain.ts'
 import { isTooBig, tooBig } from './file/failures.ts'
-import { changeLock } from './locks.ts'
+import { createLocks } from '../tables/locks.ts'
+import { advance, createSequences, valuesFrom } from '../tables/sequences.ts'
 import { keepLogSmall } from './write/wal-checkpoints.ts'
 import { type Lookups, createLookups } from './read/lookups.ts'
 import { metadataOf } from './metadata.ts'
-import { type Outbox, createOutbox, eventsIn } from './write/outbox.ts'
+import { type Outbox, createOutbox as createEventLog, outboxTable } from './write/outbox.ts'
+import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './write/history.ts'
 import {
   type ReadStatements,
@@ -32,7 +35,6 @@ import {
   storedFrom,
 } from './read/reads.ts'
 import { type Readers, createReaders } from './read/readers.ts'
-import { nextValues } from './sequences.ts'
 import { createSinks, freeAllSinks } from '../tables/sinks.ts'
 import { createSqliteEngine, queryIn } from './engine.ts'
 import {
@@ -72,7 +74,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
   })
   const statements = createStatements(database)
   queryIn(statements, freeAllSinks())
-  const outbox = createOutbox(statements)
+  const outbox = createEventLog(statements)
   const writer = createWriter(database, outbox.announce)
   const lookups = createLookups(statements)
   const readers = createReaders({ file: connection.file, threads: READER_THREADS })
@@ -142,7 +144,7 @@ export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptio
   const version = risingFrom(microseconds)
   const catalogue = openCatalogue(database, { now: version, maxInlineRows: Infinity })
   const statements = createStatements(database)
-  const outbox = createOutbox(statements)
+  const outbox = createEventLog(statements)
   const writer = createBorrowingWriter(database, { borrow, version, takeHasEvents: outbox.takeHasEntered })
   const readers = createReaders({ file: connection.file, threads: 1 })
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
@@ -186,21 +188,32 @@ interface Parts {
 function common(parts: Parts) {
   const { connection, catalogue, statements, outbox, writer, readers, direct, timed } = parts
   const { database } = connection
-  const engine = createSqliteEngine({ statements, writer })
+  const engine = createSqliteEngine({
+    statements,
+    writer,
+    listen: (_, listener) => outbox.onEvents(listener),
+    run: (operation, work) => (TIMED.has(operation) ? timed(operation, work) : work()),
+  })
+  const table = outboxTable(statements)
   return {
     kind: 'sqlite',
     isShared: false,
     answers: direct.answers,
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
-    nextValues: (sequence, count) =>
-      timed('sequence', () => writer.run(() => direct.nextValues(sequence, count))),
-    lock: (request) => timed('lock', () => writer.run(() => changeLock(request, statements))),
+    nextValues: createSequences(engine).next,
+    lock: createLocks(engine).change,
     readHistory: (request, bounds) =>
       readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
     ...metadataOf(database, catalogue, writer),
-    ...eventsIn(outbox, statements, writer),
+    ...createOutbox(engine, table),
     sinks: createSinks(engine),
-    archive: archiveOf({ database, catalogue, statements, writer }),
+    archive: archiveOf({
+      database,
+      catalogue,
+      statements,
+      outbox: { engine, table, bounds: { timeLimitMs: Infinity } },
+      writer,
+    }),
     async ping() {
       database.prepare('select 1').get()
     },
@@ -212,6 +225,9 @@ function common(parts: Parts) {
     },
   } satisfies Partial<Store>
 }
+
+/** Of bookkeeping, only what takes part in requests is timed here. */
+const TIMED: ReadonlySet<Operation> = new Set(['lock', 'sequence'])
 
 type Timed = <T>(operation: string, work: () => Promise<T> | T) => Promise<T>
 
@@ -270,6 +286,8 @@ function directSession(
   const requireQuick = ({ work }: Bounds, isSlowHere: () => boolean): void => {
     if (isShared && work?.isInline && isSlowHere()) work.requireAnotherThread()
   }
+  const drawn = (sequence: Sequence, count: number): readonly bigint[] =>
+    valuesFrom(queryIn(statements, advance(sequence, count)), sequence, count)
   return {
     // Regular expressions run in functions of ours.
     answers: () => true,
@@ -292,14 +310,14 @@ function directSession(
     },
     write: (plan, begin, bounds, candidates) => {
       const table = requireTable(catalogue, plan.collection)
-      const draw = (sequence: Sequence): bigint => nextValues(sequence, 1, statements)[0]!
+      const draw = (sequence: Sequence): bigint => drawn(sequence, 1)[0]!
       const given = candidates === undefined ? {} : { candidates }
       const stamp = version(table)
       requireQuick(bounds, () => !findsQuickly(plan, { table, statements }))
       const context = { table, statements, outbox, version: stamp, report: begin(), draw, ...given }
       return paidBy(bounds, () => within(bounds.timeLimitMs, () => carryOut(plan, context)))
     },
-    nextValues: (sequence, count) => nextValues(sequence, count, statements),
+    nextValues: drawn,
   }
 }
 

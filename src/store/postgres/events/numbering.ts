@@ -4,7 +4,7 @@ import { arrayText } from '../../sql/postgres-dialect.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
 import type { Row, Session } from '../connection/connections.ts'
 import { type ChangeRow, orderChanges } from './commit-order.ts'
-import { readEventState } from './outbox.ts'
+import { readEventState } from './event-numbers.ts'
 
 /** Heard by all processes when more events can be read. */
 export const EVENT_CHANNEL = 'smalt_events'

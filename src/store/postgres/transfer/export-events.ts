@@ -9,17 +9,22 @@ import {
 } from '../../transfer-sinks.ts'
 import type { ArchivedEvent } from '../../events.ts'
 import type { Statement } from '../../sql/fragment.ts'
-import type { Connections, Session } from '../connection/connections.ts'
-import { readArchived, readEventState } from '../events/outbox.ts'
+import type { OutboxReading } from '../../tables/outbox-heads.ts'
+import { exportEvents } from '../../tables/outbox.ts'
+import type { Session } from '../connection/connections.ts'
+import { readEventState } from '../events/event-numbers.ts'
 
 const PAGE = 200
 const BOUNDS = { timeLimitMs: 60_000 }
 
 /** Of a store that nobody else uses; what has no number yet is waited for. */
-export async function* archivedEvents(connections: Connections): AsyncGenerator<readonly ArchivedEvent[]> {
-  await untilNumbered(connections)
+export async function* archivedEvents(
+  session: Session,
+  outbox: Omit<OutboxReading, 'bounds'>,
+): AsyncGenerator<readonly ArchivedEvent[]> {
+  await untilNumbered(session)
   for (let since = 0; ;) {
-    const events = await readArchived(since, PAGE, { connections, bounds: BOUNDS })
+    const events = await exportEvents({ ...outbox, bounds: BOUNDS }, since, PAGE)
     if (events.length === 0) return
     since = events.at(-1)!.seq
     yield events

@@ -9,6 +9,7 @@ import {
   PAGE,
 } from '../../transfer.ts'
 import { archivedEvents, archivedLastEvent, archivedSinks } from './export-events.ts'
+import type { OutboxReading } from '../../tables/outbox-heads.ts'
 import { type Reading, changesAfter } from './export-history.ts'
 import type { Builder } from '../schema/index-builds.ts'
 import { type CollectionRecord, readCollections, readIndexes, tableName } from '../schema/catalogue.ts'
@@ -19,10 +20,10 @@ import { type Run, obstacleIn, receive } from './import.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
 export function archiveOf(
-  builder: Builder & { readonly numberEvents: () => void },
+  builder: Builder & { readonly numberEvents: () => void; readonly outbox: Omit<OutboxReading, 'bounds'> },
   runAs: <T>(operation: string, work: () => Promise<T>) => Promise<T>,
 ): Archive {
-  const { connections, numberEvents } = builder
+  const { connections, numberEvents, outbox } = builder
   const run: Run = (work) => runAs('move', work)
   return {
     collections: () => run(() => archivedCollections(connections)),
@@ -58,7 +59,7 @@ export function archiveOf(
     async *events() {
       numberEvents()
       await run(async () => undefined)
-      yield* archivedEvents(connections)
+      yield* archivedEvents(connections, outbox)
     },
     lastEvent() {
       numberEvents()

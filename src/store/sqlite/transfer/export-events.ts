@@ -8,14 +8,14 @@ import {
   type SinkTable,
 } from '../../transfer-sinks.ts'
 import type { ArchivedEvent } from '../../events.ts'
-import { readArchived } from '../write/outbox.ts'
-import type { Statements } from '../read/reads.ts'
+import type { OutboxReading } from '../../tables/outbox-heads.ts'
+import { exportEvents } from '../../tables/outbox.ts'
 
 const PAGE = 200
 
-export async function* archivedEvents(statements: Statements): AsyncGenerator<readonly ArchivedEvent[]> {
+export async function* archivedEvents(outbox: OutboxReading): AsyncGenerator<readonly ArchivedEvent[]> {
   for (let since = 0; ;) {
-    const events = readArchived(since, PAGE, statements)
+    const events = await exportEvents(outbox, since, PAGE)
     if (events.length === 0) return
     since = events.at(-1)!.seq
     yield events

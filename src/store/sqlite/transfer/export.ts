@@ -13,6 +13,7 @@ import {
   PAGE,
 } from '../../transfer.ts'
 import { archivedEvents, archivedSinks } from './export-events.ts'
+import type { OutboxReading } from '../../tables/outbox-heads.ts'
 import { exportedHistory } from './export-history.ts'
 import type { Catalogue, Table } from '../catalogue.ts'
 import { readMetadata } from '../metadata.ts'
@@ -30,10 +31,11 @@ interface Parts {
   readonly database: DatabaseSync
   readonly catalogue: Catalogue
   readonly statements: Statements
+  readonly outbox: OutboxReading
   readonly writer: Writer
 }
 
-export function archiveOf({ database, catalogue, statements, writer }: Parts): Archive {
+export function archiveOf({ database, catalogue, statements, outbox, writer }: Parts): Archive {
   return {
     collections: async () => readCollections(database, catalogue),
     async *documents(collection) {
@@ -56,7 +58,7 @@ export function archiveOf({ database, catalogue, statements, writer }: Parts): A
         yield page.map(({ record }) => record)
       }
     },
-    events: () => archivedEvents(statements),
+    events: () => archivedEvents(outbox),
     lastEvent: async () => lastNumber(statements),
     sinks: async () => archivedSinks(database),
     async records() {

@@ -1,0 +1,96 @@
+/** Events without the documents, which may be large, and where those documents are. */
+import type { Bounds } from '../bounds.ts'
+import type { Engine, Row, Rows } from '../engine.ts'
+import { type Action, type EventHead, MAX_SHARING } from '../events.ts'
+import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
+
+/** The outbox of an engine: SQLite numbers events as it enters them, PostgreSQL once they are committed. */
+export interface OutboxTable {
+  readonly name: Fragment
+  /** The column of an event by which other events of the same change refer to it, as the holder of the documents. */
+  readonly holderKey: 'id' | 'seq'
+  /** The columns that hold `_id` as text. */
+  readonly documentColumns: readonly string[]
+  /** The numbers of the oldest event that is kept and of the newest that can be read. */
+  readonly bounds: () => Promise<{ readonly first: number; readonly last: number }>
+  /** Called before events up to a number are deleted, so that readers do not take what is missing for all there is. */
+  readonly markTrimmed: (upTo: number) => Promise<void>
+}
+
+export interface OutboxReading {
+  readonly engine: Engine
+  readonly table: OutboxTable
+  readonly bounds: Bounds
+}
+
+export interface PlacedHead {
+  readonly head: EventHead
+  /** The id of the event that holds the documents. */
+  readonly holderId: string
+}
+
+/** The engine knows how long a text is without reading it. */
+const SIZE = raw('coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)')
+
+/** The events of a condition that ends in the order of their numbers. */
+export async function headsIn(reading: OutboxReading, where: Fragment): Promise<readonly PlacedHead[]> {
+  const { engine, table, bounds } = reading
+  const columns = raw('seq, id, entity, hook, operation, document, at, details, holder')
+  const rows = await engine.query(sql`select ${columns}, ${SIZE} from ${table.name} where ${where}`, {
+    bounds,
+  })
+  const holders = await holdersOf(reading, rows)
+  return rows.flatMap((row) => {
+    const held = holders.get(String(row[8] ?? keyOf(row, table)))
+    // the event that holds the documents was deleted meanwhile, and so will this one be
+    if (!held) return []
+    return [{ head: { ...headFrom(row), holder: held.seq, bytes: held.bytes }, holderId: held.id }]
+  })
+}
+
+interface HeldDocuments {
+  readonly seq: number
+  readonly id: string
+  readonly bytes: number
+}
+
+/** An event that shares the documents of another one has none of its own, and its number is a little higher. */
+async function holdersOf(
+  { engine, table, bounds }: OutboxReading,
+  rows: Rows,
+): Promise<ReadonlyMap<string, HeldDocuments>> {
+  const known = new Map<string, HeldDocuments>()
+  const add = (row: Row, bytes: unknown): void => {
+    known.set(keyOf(row, table), { seq: Number(row[0]), id: String(row[1]), bytes: Number(bytes) })
+  }
+  for (const row of rows) if (row[8] === null) add(row, row[9])
+  if (rows.some(([, , , , , , , , holder]) => holder !== null && !known.has(String(holder)))) {
+    const first = Number(rows[0]![0])
+    const before = await engine.query(
+      sql`select seq, id, ${SIZE} from ${table.name}
+        where seq > ${param(first - MAX_SHARING)} and seq < ${param(first)} order by seq`,
+      { bounds },
+    )
+    for (const row of before) add(row, row[2])
+  }
+  return known
+}
+
+/** Of a row that begins with `seq` and `id`. */
+function keyOf([seq, id]: Row, { holderKey }: OutboxTable): string {
+  return String(holderKey === 'id' ? id : seq)
+}
+
+function headFrom(row: Row): Omit<EventHead, 'holder' | 'bytes'> {
+  const [seq, id, entity, hook, operation, document, at, details] = row
+  return {
+    seq: Number(seq),
+    id: String(id),
+    entity: String(entity),
+    hook: String(hook),
+    operation: operation as Action,
+    document: String(document),
+    at: Number(at),
+    details: String(details),
+  }
+}
