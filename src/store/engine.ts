@@ -16,8 +16,19 @@ export interface Engine {
   /** One statement that only reads. */
   readonly query: (statement: Fragment, options?: QueryOptions) => Promise<Rows>
   readonly batch: Batch
+  /** Work whose statements depend on each other, in one transaction; one that only reads sees one moment. */
+  readonly transaction: <T>(
+    work: (session: Session) => Promise<T>,
+    options?: { readonly isReadOnly?: boolean },
+  ) => Promise<T>
+  /** Wakes those who listen, here and elsewhere, when the transaction of the session commits. */
+  readonly notify: (session: Session, topic: Topic) => Promise<void>
   /** Calls back soon after somebody, here or elsewhere, changed something; it only hastens, and may miss some. */
   readonly listen: (topic: Topic, listener: () => void) => void
+  /** Gives a row when there is a table of this name. */
+  readonly findTable: (name: string) => Fragment
+  /** The table that holds the secret of the store, in one row. */
+  readonly secretTable: Fragment
 }
 
 /**
@@ -33,15 +44,20 @@ interface Batch {
   ): Promise<readonly Rows[] | undefined>
 }
 
+/** Statements one after the other, in a transaction. */
+export interface Session {
+  readonly query: (statement: Fragment) => Promise<Rows>
+}
+
 /** Columns by position. An engine may give numbers as text; who reads a number converts it. */
 export type Row = readonly (string | number | null)[]
 export type Rows = readonly Row[]
 
 /** The names under which operations are timed. */
-export type Operation = 'sink' | 'lock' | 'sequence' | 'events' | 'trim'
+export type Operation = 'sink' | 'lock' | 'sequence' | 'events' | 'trim' | 'metadata' | 'epoch'
 
-/** Events that can be read. */
-export type Topic = 'events'
+/** Events that can be read, or metadata. */
+export type Topic = 'events' | 'metadata'
 
 export interface Urgency {
   /** Whether a single statement must not wait for a connection that slow statements may have. */

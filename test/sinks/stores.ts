@@ -86,7 +86,9 @@ function openPostgres(url: string): OpenSinks {
   const nothing = async (): Promise<void> => undefined
   const runner = createRunner({ start: nothing, reload: nothing, onTiming: undefined })
   return {
-    ...createSinks(createPostgresEngine({ connections, run: runner.run, listen: () => undefined })),
+    ...createSinks(
+      createPostgresEngine({ connections, schema: '', run: runner.run, listen: () => undefined }),
+    ),
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]()
       await connections[Symbol.asyncDispose]()

@@ -1,17 +1,19 @@
 /** PostgreSQL as an engine for bookkeeping. */
-import type { BatchOptions, Clock, Engine, QueryOptions, Rows } from '../engine.ts'
-import { type Fragment, type Statement, render } from '../sql/fragment.ts'
+import type { BatchOptions, Clock, Engine, QueryOptions, Rows, Session, Topic } from '../engine.ts'
+import { type Fragment, type Statement, param, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
-import type { Connections, Session } from './connection/connections.ts'
+import type { Connections, Session as Statements } from './connection/connections.ts'
 import { type Transaction, inTransaction } from './connection/transaction.ts'
 
 interface EngineOptions {
   readonly connections: Connections
+  /** The PostgreSQL schema, by which notifications are told apart. */
+  readonly schema: string
   readonly run: Engine['run']
   readonly listen: Engine['listen']
 }
 
-export function createPostgresEngine({ connections, run, listen }: EngineOptions): Engine {
+export function createPostgresEngine({ connections, schema, run, listen }: EngineOptions): Engine {
   const query = (fragment: Fragment, { bounds, isUrgent = false }: QueryOptions = {}): Promise<Rows> =>
     isUrgent
       ? connections.quick.query(statementOf(fragment))
@@ -34,8 +36,25 @@ export function createPostgresEngine({ connections, run, listen }: EngineOptions
     run,
     query: query,
     batch: batch as Engine['batch'],
+    transaction: (work, { isReadOnly = false } = {}) =>
+      inTransaction(connections, (transaction) => work(sessionOf(transaction)), { isOneMoment: isReadOnly }),
+    notify: async ({ query }, topic) =>
+      void (await query(sql`select pg_notify(${param(CHANNELS[topic])}, ${param(schema)})`)),
     listen,
+    findTable: (name) => sql`select 1 from pg_class where relname = ${param(name)}
+      and relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
+    secretTable: raw('smalt_epoch'),
   }
+}
+
+export const CHANNELS = {
+  metadata: 'smalt_metadata',
+  events: 'smalt_events',
+} as const satisfies Readonly<Record<Topic, string>>
+
+/** What a transaction is to bookkeeping. */
+export function sessionOf(session: Statements): Session {
+  return { query: (fragment) => session.query(statementOf(fragment)) }
 }
 
 function statementOf(fragment: Fragment): Statement {
@@ -58,7 +77,7 @@ async function perform(
 }
 
 /** Clocks of machines differ, so that of the database decides for all of them. */
-function createClock(session: Session): Clock {
+function createClock(session: Statements): Clock {
   let offset = Date.now() - performance.now()
   const now = (): number => Math.round(performance.now() + offset)
   return {

@@ -7,7 +7,8 @@ import type { Found, Store } from '../store.ts'
 import { archiveOf } from './transfer/export.ts'
 import { writeAtOnce } from './write/single-statement.ts'
 import { tidyUp } from './schema/index-builds.ts'
-import { changesOf } from './schema/changes.ts'
+import { collectionsOf } from './schema/changes.ts'
+import { createMetadata } from '../tables/metadata.ts'
 import { type Connection, openConnections } from './connection/connections.ts'
 import { FIRST_PIECE } from './connection/cursor.ts'
 import {
@@ -26,9 +27,7 @@ import { readLocation } from './connection/location.ts'
 import { createLocks } from '../tables/locks.ts'
 import { createSequences } from '../tables/sequences.ts'
 import { createLookups } from './read/lookups.ts'
-import { CHANNEL, readMetadataHistory, readMetadata, readState } from './schema/metadata.ts'
 import { migrate } from './schema/migrations.ts'
-import { EVENT_CHANNEL } from './events/numbering.ts'
 import { outboxTable } from './events/event-numbers.ts'
 import { capturing, notifyAfterCapture } from './events/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
@@ -38,10 +37,9 @@ import { createRunner } from './runner.ts'
 import { createSequencer } from './events/sequencer.ts'
 import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
 import { createSinks } from '../tables/sinks.ts'
-import { createPostgresEngine } from './engine.ts'
+import { CHANNELS, createPostgresEngine } from './engine.ts'
 import { streamOn } from './read/stream.ts'
-import { type Transaction, inTransaction } from './connection/transaction.ts'
-import { refuseUnfinished } from './transfer/import-marker.ts'
+import { inTransaction } from './connection/transaction.ts'
 
 interface PostgresOptions {
   readonly url: string
@@ -81,14 +79,16 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const sequencer = createSequencer({ location, ready: start, onPublished, onError })
   const engine = createPostgresEngine({
     connections,
+    schema: location.schema,
     run: (operation, work) => {
       // events of processes that died get their numbers as soon as somebody reads
       if (operation === 'events' || operation === 'trim') sequencer.watch()
       return run(operation, work)
     },
-    listen(_, listener) {
+    listen(topic, listener) {
+      listening.add(CHANNELS[topic], listener)
+      if (topic !== 'events') return
       eventListeners.push(listener)
-      listening.add(EVENT_CHANNEL, listener)
       sequencer.watch()
     },
   })
@@ -171,20 +171,9 @@ export function openPostgresStore(options: PostgresOptions): Store {
       ),
     nextValues: createSequences(engine).next,
     lock: createLocks(engine).change,
-    readMetadata: () =>
-      run('metadata', async () => {
-        const read = (each: Transaction) => refuseUnfinished(each).then(() => readMetadata(each))
-        const records = await inTransaction(connections, read, { isOneMoment: true })
-        // Afterwards, so that no metadata names a collection whose table is not known.
-        await reload()
-        return records
-      }),
-    readEpoch: () => run('epoch', async () => (await readState(connections.quick)).epoch),
-    ...changesOf(builder, run),
+    ...createMetadata(engine, collectionsOf(builder)),
     sinks: createSinks(engine),
     archive: archiveOf({ ...builder, numberEvents: sequencer.watch, outbox: { engine, table: outbox } }, run),
-    readMetadataHistory: (entity) => run('metadata', () => readMetadataHistory(connections, entity)),
-    onMetadataChange: (listener) => listening.add(CHANNEL, listener),
     ...createOutbox(engine, outbox),
     ping: () =>
       run('ping', async () => void (await connections.quick.query({ text: 'select 1', values: [] }))),

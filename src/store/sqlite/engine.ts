@@ -1,19 +1,20 @@
 /** SQLite as an engine for bookkeeping: reads run at once, batches run by the writer. */
-import type { BatchOptions, Engine, Row, Rows } from '../engine.ts'
-import { type Fragment, render } from '../sql/fragment.ts'
+import type { BatchOptions, Engine, Row, Rows, Session } from '../engine.ts'
+import { type Fragment, param, raw, render, sql } from '../sql/fragment.ts'
 import { SQLITE } from '../sql/sqlite-dialect.ts'
 import type { Statements } from './read/reads.ts'
 import type { Writer } from './write/writer.ts'
 
 interface EngineOptions {
   readonly statements: Statements
-  readonly writer: Pick<Writer, 'run'>
+  readonly writer: Pick<Writer, 'run' | 'transact'>
   readonly run?: Engine['run']
   readonly listen?: Engine['listen']
 }
 
 export function createSqliteEngine({ statements, writer, run, listen }: EngineOptions): Engine {
   const query = (fragment: Fragment): Rows => queryIn(statements, fragment)
+  const session: Session = { query: async (fragment) => query(fragment) }
 
   async function batch(fragments: readonly Fragment[], { undoUnless }: BatchOptions = {}) {
     const perform = (): readonly Rows[] =>
@@ -35,8 +36,15 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
     isShared: false,
     clock: { read: async () => Date.now(), now: Date.now },
     run: run ?? ((_, work) => work()),
-    query: async (fragment) => query(fragment),
+    query: session.query,
     batch: batch as Engine['batch'],
+    // Work that only reads does so in one turn of the event loop, in which nothing else runs.
+    transaction: (work, { isReadOnly = false } = {}) =>
+      isReadOnly ? work(session) : writer.transact(() => work(session)),
+    // One process has the file at a time.
+    notify: async () => undefined,
+    findTable: (name) => sql`select 1 from sqlite_master where name = ${param(name)}`,
+    secretTable: raw('smalt_secret'),
     listen: listen ?? (() => undefined),
   }
 }

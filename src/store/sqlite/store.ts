@@ -21,7 +21,8 @@ import { createLocks } from '../tables/locks.ts'
 import { advance, createSequences, valuesFrom } from '../tables/sequences.ts'
 import { keepLogSmall } from './write/wal-checkpoints.ts'
 import { type Lookups, createLookups } from './read/lookups.ts'
-import { metadataOf } from './metadata.ts'
+import { collectionsOf } from './collections.ts'
+import { createMetadata } from '../tables/metadata.ts'
 import { type Outbox, createOutbox as createEventLog, outboxTable } from './write/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './write/history.ts'
@@ -191,7 +192,8 @@ function common(parts: Parts) {
   const engine = createSqliteEngine({
     statements,
     writer,
-    listen: (_, listener) => outbox.onEvents(listener),
+    // One process has the file at a time, so nobody else can change metadata.
+    listen: (topic, listener) => (topic === 'events' ? outbox.onEvents(listener) : undefined),
     run: (operation, work) => (TIMED.has(operation) ? timed(operation, work) : work()),
   })
   const table = outboxTable(statements)
@@ -204,7 +206,7 @@ function common(parts: Parts) {
     lock: createLocks(engine).change,
     readHistory: (request, bounds) =>
       readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
-    ...metadataOf(database, catalogue, writer),
+    ...createMetadata(engine, collectionsOf(engine, catalogue)),
     ...createOutbox(engine, table),
     sinks: createSinks(engine),
     archive: archiveOf({

@@ -7,7 +7,7 @@ import { type ChangeRow, orderChanges } from './commit-order.ts'
 import { readEventState } from './event-numbers.ts'
 
 /** Heard by all processes when more events can be read. */
-export const EVENT_CHANNEL = 'smalt_events'
+const EVENT_CHANNEL = 'smalt_events'
 
 const BATCH = 1_000
 /** Then others may go on. */

@@ -1,22 +1,19 @@
 /** Changes of metadata, with the tables and indexes they call for. */
 import type { CollectionDefinition } from '../../metadata-records.ts'
-import type { Store } from '../../store.ts'
+import type { Collections } from '../../tables/metadata.ts'
+import { sessionOf } from '../engine.ts'
 import { type Builder, FilledMeanwhile, buildAhead, discard, prepare } from './index-builds.ts'
-import { applyChange, lockMetadata } from './metadata.ts'
+import { lockMetadata } from './metadata-lock.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
 
-type Run = <T>(operation: string, work: () => Promise<T>) => Promise<T>
-
-export function changesOf(builder: Builder, run: Run): Pick<Store, 'changeMetadata' | 'prepareCollection'> {
+export function collectionsOf(builder: Builder): Collections {
   return {
-    changeMetadata: (change) =>
-      run('metadata', () =>
-        carryOut(builder, change.prepare, (transaction) => applyChange(transaction, change, builder.schema)),
-      ),
-    prepareCollection: (definition) =>
-      run('metadata', () =>
-        carryOut(builder, definition, (transaction) => lockMetadata(transaction, builder.schema)),
-      ),
+    change: (definition, work) =>
+      carryOut(builder, definition, async (transaction) => {
+        await lockMetadata(transaction, builder.schema)
+        await work(sessionOf(transaction))
+      }),
+    reload: builder.reload,
   }
 }
 

@@ -30,7 +30,7 @@ import {
 } from './collections.ts'
 import type { Connection, Connections, Session } from '../connection/connections.ts'
 import { enterClaims } from './backfill-claims.ts'
-import { lockMetadata } from './metadata.ts'
+import { lockMetadata } from './metadata-lock.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
 
 export interface Builder {

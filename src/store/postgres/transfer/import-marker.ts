@@ -1,10 +1,5 @@
 /** The mark of a store that a move is filling: a table, there while the move has not finished. */
-import { UnfinishedError } from '../../transfer.ts'
 import type { Session } from '../connection/connections.ts'
-
-export async function refuseUnfinished(session: Session): Promise<void> {
-  if (await isUnfinished(session)) throw new UnfinishedError()
-}
 
 /** As of the moment of the transaction, if there is one. */
 export async function isUnfinished(session: Session): Promise<boolean> {

@@ -28,7 +28,7 @@ import {
   putHistorySince,
 } from '../schema/collections.ts'
 import type { Lease, Session } from '../connection/connections.ts'
-import { lockMetadata } from '../schema/metadata.ts'
+import { lockMetadata } from '../schema/metadata-lock.ts'
 import { historyStatement, insertDocuments, sequencesStatement } from './import-rows.ts'
 import { inTransaction } from '../connection/transaction.ts'
 import { MARK, UNMARK, isUnfinished } from './import-marker.ts'

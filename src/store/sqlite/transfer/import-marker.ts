@@ -1,10 +1,5 @@
 /** The mark of a store that a move is filling: a table, there while the move has not finished. */
 import type { DatabaseSync } from 'node:sqlite'
-import { UnfinishedError } from '../../transfer.ts'
-
-export function refuseUnfinished(database: DatabaseSync): void {
-  if (isUnfinished(database)) throw new UnfinishedError()
-}
 
 export function isUnfinished(database: DatabaseSync): boolean {
   return database.prepare(`select 1 from sqlite_master where name = 'smalt_moving'`).get() !== undefined

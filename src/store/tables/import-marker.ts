@@ -1,0 +1,16 @@
+/** The mark of a store that a move is filling: a table, there while the move has not finished. */
+import type { Engine, Session } from '../engine.ts'
+import { sql } from '../sql/fragment.ts'
+import { UnfinishedError } from '../transfer.ts'
+
+export async function refuseUnfinished(engine: Engine, session: Session): Promise<void> {
+  if (await isUnfinished(engine, session)) throw new UnfinishedError()
+}
+
+/** As of the moment of the transaction, if there is one. */
+export async function isUnfinished(engine: Engine, session: Session): Promise<boolean> {
+  return (await session.query(engine.findTable('smalt_moving'))).length > 0
+}
+
+export const MARK = sql`create table smalt_moving(begun text)`
+export const UNMARK = sql`drop table smalt_moving`

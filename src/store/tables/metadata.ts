@@ -1,0 +1,157 @@
+/** Metadata in the database: kept as text, changed together with the tables and indexes it calls for. */
+import { ServiceError } from '../../base/errors.ts'
+import type { Engine, Row, Session } from '../engine.ts'
+import type {
+  CollectionDefinition,
+  HistoryRecord,
+  MetadataChange,
+  MetadataRecords,
+} from '../metadata-records.ts'
+import { type Fragment, param, sql } from '../sql/fragment.ts'
+import { refuseUnfinished } from './import-marker.ts'
+
+export interface MetadataStore {
+  readonly readMetadata: () => Promise<MetadataRecords>
+  /** Rises with every change of any metadata; cheap enough to be asked for all the time. */
+  readonly readEpoch: () => Promise<number>
+  /** Applies the whole change, with the indexes it needs, or nothing of it. */
+  readonly changeMetadata: (change: MetadataChange) => Promise<void>
+  /** Creates or changes a collection whose metadata another store keeps. */
+  readonly prepareCollection: (definition: CollectionDefinition) => Promise<void>
+  /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
+  readonly onMetadataChange: (listener: () => void) => void
+  readonly readHistory: (entity: string) => Promise<readonly HistoryRecord[]>
+}
+
+/** The tables of collections, which each engine builds in its own way. */
+export interface Collections {
+  /**
+   * Changes metadata, and the tables and indexes of a collection, in one transaction; of processes that do so at the
+   * same time one comes first.
+   */
+  readonly change: (
+    definition: CollectionDefinition | undefined,
+    work: (session: Session) => Promise<void>,
+  ) => Promise<void>
+  /** Reads the catalogue again, since another thread or process may have changed it. */
+  readonly reload: () => Promise<void>
+}
+
+export function createMetadata(engine: Engine, collections: Collections): MetadataStore {
+  const { run } = engine
+  return {
+    readMetadata: () =>
+      run('metadata', async () => {
+        const read = async (session: Session): Promise<MetadataRecords> => {
+          await refuseUnfinished(engine, session)
+          return await readRecords(engine, session)
+        }
+        const records = await engine.transaction(read, { isReadOnly: true })
+        // Afterwards, so that no metadata names a collection whose table is not known.
+        await collections.reload()
+        return records
+      }),
+    readEpoch: () => run('epoch', () => epochIn({ query: (each) => engine.query(each, { isUrgent: true }) })),
+    changeMetadata: (change) =>
+      run('metadata', () => collections.change(change.prepare, (session) => apply(engine, session, change))),
+    prepareCollection: (definition) =>
+      run('metadata', () => collections.change(definition, async () => undefined)),
+    onMetadataChange: (listener) => engine.listen('metadata', listener),
+    readHistory: (entity) =>
+      run('metadata', async () => {
+        const rows = await engine.query(
+          sql`select at, principal, action, version, before, after from smalt_history
+            where entity = ${param(entity)} order by no`,
+        )
+        return rows.map(historyFrom)
+      }),
+  }
+}
+
+export async function readRecords(engine: Engine, session: Session): Promise<MetadataRecords> {
+  const { query } = session
+  const epoch = await epochIn(session)
+  const [secret] = await query(sql`select secret from ${engine.secretTable}`)
+  const entities = await query(sql`select entity, info from smalt_entity order by entity`)
+  const schemas = await query(sql`select entity, version, schema from smalt_schema order by no`)
+  const collections = await query(sql`select name, entity, paths from smalt_collection order by no`)
+  return {
+    epoch,
+    secret: String(secret![0]),
+    entities: entities.map(([entity, info]) => ({ entity: String(entity), info: String(info) })),
+    schemas: schemas.map(([entity, version, schema]) => ({
+      entity: String(entity),
+      version: String(version),
+      schema: String(schema),
+    })),
+    collections: collections.map(([name, entity, paths]) => ({
+      collection: { datasource: '', name: String(name), entity: String(entity) },
+      paths: JSON.parse(String(paths)) as readonly string[],
+    })),
+  }
+}
+
+async function epochIn({ query }: Session): Promise<number> {
+  const [row] = await query(sql`select epoch from smalt_epoch`)
+  return Number(row![0])
+}
+
+/** A row of these six columns. */
+export function historyFrom([at, principal, action, version, before, after]: Row): HistoryRecord {
+  return {
+    at: String(at),
+    principal: String(principal),
+    action: String(action),
+    ...(version === null || version === undefined ? {} : { version: String(version) }),
+    before: textOrNull(before),
+    after: textOrNull(after),
+  }
+}
+
+function textOrNull(text: Row[number] | undefined): string | null {
+  return typeof text === 'string' ? text : null
+}
+
+/** Processes that change metadata at the same time come one after the other; the later ones find that it changed. */
+async function apply(engine: Engine, session: Session, change: MetadataChange): Promise<void> {
+  if ((await epochIn(session)) !== change.expectedEpoch) {
+    const message = 'metadata was changed meanwhile; read it again'
+    throw new ServiceError('metadata:UpdateInvalidatesMetadata', message)
+  }
+  const { entity, info, schemas, history } = change
+  const statements = [
+    sql`update smalt_epoch set epoch = epoch + 1`,
+    ...(info === null ? deleteEntity(entity) : [putEntity(entity, info)]),
+    ...schemas.map(({ version, schema }) => putSchema({ entity, version, schema })),
+    insertHistory({ entity, ...history }),
+  ]
+  for (const statement of statements) await session.query(statement)
+  await engine.notify(session, 'metadata')
+}
+
+function deleteEntity(entity: string): readonly Fragment[] {
+  return [
+    sql`delete from smalt_entity where entity = ${param(entity)}`,
+    sql`delete from smalt_schema where entity = ${param(entity)}`,
+  ]
+}
+
+export function putEntity(entity: string, info: string): Fragment {
+  return sql`insert into smalt_entity(entity, info) values (${param(entity)}, ${param(info)})
+    on conflict (entity) do update set info = excluded.info`
+}
+
+/** Numbers are counted in the statement: changes of metadata never run at the same time. */
+export function putSchema({ entity, version, schema }: MetadataRecords['schemas'][number]): Fragment {
+  return sql`insert into smalt_schema(entity, version, schema, no)
+    values (${param(entity)}, ${param(version)}, ${param(schema)},
+      (select coalesce(max(no), 0) + 1 from smalt_schema))
+    on conflict (entity, version) do update set schema = excluded.schema`
+}
+
+export function insertHistory(record: HistoryRecord & { readonly entity: string }): Fragment {
+  const { entity, at, principal, action, version = null, before, after } = record
+  return sql`insert into smalt_history(entity, at, principal, action, version, before, after, no)
+    values (${param(entity)}, ${param(at)}, ${param(principal)}, ${param(action)}, ${param(version)},
+      ${param(before)}, ${param(after)}, (select coalesce(max(no), 0) + 1 from smalt_history))`
+}
