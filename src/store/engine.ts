@@ -54,7 +54,7 @@ export type Row = readonly (string | number | null)[]
 export type Rows = readonly Row[]
 
 /** The names under which operations are timed. */
-export type Operation = 'sink' | 'lock' | 'sequence' | 'events' | 'trim' | 'metadata' | 'epoch'
+export type Operation = 'sink' | 'lock' | 'sequence' | 'events' | 'trim' | 'metadata' | 'epoch' | 'move'
 
 /** Events that can be read, or metadata. */
 export type Topic = 'events' | 'metadata'

@@ -4,7 +4,9 @@ import { requestedId } from '../../plan/about.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Found, Store } from '../store.ts'
-import { archiveOf } from './transfer/export.ts'
+import { createArchive } from '../tables/export.ts'
+import { collectionExport } from './transfer/export.ts'
+import { claimImport, collectionImport } from './transfer/import.ts'
 import { writeAtOnce } from './write/single-statement.ts'
 import { tidyUp } from './schema/index-builds.ts'
 import { collectionsOf } from './schema/changes.ts'
@@ -92,7 +94,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
       sequencer.watch()
     },
   })
-  const outbox = outboxTable(engine, connections.quick)
+  const outbox = outboxTable(engine, { quick: connections.quick, watch: sequencer.watch })
+  const collections = collectionsOf(builder)
   const context = { engine, tableOf, version: () => version() }
 
   async function find(plan: ReadPlan, take: OnDocument, bounds: Bounds): Promise<Found> {
@@ -171,9 +174,16 @@ export function openPostgresStore(options: PostgresOptions): Store {
       ),
     nextValues: createSequences(engine).next,
     lock: createLocks(engine).change,
-    ...createMetadata(engine, collectionsOf(builder)),
+    ...createMetadata(engine, collections),
     sinks: createSinks(engine),
-    archive: archiveOf({ ...builder, numberEvents: sequencer.watch, outbox: { engine, table: outbox } }, run),
+    archive: createArchive({
+      engine,
+      collections,
+      outbox,
+      from: collectionExport(connections, (work) => run('move', work)),
+      openImport: () => collectionImport(builder, (work) => run('move', work)),
+      claim: () => claimImport(builder),
+    }),
     ...createOutbox(engine, outbox),
     ping: () =>
       run('ping', async () => void (await connections.quick.query({ text: 'select 1', values: [] }))),

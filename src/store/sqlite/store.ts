@@ -11,7 +11,9 @@ import type { Borrow } from '../../base/work/loan.ts'
 import type { Operation } from '../engine.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Found, Store, StoreSession } from '../store.ts'
-import { archiveOf } from './transfer/export.ts'
+import { createArchive } from '../tables/export.ts'
+import { collectionExport } from './transfer/export.ts'
+import { collectionImport } from './transfer/import.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { createBorrowingWriter } from './write/borrowing-writer.ts'
 import { type Connection, attachConnection, openConnection } from './file/connection.ts'
@@ -197,6 +199,7 @@ function common(parts: Parts) {
     run: (operation, work) => (TIMED.has(operation) ? timed(operation, work) : work()),
   })
   const table = outboxTable(statements)
+  const collections = collectionsOf(engine, catalogue)
   return {
     kind: 'sqlite',
     isShared: false,
@@ -206,15 +209,17 @@ function common(parts: Parts) {
     lock: createLocks(engine).change,
     readHistory: (request, bounds) =>
       readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
-    ...createMetadata(engine, collectionsOf(engine, catalogue)),
+    ...createMetadata(engine, collections),
     ...createOutbox(engine, table),
     sinks: createSinks(engine),
-    archive: archiveOf({
-      database,
-      catalogue,
-      statements,
-      outbox: { engine, table, bounds: { timeLimitMs: Infinity } },
-      writer,
+    archive: createArchive({
+      engine,
+      collections,
+      outbox: table,
+      from: collectionExport(database, catalogue),
+      openImport: () => collectionImport({ database, catalogue, writer }),
+      // One process has the file at a time, so no other move can fill it.
+      claim: async () => ({ [Symbol.asyncDispose]: async () => undefined }),
     }),
     async ping() {
       database.prepare('select 1').get()

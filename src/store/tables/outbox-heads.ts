@@ -15,6 +15,10 @@ export interface OutboxTable {
   readonly bounds: () => Promise<{ readonly first: number; readonly last: number }>
   /** Called before events up to a number are deleted, so that readers do not take what is missing for all there is. */
   readonly markTrimmed: (upTo: number) => Promise<void>
+  /** Resolves when every event of a store that nobody else uses has its number. */
+  readonly untilNumbered: () => Promise<void>
+  /** For an import: the events of these numbers are there, and later ones get higher numbers. */
+  readonly setBounds: (bounds: { readonly first: number; readonly last: number }) => readonly Fragment[]
 }
 
 export interface OutboxReading {

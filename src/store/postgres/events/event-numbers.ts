@@ -1,4 +1,5 @@
 /** The numbers of events, which a process gives them once they are committed, and how far readers may read. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Engine } from '../../engine.ts'
 import { param, raw, sql } from '../../sql/fragment.ts'
 import type { OutboxTable } from '../../tables/outbox-heads.ts'
@@ -17,8 +18,14 @@ export async function readEventState(session: Session): Promise<EventState> {
   return { reserved: Number(row![0]), published: Number(row![1]), trimmed: Number(row![2]) }
 }
 
-/** `quick` has connections that slow statements never have. */
-export function outboxTable(engine: Engine, quick: Session): OutboxTable {
+interface Numbering {
+  /** Connections that slow statements never have. */
+  readonly quick: Session
+  /** Makes this process number events. */
+  readonly watch: () => void
+}
+
+export function outboxTable(engine: Engine, { quick, watch }: Numbering): OutboxTable {
   return {
     name: raw('smalt_outbox'),
     holderKey: 'id',
@@ -33,5 +40,26 @@ export function outboxTable(engine: Engine, quick: Session): OutboxTable {
         sql`update smalt_event_state set trimmed = ${param(upTo)} where one = 1 and trimmed < ${param(upTo)}`,
       ])
     },
+    async untilNumbered() {
+      watch()
+      for (const deadline = performance.now() + NUMBERING_MS; ; await pause(20)) {
+        // in this order: an event without a number would only reserve one later
+        const isNumbered = !(await hasUnnumbered(engine))
+        const { reserved, published } = await readEventState(quick)
+        if (isNumbered && reserved === published) return
+        if (performance.now() > deadline) throw new Error('events get no numbers')
+      }
+    },
+    setBounds: ({ first, last }) => [
+      sql`update smalt_event_state set reserved = ${param(last)}, published = ${param(last)},
+        trimmed = ${param(first - 1)} where one = 1`,
+    ],
   }
+}
+
+const NUMBERING_MS = 60_000
+
+async function hasUnnumbered({ query }: Engine): Promise<boolean> {
+  const [row] = await query(sql`select count(*) from smalt_outbox where seq is null`)
+  return Number(row![0]) > 0
 }

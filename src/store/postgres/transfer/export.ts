@@ -1,30 +1,15 @@
-/** All that the database holds, for a move to another store; `receiving.ts` is the other direction. */
-import {
-  type Archive,
-  type ArchivedChange,
-  type ArchivedCollection,
-  type ArchivedDocument,
-  type ArchivedHistory,
-  type ArchivedSequence,
-  PAGE,
-} from '../../transfer.ts'
-import { archivedEvents, archivedLastEvent, archivedSinks } from './export-events.ts'
-import type { OutboxReading } from '../../tables/outbox-heads.ts'
-import { type Reading, changesAfter } from './export-history.ts'
-import type { Builder } from '../schema/index-builds.ts'
+/** Collections and their documents, for a move to another store. */
+import type { CollectionExport } from '../../tables/export.ts'
+import { type ArchivedChange, type ArchivedCollection, type ArchivedDocument, PAGE } from '../../transfer.ts'
+import type { Connections, Session } from '../connection/connections.ts'
 import { type CollectionRecord, readCollections, readIndexes, tableName } from '../schema/catalogue.ts'
 import { findCollection } from '../schema/collections.ts'
-import type { Session } from '../connection/connections.ts'
-import { historyFrom, readMetadata } from '../schema/metadata.ts'
-import { type Run, obstacleIn, receive } from './import.ts'
-import { inTransaction } from '../connection/transaction.ts'
+import { type Reading, changesAfter } from './export-history.ts'
 
-export function archiveOf(
-  builder: Builder & { readonly numberEvents: () => void; readonly outbox: Omit<OutboxReading, 'bounds'> },
-  runAs: <T>(operation: string, work: () => Promise<T>) => Promise<T>,
-): Archive {
-  const { connections, numberEvents, outbox } = builder
-  const run: Run = (work) => runAs('move', work)
+/** One operation of a move. */
+export type Run = <T>(work: () => Promise<T>) => Promise<T>
+
+export function collectionExport(connections: Connections, run: Run): CollectionExport {
   return {
     collections: () => run(() => archivedCollections(connections)),
     async *documents(collection) {
@@ -47,33 +32,6 @@ export function archiveOf(
         yield page
       }
     },
-    sequences: () => run(() => archivedSequences(connections)),
-    async *history() {
-      for (let last = '0'; ;) {
-        const page = await run(() => historyAfter(last, connections))
-        if (page.length === 0) return
-        last = page.at(-1)!.no
-        yield page.map(({ record }) => record)
-      }
-    },
-    async *events() {
-      numberEvents()
-      await run(async () => undefined)
-      yield* archivedEvents(connections, outbox)
-    },
-    lastEvent() {
-      numberEvents()
-      return run(() => archivedLastEvent(connections))
-    },
-    sinks: () => run(() => archivedSinks(connections)),
-    records: () =>
-      run(async () => {
-        const all = await inTransaction(connections, readMetadata, { isOneMoment: true })
-        const { collections: _, ...records } = all
-        return records
-      }),
-    obstacle: () => run(() => obstacleIn(connections)),
-    receive: ({ discardsUnfinished }) => run(() => receive(builder, run, discardsUnfinished)),
   }
 }
 
@@ -124,28 +82,3 @@ function limitAfter(page: readonly { readonly text: string }[]): number {
 }
 
 const FIRST_PAGE = 64
-
-async function archivedSequences(session: Session): Promise<readonly ArchivedSequence[]> {
-  const text = 'select name, next, increment from smalt_sequence order by name'
-  const rows = await session.query({ text, values: [] })
-  return rows.map(([name, next, increment]) => ({
-    name: name!,
-    next: BigInt(next!),
-    increment: BigInt(increment!),
-  }))
-}
-
-async function historyAfter(
-  last: string,
-  session: Session,
-): Promise<readonly { readonly no: string; readonly record: ArchivedHistory }[]> {
-  const text = `select no, entity, at, principal, action, version, before, after from smalt_history
-    where no > $1::bigint order by no limit ${HISTORY_PAGE}`
-  const rows = await session.query({ text, values: [last] })
-  return rows.map(([no, entity, ...record]) => ({
-    no: no!,
-    record: { entity: entity!, ...historyFrom(record) },
-  }))
-}
-
-const HISTORY_PAGE = 200

@@ -3,13 +3,7 @@ import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
-import {
-  type ArchivedDocument,
-  type ArchivedHistory,
-  type ArchivedSequence,
-  UnfitError,
-  indexNames,
-} from '../../transfer.ts'
+import { type ArchivedDocument, UnfitError, indexNames } from '../../transfer.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../schema/claims.ts'
 import type { Session } from '../connection/connections.ts'
@@ -69,37 +63,4 @@ function documentsStatement(documents: readonly ArchivedDocument[], paths: numbe
     text,
     values: [...values, arrayText(claims.map(({ claim }) => claim)), arrayText(claims.map(({ key }) => key))],
   }
-}
-
-export function sequencesStatement(sequences: readonly ArchivedSequence[]): Statement {
-  const text = `insert into smalt_sequence(name, next, increment)
-    select name, next, increment from unnest($1::text[], $2::bigint[], $3::bigint[]) as new(name, next, increment)`
-  return {
-    text,
-    values: [
-      arrayText(sequences.map(({ name }) => name)),
-      arrayText(sequences.map(({ next }) => String(next))),
-      arrayText(sequences.map(({ increment }) => String(increment))),
-    ],
-  }
-}
-
-/** Numbered after the ones that came before. */
-export function historyStatement(history: readonly ArchivedHistory[], before: number): Statement {
-  const rows = history.map((each, i) => [
-    before + i + 1,
-    each.entity,
-    each.at,
-    each.principal,
-    each.action,
-    each.version ?? null,
-    each.before,
-    each.after,
-  ])
-  const places = rows.map(
-    (row, i) => `(${row.map((_, k) => `$${i * row.length + k + 1}${k === 0 ? '::bigint' : ''}`).join(', ')})`,
-  )
-  const text = `insert into smalt_history(no, entity, at, principal, action, version, before, after)
-    values ${places.join(', ')}`
-  return { text, values: rows.flat() }
 }

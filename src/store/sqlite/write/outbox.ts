@@ -1,7 +1,7 @@
 /** Watched changes, entered in the transaction of the change: there is one writer, so their numbers are in its order. */
 import type { CaptureChange, WatchedChange } from '../../../plan/plan.ts'
 import { type EventStates, holderOf } from '../../events.ts'
-import { raw, sql } from '../../sql/fragment.ts'
+import { param, raw, sql } from '../../sql/fragment.ts'
 import type { OutboxTable } from '../../tables/outbox-heads.ts'
 import { queryIn } from '../engine.ts'
 import type { Statements } from '../read/reads.ts'
@@ -79,6 +79,11 @@ export function outboxTable(statements: Statements): OutboxTable {
     },
     // the oldest event tells it
     markTrimmed: async () => undefined,
+    untilNumbered: async () => undefined,
+    setBounds: ({ last }) => [
+      sql`delete from sqlite_sequence where name = 'smalt_event'`,
+      sql`insert into sqlite_sequence(name, seq) values ('smalt_event', ${param(last)})`,
+    ],
   }
 }
 

@@ -1,0 +1,136 @@
+/** Fills an empty store with what another one held. */
+import { randomBytes } from 'node:crypto'
+import type { Engine, Session } from '../engine.ts'
+import type { ArchivedEvent } from '../events.ts'
+import { type Fragment, join, param, raw, sql } from '../sql/fragment.ts'
+import { type Archive, type ArchivedRecords, ObstacleError, type Receiving } from '../transfer.ts'
+import { type ArchivedSinks, SINK_DEFAULTS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
+import { MARK, UNMARK } from './import-marker.ts'
+import { type Collections, insertHistory, putEntity, putSchema } from './metadata.ts'
+import { FILLED, obstacleIn } from './obstacle.ts'
+import type { OutboxTable } from './outbox-heads.ts'
+
+/** What each engine imports in its own way. */
+export interface CollectionImport extends Pick<
+  Receiving,
+  'createCollection' | 'addDocuments' | 'addDocumentHistory' | 'buildIndexes'
+> {
+  /** Deletes the tables of all collections, while the catalogue still has them. */
+  readonly dropCollections: (session: Session) => Promise<void>
+}
+
+export interface ImportParts {
+  readonly engine: Engine
+  readonly collections: Collections
+  readonly outbox: OutboxTable
+  /** Keeps other moves away until it is disposed; throws an ObstacleError when there is one. */
+  readonly claim: () => Promise<AsyncDisposable>
+  readonly openImport: () => CollectionImport
+}
+
+export async function beginImport(
+  parts: ImportParts,
+  { discardsUnfinished }: Parameters<Archive['receive']>[0],
+): Promise<Receiving> {
+  const { engine, collections, claim, openImport } = parts
+  const into = openImport()
+  const claimed = await claim()
+  try {
+    await collections.change(undefined, async (session) => {
+      const obstacle = await obstacleIn(engine, session)
+      if (obstacle === 'unfinished' && discardsUnfinished) await clear(parts, session, into)
+      else if (obstacle) throw new ObstacleError(obstacle)
+      await session.query(MARK)
+      // A process that read that the store is empty cannot change its metadata any more.
+      await session.query(sql`update smalt_epoch set epoch = epoch + 1`)
+    })
+  } catch (error) {
+    await claimed[Symbol.asyncDispose]()
+    throw error
+  }
+  return importing(parts, into, claimed)
+}
+
+function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDisposable): Receiving {
+  const { engine, collections, outbox } = parts
+  const write = (statements: readonly Fragment[]): Promise<void> =>
+    engine.run('move', async () => {
+      if (statements.length > 0) await engine.batch(statements)
+    })
+  return {
+    createCollection: (definition) => into.createCollection(definition),
+    addDocuments: (collection, documents) => into.addDocuments(collection, documents),
+    addDocumentHistory: (collection, changes) => into.addDocumentHistory(collection, changes),
+    buildIndexes: (collection) => into.buildIndexes(collection),
+    addSequences: (sequences) =>
+      write(
+        sequences.map(
+          ({ name, next, increment }) =>
+            sql`insert into smalt_sequence(name, next, increment)
+              values (${param(name)}, ${param(next)}, ${param(increment)})`,
+        ),
+      ),
+    addHistory: (history) => write(history.map(insertHistory)),
+    addEvents: (events) => write(events.map((event) => insertEvent(outbox, event))),
+    putLastEvent: (last) =>
+      engine.run('move', async () => {
+        const [row] = await engine.query(sql`select min(seq) from ${outbox.name}`)
+        await engine.batch(outbox.setBounds({ first: Number(row![0] ?? last + 1), last }))
+      }),
+    addSinks: (sinks) => write(insertSinks(sinks)),
+    putRecords: (records) => write(putRecords(engine, records)),
+    finish: () => write([UNMARK]),
+    clear: () =>
+      engine.run('move', () => collections.change(undefined, (session) => clear(parts, session, into))),
+    async [Symbol.asyncDispose]() {
+      await claimed[Symbol.asyncDispose]()
+      await engine.run('move', collections.reload).catch(() => undefined)
+    },
+  }
+}
+
+/** One by one: rows of several would need casts, which writes beside documents do without. */
+function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: ArchivedEvent): Fragment {
+  const { seq, id, entity, hook, operation, document, at, details, before, after, holder } = event
+  const columns = raw('seq, id, entity, hook, operation, at, details, before, after, holder')
+  const values = [seq, id, entity, hook, operation, at, details, before, after, holder?.[holderKey] ?? null]
+  const places = [...values, ...documentColumns.map(() => document)].map(param)
+  return sql`insert into ${name}(${columns}, ${raw(documentColumns.join(', '))}) values (${join(places, ', ')})`
+}
+
+function insertSinks(sinks: ArchivedSinks): readonly Fragment[] {
+  return (Object.keys(SINK_TABLES) as SinkTable[]).flatMap((table) => {
+    const others = SINK_DEFAULTS[table]
+    const columns = raw([...SINK_TABLES[table], ...Object.keys(others)].join(', '))
+    return sinks[table].map((row) => {
+      const places = [...row, ...Object.values(others)].map(param)
+      return sql`insert into ${raw(table)}(${columns}) values (${join(places, ', ')})`
+    })
+  })
+}
+
+function putRecords(
+  { secretTable }: Engine,
+  { epoch, secret, entities, schemas }: ArchivedRecords,
+): readonly Fragment[] {
+  return [
+    sql`update smalt_epoch set epoch = case when epoch + 1 > ${param(epoch)} then epoch + 1 else ${param(epoch)} end`,
+    sql`update ${secretTable} set secret = ${param(secret)}`,
+    ...entities.map(({ entity, info }) => putEntity(entity, info)),
+    ...schemas.map(putSchema),
+  ]
+}
+
+/** Fails when there is no mark: a store that was completed is never emptied. */
+async function clear(
+  { engine, outbox }: ImportParts,
+  { query }: Session,
+  { dropCollections }: CollectionImport,
+): Promise<void> {
+  await query(UNMARK)
+  await dropCollections({ query })
+  const tables = [...FILLED, 'smalt_index', ...Object.keys(SINK_TABLES)].map((table) => raw(table))
+  for (const table of [...tables, outbox.name]) await query(sql`delete from ${table}`)
+  for (const statement of outbox.setBounds({ first: 1, last: 0 })) await query(statement)
+  await query(sql`update ${engine.secretTable} set secret = ${param(randomBytes(32).toString('hex'))}`)
+}
