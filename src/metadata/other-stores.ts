@@ -1,12 +1,12 @@
 /** Datasources beside the default one: they keep documents and know their collections, but no metadata. */
 import { ServiceError } from '../base/errors.ts'
 import type { CollectionDefinition, MetadataRecords } from '../store/metadata-records.ts'
-import type { Store } from '../store/store.ts'
+import type { MetadataStore } from '../store/tables/metadata.ts'
 import type { Entity } from './catalogue.ts'
 import { presentDefinition } from './validate/validate-change.ts'
 
 /** By the name of the datasource. */
-export type OtherStores = ReadonlyMap<string, Pick<Store, 'readMetadata' | 'prepareCollection'>>
+export type OtherStores = ReadonlyMap<string, Pick<MetadataStore, 'readMetadata' | 'prepareCollection'>>
 
 /** The metadata of the service, with the collections of all its datasources. */
 export interface AllRecords extends MetadataRecords {
@@ -19,7 +19,7 @@ export interface AllRecords extends MetadataRecords {
  * than the metadata, but never of less.
  */
 export async function readAllRecords(
-  store: Pick<Store, 'readMetadata'>,
+  store: Pick<MetadataStore, 'readMetadata'>,
   others: OtherStores,
   datasource: string,
 ): Promise<AllRecords> {
@@ -41,7 +41,7 @@ type Collections = MetadataRecords['collections']
 
 async function collectionsIn(
   name: string,
-  other: Pick<Store, 'readMetadata'>,
+  other: Pick<MetadataStore, 'readMetadata'>,
 ): Promise<Collections | undefined> {
   try {
     return named((await other.readMetadata()).collections, name)

@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { compareText } from '../base/text.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { HistoryRecord } from '../store/metadata-records.ts'
-import type { Store } from '../store/store.ts'
+import type { MetadataStore as Metadata } from '../store/tables/metadata.ts'
 import { type Catalogue, EMPTY, type Entity, type Heading, readCatalogue } from './catalogue.ts'
 import type { Datasources } from './documents/datastore.ts'
 import { type Decision, decideOn, wholeText } from './decisions.ts'
@@ -27,7 +27,7 @@ import type { Proposal } from './validate/validate-change.ts'
 import type { MetadataLimits } from './documents/sizes.ts'
 
 export type MetadataStore = Pick<
-  Store,
+  Metadata,
   'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readMetadataHistory'
 >
 

@@ -4,6 +4,7 @@ import { Work } from '../base/work/work.ts'
 import type { Hook } from '../metadata/documents/hooks.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Bounds } from '../store/bounds.ts'
+import type { Database } from '../store/database.ts'
 import type { Store, StoreSession } from '../store/store.ts'
 import type { Target } from './service.ts'
 
@@ -21,7 +22,7 @@ export interface Deps {
   readonly storeOf: (schema: Schema) => StoreSession
   readonly storeIn: (datasource: string) => Store
   /** The default store, which holds what belongs to no entity. */
-  readonly store: Store
+  readonly store: Database
   /** What marks of hidden documents are made with. */
   readonly secret: () => string
   readonly limits: Limits

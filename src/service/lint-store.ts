@@ -28,7 +28,7 @@ export async function lintStore(
   const kinds = new Map(
     datasources.map(({ name, location: each }) => [name, parseLocation(each)?.kind ?? '']),
   )
-  const registry = await openRegistry(store, {
+  const registry = await openRegistry(store.metadata, {
     backends: [...new Set(kinds.values())],
     datasources: [...kinds.keys()],
     backendOf: (datasource) => kinds.get(datasource) ?? '',

@@ -14,7 +14,7 @@ export async function lock(
   body: Json | undefined,
 ): Promise<LockResult> {
   const request = readLock(body, now())
-  return resultOf(request, await store.lock(request))
+  return resultOf(request, await store.locks.change(request))
 }
 
 const LOCK_OPERATIONS = ['acquire', 'release', 'count', 'ping'] as const satisfies readonly LockOperation[]

@@ -1,7 +1,7 @@
 /** Keeps metadata in step with the store: read at the start, however long that takes, and again when it changed. */
 import { ServiceError } from '../base/errors.ts'
 import type { Registry } from '../metadata/registry.ts'
-import type { Store } from '../store/store.ts'
+import type { Database } from '../store/database.ts'
 import { ensureSavedSearch } from './search/search-entity.ts'
 
 interface Upkeep extends AsyncDisposable {
@@ -15,7 +15,7 @@ interface Upkeep extends AsyncDisposable {
 }
 
 interface UpkeepOptions {
-  readonly store: Pick<Store, 'kind' | 'readEpoch' | 'onMetadataChange'>
+  readonly store: Pick<Database, 'kind' | 'metadata'>
   readonly registry: Registry
   /** Whether any datasource is one that others change too, or that can be out of reach. */
   readonly isShared: boolean
@@ -42,7 +42,7 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
       await registry.reload()
       isLoaded = true
       problem = undefined
-    } else if (registry.isPartial() || (await store.readEpoch()) !== registry.epoch()) {
+    } else if (registry.isPartial() || (await store.metadata.readEpoch()) !== registry.epoch()) {
       await registry.reload()
     }
   }, onRound)
@@ -75,7 +75,7 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
     if (problem !== undefined && !isUnavailable(problem)) throw problem
   }
 
-  store.onMetadataChange(rounds.hasten)
+  store.metadata.onMetadataChange(rounds.hasten)
   return {
     begun: begin(),
     requireLoaded() {

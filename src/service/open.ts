@@ -8,7 +8,7 @@ import { openStore } from '../store/open.ts'
 import { LocationError } from '../store/postgres/connection/location.ts'
 import { withSequencesOf } from '../store/shared-sequences.ts'
 import type { Loan } from '../base/work/loan.ts'
-import type { Store } from '../store/store.ts'
+import type { Database } from '../store/database.ts'
 import { dataService } from './data.ts'
 import { type DeliveryDeps, type SinkMeter, startDelivery, deliveredUpTo } from './sinks/deliver.ts'
 import type { Deps } from './deps.ts'
@@ -102,19 +102,24 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
   const { limits, now = () => new Date(), onInternalError } = options
   const stores = await openStores(options, opened)
-  const [[, store], ...others] = [...stores] as [[string, Store], ...[string, Store][]]
-  const storeIn = (datasource: string): Store => stores.get(datasource)!
+  const [[, store], ...others] = [...stores] as [[string, Database], ...[string, Database][]]
+  const storeIn = (datasource: string): Database => stores.get(datasource)!
   const configured: Datasources = {
     backends: [...new Set([...stores.values()].map(({ kind }) => kind))],
     datasources: [...stores.keys()],
     backendOf: (datasource) => storeIn(datasource).kind,
   }
-  const registry = createRegistry(store, { ...configured, others: new Map(others), now, limits })
+  const registry = createRegistry(store.metadata, {
+    ...configured,
+    others: new Map(others.map(([name, each]) => [name, each.metadata])),
+    now,
+    limits,
+  })
   const { location } = options.datasources[0]!
   const schemaOf: Deps['schemaOf'] = (entity, version) => registry.schemaOf(entity, version)
   const datasourceOf = (entity: string): string => registry.infoOf(entity).datastore.datasource
   const isInStep = async (): Promise<boolean> =>
-    !registry.isPartial() && (await store.readEpoch()) === registry.epoch()
+    !registry.isPartial() && (await store.metadata.readEpoch()) === registry.epoch()
   const eventDeps = { stores, limits, now, onInternalError, schemaOf, datasourceOf, isInStep }
   const service = {
     store: { kind: store.kind, description: store.description, location: maskLocation(location) },
@@ -184,7 +189,7 @@ function openEventReading(
 ): Pick<Service, 'events' | 'sinks'> {
   const places = createSinkDatasources(deps)
   const { schemaOf } = deps
-  const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store, deps)]))
+  const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store.events, deps)]))
   return {
     events: opened.use(eventService({ ...deps, stores })),
     sinks: sinkService({ places, settings, schemaOf }),
@@ -194,8 +199,8 @@ function openEventReading(
 async function openStores(
   { datasources, onStoreTiming, onInternalError, offloads = false, borrow }: CoreOptions,
   opened: AsyncDisposableStack,
-): Promise<ReadonlyMap<string, Store>> {
-  const stores = new Map<string, Store>()
+): Promise<ReadonlyMap<string, Database>> {
+  const stores = new Map<string, Database>()
   for (const { name, location } of datasources) {
     if (stores.has(name)) throw new TypeError(`there are two datasources "${name}"`)
     const store = await openStore(location, {

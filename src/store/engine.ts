@@ -1,6 +1,16 @@
 /**
  * What a database offers to the bookkeeping of `tables/`, which is written once for all of them. Statements are
  * fragments; the engine writes its own placeholders.
+ *
+ * A further database would bring these functions, and a `Dialect` for the SQL of queries:
+ *
+ * | Interface | Functions |
+ * |---|---|
+ * | `Engine` | `run`, `query`, `batch`, `transaction`, `notify`, `listen`, `findTable`, and a clock |
+ * | `OutboxTable` | `bounds`, `markTrimmed`, `untilNumbered`, `setBounds` |
+ * | `Collections` | `change`, `reload` |
+ * | `Store` | `answers`, `find`, `stream`, `explain`, `readPast`, `write`, `transact`, `ping` |
+ * | for moves | `CollectionExport` (3) and `CollectionImport` (5) with a `claim` on the empty store |
  */
 import type { Bounds } from './bounds.ts'
 import type { Dialect } from './sql/dialect.ts'

@@ -3,7 +3,7 @@ import { LOCATION_FORMS, parseLocation } from '../base/location.ts'
 import { LocationError } from './postgres/connection/location.ts'
 import type { Borrow } from '../base/work/loan.ts'
 import { attachSqliteStore, openSqliteStore } from './sqlite/store.ts'
-import type { Store } from './store.ts'
+import type { Database } from './database.ts'
 
 interface StoreOptions {
   readonly onTiming?: (operation: string, seconds: number) => void
@@ -16,7 +16,7 @@ interface StoreOptions {
 }
 
 /** A store of its own file is open when this resolves; one elsewhere connects in the background. */
-export async function openStore(location: string, options: StoreOptions = {}): Promise<Store> {
+export async function openStore(location: string, options: StoreOptions = {}): Promise<Database> {
   const parsed = parseLocation(location)
   // what was given is not repeated: there may be a password in it
   if (!parsed) throw new LocationError(`the location of a store is ${LOCATION_FORMS}`)

@@ -4,11 +4,12 @@
  */
 import type { Draw, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
+import type { Database } from './database.ts'
 import type { Store, StoreSession } from './store.ts'
 
 type Home = Pick<Store, 'nextValues'>
 
-export function withSequencesOf(home: Home, store: Store): Store {
+export function withSequencesOf(home: Home, store: Database): Database {
   return {
     kind: store.kind,
     isShared: store.isShared,
@@ -26,19 +27,9 @@ export function withSequencesOf(home: Home, store: Store): Store {
       ),
     ...(store.lendWriter && { lendWriter: () => store.lendWriter!() }),
     nextValues: (sequence, count) => home.nextValues(sequence, count),
-    lock: (request) => store.lock(request),
-    readMetadata: () => store.readMetadata(),
-    readEpoch: () => store.readEpoch(),
-    changeMetadata: (change) => store.changeMetadata(change),
-    prepareCollection: (definition) => store.prepareCollection(definition),
-    onMetadataChange: (listener) => store.onMetadataChange(listener),
-    readMetadataHistory: (entity) => store.readMetadataHistory(entity),
-    readEvents: (request, bounds) => store.readEvents(request, bounds),
-    readHeads: (range, bounds) => store.readHeads(range, bounds),
-    readStates: (holders, bounds) => store.readStates(holders, bounds),
-    eventBounds: () => store.eventBounds(),
-    onEvents: (listener) => store.onEvents(listener),
-    trimEvents: (limits) => store.trimEvents(limits),
+    metadata: store.metadata,
+    locks: store.locks,
+    events: store.events,
     sinks: store.sinks,
     archive: store.archive,
     ping: () => store.ping(),

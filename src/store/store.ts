@@ -5,20 +5,10 @@ import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Outcome, ReadPlan, StoredDocument, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Bounds } from './bounds.ts'
-import type { LockOutcome, LockRequest } from './tables/locks.ts'
-import type {
-  CollectionDefinition,
-  HistoryRecord,
-  MetadataChange,
-  MetadataRecords,
-} from './metadata-records.ts'
-import type { Archive } from './transfer.ts'
-import type { EventStore } from './events.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { HistoryRequest, HistoryVersion } from './history.ts'
-import type { SinkStore } from './sinks.ts'
 
-export interface Store extends EventStore, AsyncDisposable {
+export interface Store extends AsyncDisposable {
   /** The backend's name in metadata, and the key of its part of an explanation. */
   readonly kind: StoreKind
   /** Whether other processes may use the same database at the same time. */
@@ -55,22 +45,6 @@ export interface Store extends EventStore, AsyncDisposable {
   lendWriter?(): Promise<Loan>
   /** Values nobody was given before and nobody will be given again. */
   nextValues(sequence: Sequence, count: number): Promise<readonly bigint[]>
-  /** One step on one lock, on disk when answered; of callers at the same time one comes first. */
-  lock(request: LockRequest): Promise<LockOutcome>
-  readMetadata(): Promise<MetadataRecords>
-  /** Rises with every change of any metadata; cheap enough to be asked for all the time. */
-  readEpoch(): Promise<number>
-  /** Applies the whole change, with the indexes it needs, or nothing of it. */
-  changeMetadata(change: MetadataChange): Promise<void>
-  /** Creates or changes a collection whose metadata another store keeps. */
-  prepareCollection(definition: CollectionDefinition): Promise<void>
-  /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
-  onMetadataChange(listener: () => void): void
-  readMetadataHistory(entity: string): Promise<readonly HistoryRecord[]>
-  /** Those to whom events are pushed. */
-  readonly sinks: SinkStore
-  /** All of it, for a move to another store. */
-  readonly archive: Archive
   /** Fails when the store cannot be used. */
   ping(): Promise<void>
 }

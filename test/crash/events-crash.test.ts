@@ -8,7 +8,7 @@ import { Agent } from 'node:http'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { type Chance, chanceFrom } from '../support/seeded.ts'
 import { allEvents } from '../store/events.ts'
 import { ENTITY, changedCount, checkEvents, nextChange, thingMetadata } from '../store/events-world.ts'
@@ -80,7 +80,7 @@ test(
 
 async function killAgainAndAgain(
   begin: () => Promise<Victim>,
-  openStore: () => Promise<Store>,
+  openStore: () => Promise<Database>,
 ): Promise<string> {
   const chance = chanceFrom(SEED)
   const known: Known = { acknowledged: 0, unknown: 0 }
@@ -125,7 +125,7 @@ async function writeUntilKilled(victim: Victim, known: Known, chance: Chance): P
   await killed
 }
 
-async function check(store: Store, { acknowledged, unknown }: Known, round: number): Promise<number> {
+async function check(store: Database, { acknowledged, unknown }: Known, round: number): Promise<number> {
   const events = await allEvents(store, {}, 1_000)
   await checkEvents(store, events)
   const isPossible = events.length >= acknowledged && events.length <= acknowledged + unknown

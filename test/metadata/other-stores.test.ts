@@ -4,7 +4,7 @@ import { ServiceError } from '../../src/base/errors.ts'
 import { type Registry, openRegistry } from '../../src/metadata/registry.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CollectionDefinition } from '../../src/store/metadata-records.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { type MemoryMetadata, memoryMetadata } from './memory-metadata.ts'
 
@@ -19,7 +19,7 @@ interface Fixture extends AsyncDisposable {
 /** Metadata in memory, whose changes can be made to fail, and documents in a real store beside it. */
 async function open(): Promise<Fixture> {
   const place = await freshPlace('sqlite')
-  const store: Store = await openStore(place.location)
+  const store: Database = await openStore(place.location)
   const metadata = memoryMetadata()
   const asked: number[] = []
   const state = { isAway: false }
@@ -29,12 +29,12 @@ async function open(): Promise<Fixture> {
   const other = {
     async readMetadata() {
       check()
-      return await store.readMetadata()
+      return await store.metadata.readMetadata()
     },
     async prepareCollection(definition: CollectionDefinition) {
       check()
       asked.push(definition.indexes.length)
-      await store.prepareCollection(definition)
+      await store.metadata.prepareCollection(definition)
     },
   }
   const registry = await openRegistry(metadata, {

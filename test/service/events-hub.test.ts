@@ -6,7 +6,7 @@ import { RecentEvents } from '../../src/service/events/recent.ts'
 import { keepEventsInBounds, trimAll } from '../../src/service/events/retention.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { EventHead, EventStore } from '../../src/store/events.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { eventually } from '../auth/harness.ts'
 import { SCHEMA, write } from '../store/contract.ts'
 import { allEvents, insertion } from '../store/events.ts'
@@ -19,17 +19,17 @@ async function openStage() {
   await using opened = new AsyncDisposableStack()
   const { location } = opened.use(await freshPlace())
   const store = opened.use(await openStore(location, { onError: failLoudly }))
-  await store.prepareCollection({ collection: SCHEMA.collection, indexes: [], paths: [] })
+  await store.metadata.prepareCollection({ collection: SCHEMA.collection, indexes: [], paths: [] })
   const owned = opened.move()
   return { store, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 /** Makes so many events, and waits until they can be read. */
-async function make(store: Store, count: number): Promise<void> {
-  const { last } = await store.eventBounds()
+async function make(store: Database, count: number): Promise<void> {
+  const { last } = await store.events.eventBounds()
   const ids = Array.from({ length: count }, () => ({ _id: `d${made++}` }))
   await write(store, insertion(ids))
-  await eventually(async () => (await store.eventBounds()).last >= last + count, 'they can be read')
+  await eventually(async () => (await store.events.eventBounds()).last >= last + count, 'they can be read')
 }
 
 let made = 0
@@ -55,7 +55,7 @@ function counted(store: EventStore): { readonly store: EventStore; readonly read
 
 test('event hub: 1,000 followers cost as many reads as one', async () => {
   await using stage = await openStage()
-  const { store, reads } = counted(stage.store)
+  const { store, reads } = counted(stage.store.events)
   await using hub = new EventHub(store, OPTIONS)
   using followers = new DisposableStack()
   const seen = Array.from({ length: 1_000 }, () => 0)
@@ -83,7 +83,7 @@ test('event hub: 1,000 followers cost as many reads as one', async () => {
 
 test('event hub: nothing is read when nobody follows, and whoever joins later begins anew', async () => {
   await using stage = await openStage()
-  const { store, reads } = counted(stage.store)
+  const { store, reads } = counted(stage.store.events)
   await using hub = new EventHub(store, OPTIONS)
   await make(stage.store, 3)
   assert.equal(reads(), 0)
@@ -106,7 +106,7 @@ test('event hub: nothing is read when nobody follows, and whoever joins later be
 
 test('event hub: a wait ends when it is closed, when its time is over, and when it is not wanted any more', async () => {
   await using stage = await openStage()
-  const hub = new EventHub(stage.store, OPTIONS)
+  const hub = new EventHub(stage.store.events, OPTIONS)
   using _joined = hub.join()
   const enough = new AbortController()
   const waits = [
@@ -127,12 +127,12 @@ test('event hub: what it reads while it is closed is awaited, and nothing is rea
   const held = Promise.withResolvers<void>()
   let asked = 0
   const store: EventStore = {
-    ...stage.store,
+    ...stage.store.events,
     eventBounds: async () => {
       asked++
       begun.resolve()
       await held.promise
-      return await stage.store.eventBounds()
+      return await stage.store.events.eventBounds()
     },
   }
   const hub = new EventHub(store, OPTIONS)
@@ -234,7 +234,7 @@ test('retention: a round that is under way is awaited at the end', async () => {
     return 0
   }
   const retention = keepEventsInBounds({
-    stores: new Map([['default', { trimEvents }]]),
+    stores: new Map([['default', { events: { trimEvents } }]]),
     keeping: { keepDays: 7, keepCount: 8, roundMs: 10 },
     deliveredUpTo: async () => undefined,
     now: () => new Date(),

@@ -9,7 +9,7 @@ import { trimAll } from '../../src/service/events/retention.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import type { Seen } from '../http/events-kitchen.ts'
 import { NEARBY, eventually, sinkTo, taker } from '../http/sinks-kitchen.ts'
 import { keptEvent } from '../sinks/delivery-model.ts'
@@ -118,7 +118,7 @@ test('sinks: an entity that is not known yet is waited for, one that is gone is 
 })
 
 /** Makes so many events, and waits until they can be read. */
-async function makeEvents(store: Store, count: number): Promise<readonly number[]> {
+async function makeEvents(store: Database, count: number): Promise<readonly number[]> {
   await write(store, insertion(Array.from({ length: count }, (_, i) => ({ _id: `d${i}` }))))
   await eventually(async () => (await allEvents(store)).length === count, 'they can be read')
   return (await allEvents(store)).map(({ seq }) => seq)
@@ -127,7 +127,7 @@ async function makeEvents(store: Store, count: number): Promise<readonly number[
 test('retention: a sink holds back what it has yet to be told of; a disabled one not for ever', async () => {
   await using place = await freshPlace()
   await using store = await openStore(place.location, { onError: failLoudly })
-  await store.prepareCollection({ collection: SCHEMA.collection, indexes: [], paths: [] })
+  await store.metadata.prepareCollection({ collection: SCHEMA.collection, indexes: [], paths: [] })
   const numbers = await makeEvents(store, 10)
   const warned: unknown[] = []
   const left = async (days: number): Promise<readonly number[]> => {

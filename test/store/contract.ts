@@ -12,7 +12,8 @@ import type { IndexDefinition, IndexField } from '../../src/schema/schema.ts'
 import type { TypeName } from '../../src/schema/types.ts'
 import type { Outcome, StoredDocument, WritePlan } from '../../src/plan/plan.ts'
 import type { MetadataChange } from '../../src/store/metadata-records.ts'
-import type { Report, Store, StoreSession } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { Report, StoreSession } from '../../src/store/store.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { json } from '../support/service.ts'
 import type { Place } from '../support/store-kind.ts'
@@ -20,7 +21,7 @@ import type { Place } from '../support/store-kind.ts'
 /** One kind of store: an empty place for it, and the store at a place, which is opened again and again. */
 export interface OpenStore {
   readonly freshPlace: () => Promise<Place>
-  readonly openAt: (location: string) => Promise<Store>
+  readonly openAt: (location: string) => Promise<Database>
 }
 
 export const SCHEMA = compiledSchema('t', {
@@ -35,7 +36,7 @@ const { collection } = SCHEMA
 
 /** A store at a place of its own. */
 export interface Stage extends AsyncDisposable {
-  readonly store: Store
+  readonly store: Database
   readonly location: string
 }
 
@@ -43,7 +44,7 @@ export async function openStage(open: OpenStore, indexes: readonly IndexDefiniti
   const place = await open.freshPlace()
   const { location } = place
   const store = await open.openAt(location)
-  await store.changeMetadata(await change(store, { prepare: { collection, indexes, paths: ['s'] } }))
+  await store.metadata.changeMetadata(await change(store, { prepare: { collection, indexes, paths: ['s'] } }))
   return {
     store,
     location,
@@ -54,8 +55,8 @@ export async function openStage(open: OpenStore, indexes: readonly IndexDefiniti
   }
 }
 
-export async function change(store: Store, part: Partial<MetadataChange> = {}): Promise<MetadataChange> {
-  const { epoch } = await store.readMetadata()
+export async function change(store: Database, part: Partial<MetadataChange> = {}): Promise<MetadataChange> {
+  const { epoch } = await store.metadata.readMetadata()
   const history = { at: 'now', principal: 'me', action: 'change', before: null, after: '{}' }
   return { expectedEpoch: epoch, entity: 't', info: '{"name":"t"}', schemas: [], history, ...part }
 }
@@ -595,15 +596,15 @@ function uniqueContract(kind: string, open: OpenStore): void {
     await using stage = await openStage(open, [index(['i'])])
     const { store } = stage
     await insert(store, '[{"_id":"a","s":"x"},{"_id":"b","s":"x"}]')
-    const before = await store.readMetadata()
+    const before = await store.metadata.readMetadata()
     const prepare = { collection, indexes: [index(['s2'], true), index(['s'], true)], paths: ['new'] }
     const schemas = [{ version: '9.9.9', schema: '{}' }]
     await refused(
-      store.changeMetadata(await change(store, { info: '{"changed":1}', schemas, prepare })),
+      store.metadata.changeMetadata(await change(store, { info: '{"changed":1}', schemas, prepare })),
       'metadata:InvalidIndex',
     )
-    assert.deepEqual(await store.readMetadata(), before)
-    assert.equal((await store.readMetadataHistory('t')).length, 1)
+    assert.deepEqual(await store.metadata.readMetadata(), before)
+    assert.equal((await store.metadata.readMetadataHistory('t')).length, 1)
     assert.deepEqual(await kinds(insert(store, '[{"_id":"c","s2":"y"},{"_id":"d","s2":"y"}]')), [
       'inserted',
       'inserted',
@@ -613,7 +614,9 @@ function uniqueContract(kind: string, open: OpenStore): void {
   test(`${kind}: unique: an index that goes sets its documents free`, async () => {
     await using stage = await openStage(open, [index(['s'], true)])
     const { store } = stage
-    await store.changeMetadata(await change(store, { prepare: { collection, indexes: [], paths: [] } }))
+    await store.metadata.changeMetadata(
+      await change(store, { prepare: { collection, indexes: [], paths: [] } }),
+    )
     assert.deepEqual(await kinds(insert(store, '[{"_id":"a","s":"x"},{"_id":"b","s":"x"}]')), [
       'inserted',
       'inserted',
@@ -625,14 +628,14 @@ function metadataContract(kind: string, open: OpenStore): void {
   test(`${kind}: metadata: a change is applied whole and raises the epoch`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
-    const before = await store.readMetadata()
+    const before = await store.metadata.readMetadata()
     const prepare = { collection, indexes: [index(['s'], true)], paths: ['s', 'i'] }
     const schemas = [
       { version: '2.0.0', schema: '{"v":2}' },
       { version: '1.0.0', schema: '{"v":1}' },
     ]
-    await store.changeMetadata(await change(store, { schemas, prepare }))
-    const after = await store.readMetadata()
+    await store.metadata.changeMetadata(await change(store, { schemas, prepare }))
+    const after = await store.metadata.readMetadata()
     assert.ok(after.epoch > before.epoch)
     assert.deepEqual(
       after.entities.map(({ entity }) => entity),
@@ -657,30 +660,30 @@ function metadataContract(kind: string, open: OpenStore): void {
     await using stage = await openStage(open)
     const { store } = stage
     const stale = await change(store, { info: '{"stale":1}' })
-    await store.changeMetadata(await change(store, { info: '{"fresh":1}' }))
-    await refused(store.changeMetadata(stale), 'metadata:UpdateInvalidatesMetadata')
-    assert.equal((await store.readMetadata()).entities[0]!.info, '{"fresh":1}')
+    await store.metadata.changeMetadata(await change(store, { info: '{"fresh":1}' }))
+    await refused(store.metadata.changeMetadata(stale), 'metadata:UpdateInvalidatesMetadata')
+    assert.equal((await store.metadata.readMetadata()).entities[0]!.info, '{"fresh":1}')
   })
 
   test(`${kind}: metadata: of two changes at once one is refused`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
     const both = [await change(store, { info: '{"a":1}' }), await change(store, { info: '{"b":1}' })]
-    const results = await Promise.allSettled(both.map((each) => store.changeMetadata(each)))
+    const results = await Promise.allSettled(both.map((each) => store.metadata.changeMetadata(each)))
     const accepted = both.filter((_, i) => results[i]!.status === 'fulfilled')
     assert.equal(accepted.length, 1)
-    assert.equal((await store.readMetadata()).entities[0]!.info, accepted[0]!.info)
+    assert.equal((await store.metadata.readMetadata()).entities[0]!.info, accepted[0]!.info)
   })
 
   test(`${kind}: metadata: an entity that is removed leaves its documents and its history`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
     await insert(store, '[{"_id":"a"}]')
-    await store.changeMetadata(await change(store, { info: null }))
-    const { entities, schemas } = await store.readMetadata()
+    await store.metadata.changeMetadata(await change(store, { info: null }))
+    const { entities, schemas } = await store.metadata.readMetadata()
     assert.deepEqual([entities, schemas], [[], []])
     assert.deepEqual(await ids(store), ['a'])
-    assert.equal((await store.readMetadataHistory('t')).length, 2)
+    assert.equal((await store.metadata.readMetadataHistory('t')).length, 2)
   })
 
   test(`${kind}: metadata: history tells who did what, in order`, async () => {
@@ -694,16 +697,16 @@ function metadataContract(kind: string, open: OpenStore): void {
       before: '{"x":1}',
       after: null,
     }
-    await store.changeMetadata(await change(store, { history }))
-    assert.deepEqual((await store.readMetadataHistory('t')).at(-1), history)
-    assert.deepEqual(await store.readMetadataHistory('other'), [])
+    await store.metadata.changeMetadata(await change(store, { history }))
+    assert.deepEqual((await store.metadata.readMetadataHistory('t')).at(-1), history)
+    assert.deepEqual(await store.metadata.readMetadataHistory('other'), [])
   })
 
   test(`${kind}: metadata: entities with a shared collection keep their documents apart`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
     const other = { ...collection, entity: 'other' }
-    await store.changeMetadata(
+    await store.metadata.changeMetadata(
       await change(store, { entity: 'other', prepare: { collection: other, indexes: [], paths: [] } }),
     )
     await insert(store, '[{"_id":"a"}]')
@@ -727,16 +730,20 @@ function lifeContract(kind: string, open: OpenStore): void {
     let before: unknown
     {
       await using store = await open.openAt(place.location)
-      await store.changeMetadata(
+      await store.metadata.changeMetadata(
         await change(store, { prepare: definition, schemas: [{ version: '1.0.0', schema: '{}' }] }),
       )
       await insert(store, '[{"_id":"a","s":"x","bd":1.10}]')
       await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 5)
-      before = [await store.readMetadata(), await store.readMetadataHistory('t'), await find(store)]
+      before = [
+        await store.metadata.readMetadata(),
+        await store.metadata.readMetadataHistory('t'),
+        await find(store),
+      ]
     }
     await using store = await open.openAt(place.location)
     assert.deepEqual(
-      [await store.readMetadata(), await store.readMetadataHistory('t'), await find(store)],
+      [await store.metadata.readMetadata(), await store.metadata.readMetadataHistory('t'), await find(store)],
       before,
     )
     assert.deepEqual(await store.nextValues({ name: 'q', initialValue: 1n, increment: 1n }, 1), [6n])
@@ -748,7 +755,9 @@ function lifeContract(kind: string, open: OpenStore): void {
   test(`${kind}: closing waits for what was begun`, async () => {
     await using place = await open.freshPlace()
     const first = await open.openAt(place.location)
-    await first.changeMetadata(await change(first, { prepare: { collection, indexes: [], paths: [] } }))
+    await first.metadata.changeMetadata(
+      await change(first, { prepare: { collection, indexes: [], paths: [] } }),
+    )
     const writing = insert(first, '[{"_id":"a"}]')
     await first[Symbol.asyncDispose]()
     assert.deepEqual(await kinds(writing), ['inserted'])

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { move } from '../../src/service/move/move.ts'
 import type { StoredEvent } from '../../src/store/events.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { ADMIN, openServiceAt } from '../support/service.ts'
 import { chooseStore, freshPlace } from '../support/store-kind.ts'
 import { allEvents } from './events.ts'
@@ -52,7 +52,7 @@ async function fill(location: string): Promise<void> {
   }
   await using store = await openStore(location)
   const [first] = await follow(store, () => true)
-  await store.trimEvents({ keptSince: 0, keepCount: 470, notAfter: first!.seq + 2 })
+  await store.events.trimEvents({ keptSince: 0, keepCount: 470, notAfter: first!.seq + 2 })
   await store.sinks.create({ name: 'ü"x', definition: '{"a":1}', position: first!.seq })
   const holder = { name: 'ü"x', owner: 'me' }
   assert.ok(await store.sinks.hold({ ...holder, ttlMs: 60_000 }))
@@ -66,7 +66,7 @@ async function contentsOf(location: string) {
   await using store = await openStore(location)
   return {
     events: await allEvents(store),
-    bounds: await store.eventBounds(),
+    bounds: await store.events.eventBounds(),
     sinks: await store.sinks.list(),
     dead: await store.sinks.listDead('ü"x', { since: 0, limit: 10 }),
   }
@@ -78,6 +78,6 @@ async function changeOnce(location: string): Promise<StoredEvent> {
     const answer = await service.data.insert(ADMIN, { entity: ENTITY }, { data: [{ _id: 'later' }] })
     assert.equal(answer.status, 'COMPLETE')
   }
-  await using store: Store = await openStore(location)
+  await using store: Database = await openStore(location)
   return (await follow(store, () => true)).at(-1)!
 }

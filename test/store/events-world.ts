@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { StoredEvent } from '../../src/store/events.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import type { Chance } from '../support/seeded.ts'
 import { metadataDocument } from '../support/service.ts'
 import { checkChains } from './events.ts'
@@ -68,11 +68,11 @@ export function changedCount(answer: JsonObject): number {
 }
 
 /** Reads on for as long as `isOver` says no, and then until nothing has come for a while. */
-export async function follow(store: Store, isOver: () => boolean): Promise<readonly StoredEvent[]> {
+export async function follow(store: Database, isOver: () => boolean): Promise<readonly StoredEvent[]> {
   const events: StoredEvent[] = []
   let [since, quietRounds] = [0, 0]
   while (quietRounds < 30) {
-    const page = await store.readEvents({ since, limit: 200, filter: {} }, BOUNDS)
+    const page = await store.events.readEvents({ since, limit: 200, filter: {} }, BOUNDS)
     assert.ok(page.scannedTo >= since)
     events.push(...page.events)
     since = page.scannedTo
@@ -83,14 +83,14 @@ export async function follow(store: Store, isOver: () => boolean): Promise<reado
 }
 
 /** Each event came once, those of one document in the order of its changes, and together they tell what is stored. */
-export async function checkEvents(store: Store, events: readonly StoredEvent[]): Promise<void> {
+export async function checkEvents(store: Database, events: readonly StoredEvent[]): Promise<void> {
   assert.ok(events.every(({ seq }, i) => i === 0 || seq > events[i - 1]!.seq))
   assert.equal(new Set(events.map(({ id }) => id)).size, events.length)
   checkChains(events, await storedTexts(store))
 }
 
-async function storedTexts(store: Store): Promise<ReadonlyMap<string, string>> {
-  const { collections } = await store.readMetadata()
+async function storedTexts(store: Database): Promise<ReadonlyMap<string, string>> {
+  const { collections } = await store.metadata.readMetadata()
   const { collection } = collections.find((each) => each.collection.entity === ENTITY)!
   const texts = new Map<string, string>()
   const plan = { collection, sort: [], from: 0, counted: false, idType: 'string' } as const

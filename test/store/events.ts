@@ -12,7 +12,8 @@ import { rootScope } from '../../src/lang/resolve/scope.ts'
 import type { Change, StoredDocument, CaptureChange, WritePlan } from '../../src/plan/plan.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import type { EventFilter, StoredEvent } from '../../src/store/events.ts'
-import type { Store, StoreSession } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { StoreSession } from '../../src/store/store.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { type OpenStore, SCHEMA, find, index, openStage, write } from './contract.ts'
 
@@ -82,13 +83,13 @@ export function deletion(id: string, watching: Watching = {}): WritePlan {
 
 /** Everything from the beginning, in pages. */
 export async function allEvents(
-  store: Store,
+  store: Database,
   filter: EventFilter = {},
   limit = 100,
 ): Promise<readonly StoredEvent[]> {
   const events: StoredEvent[] = []
   for (let since = 0; ;) {
-    const page = await store.readEvents({ since, limit, filter }, BOUNDS)
+    const page = await store.events.readEvents({ since, limit, filter }, BOUNDS)
     events.push(...page.events)
     if (page.scannedTo === since) return events
     since = page.scannedTo
@@ -96,7 +97,7 @@ export async function allEvents(
 }
 
 /** Everything up to an event that comes after all that was done so far, without that one. */
-async function settledEvents(store: Store, done: Store = store): Promise<readonly StoredEvent[]> {
+async function settledEvents(store: Database, done: Database = store): Promise<readonly StoredEvent[]> {
   const _id = `last-${randomUUID()}`
   await write(
     done,
@@ -378,7 +379,7 @@ function takingBackContract(kind: string, open: OpenStore): void {
 }
 
 /** The documents that are there, and the events, tell the same. */
-async function checkStored(store: Store, events: readonly StoredEvent[]): Promise<void> {
+async function checkStored(store: Database, events: readonly StoredEvent[]): Promise<void> {
   const { documents } = await find(store)
   const stored = documents
     .filter(({ id }) => !id.startsWith('last-'))
@@ -415,14 +416,14 @@ function readingContract(kind: string, open: OpenStore): void {
     assert.ok(events.every(({ seq }, i) => i === 0 || seq > events[i - 1]!.seq))
     const again = await allEvents(store, {}, 4)
     assert.deepEqual(again.slice(0, 25), events, 'ids and numbers are the same whenever they are read')
-    const page = await store.readEvents({ since: events[2]!.seq, limit: 3, filter: {} }, BOUNDS)
+    const page = await store.events.readEvents({ since: events[2]!.seq, limit: 3, filter: {} }, BOUNDS)
     assert.deepEqual(page, { events: events.slice(3, 6), scannedTo: events[5]!.seq })
-    const { last } = await store.eventBounds()
-    assert.deepEqual(await store.readEvents({ since: last, limit: 3, filter: {} }, BOUNDS), {
+    const { last } = await store.events.eventBounds()
+    assert.deepEqual(await store.events.readEvents({ since: last, limit: 3, filter: {} }, BOUNDS), {
       events: [],
       scannedTo: last,
     })
-    const beyond = await store.readEvents({ since: last + 5, limit: 3, filter: {} }, BOUNDS)
+    const beyond = await store.events.readEvents({ since: last + 5, limit: 3, filter: {} }, BOUNDS)
     assert.deepEqual(beyond, { events: [], scannedTo: last + 5 })
   })
 
@@ -454,7 +455,7 @@ function readingContract(kind: string, open: OpenStore): void {
       assert.equal(found.length, count, JSON.stringify(filter))
       assert.deepEqual(found, await allEvents(store, filter, 1000), JSON.stringify(filter))
     }
-    const none = await store.readEvents({ since: 0, limit: 2, filter: { entity: 'nobody' } }, BOUNDS)
+    const none = await store.events.readEvents({ since: 0, limit: 2, filter: { entity: 'nobody' } }, BOUNDS)
     assert.deepEqual(none, { events: [], scannedTo: all[19]!.seq })
   })
 
@@ -464,7 +465,7 @@ function readingContract(kind: string, open: OpenStore): void {
     const s = 'x'.repeat(5_000_000)
     for (const _id of ['a', 'b', 'c', 'd', 'e']) await write(store, insertion([{ _id, s }]))
     await settledEvents(store)
-    const page = await store.readEvents({ since: 0, limit: 100, filter: {} }, BOUNDS)
+    const page = await store.events.readEvents({ since: 0, limit: 100, filter: {} }, BOUNDS)
     assert.ok(page.events.length >= 3 && page.events.length < 5, String(page.events.length))
     assert.equal(page.scannedTo, page.events.at(-1)!.seq)
     assert.equal((await allEvents(store)).length, 6)
@@ -475,7 +476,7 @@ function readingContract(kind: string, open: OpenStore): void {
     const { store } = stage
     const called = Promise.withResolvers<void>()
     let isReadable = Promise.withResolvers<void>()
-    store.onEvents(() => {
+    store.events.onEvents(() => {
       called.resolve()
       isReadable.resolve()
     })
@@ -495,7 +496,7 @@ function lifeContract(kind: string, open: OpenStore): void {
     await using _ = place
     {
       await using stage = await openStage({ ...open, freshPlace: async () => borrowed(place) })
-      assert.deepEqual(await stage.store.eventBounds(), { first: 1, last: 0 })
+      assert.deepEqual(await stage.store.events.eventBounds(), { first: 1, last: 0 })
       await write(stage.store, insertion([{ _id: 'a' }, { _id: 'b' }]))
       await settledEvents(stage.store)
     }
@@ -504,12 +505,12 @@ function lifeContract(kind: string, open: OpenStore): void {
       await using store = await open.openAt(place.location)
       before = await allEvents(store)
       assert.equal(before.length, 3)
-      const bounds = await store.eventBounds()
+      const bounds = await store.events.eventBounds()
       assert.deepEqual(bounds, { first: before[0]!.seq, last: before[2]!.seq })
       const all = { keptSince: Infinity, keepCount: 0, notAfter: bounds.last }
-      assert.equal(await store.trimEvents(all), 3)
-      assert.deepEqual(await store.eventBounds(), { first: bounds.last + 1, last: bounds.last })
-      const { scannedTo } = await store.readEvents({ since: 0, limit: 10, filter: {} }, BOUNDS)
+      assert.equal(await store.events.trimEvents(all), 3)
+      assert.deepEqual(await store.events.eventBounds(), { first: bounds.last + 1, last: bounds.last })
+      const { scannedTo } = await store.events.readEvents({ since: 0, limit: 10, filter: {} }, BOUNDS)
       assert.equal(scannedTo, bounds.last)
     }
     await using store = await open.openAt(place.location)
@@ -527,16 +528,16 @@ function lifeContract(kind: string, open: OpenStore): void {
     for (let i = 0; i < 20; i++)
       await write(store, insertion([{ _id: `d${i}` }], { captureChange: aged(1000 + i) }))
     const events = await settledEvents(store)
-    const [first, last] = [events[0]!.seq, (await store.eventBounds()).last]
+    const [first, last] = [events[0]!.seq, (await store.events.eventBounds()).last]
     const keepAll = { keptSince: 0, keepCount: 1000, notAfter: last }
-    assert.equal(await store.trimEvents(keepAll), 0)
-    assert.equal(await store.trimEvents({ ...keepAll, keptSince: 1005, notAfter: events[2]!.seq }), 3)
-    assert.equal(await store.trimEvents({ ...keepAll, keptSince: 1005 }), 2)
-    assert.equal((await store.eventBounds()).first, first + 5)
-    assert.equal(await store.trimEvents({ ...keepAll, keepCount: 10, notAfter: events[7]!.seq }), 3)
-    assert.equal(await store.trimEvents({ ...keepAll, keepCount: 10 }), 3)
+    assert.equal(await store.events.trimEvents(keepAll), 0)
+    assert.equal(await store.events.trimEvents({ ...keepAll, keptSince: 1005, notAfter: events[2]!.seq }), 3)
+    assert.equal(await store.events.trimEvents({ ...keepAll, keptSince: 1005 }), 2)
+    assert.equal((await store.events.eventBounds()).first, first + 5)
+    assert.equal(await store.events.trimEvents({ ...keepAll, keepCount: 10, notAfter: events[7]!.seq }), 3)
+    assert.equal(await store.events.trimEvents({ ...keepAll, keepCount: 10 }), 3)
     assert.equal((await allEvents(store)).length, 10)
-    assert.equal(await store.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter: 0 }), 0)
+    assert.equal(await store.events.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter: 0 }), 0)
     assert.deepEqual((await allEvents(store))[0], events[11])
   })
 
@@ -546,8 +547,8 @@ function lifeContract(kind: string, open: OpenStore): void {
     const documents = Array.from({ length: 2500 }, (_, i) => ({ _id: `d${i}` }))
     await write(store, insertion(documents))
     await settledEvents(store)
-    const { last } = await store.eventBounds()
-    const trimming = store.trimEvents({ keptSince: Infinity, keepCount: 1000, notAfter: last - 1 })
+    const { last } = await store.events.eventBounds()
+    const trimming = store.events.trimEvents({ keptSince: Infinity, keepCount: 1000, notAfter: last - 1 })
     await write(store, insertion([{ _id: 'meanwhile' }]))
     assert.equal(await trimming, 2500)
     assert.deepEqual(told(await settledEvents(store)), ['insert meanwhile'])

@@ -24,8 +24,8 @@ for (const [name, indexes] of [
     await using early = openPostgresStore({ url: place.location })
     // the clock of one process is late; it is the one by which history begins
     await using late = openPostgresStore({ url: place.location, now: () => Date.now() * 1000 - 40_000 })
-    await late.prepareCollection({ collection, indexes, paths: ['s'], history: true })
-    await early.readMetadata()
+    await late.metadata.prepareCollection({ collection, indexes, paths: ['s'], history: true })
+    await early.metadata.readMetadata()
     const counts = await Promise.all([early, late, early, late].map((store, i) => race(store, SEED + i)))
     const changes = counts.reduce((sum, each) => sum + each, 0)
     assert.ok(changes > 100, `only ${changes} changes`)
@@ -40,13 +40,13 @@ test('past: a process that has not heard of it yet keeps the past all the same',
   await using one = openPostgresStore({ url: place.location })
   await using other = openPostgresStore({ url: place.location })
   const definition = { collection, indexes: [], paths: ['s'] }
-  await one.prepareCollection(definition)
-  await other.readMetadata()
+  await one.metadata.prepareCollection(definition)
+  await other.metadata.readMetadata()
   await write(other, insertion([{ _id: 'a', s: 'before' }]))
-  await one.prepareCollection({ ...definition, history: true })
+  await one.metadata.prepareCollection({ ...definition, history: true })
   await write(other, setting(byId('a'), 'after'))
   await write(other, insertion([{ _id: 'b', s: 'after' }]))
-  await one.prepareCollection(definition)
+  await one.metadata.prepareCollection(definition)
   await write(other, setting(byId('a'), 'no more'))
   const seen: (string | undefined)[] = []
   for (const id of ['a', 'b']) {

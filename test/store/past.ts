@@ -10,7 +10,8 @@ import { rootScope } from '../../src/lang/resolve/scope.ts'
 import type { Change, ReadPlan, StoredDocument, WritePlan } from '../../src/plan/plan.ts'
 import type { IndexDefinition } from '../../src/schema/schema.ts'
 import type { HistoryVersion } from '../../src/store/history.ts'
-import type { Store, StoreSession } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { StoreSession } from '../../src/store/store.ts'
 import { textOf } from '../support/service.ts'
 import type { Place } from '../support/store-kind.ts'
 import { SCHEMA, index, write } from './contract.ts'
@@ -18,31 +19,31 @@ import { SCHEMA, index, write } from './contract.ts'
 /** A kind of store whose clock the test may set, in microseconds. */
 export interface OpenWithClock {
   readonly freshPlace: () => Promise<Place>
-  readonly openAt: (location: string, now?: () => number) => Promise<Store>
+  readonly openAt: (location: string, now?: () => number) => Promise<Database>
 }
 
 const BOUNDS = { timeLimitMs: 30_000 }
 const { collection } = SCHEMA
 
 interface Stage extends AsyncDisposable {
-  readonly store: Store
+  readonly store: Database
   readonly clock: { now: number }
   readonly prepare: (history: boolean) => Promise<void>
   /** The store as whoever opens it next finds it. */
-  readonly reopen: () => Promise<Store>
+  readonly reopen: () => Promise<Database>
 }
 
 async function openStage(open: OpenWithClock, indexes: readonly IndexDefinition[] = []): Promise<Stage> {
   const place = await open.freshPlace()
   const clock = { now: 100 }
-  const openStore = async (): Promise<Store> => {
+  const openStore = async (): Promise<Database> => {
     const opened = await open.openAt(place.location, () => clock.now)
-    await opened.readMetadata()
+    await opened.metadata.readMetadata()
     return opened
   }
   let store = await openStore()
   const prepare = (history: boolean): Promise<void> =>
-    store.prepareCollection({ collection, indexes, paths: ['s'], history })
+    store.metadata.prepareCollection({ collection, indexes, paths: ['s'], history })
   await prepare(true)
   return {
     store,
@@ -129,7 +130,7 @@ async function seenAt(
 }
 
 /** Versions as `version operation principal s`. */
-async function versionsOf(store: Store, id: string): Promise<readonly string[]> {
+async function versionsOf(store: Database, id: string): Promise<readonly string[]> {
   const versions: HistoryVersion[] = []
   for await (const version of store.readHistory({ collection, id, idType: 'string' }, BOUNDS))
     versions.push(version)
@@ -424,7 +425,7 @@ function switchContract(kind: string, open: OpenWithClock): void {
     await writeAt(stage, 9_000, insertion([{ _id: 'a', s: 'one' }]))
     clock.now = 1_000
     const later = await stage.reopen()
-    await later.prepareCollection({ collection, indexes: [], paths: ['s'], history: true })
+    await later.metadata.prepareCollection({ collection, indexes: [], paths: ['s'], history: true })
     await refused(() => seenAt(later, 9_000), /known only from/)
     assert.deepEqual(await seenAt(later, 9_001), ['a=one@9000'])
   })

@@ -116,19 +116,19 @@ async function readEvents({ service: { data }, location }: TestService): Promise
   await complete(data.insert(ADMIN, target, { data: many }))
   await using store = openPostgresStore({ url: location })
   const isHeard = Promise.withResolvers<void>()
-  store.onMetadataChange(() => undefined)
-  store.onEvents(isHeard.resolve)
+  store.metadata.onMetadataChange(() => undefined)
+  store.events.onEvents(isHeard.resolve)
   const bounds = { timeLimitMs: 20_000 }
   for (let [since, count] = [0, 0]; count < 1_230;) {
-    const page = await store.readEvents({ since, limit: 500, filter: {} }, bounds)
+    const page = await store.events.readEvents({ since, limit: 500, filter: {} }, bounds)
     count += page.events.length
     since = page.scannedTo
   }
   await rowsOf(location, (schema) => `update ${schema}.smalt_event_state set reserved = reserved + 5`)
   await complete(data.delete(ADMIN, target, { query: byId(100) }))
   await isHeard.promise
-  const { last } = await store.eventBounds()
-  assert.ok((await store.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter: last })) >= 1_230)
+  const { last } = await store.events.eventBounds()
+  assert.ok((await store.events.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter: last })) >= 1_230)
 }
 
 function byId(i: number): JsonObject {

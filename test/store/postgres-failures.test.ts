@@ -248,10 +248,10 @@ test('store: what another process did to a table is learned on the way', BOUNDED
     await insert(stage.store, '[{"_id":"a","i":1,"s":"x"}]')
     await using other = openPostgresStore({ url: stage.location })
     const prepare = { collection, indexes: [index(['s'], true)], paths: ['s'] }
-    await other.changeMetadata(await change(other, { prepare }))
+    await other.metadata.changeMetadata(await change(other, { prepare }))
     await operation(stage.store, PATIENT)
     assert.equal((await find(stage.store)).matchCount, name === 'insert' ? 2 : 1, name)
-    await other.changeMetadata(await change(other, { prepare: { ...prepare, indexes: [] } }))
+    await other.metadata.changeMetadata(await change(other, { prepare: { ...prepare, indexes: [] } }))
     assert.equal(await valueOf(stage.store, 'a'), name === 'update' ? 2 : 1)
   }
 })

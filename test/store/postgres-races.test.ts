@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { LockOperation } from '../../src/store/tables/locks.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { type OpenStore, SCHEMA, change, find, index, insert, openStage } from './contract.ts'
 
@@ -14,8 +14,8 @@ const open: OpenStore = {
   openAt: async (location) => openPostgresStore({ url: location }),
 }
 
-async function prepare(store: Store, indexes: readonly ReturnType<typeof index>[]): Promise<void> {
-  await store.changeMetadata(await change(store, { prepare: { collection, indexes, paths: ['s'] } }))
+async function prepare(store: Database, indexes: readonly ReturnType<typeof index>[]): Promise<void> {
+  await store.metadata.changeMetadata(await change(store, { prepare: { collection, indexes, paths: ['s'] } }))
 }
 
 test('find: a table renamed between page and count gives no document twice', BOUNDED, async () => {
@@ -61,7 +61,14 @@ test('lock: released and acquired by its owner at once, it is held once', BOUNDE
   await using stage = await openStage(open)
   for (let i = 0; i < 100; i++) {
     const step = (operation: LockOperation) =>
-      stage.store.lock({ operation, domain: 'd', resource: `r${i}`, owner: 'o', ttlMs: 60_000, nowMs: 1_000 })
+      stage.store.locks.change({
+        operation,
+        domain: 'd',
+        resource: `r${i}`,
+        owner: 'o',
+        ttlMs: 60_000,
+        nowMs: 1_000,
+      })
     await step('acquire')
     await Promise.all([step('release'), step('acquire')])
     const { count } = await step('count')

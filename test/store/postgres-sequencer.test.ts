@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { StoredEvent } from '../../src/store/events.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { rowsOf, startPostgres } from '../support/postgres.ts'
 import { type Relay, openRelay } from '../support/relay.ts'
 import { freshPlace } from '../support/store-kind.ts'
@@ -20,7 +20,7 @@ const open = {
 }
 
 /** So many events, as soon as they can be read. */
-async function eventsOf(store: Store, count: number): Promise<readonly StoredEvent[]> {
+async function eventsOf(store: Database, count: number): Promise<readonly StoredEvent[]> {
   for (const deadline = Date.now() + 60_000; ; await pause(10)) {
     const events = await allEvents(store)
     if (events.length >= count) return events
@@ -28,7 +28,7 @@ async function eventsOf(store: Store, count: number): Promise<readonly StoredEve
   }
 }
 
-async function check(store: Store, count: number): Promise<readonly StoredEvent[]> {
+async function check(store: Database, count: number): Promise<readonly StoredEvent[]> {
   const events = await eventsOf(store, count)
   assert.equal(events.length, count)
   assert.equal(new Set(events.map(({ id }) => id)).size, count)
@@ -101,7 +101,7 @@ test(
         [12, 'c'],
       ],
     )
-    assert.deepEqual(await store.eventBounds(), { first: 1, last: 12 })
+    assert.deepEqual(await store.events.eventBounds(), { first: 1, last: 12 })
   },
 )
 
@@ -119,7 +119,7 @@ test('events: what a process left without numbers, the next one numbers', BOUNDE
   assert.equal((await unnumbered()).length, 2)
   await client.end()
   await using next = openPostgresStore({ url: location })
-  next.onEvents(() => undefined)
+  next.events.onEvents(() => undefined)
   await check(next, 2)
 })
 
@@ -151,8 +151,8 @@ test('events: others are heard of', BOUNDED, async () => {
   await using stage = await openStage(open)
   await using other = openPostgresStore({ url: stage.location })
   const heard: number[] = []
-  other.onMetadataChange(() => undefined)
-  other.onEvents(() => heard.push(Date.now()))
+  other.metadata.onMetadataChange(() => undefined)
+  other.events.onEvents(() => heard.push(Date.now()))
   let written = 0
   // what is published before the other one listens is not told to it
   for (; heard.length === 0; await pause(50)) await write(stage.store, insertion([{ _id: `d${written++}` }]))
@@ -171,7 +171,7 @@ test('events: a database that was away is followed again', BOUNDED, async () => 
   await check(store, 1)
   await server.kill('SIGQUIT')
   await assert.rejects(write(store, counting('a')))
-  await assert.rejects(store.eventBounds())
+  await assert.rejects(store.events.eventBounds())
   await server.restart()
   for (const deadline = Date.now() + 60_000; ; await pause(50)) {
     if (

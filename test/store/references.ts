@@ -8,7 +8,7 @@ import { rootScope } from '../../src/lang/resolve/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
 import type { JoinPlan, ReadPlan, StoredDocument } from '../../src/plan/plan.ts'
 import type { IndexDefinition, Schema } from '../../src/schema/schema.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { type OpenStore, change, index, write } from './contract.ts'
 import {
   ITEM,
@@ -85,7 +85,7 @@ const INDEXES: readonly (readonly [name: string, indexes: Indexes])[] = [
 ]
 
 interface Shops extends AsyncDisposable {
-  readonly store: Store
+  readonly store: Database
 }
 
 async function openShops(open: OpenStore, indexes: Indexes, isFilled = true): Promise<Shops> {
@@ -94,7 +94,9 @@ async function openShops(open: OpenStore, indexes: Indexes, isFilled = true): Pr
   for (const schema of [SHOP, PART, ITEM]) {
     const { collection, entity } = schema
     const prepare = { collection, indexes: indexes[entity as keyof Indexes], paths: ['code'] }
-    await store.changeMetadata(await change(store, { entity, info: `{"name":"${entity}"}`, prepare }))
+    await store.metadata.changeMetadata(
+      await change(store, { entity, info: `{"name":"${entity}"}`, prepare }),
+    )
     if (isFilled) await fill(store, schema)
   }
   return {
@@ -106,7 +108,7 @@ async function openShops(open: OpenStore, indexes: Indexes, isFilled = true): Pr
   }
 }
 
-async function fill(store: Store, schema: Schema, documents = documentsOf(schema)): Promise<void> {
+async function fill(store: Database, schema: Schema, documents = documentsOf(schema)): Promise<void> {
   const { outcomes } = await write(store, {
     kind: 'insert',
     collection: schema.collection,
@@ -119,7 +121,7 @@ async function fill(store: Store, schema: Schema, documents = documentsOf(schema
 
 type Asked = Partial<Pick<ReadPlan, 'query' | 'sort' | 'from' | 'to' | 'joins'>>
 
-async function find(store: Pick<Store, 'find'>, asked: Asked = {}, schema = SHOP) {
+async function find(store: Pick<Database, 'find'>, asked: Asked = {}, schema = SHOP) {
   const documents: StoredDocument[] = []
   const { collection } = schema
   const plan = { collection, sort: [], from: 0, counted: true, idType: idTypeOf(schema), ...asked }
@@ -300,7 +302,7 @@ function joinContract(kind: string, opened: () => Promise<Shops>): void {
 
 /** Holds what comes along with a page to what the evaluator finds. */
 async function checkJoins(
-  store: Store,
+  store: Database,
   asked: Asked & { readonly joins: readonly JoinPlan[] },
   schema = SHOP,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CaptureChange } from '../../src/plan/plan.ts'
 import type { StoredEvent } from '../../src/store/events.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { eventually } from '../auth/harness.ts'
 import type { Place } from '../support/store-kind.ts'
 import { type OpenStore, openStage, write } from './contract.ts'
@@ -34,13 +34,13 @@ function telling(count: number): CaptureChange {
     })
 }
 
-async function eventsUpTo(store: Store, count: number): Promise<readonly StoredEvent[]> {
-  await eventually(async () => (await store.eventBounds()).last >= count, 'events can be read')
+async function eventsUpTo(store: Database, count: number): Promise<readonly StoredEvent[]> {
+  await eventually(async () => (await store.events.eventBounds()).last >= count, 'events can be read')
   return await allEvents(store)
 }
 
 /** An insert of several documents and of one, an update, a save of each kind, and a delete of one and of several. */
-async function changeInEveryWay(store: Store, captureChange: CaptureChange): Promise<void> {
+async function changeInEveryWay(store: Database, captureChange: CaptureChange): Promise<void> {
   const s = 'x'.repeat(1_000)
   await write(
     store,
@@ -80,10 +80,10 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
     await changeInEveryWay(store, telling(50))
     const events = await eventsUpTo(store, 50 * CHANGES)
     assert.equal(events.length, 50 * CHANGES)
-    const heads = await store.readHeads({ after: 0, upTo: events.at(-1)!.seq }, BOUNDS)
+    const heads = await store.events.readHeads({ after: 0, upTo: events.at(-1)!.seq }, BOUNDS)
     const holders = [...new Set(heads.map(({ holder }) => holder))]
     assert.equal(holders.length, CHANGES)
-    const states = await store.readStates(holders, BOUNDS)
+    const states = await store.events.readStates(holders, BOUNDS)
     for (const [i, { before, after, ...event }] of events.entries()) {
       const { holder, bytes, ...head } = heads[i]!
       assert.deepEqual(head, event)
@@ -104,7 +104,8 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
     await write(store, insertion([{ _id: 'a', s: 'one' }], { captureChange: telling(30) }))
     await write(store, insertion([{ _id: 'b', s: 'two' }], { captureChange: telling(250) }))
     const events = await eventsUpTo(store, 280)
-    const trim = (notAfter: number) => store.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter })
+    const trim = (notAfter: number) =>
+      store.events.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter })
     assert.equal(await trim(events[10]!.seq), 0)
     assert.equal(await trim(events[29]!.seq), 30)
     assert.equal(await trim(events[150]!.seq), 100)

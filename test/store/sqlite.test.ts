@@ -100,11 +100,11 @@ test('sqlite: changing indexes never rebuilds what did not change', async () => 
   }
   const before = built()
   const indexes = [index(['s', 'i'], true), index(['s']), index(['i'])]
-  await store.changeMetadata(await change(store, { prepare: { collection, indexes, paths: [] } }))
+  await store.metadata.changeMetadata(await change(store, { prepare: { collection, indexes, paths: [] } }))
   const after = built()
   assert.equal(after.size, before.size + 1)
   for (const [name, page] of before) assert.equal(after.get(name), page, `${name} stayed where it was`)
-  await store.changeMetadata(
+  await store.metadata.changeMetadata(
     await change(store, { prepare: { collection, indexes: [index(['i'])], paths: [] } }),
   )
   assert.equal(built().size, 1)

@@ -14,7 +14,7 @@ import { openConnections } from '../../src/store/postgres/connection/connections
 import { LocationError, readLocation } from '../../src/store/postgres/connection/location.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Bounds } from '../../src/store/bounds.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Database } from '../../src/store/database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startTestServer } from '../support/server.ts'
 import { ADMIN, EVERYTHING, failLoudly, metadataDocument, openServiceAt } from '../support/service.ts'
@@ -183,7 +183,7 @@ async function whileLocked(schema: string, work: () => Promise<void>): Promise<v
   }
 }
 
-const CANCELLED: Readonly<Record<string, (store: Store, bounds: Bounds) => Promise<unknown>>> = {
+const CANCELLED: Readonly<Record<string, (store: Database, bounds: Bounds) => Promise<unknown>>> = {
   find: (store, bounds) => store.find(ALL, () => undefined, bounds),
   stream: async (store, bounds) => {
     for await (const _ of store.stream(ALL, bounds));
@@ -228,11 +228,11 @@ test('store: connections of every kind are encrypted, and none is tried without'
   const documents = Array.from({ length: 2_000 }, (_, i) => ({ _id: `d${i}`, i }))
   await insert(store, JSON.stringify(documents))
   const heard = Promise.withResolvers<void>()
-  store.onMetadataChange(heard.resolve)
+  store.metadata.onMetadataChange(heard.resolve)
   await until('every_kind', KINDS['that hears of others']!)
   {
     await using other = openPostgresStore({ url: location })
-    await other.changeMetadata(await change(other))
+    await other.metadata.changeMetadata(await change(other))
   }
   await heard.promise
   await whileLocked('every_kind', () =>
@@ -241,7 +241,7 @@ test('store: connections of every kind are encrypted, and none is tried without'
       { code: 'store-crud:Timeout' },
     ),
   )
-  await store.eventBounds()
+  await store.events.eventBounds()
   await until('every_kind', KINDS['that numbers events']!)
   let isFirst = true
   for await (const _ of store.stream(ALL, PATIENT)) {

@@ -19,7 +19,7 @@ export type DeliveredUpTo = (datasource: string) => Promise<number | undefined>
 export const DEFAULT_ABANDON_DAYS = 30
 
 interface Retention {
-  readonly stores: ReadonlyMap<string, Pick<EventStore, 'trimEvents'>>
+  readonly stores: ReadonlyMap<string, { readonly events: Pick<EventStore, 'trimEvents'> }>
   readonly keeping: EventKeeping
   readonly deliveredUpTo: DeliveredUpTo
   /** The same without those who are disabled, who are waited for no longer than some days; absent: nobody is. */
@@ -54,7 +54,7 @@ export async function trimAll(retention: Retention): Promise<void> {
     try {
       const keptSince = now().getTime() - keeping.keepDays * DAY_MS
       const notAfter = (await deliveredUpTo(name)) ?? Number.MAX_SAFE_INTEGER
-      await store.trimEvents({ keptSince, keepCount: keeping.keepCount, notAfter })
+      await store.events.trimEvents({ keptSince, keepCount: keeping.keepCount, notAfter })
       await abandon(retention, name, notAfter)
     } catch (error) {
       if (!(error instanceof ServiceError)) onInternalError(error)
@@ -70,7 +70,9 @@ async function abandon(retention: Retention, name: string, told: number): Promis
   if (notAfter <= told) return
   const days = Math.max(keeping.keepDays, keeping.abandonDays ?? DEFAULT_ABANDON_DAYS)
   const keptSince = now().getTime() - days * DAY_MS
-  const gone = await stores.get(name)!.trimEvents({ keptSince, keepCount: Number.MAX_SAFE_INTEGER, notAfter })
+  const gone = await stores
+    .get(name)!
+    .events.trimEvents({ keptSince, keepCount: Number.MAX_SAFE_INTEGER, notAfter })
   if (gone === 0) return
   const what = `${gone} events of the datasource ${name}, older than ${days} days`
   onInternalError(

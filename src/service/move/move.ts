@@ -3,7 +3,7 @@ import { maskLocation } from '../../base/location.ts'
 import { ObstacleError } from '../../store/transfer.ts'
 import { openStore } from '../../store/open.ts'
 import { LocationError } from '../../store/postgres/connection/location.ts'
-import type { Store } from '../../store/store.ts'
+import type { Database } from '../../store/database.ts'
 import { checkRest } from './check.ts'
 import { type Plan, type Watch, checkDocuments, copyDocuments, copyRest } from './copy.ts'
 import { MoveError, asForeseen, beneath, inTheWay, messageOf } from './move-error.ts'
@@ -66,7 +66,7 @@ async function moveOnce(options: MoveOptions): Promise<Moved> {
   }
 }
 
-async function open(location: string): Promise<Store> {
+async function open(location: string): Promise<Database> {
   try {
     const store = await openStore(location)
     return await store.ping().then(
@@ -90,9 +90,9 @@ function cannotOpen(location: string, error: unknown): MoveError {
 }
 
 /** Refuses what cannot be moved as it is, before anything happens. */
-async function planned(source: Store, target: Store, { from, to }: MoveOptions): Promise<Plan> {
+async function planned(source: Database, target: Database, { from, to }: MoveOptions): Promise<Plan> {
   // Also fails when the source itself is the rest of a move that broke off.
-  await source.readMetadata()
+  await source.metadata.readMetadata()
   const records = recordsFor(target.kind, await source.archive.records())
   const collections = await source.archive.collections()
   if (collections.length === 0 && records.entities.length === 0) {

@@ -9,7 +9,7 @@ import type { See } from '../../sinks/delivery/sink-run.ts'
 import { openNats } from '../../sinks/nats/nats.ts'
 import type { Transport } from '../../sinks/transport.ts'
 import { openWebhook } from '../../sinks/webhook.ts'
-import type { Store } from '../../store/store.ts'
+import type { Database } from '../../store/database.ts'
 import type { Deps } from '../deps.ts'
 import { type Knowing, untilKnown } from '../events/known-entities.ts'
 import { eventFor } from '../events/view.ts'
@@ -18,7 +18,7 @@ import type { EventSettings, PlacedSink } from './sink-settings.ts'
 import { createSink, replaceSink } from './sinks.ts'
 
 export interface DeliveryDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' | 'onInternalError'> {
-  readonly stores: ReadonlyMap<string, Store>
+  readonly stores: ReadonlyMap<string, Database>
   readonly places: SinkDatasources
   readonly settings: EventSettings
   /** Whether the metadata in use are those that the store has. */
@@ -49,7 +49,7 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
   for (const store of deps.stores.values()) {
     const deliverer = startDeliverer({
       store: store.sinks,
-      readEvents: (request) => store.readEvents(request, { timeLimitMs: deps.limits.queryTimeMs }),
+      readEvents: (request) => store.events.readEvents(request, { timeLimitMs: deps.limits.queryTimeMs }),
       see: seeing(deps),
       openTransport: (definition) => openTransport(definition, deps.settings),
       observer: observing(deps, store),
@@ -58,7 +58,7 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
       ...(!store.isShared && { ttlMs: 60_000 }),
     })
     started.use(deliverer)
-    store.onEvents(() => deliverer.wake())
+    store.events.onEvents(() => deliverer.wake())
   }
   started.use(makeConfigured(deps))
   return started
@@ -88,7 +88,7 @@ export function seeing(knowing: Knowing): See {
 const QUIET_MS = 60_000
 const MAX_TOLD = 100
 
-function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Store): Observer {
+function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database): Observer {
   const deliveredAt = new Map<string, number>()
   const error: Observer['error'] = (problem, sink) => {
     // a store out of reach shows in the answers
@@ -107,7 +107,7 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Store): 
     sink: string,
     { position, undelivered, oldestAt, dead }: Overview,
   ): Promise<void> => {
-    const { last } = await store.eventBounds()
+    const { last } = await store.events.eventBounds()
     const depth = Math.max(undelivered, last - position)
     if (delivering.has(sink)) sinkMeter.state(sink, { depth, oldestAt, dead })
   }
@@ -170,7 +170,7 @@ function unlessOvertaken(error: unknown): void {
 
 /** The number up to which sinks were told; undefined where there is none. */
 export async function deliveredUpTo(
-  { sinks }: Pick<Store, 'sinks'>,
+  { sinks }: Pick<Database, 'sinks'>,
   { areDisabledCounted }: { readonly areDisabledCounted: boolean },
 ): Promise<number | undefined> {
   const counted = (await sinks.list()).filter(({ progress }) => areDisabledCounted || !progress.isDisabled)

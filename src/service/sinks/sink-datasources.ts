@@ -1,13 +1,13 @@
 /** Which datasource a sink belongs to: it is told the events of one, and its name is its own among all. */
 import { ServiceError } from '../../base/errors.ts'
-import type { EventStore } from '../../store/events.ts'
-import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
+import type { Database } from '../../store/database.ts'
+import type { SinkRecord } from '../../store/sinks.ts'
 import type { PlacedSink } from './sink-settings.ts'
 
 /** A datasource, as far as sinks are concerned. */
 export interface SinkDatasource {
   readonly datasource: string
-  readonly store: Pick<EventStore, 'eventBounds'> & { readonly sinks: SinkStore }
+  readonly store: Pick<Database, 'events' | 'sinks'>
 }
 
 export interface FoundSink extends SinkDatasource {

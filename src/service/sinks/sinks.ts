@@ -67,7 +67,7 @@ export async function createSink(places: SinkDatasources, sink: PlacedSink): Pro
   const { name } = sink.definition
   const { store } = places.placeOf(sink)
   const isTaken = (await places.find(name)) !== undefined
-  const { last: position } = await store.eventBounds()
+  const { last: position } = await store.events.eventBounds()
   const made = { name, definition: printDefinition(sink.definition), position }
   if (!isTaken && (await store.sinks.create(made))) return
   throw new ServiceError('crud:DuplicateSink', 'there is a sink of this name')

@@ -3,7 +3,8 @@ import type { ReadPlan } from '../../plan/plan.ts'
 import { requestedId } from '../../plan/about.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds } from '../bounds.ts'
-import type { Found, Store } from '../store.ts'
+import type { Database } from '../database.ts'
+import type { Found } from '../store.ts'
 import { createArchive } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { claimImport, collectionImport } from './transfer/import.ts'
@@ -58,7 +59,7 @@ interface PostgresOptions {
 const BESIDE_POOL_SIZE = 4
 
 /** Returns at once and connects when it is first used; while the database is away, whatever is asked fails. */
-export function openPostgresStore(options: PostgresOptions): Store {
+export function openPostgresStore(options: PostgresOptions): Database {
   const { url, now = microseconds, onTiming, onError = () => undefined, isBeside = false } = options
   const given = readLocation(url)
   const location = isBeside ? { ...given, poolSize: Math.min(given.poolSize, BESIDE_POOL_SIZE) } : given
@@ -173,8 +174,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
         ),
       ),
     nextValues: createSequences(engine).next,
-    lock: createLocks(engine).change,
-    ...createMetadata(engine, collections),
+    locks: createLocks(engine),
+    metadata: createMetadata(engine, collections),
     sinks: createSinks(engine),
     archive: createArchive({
       engine,
@@ -184,7 +185,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
       openImport: () => collectionImport(builder, (work) => run('move', work)),
       claim: () => claimImport(builder),
     }),
-    ...createOutbox(engine, outbox),
+    events: createOutbox(engine, outbox),
     ping: () =>
       run('ping', async () => void (await connections.quick.query({ text: 'select 1', values: [] }))),
     async [Symbol.asyncDispose]() {

@@ -10,7 +10,8 @@ import { microseconds, risingFrom } from '../clock.ts'
 import type { Borrow } from '../../base/work/loan.ts'
 import type { Operation } from '../engine.ts'
 import type { Bounds } from '../bounds.ts'
-import type { Found, Store, StoreSession } from '../store.ts'
+import type { Database } from '../database.ts'
+import type { Found, StoreSession } from '../store.ts'
 import { createArchive } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { collectionImport } from './transfer/import.ts'
@@ -66,7 +67,7 @@ interface SqliteOptions {
 }
 
 /** The store of the thread that owns the file and serves everybody: slow reads run on reader threads. */
-export function openSqliteStore(options: SqliteOptions): Store {
+export function openSqliteStore(options: SqliteOptions): Database {
   const { directory, now = microseconds, onTiming, offloads = false } = options
   const connection = openConnection(directory)
   const { database } = connection
@@ -141,7 +142,7 @@ interface AttachedOptions {
 }
 
 /** The store of a thread beside the owner's, which serves one request at a time: everything runs on its own connection. */
-export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptions): Store {
+export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptions): Database {
   const connection = attachConnection(directory)
   const { database } = connection
   const version = risingFrom(microseconds)
@@ -206,11 +207,11 @@ function common(parts: Parts) {
     answers: direct.answers,
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
     nextValues: createSequences(engine).next,
-    lock: createLocks(engine).change,
+    locks: createLocks(engine),
     readHistory: (request, bounds) =>
       readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
-    ...createMetadata(engine, collections),
-    ...createOutbox(engine, table),
+    metadata: createMetadata(engine, collections),
+    events: createOutbox(engine, table),
     sinks: createSinks(engine),
     archive: createArchive({
       engine,
@@ -230,7 +231,7 @@ function common(parts: Parts) {
       await parts.log?.[Symbol.asyncDispose]()
       connection[Symbol.dispose]()
     },
-  } satisfies Partial<Store>
+  } satisfies Partial<Database>
 }
 
 /** Of bookkeeping, only what takes part in requests is timed here. */

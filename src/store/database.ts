@@ -1,0 +1,16 @@
+/** A database that was opened: its documents, and the bookkeeping beside them. */
+import type { EventStore } from './events.ts'
+import type { SinkStore } from './sinks.ts'
+import type { Store } from './store.ts'
+import type { Locks } from './tables/locks.ts'
+import type { MetadataStore } from './tables/metadata.ts'
+import type { Archive } from './transfer.ts'
+
+export interface Database extends Store {
+  readonly metadata: MetadataStore
+  readonly locks: Locks
+  readonly events: EventStore
+  readonly sinks: SinkStore
+  /** All of it, for a move to another store. */
+  readonly archive: Archive
+}
