@@ -2,25 +2,27 @@
  * What a database offers to the bookkeeping of `tables/`, which is written once for all of them. Statements are
  * fragments; the engine writes its own placeholders.
  *
- * A further database would bring these functions, and a `Dialect` for the SQL of queries:
+ * A further database brings a `Dialect` for the SQL of queries, and these 18 functions:
  *
  * | Interface | Functions |
  * |---|---|
- * | `Engine` | `run`, `query`, `batch`, `transaction`, `notify`, `listen`, `findTable`, and a clock |
- * | `OutboxTable` | `bounds`, `markTrimmed`, `untilNumbered`, `setBounds` |
+ * | `Engine` | `run`, `query`, `batch`, `transaction`, `notify`, `listen`, `readClock` |
+ * | `OutboxTable` | `setBounds`, `untilNumbered` |
  * | `Collections` | `change`, `reload` |
- * | `Store` | `answers`, `find`, `stream`, `explain`, `readPast`, `write`, `transact`, `ping` |
- * | for moves | `CollectionExport` (3) and `CollectionImport` (5) with a `claim` on the empty store |
+ * | `Store` | `answers`, `find`, `stream`, `explain`, `readPast`, `write`, `transact` |
+ *
+ * To take part in moves it also exports and imports its own tables of documents: `CollectionExport`, `CollectionImport`.
  */
 import type { Bounds } from './bounds.ts'
 import type { Dialect } from './sql/dialect.ts'
-import type { Fragment } from './sql/fragment.ts'
+import { type Fragment, sql } from './sql/fragment.ts'
 
 export interface Engine {
   readonly dialect: Dialect
   /** Whether other processes may use the same database at the same time. */
   readonly isShared: boolean
-  readonly clock: Clock
+  /** Milliseconds since 1970, by the one clock that decides for all processes. */
+  readonly readClock: () => Promise<number>
   /** Wraps one operation: it begins once the store is ready, is timed, and fails in words that callers may read. */
   readonly run: <T>(operation: Operation, work: () => Promise<T>) => Promise<T>
   /** One statement that only reads. */
@@ -35,8 +37,8 @@ export interface Engine {
   readonly notify: (session: Session, topic: Topic) => Promise<void>
   /** Calls back soon after somebody, here or elsewhere, changed something; it only hastens, and may miss some. */
   readonly listen: (topic: Topic, listener: () => void) => void
-  /** Gives a row when there is a table of this name. */
-  readonly findTable: (name: string) => Fragment
+  /** Gives a row when there is the table that marks an import as unfinished. */
+  readonly findImportMarker: Fragment
   /** The table that holds the secret of the store, in one row. */
   readonly secretTable: Fragment
 }
@@ -64,7 +66,16 @@ export type Row = readonly (string | number | null)[]
 export type Rows = readonly Row[]
 
 /** The names under which operations are timed. */
-export type Operation = 'sink' | 'lock' | 'sequence' | 'events' | 'trim' | 'metadata' | 'epoch' | 'move'
+export type Operation =
+  | 'sink'
+  | 'lock'
+  | 'sequence'
+  | 'events'
+  | 'trim'
+  | 'metadata'
+  | 'epoch'
+  | 'move'
+  | 'ping'
 
 /** Events that can be read, or metadata. */
 export type Topic = 'events' | 'metadata'
@@ -82,10 +93,7 @@ export interface BatchOptions extends Urgency {
   readonly undoUnless?: number
 }
 
-/** Milliseconds since 1970, by the one clock that decides for all processes. */
-export interface Clock {
-  /** Asks that clock. */
-  readonly read: () => Promise<number>
-  /** What it must show by now. */
-  readonly now: () => number
+/** Fails when the database cannot be used. */
+export async function ping(engine: Engine): Promise<void> {
+  await engine.run('ping', () => engine.query(sql`select 1`, { isUrgent: true }))
 }

@@ -1,5 +1,5 @@
 /** PostgreSQL as an engine for bookkeeping. */
-import type { BatchOptions, Clock, Engine, QueryOptions, Rows, Session, Topic } from '../engine.ts'
+import type { BatchOptions, Engine, QueryOptions, Rows, Session, Topic } from '../engine.ts'
 import { type Fragment, type Statement, param, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
 import type { Connections, Session as Statements } from './connection/connections.ts'
@@ -32,7 +32,10 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
   return {
     dialect: POSTGRES,
     isShared: true,
-    clock: createClock(connections.quick),
+    async readClock() {
+      const [row] = await connections.quick.query({ text: CLOCK, values: [] })
+      return Number(row![0])
+    },
     run,
     query: query,
     batch: batch as Engine['batch'],
@@ -41,7 +44,7 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
     notify: async ({ query }, topic) =>
       void (await query(sql`select pg_notify(${param(CHANNELS[topic])}, ${param(schema)})`)),
     listen,
-    findTable: (name) => sql`select 1 from pg_class where relname = ${param(name)}
+    findImportMarker: sql`select 1 from pg_class where relname = 'smalt_moving'
       and relnamespace = (select oid from pg_namespace where nspname = current_schema())`,
     secretTable: raw('smalt_epoch'),
   }
@@ -77,17 +80,4 @@ async function perform(
 }
 
 /** Clocks of machines differ, so that of the database decides for all of them. */
-function createClock(session: Statements): Clock {
-  let offset = Date.now() - performance.now()
-  const now = (): number => Math.round(performance.now() + offset)
-  return {
-    async read() {
-      const [row] = await session.query({ text: CLOCK, values: [] })
-      offset = Number(row![0]) - performance.now()
-      return now()
-    },
-    now,
-  }
-}
-
 const CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint'

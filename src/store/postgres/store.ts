@@ -40,6 +40,7 @@ import { createRunner } from './runner.ts'
 import { createSequencer } from './events/sequencer.ts'
 import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
 import { createSinks } from '../tables/sinks.ts'
+import { ping } from '../engine.ts'
 import { CHANNELS, createPostgresEngine } from './engine.ts'
 import { streamOn } from './read/stream.ts'
 import { inTransaction } from './connection/transaction.ts'
@@ -186,8 +187,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
       claim: () => claimImport(builder),
     }),
     events: createOutbox(engine, outbox),
-    ping: () =>
-      run('ping', async () => void (await connections.quick.query({ text: 'select 1', values: [] }))),
+    ping: () => ping(engine),
     async [Symbol.asyncDispose]() {
       await runner[Symbol.asyncDispose]()
       await sequencer[Symbol.asyncDispose]()

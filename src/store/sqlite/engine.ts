@@ -1,6 +1,6 @@
 /** SQLite as an engine for bookkeeping: reads run at once, batches run by the writer. */
 import type { BatchOptions, Engine, Row, Rows, Session } from '../engine.ts'
-import { type Fragment, param, raw, render, sql } from '../sql/fragment.ts'
+import { type Fragment, raw, render, sql } from '../sql/fragment.ts'
 import { SQLITE } from '../sql/sqlite-dialect.ts'
 import type { Statements } from './read/reads.ts'
 import type { Writer } from './write/writer.ts'
@@ -34,7 +34,7 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
   return {
     dialect: SQLITE,
     isShared: false,
-    clock: { read: async () => Date.now(), now: Date.now },
+    readClock: async () => Date.now(),
     run: run ?? ((_, work) => work()),
     query: session.query,
     batch: batch as Engine['batch'],
@@ -43,7 +43,7 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
       isReadOnly ? work(session) : writer.transact(() => work(session)),
     // One process has the file at a time.
     notify: async () => undefined,
-    findTable: (name) => sql`select 1 from sqlite_master where name = ${param(name)}`,
+    findImportMarker: sql`select 1 from sqlite_master where name = 'smalt_moving'`,
     secretTable: raw('smalt_secret'),
     listen: listen ?? (() => undefined),
   }

@@ -8,7 +8,7 @@ import type { Collection } from '../../schema/schema.ts'
 import type { SqlValue } from '../sql/fragment.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Borrow } from '../../base/work/loan.ts'
-import type { Operation } from '../engine.ts'
+import { type Operation, ping } from '../engine.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Database } from '../database.ts'
 import type { Found, StoreSession } from '../store.ts'
@@ -26,7 +26,7 @@ import { keepLogSmall } from './write/wal-checkpoints.ts'
 import { type Lookups, createLookups } from './read/lookups.ts'
 import { collectionsOf } from './collections.ts'
 import { createMetadata } from '../tables/metadata.ts'
-import { type Outbox, createOutbox as createEventLog, outboxTable } from './write/outbox.ts'
+import { OUTBOX_TABLE, type Outbox, createOutbox as createEventLog } from './write/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './write/history.ts'
 import {
@@ -199,7 +199,6 @@ function common(parts: Parts) {
     listen: (topic, listener) => (topic === 'events' ? outbox.onEvents(listener) : undefined),
     run: (operation, work) => (TIMED.has(operation) ? timed(operation, work) : work()),
   })
-  const table = outboxTable(statements)
   const collections = collectionsOf(engine, catalogue)
   return {
     kind: 'sqlite',
@@ -211,20 +210,18 @@ function common(parts: Parts) {
     readHistory: (request, bounds) =>
       readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
     metadata: createMetadata(engine, collections),
-    events: createOutbox(engine, table),
+    events: createOutbox(engine, OUTBOX_TABLE),
     sinks: createSinks(engine),
     archive: createArchive({
       engine,
       collections,
-      outbox: table,
+      outbox: OUTBOX_TABLE,
       from: collectionExport(database, catalogue),
       openImport: () => collectionImport({ database, catalogue, writer }),
       // One process has the file at a time, so no other move can fill it.
       claim: async () => ({ [Symbol.asyncDispose]: async () => undefined }),
     }),
-    async ping() {
-      database.prepare('select 1').get()
-    },
+    ping: () => ping(engine),
     async [Symbol.asyncDispose]() {
       await writer.drain()
       await readers[Symbol.asyncDispose]()

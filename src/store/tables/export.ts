@@ -6,6 +6,7 @@ import { type ArchivedSinks, SINK_KEYS, SINK_TABLES, type SinkTable } from '../t
 import { type ImportParts, beginImport } from './import.ts'
 import { historyFrom, readRecords } from './metadata.ts'
 import { obstacleIn } from './obstacle.ts'
+import { boundsOf } from './outbox-heads.ts'
 import { exportEvents } from './outbox.ts'
 
 /** What each engine exports in its own way. */
@@ -47,7 +48,8 @@ export function createArchive(parts: ImportParts & { readonly from: CollectionEx
         yield events
       }
     },
-    lastEvent: () => run(() => outbox.untilNumbered().then(async () => (await outbox.bounds()).last)),
+    lastEvent: () =>
+      run(() => outbox.untilNumbered().then(async () => (await boundsOf(engine, outbox)).last)),
     sinks: () => run(() => exportSinks(engine)),
     records: () =>
       run(async () => {

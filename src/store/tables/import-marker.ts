@@ -9,7 +9,7 @@ export async function refuseUnfinished(engine: Engine, session: Session): Promis
 
 /** As of the moment of the transaction, if there is one. */
 export async function isUnfinished(engine: Engine, session: Session): Promise<boolean> {
-  return (await session.query(engine.findTable('smalt_moving'))).length > 0
+  return (await session.query(engine.findImportMarker)).length > 0
 }
 
 export const MARK = sql`create table smalt_moving(begun text)`

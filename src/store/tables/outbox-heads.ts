@@ -11,14 +11,26 @@ export interface OutboxTable {
   readonly holderKey: 'id' | 'seq'
   /** The columns that hold `_id` as text. */
   readonly documentColumns: readonly string[]
-  /** The numbers of the oldest event that is kept and of the newest that can be read. */
-  readonly bounds: () => Promise<{ readonly first: number; readonly last: number }>
-  /** Called before events up to a number are deleted, so that readers do not take what is missing for all there is. */
-  readonly markTrimmed: (upTo: number) => Promise<void>
+  /** Gives the numbers of the oldest event that is kept, null when there is none, and of the newest that can be read. */
+  readonly bounds: Fragment
+  /**
+   * Records these numbers where the engine does not know them by itself: the first one before older events are deleted,
+   * so that readers do not take what is missing for all there is; the last one after an import.
+   */
+  readonly setBounds: (bounds: Partial<EventBounds>) => readonly Fragment[]
   /** Resolves when every event of a store that nobody else uses has its number. */
   readonly untilNumbered: () => Promise<void>
-  /** For an import: the events of these numbers are there, and later ones get higher numbers. */
-  readonly setBounds: (bounds: { readonly first: number; readonly last: number }) => readonly Fragment[]
+}
+
+export interface EventBounds {
+  readonly first: number
+  readonly last: number
+}
+
+export async function boundsOf({ query }: Engine, { bounds }: OutboxTable): Promise<EventBounds> {
+  const [row] = await query(bounds, { isUrgent: true })
+  const last = Number(row![1] ?? 0)
+  return { first: Number(row![0] ?? last + 1), last }
 }
 
 export interface OutboxReading {

@@ -13,7 +13,7 @@ import {
   removable,
 } from '../events.ts'
 import { param, raw, sql } from '../sql/fragment.ts'
-import { type OutboxReading, type OutboxTable, headsIn } from './outbox-heads.ts'
+import { type OutboxReading, type OutboxTable, boundsOf, headsIn } from './outbox-heads.ts'
 
 export function createOutbox(engine: Engine, table: OutboxTable): EventStore {
   const { run } = engine
@@ -25,7 +25,7 @@ export function createOutbox(engine: Engine, table: OutboxTable): EventStore {
         return (await headsIn({ engine, table, bounds }, range)).map(({ head }) => head)
       }),
     readStates: (holders, bounds) => run('events', () => readStates({ engine, table, bounds }, holders)),
-    eventBounds: () => run('events', () => table.bounds()),
+    eventBounds: () => run('events', () => boundsOf(engine, table)),
     onEvents: (listener) => engine.listen('events', listener),
     trimEvents: (limits) => run('trim', () => trim(engine, table, limits)),
   }
@@ -33,7 +33,7 @@ export function createOutbox(engine: Engine, table: OutboxTable): EventStore {
 
 async function readEvents(reading: OutboxReading, request: EventsRequest): Promise<StoredEvents> {
   const { since, limit } = request
-  const { last } = await reading.table.bounds()
+  const { last } = await boundsOf(reading.engine, reading.table)
   if (since >= last) return { events: [], scannedTo: since }
   const window = windowOf(request)
   const range = sql`seq > ${param(since)} and seq <= ${param(last)} order by seq limit ${param(window)}`
@@ -110,7 +110,7 @@ export async function exportEvents(
 
 /** The oldest are deleted first, a few at a time, so that no write waits long; events without a number stay. */
 async function trim(engine: Engine, table: OutboxTable, limits: EventLimits): Promise<number> {
-  const { last } = await table.bounds()
+  const { last } = await boundsOf(engine, table)
   const until = Math.min(limits.notAfter, last)
   const maxKept = last - limits.keepCount
   for (let deleted = 0; ;) {
@@ -126,7 +126,8 @@ async function trim(engine: Engine, table: OutboxTable, limits: EventLimits): Pr
     const count = removable(groups, Math.min(most, SLICE))
     if (count > 0) {
       const upTo = Number(oldest[count - 1]![0])
-      await table.markTrimmed(upTo)
+      const marking = table.setBounds({ first: upTo + 1 })
+      if (marking.length > 0) await engine.batch(marking)
       await engine.batch([sql`delete from ${table.name} where seq <= ${param(upTo)}`])
     }
     deleted += count

@@ -18,7 +18,8 @@ import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
 /** Every change of items begins with the row of their sink, so that concurrent changes come one after the other. */
 export function createSinks(engine: Engine): SinkStore {
-  const { run, clock, dialect } = engine
+  const { run, dialect } = engine
+  const clock = createClock(engine)
   const read = (statement: Fragment): Promise<Rows> => run('sink', () => engine.query(statement))
   const write = (...statements: readonly Fragment[]): Promise<Rows> =>
     run('sink', async () => (await engine.batch(statements))[0]!)
@@ -39,7 +40,7 @@ export function createSinks(engine: Engine): SinkStore {
       )),
     recordResults: (holder, changes) =>
       run('sink', async () => {
-        const statements = settling(engine, holder, changes)
+        const statements = settling(holder, changes, { dialect, now: clock.now() })
         return (await engine.batch(statements, { undoUnless: 0 })) !== undefined
       }),
     readItems: async (name) =>
@@ -62,6 +63,17 @@ export function createSinks(engine: Engine): SinkStore {
     redrive: (name, eventId) => changeDead(engine, name, redriven(name, eventId)),
     discard: async (name, eventId) => (await changeDead(engine, name, discarded(name, eventId))) === 1,
   }
+}
+
+/** The clock of the database as this process knows it, so that not every statement has to ask for the time. */
+function createClock({ readClock }: Engine) {
+  let offset = Date.now() - performance.now()
+  const now = (): number => Math.round(performance.now() + offset)
+  const read = async (): Promise<number> => {
+    offset = (await readClock()) - performance.now()
+    return now()
+  }
+  return { now, read }
 }
 
 /** For an engine of one process: whoever held a sink before it started is gone. */
@@ -121,16 +133,16 @@ async function take(
 
 /** The first statement changes a row only as long as the lease is the holder's. */
 function settling(
-  { clock, dialect }: Engine,
   { name, owner }: Holder,
   { progress, entered, changed, removed }: SinkChanges,
+  { dialect, now }: Pick<Engine, 'dialect'> & { readonly now: number },
 ): readonly Fragment[] {
   const { position, isDisabled, failures, retryAt } = progress
   const sink = sql`sink = ${param(name)}`
   return [
     sql`update smalt_sink set position = ${param(position)}, state = ${raw(isDisabled ? `'disabled'` : `'active'`)},
       failures = ${param(failures)}, retry_at = ${param(retryAt)}
-      where ${sink} and owner = ${param(owner)} and owned_until > ${param(clock.now())} returning sink`,
+      where ${sink} and owner = ${param(owner)} and owned_until > ${param(now)} returning sink`,
     ...(removed.length > 0
       ? [sql`delete from smalt_sink_item where ${sink} and ${dialect.isIn(raw('seq'), removed, 'integer')}`]
       : []),

@@ -31,15 +31,21 @@ export function outboxTable(engine: Engine, { quick, watch }: Numbering): Outbox
     holderKey: 'id',
     documentColumns: ['doc', 'document'],
     // A crash may leave numbers that no event has, so the oldest event does not tell what was trimmed.
-    async bounds() {
-      const { published, trimmed } = await readEventState(quick)
-      return { first: trimmed + 1, last: published }
-    },
-    async markTrimmed(upTo) {
-      await engine.batch([
-        sql`update smalt_event_state set trimmed = ${param(upTo)} where one = 1 and trimmed < ${param(upTo)}`,
-      ])
-    },
+    bounds: sql`select trimmed + 1, published from smalt_event_state where one = 1`,
+    setBounds: ({ first, last }) => [
+      ...(last === undefined
+        ? []
+        : [
+            sql`update smalt_event_state set reserved = ${param(last)}, published = ${param(last)}, trimmed = 0
+              where one = 1`,
+          ]),
+      ...(first === undefined
+        ? []
+        : [
+            sql`update smalt_event_state set trimmed = ${param(first - 1)}
+              where one = 1 and trimmed < ${param(first - 1)}`,
+          ]),
+    ],
     async untilNumbered() {
       watch()
       for (const deadline = performance.now() + NUMBERING_MS; ; await pause(20)) {
@@ -50,10 +56,6 @@ export function outboxTable(engine: Engine, { quick, watch }: Numbering): Outbox
         if (performance.now() > deadline) throw new Error('events get no numbers')
       }
     },
-    setBounds: ({ first, last }) => [
-      sql`update smalt_event_state set reserved = ${param(last)}, published = ${param(last)},
-        trimmed = ${param(first - 1)} where one = 1`,
-    ],
   }
 }
 

@@ -3,7 +3,6 @@ import type { CaptureChange, WatchedChange } from '../../../plan/plan.ts'
 import { type EventStates, holderOf } from '../../events.ts'
 import { param, raw, sql } from '../../sql/fragment.ts'
 import type { OutboxTable } from '../../tables/outbox-heads.ts'
-import { queryIn } from '../engine.ts'
 import type { Statements } from '../read/reads.ts'
 
 export interface Outbox {
@@ -67,28 +66,19 @@ const NO_STATES: EventStates = { before: null, after: null }
 const ENTER = `insert into smalt_event(id, entity, hook, operation, document, at, details, before, after, holder)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-export function outboxTable(statements: Statements): OutboxTable {
-  return {
-    name: raw('smalt_event'),
-    holderKey: 'seq',
-    documentColumns: ['document'],
-    async bounds() {
-      const last = lastNumber(statements)
-      const [row] = queryIn(statements, sql`select min(seq) from smalt_event`)
-      return { first: Number(row![0] ?? last + 1), last }
-    },
-    // the oldest event tells it
-    markTrimmed: async () => undefined,
-    untilNumbered: async () => undefined,
-    setBounds: ({ last }) => [
-      sql`delete from sqlite_sequence where name = 'smalt_event'`,
-      sql`insert into sqlite_sequence(name, seq) values ('smalt_event', ${param(last)})`,
-    ],
-  }
-}
-
-/** Also of events that were deleted: a number is never given again. */
-export function lastNumber(statements: Statements): number {
-  const [row] = queryIn(statements, sql`select seq from sqlite_sequence where name = 'smalt_event'`)
-  return Number(row?.[0] ?? 0)
+export const OUTBOX_TABLE: OutboxTable = {
+  name: raw('smalt_event'),
+  holderKey: 'seq',
+  documentColumns: ['document'],
+  // The last number also of events that were deleted: a number is never given again.
+  bounds: sql`select (select min(seq) from smalt_event),
+    (select seq from sqlite_sequence where name = 'smalt_event')`,
+  setBounds: ({ last }) =>
+    last === undefined
+      ? []
+      : [
+          sql`delete from sqlite_sequence where name = 'smalt_event'`,
+          sql`insert into sqlite_sequence(name, seq) values ('smalt_event', ${param(last)})`,
+        ],
+  untilNumbered: async () => undefined,
 }
