@@ -1,4 +1,4 @@
-/** Exact decimal numbers from their text: comparison, and a text key that sorts as the numbers do. */
+/** Exact decimal numbers, parsed from text: comparison, addition, and a text key that sorts as the numbers do. */
 
 interface Decimal {
   readonly negative: boolean
@@ -8,18 +8,18 @@ interface Decimal {
   readonly exponent: number
 }
 
-/** Numbers beyond this many digits, or this far from the point, are refused: no engine's numbers hold all of them. */
-const REACH = 2_000
+/** Numbers with more digits than this, or a larger exponent, are refused: no engine can store all of them. */
+const MAX_DIGITS = 2_000
 
-/** The longest text that is looked at: sign, point and an exponent beside the digits. Nothing longer is within reach. */
-const MAX_LENGTH = REACH + 10
+/** Longer texts are refused without parsing: this leaves room for sign, point and exponent besides the digits. */
+const MAX_LENGTH = MAX_DIGITS + 10
 
-/** Makes every exponent positive. Keys are stored, so it stays what it was. */
+/** Makes every exponent positive. Keys are stored in indexes, so this value must never change. */
 const KEY_OFFSET = 10_000
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** The number a JSON number text stands for, or undefined when it is none or out of reach. */
+/** The value of a JSON number; undefined when the text is not a number or out of range. */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = text.length > MAX_LENGTH ? undefined : NUMBER.exec(text)
   if (!match) return undefined
@@ -31,7 +31,7 @@ export function parseDecimal(text: string): Decimal | undefined {
   while (end > leading && all[end - 1] === '0') end--
   const digits = all.slice(leading, end)
   const exponent = Number(power) + whole.length - (digits === '' ? 0 : leading)
-  if (Math.abs(exponent) > REACH || all.length > REACH) return undefined
+  if (Math.abs(exponent) > MAX_DIGITS || all.length > MAX_DIGITS) return undefined
   if (digits === '') return { negative: false, digits: '', exponent: 0 }
   return { negative: sign === '-', digits, exponent }
 }
@@ -47,16 +47,16 @@ export function isIntegral({ digits, exponent }: Decimal): boolean {
   return digits.length <= exponent || digits === ''
 }
 
-/** Plain digits of an integral decimal. */
+/** The digits of an integral decimal, without exponent or fraction. */
 export function integerText({ negative, digits, exponent }: Decimal): string {
   if (digits === '') return '0'
   return (negative ? '-' : '') + digits.padEnd(exponent, '0')
 }
 
 /**
- * A text that sorts by code point as the numbers sort, the same for equal numbers of any scale: a class (negative,
- * zero, positive), the exponent with an offset, the digits. For negatives exponent and digits are complemented, and
- * closed by a character above all digits so that fewer digits sort after more.
+ * A key whose order by code point is the order of the numbers; equal numbers have equal keys, whatever their scale.
+ * It consists of a class (negative, zero, positive), the exponent with an offset, and the digits. For negative numbers
+ * exponent and digits are complemented, and a final character above all digits sorts shorter digits after longer ones.
  */
 export function orderKey(text: string): string | null {
   const decimal = parseDecimal(text)
@@ -78,7 +78,7 @@ function complement(digits: string): string {
   return result
 }
 
-/** The exact sum of two number texts within reach, with the larger of their scales. */
+/** The exact sum of two number texts in range, with the larger of their scales. */
 export function addDecimals(a: string, b: string): string {
   const [x, y] = [scaled(a), scaled(b)]
   const scale = Math.max(x.scale, y.scale)
@@ -93,8 +93,8 @@ interface Scaled {
 }
 
 function scaled(text: string): Scaled {
-  // by the digits of the exponent alone, units would take any amount of memory
-  if (!parseDecimal(text)) throw new Error('a number to add to is out of reach')
+  // without this check a large exponent would make `units` take any amount of memory
+  if (!parseDecimal(text)) throw new Error('a number to add is out of range')
   const [, sign = '', whole = '', fraction = '', power = '0'] = NUMBER.exec(text)!
   const units = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
   const scale = fraction.length - Number(power)

@@ -1,6 +1,6 @@
-/** The one table of error codes, and the one error class that carries them. */
+/** The table of all error codes with their HTTP statuses, and the error class that carries them. */
 
-/** Code → HTTP status when the code stands in `errors`; in `dataErrors` the request itself stays 200. */
+/** Code → HTTP status of a response with this code in `errors`. A code in `dataErrors` leaves the status at 200. */
 export const CODES = {
   'crud:NoAccess': 403,
   'crud:insert:NoFieldAccess': 403,
@@ -96,7 +96,7 @@ export const CODES = {
 
 export type Code = keyof typeof CODES
 
-/** What the caller receives: four strings, always. */
+/** An error as it is sent to the caller. */
 export interface ErrorObject {
   readonly objectType: 'error'
   readonly context: string
@@ -104,26 +104,28 @@ export interface ErrorObject {
   readonly msg: string
 }
 
-interface Place {
+interface ErrorLocation {
   /** JSON pointer into the request. */
   readonly at?: string
-  /** Path of work below the operation, such as a field's path. */
+  /** Where in the operation the problem is, such as the path of a field. */
   readonly context?: string
 }
 
-/** A problem a caller can act on. Its message names fields and entities, never values of stored documents. */
+/** An error that the caller can act on. Its message names fields and entities, never values of stored documents. */
 export class ServiceError extends Error {
   readonly code: Code
   readonly context: string
 
-  constructor(code: Code, message: string, place: Place = {}) {
-    super(place.at === undefined ? message : `${message} (at ${place.at === '' ? 'the top' : place.at})`)
+  constructor(code: Code, message: string, location: ErrorLocation = {}) {
+    super(
+      location.at === undefined ? message : `${message} (at ${location.at === '' ? 'the top' : location.at})`,
+    )
     this.name = 'ServiceError'
     this.code = code
-    this.context = place.context ?? ''
+    this.context = location.context ?? ''
   }
 
-  /** The same problem, seen from further out: `within` becomes the front of the context. */
+  /** The same error with `within` prepended to its context. */
   within(within: string): ServiceError {
     return new ServiceError(this.code, this.message, { context: this.#contextIn(within) })
   }
@@ -143,12 +145,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** Says nothing of what happened: the text of an unforeseen error may hold anything. The log has it. */
-export function internalError(more = ''): ServiceError {
-  return new ServiceError('crud:Internal', `something went wrong on our side; the log tells more${more}`)
+/** An unforeseen error. Its own text may contain anything, so it goes to the log and never to the caller. */
+export function internalError(details = ''): ServiceError {
+  return new ServiceError('crud:Internal', `something went wrong on our side; see the log${details}`)
 }
 
-/** Makes a forgotten case of a closed union a compile error. */
+/** Turns a forgotten case of a closed union into a compile error. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable case: ${JSON.stringify(value)}`)
 }

@@ -1,47 +1,47 @@
-/** What one request, and what all of them together, may cost, and how large metadata may be. All are configurable. */
+/** Configurable limits: the cost of one request, the cost of all requests together, and the size of metadata. */
 export interface Limits {
   readonly bodyBytes: number
   readonly nesting: number
   readonly inValues: number
   readonly queryNodes: number
   readonly bulkRequests: number
-  /** Of one insert or save. */
+  /** Documents in one insert or save. */
   readonly documents: number
   readonly resultBytes: number
   readonly queryTimeMs: number
   readonly patternLength: number
-  /** Of a regular expression once its repetitions are written out. */
+  /** Instructions of a compiled regular expression, in which counted repetitions are expanded. */
   readonly patternInstructions: number
-  /** How much is told of what is wrong with one document. */
+  /** Faults reported for one document. */
   readonly faults: number
-  /** How many references a request may follow one from the other. */
+  /** Length of a chain of references in one request. */
   readonly referenceDepth: number
-  /** Of one version; `_id`, `objectType` and the sizes of arrays are not counted. */
+  /** Fields of one version; predefined fields are not counted. */
   readonly versionFields: number
-  /** Named by the access lists of one version; `anyone` and `noone` are not counted. */
+  /** Roles in the access lists of one version; `anyone` and `noone` are not counted. */
   readonly versionRoles: number
   readonly entityVersions: number
-  /** The one of `_id`, which every entity has, is not counted. */
+  /** Indexes of one entity; the index on `_id`, which every entity has, is not counted. */
   readonly entityIndexes: number
-  /** Of one index, or of the identity of a version. */
+  /** Fields of one index, or of the identity of a version. */
   readonly indexFields: number
-  /** Threads for requests that are too much for the main one. */
+  /** Worker threads, for requests that are too much for the main thread. */
   readonly threads: number
-  /** Open connections of a process. Of this and of the next four, one caller (or address) has at most half. */
+  /** Open connections of a process. One caller or address may use half of this limit, and of the next four. */
   readonly connections: number
-  /** Bytes of large answers that callers have not read yet. */
+  /** Bytes of large responses that callers have not read yet. */
   readonly unsentBytes: number
-  /** Bytes of request bodies that are being received or worked on. */
+  /** Bytes of request bodies that are being received or processed. */
   readonly uploadBytes: number
-  /** Streamed finds at a time. */
+  /** Concurrent streamed finds. */
   readonly streams: number
-  /** Followers of events at a time. */
+  /** Concurrent followers of events. */
   readonly followers: number
-  /** Longest duration of a streamed find, of following events, and of sending any answer. */
+  /** Longest duration of a streamed find, of following events, and of sending any response. */
   readonly streamTimeMs: number
-  /** A connection that takes none of its answer for so long is closed. */
+  /** A connection that reads nothing of its response for this long is closed. */
   readonly stallTimeMs: number
-  /** A body that brings less than 16 KiB in such a period is given up. */
+  /** A request fails when less than 16 KiB of its body arrive in a period of this length. */
   readonly uploadStallMs: number
 }
 

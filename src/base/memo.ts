@@ -1,31 +1,31 @@
-/** Answers that are worked out once. */
+/** Caches for values that are expensive to compute. */
 
-/** Remembered as long as what they were asked about lives. */
+/** Computes once per key, and caches the value as long as the key is alive. */
 export function memoized<K extends object, V>(compute: (key: K) => V): (key: K) => V {
-  const known = new WeakMap<K, V>()
+  const cache = new WeakMap<K, V>()
   return (key) => {
-    const found = known.get(key)
-    if (found !== undefined || known.has(key)) return found as V
+    const found = cache.get(key)
+    if (found !== undefined || cache.has(key)) return found as V
     const value = compute(key)
-    known.set(key, value)
+    cache.set(key, value)
     return value
   }
 }
 
-/** Made when first asked for. */
+/** Computes the value at the first call. */
 export function once<V>(make: () => V): () => V {
   let made: { readonly value: V } | undefined
   return () => (made ??= { value: make() }).value
 }
 
-/** Made when asked for, and again when nobody held it for a while: for what is large and seldom wanted. */
-export function recalled<V extends object>(make: () => V): () => V {
-  let held: WeakRef<V> | undefined
+/** Computes the value when needed, and again after it was garbage-collected: for large values that are rarely used. */
+export function weaklyCached<V extends object>(make: () => V): () => V {
+  let reference: WeakRef<V> | undefined
   return () => {
-    const known = held?.deref()
-    if (known) return known
+    const cache = reference?.deref()
+    if (cache) return cache
     const made = make()
-    held = new WeakRef(made)
+    reference = new WeakRef(made)
     return made
   }
 }

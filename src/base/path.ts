@@ -1,13 +1,13 @@
-/** Dotted paths as requests write them. What a path means is decided against a schema, in `lang/resolve/resolve.ts`. */
+/** Parses dotted paths of requests. `lang/resolve/resolve.ts` resolves them against a schema. */
 import { ServiceError } from './errors.ts'
 
-/** A name, an index (negative counts from the end), or one of `*`, `$this`, `$parent`; names never look like those. */
+/** A name, an index (negative ones count from the end), or one of `*`, `$this`, `$parent`, which are never names. */
 export type Step = string | number
 export type Path = readonly Step[]
 
 export function parsePath(text: string, at: string): Path {
   if (text.includes('\0'))
-    throw new ServiceError('metadata:InvalidFieldReference', 'a path may not hold NUL', { at })
+    throw new ServiceError('metadata:InvalidFieldReference', 'a path may not contain NUL', { at })
   return text.split('.').map((segment) => parseStep(segment, text, at))
 }
 
@@ -26,7 +26,7 @@ function parseStep(segment: string, text: string, at: string): Step {
   if (!isIndex(segment)) return segment
   const index = Number(segment)
   if (!Number.isSafeInteger(index)) {
-    throw new ServiceError('metadata:InvalidFieldReference', `"${text}" has an index out of reach`, { at })
+    throw new ServiceError('metadata:InvalidFieldReference', `"${text}" has an index out of range`, { at })
   }
   return index
 }

@@ -1,23 +1,23 @@
 /**
- * How large a regular expression becomes when it is compiled, estimated from its text: a counted repetition such as
- * `{1000}` is compiled into that many copies, so a short pattern can become a very large program. Compiling it to find
- * out would already cost what the limit is there to prevent.
+ * Estimates the size of a compiled regular expression from its text. A counted repetition such as `{1000}` compiles to
+ * that many copies, so a short pattern can become a very large program. Compiling it to measure it would already cost
+ * the time and memory that the limit prevents.
  */
 
 export interface PatternSize {
-  /** Never less than the number of instructions. */
+  /** An upper bound. */
   readonly instructions: number
-  /** The counted repetition that makes most of them, as it is written; undefined when there is none. */
+  /** Text of the counted repetition with the most instructions; undefined when there is none. */
   readonly largestRepetition?: string
 }
 
-/** Of malformed text the result means nothing; compiling it says what is wrong. */
+/** The result is meaningless for malformed patterns; compiling them reports the error. */
 export function patternSize(source: string): PatternSize {
   const scan: Scan = { source, at: 0, largest: 0, largestRepetition: undefined }
   let instructions = 2
   while (scan.at < source.length) {
     instructions += alternatives(scan, 0)
-    // a closing bracket that nothing opened
+    // skips an unmatched closing bracket
     scan.at++
   }
   const { largestRepetition } = scan
@@ -32,10 +32,10 @@ interface Scan {
   largestRepetition: string | undefined
 }
 
-/** Far deeper than any pattern that people write; what is deeper counts as too large. */
+/** Limits the recursion. Deeper patterns count as too large. */
 const MAX_DEPTH = 200
 
-/** Up to a closing bracket or the end. */
+/** Parses up to a closing bracket or the end. */
 function alternatives(scan: Scan, depth: number): number {
   if (depth > MAX_DEPTH) return Infinity
   let size = 0
@@ -62,7 +62,7 @@ function piece(scan: Scan, depth: number): number {
   token.lastIndex = scan.at
   const length = token.exec(source)?.[0].length ?? 1
   scan.at += length
-  // a letter regardless of case, or a range of Unicode, is still one instruction; quoted text is one for each letter
+  // a case-insensitive letter or a Unicode range is one instruction; quoted text has one for each letter
   return source.startsWith('\\Q', scan.at - length) ? length : 1
 }
 
@@ -79,7 +79,7 @@ function repeated(scan: Scan, size: number): number {
       continue
     }
     const copies = Math.max(Number(most || least), 1)
-    // each copy that may be absent takes a branch, and so does the loop of an open repetition
+    // each optional copy needs a branch instruction, and so does the loop of an open repetition
     const branches = comma === undefined ? 0 : most ? Number(most) - Number(least) : 1
     total = copies * total + branches
     if (total > scan.largest) {

@@ -1,4 +1,4 @@
-/** Regular expressions in linear time: RE2's syntax and promise, by re2js. */
+/** Regular expressions that match in linear time: RE2 syntax, implemented by re2js. */
 import { RE2JS } from 're2js'
 import { requireAnotherThread, spend, spendTime } from './work/work.ts'
 
@@ -14,7 +14,7 @@ export interface Pattern {
   readonly flags: PatternFlags
   /** Whether the pattern occurs anywhere in the text. */
   readonly occursIn: (text: string) => boolean
-  /** Whether the pattern is the whole text. */
+  /** Whether the pattern matches the whole text. */
   readonly matchesAll: (text: string) => boolean
 }
 
@@ -25,11 +25,11 @@ export const NO_FLAGS: PatternFlags = {
   dotall: false,
 }
 
-/** The compiled pattern, or undefined when it is no RE2 pattern. */
+/** Undefined when the source is not a valid RE2 pattern. */
 export function compilePattern(source: string, flags: PatternFlags): Pattern | undefined {
   const key = `${flags.caseInsensitive}${flags.multiline}${flags.extended}${flags.dotall}${source}`
-  const known = compiled.get(key)
-  if (known) return known
+  const cached = compiled.get(key)
+  if (cached) return cached
   const started = performance.now()
   const pattern = compile(source, flags)
   spendTime(performance.now() - started)
@@ -38,7 +38,7 @@ export function compilePattern(source: string, flags: PatternFlags): Pattern | u
   return pattern
 }
 
-/** A request compiles its patterns when it is parsed and again when it is planned. */
+/** Cached, because a request compiles its patterns when it is parsed and again when it is planned. */
 const compiled = new Map<string, Pattern>()
 const MAX_COMPILED = 200
 
@@ -61,9 +61,9 @@ function compile(source: string, flags: PatternFlags): Pattern | undefined {
   }
 }
 
-/** Up to this many instructions × characters no test takes as much as a millisecond, and the clock is not worth reading. */
+/** Up to this many instructions × characters a test takes less than a millisecond, so steps are charged without a clock. */
 const SMALL_TEST = 4_096
-/** Beyond this the worst case is tens of milliseconds, and nothing can interrupt the test once it has begun. */
+/** Above this the worst case is tens of milliseconds, and a test cannot be interrupted. */
 const MAX_INLINE_TEST = 200_000
 
 function bounded(worst: number, test: () => boolean): boolean {
@@ -78,10 +78,10 @@ function bounded(worst: number, test: () => boolean): boolean {
   return isMatch
 }
 
-/** RE2 has no `x` flag: white space and `#` comments outside classes and escapes are taken out beforehand. */
+/** Emulates the `x` flag, which RE2 lacks: removes white space and `#` comments outside classes and escapes. */
 export function withoutComments(source: string): string {
-  return source.replaceAll(EXTENDED, (_, kept: string | undefined) => kept ?? '')
+  return source.replaceAll(EXTENDED, (_, preserved: string | undefined) => preserved ?? '')
 }
 
-/** What is kept as it is, an escape, a whole class, or any other character; or what is dropped. */
+/** Captures text to preserve (an escape, a class, any other character); matches the rest without capturing it. */
 const EXTENDED = /(\\[^]|\[\^?\]?(?:\\[^]|\[:\^?\w+:\]|[^\]\\])*\]?|[^\s#])|\s|#[^\n]*/g

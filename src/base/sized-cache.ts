@@ -1,11 +1,11 @@
-/** Values that were used last, up to a size of all of them together. */
+/** An LRU cache that is limited by the total size of its values. */
 export class SizedCache<K, V> {
   readonly #entries = new Map<K, { readonly value: V; readonly size: number }>()
-  readonly #most: number
+  readonly #maxSize: number
   #size = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
   }
 
   get(key: K): V | undefined {
@@ -20,14 +20,14 @@ export class SizedCache<K, V> {
     return this.#entries.has(key)
   }
 
-  /** A value that is larger than all together may be is not kept. */
+  /** A value larger than the whole cache is not cached. */
   set(key: K, value: V, size: number): void {
     this.delete(key)
-    if (size > this.#most) return
+    if (size > this.#maxSize) return
     this.#entries.set(key, { value, size })
     this.#size += size
     for (const oldest of this.#entries.keys()) {
-      if (this.#size <= this.#most) return
+      if (this.#size <= this.#maxSize) return
       this.delete(oldest)
     }
   }

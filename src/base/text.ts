@@ -1,6 +1,6 @@
-/** Order and case of text, as every store must see them. */
+/** The order and case folding of text that all stores share. */
 
-/** Orders by Unicode code point, as UTF-8 bytes do; JavaScript's own `<` orders by UTF-16 unit. */
+/** Orders by Unicode code point, as UTF-8 bytes sort; JavaScript's `<` orders by UTF-16 unit. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0
   const length = Math.min(a.length, b.length)
@@ -12,12 +12,12 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for code points above every other unit. */
+/** Surrogates encode code points above all other units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
-/** In text that is well formed: every pair of surrogates counts once. */
+/** The text must be well formed: a pair of surrogates counts once. */
 export function countCodePoints(text: string): number {
   let pairs = 0
   for (let i = 0; i < text.length; i++) {
@@ -26,7 +26,7 @@ export function countCodePoints(text: string): number {
   return text.length - pairs
 }
 
-/** Simple Unicode case folding, one code point for one: texts that differ only in case fold to the same text. */
+/** Simple Unicode case folding, which maps one code point to one: texts that differ only in case fold to the same text. */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase()
   let folded = ''
@@ -36,7 +36,7 @@ export function foldCase(text: string): string {
   return folded
 }
 
-/** Letters whose simple folding is not what going to upper case and back gives. */
+/** Letters whose simple folding differs from their upper case in lower case. */
 const IRREGULAR: ReadonlyMap<string, string> = new Map([
   ['\u0131', '\u0131'],
   ['\u1fd3', '\u0390'],

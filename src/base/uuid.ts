@@ -1,11 +1,11 @@
-/** Identifiers that sort by the time they were made. */
+/** Identifiers that sort by creation time. */
 import { randomFillSync } from 'node:crypto'
 
-/** Chance is fetched for many identifiers at once: a fetch costs more than all the rest. */
+/** Random bytes for 256 identifiers, because a call of `randomFillSync` costs more than the rest together. */
 const pool = Buffer.alloc(16 * 256)
 let used = pool.length
 
-/** A UUID of version 7 (RFC 9562): 48 bits of milliseconds, then chance. */
+/** A UUID of version 7 (RFC 9562): 48 bits of milliseconds, then random bits. */
 export function uuidV7(now: number): string {
   if (used === pool.length) {
     randomFillSync(pool)

@@ -80,7 +80,7 @@ function isLeftToThreads({ threads }: Listener, exchange: Exchange, route: Route
 /** Where there are threads, the main one spends no more than a few milliseconds on a request. */
 function workFor({ limits, threads }: Listener, route: Route): Work {
   const steps = threads && isOffloadable(route) ? { steps: INLINE_STEPS } : {}
-  return new Work({ timeLimitMs: limits.queryTimeMs, answerBytes: limits.resultBytes, ...steps })
+  return new Work({ timeLimitMs: limits.queryTimeMs, responseBytes: limits.resultBytes, ...steps })
 }
 
 type Performing = Pick<Request, 'route' | 'bytes' | 'parsed'> & { readonly work: Work }

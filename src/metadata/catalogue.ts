@@ -1,7 +1,7 @@
 /** All metadata of the service in memory: read from the store's records, compiled when first asked for. */
 import { ServiceError } from '../base/errors.ts'
 import { parseTrusted } from '../base/json/json.ts'
-import { once, recalled } from '../base/memo.ts'
+import { once, weaklyCached } from '../base/memo.ts'
 import type { Collection, Schema } from '../schema/schema.ts'
 import type { MetadataRecords } from '../store/metadata-records.ts'
 import { collectionOf, compileRoot, compileSchema } from './compile.ts'
@@ -98,7 +98,7 @@ function readEntity(
     const document =
       before?.text === schema
         ? before.document
-        : recalled(() => parseSchemaDocument(parseTrusted(schema), ''))
+        : weaklyCached(() => parseSchemaDocument(parseTrusted(schema), ''))
     const heading =
       before?.text === schema
         ? before.heading

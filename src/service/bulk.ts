@@ -2,7 +2,7 @@
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
-import { restEvery } from '../base/work/rest.ts'
+import { yieldEvery } from '../base/work/rest.ts'
 import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../base/work/work.ts'
 import type { Bulk, BulkEntry, BulkOperation } from './request/bulk-request.ts'
 import { type DataResponse, type JsonText, failed, printResponse } from './response.ts'
@@ -50,26 +50,26 @@ async function runSeparately(
   caller: Caller,
   { entries, ordered, context }: RunningBulk,
 ): Promise<readonly JsonText[]> {
-  const { maxAnswerBytes } = context.work
-  const slice = Math.floor(maxAnswerBytes / SIDE_BY_SIDE)
-  const rest = restEvery(SLICE_MS)
+  const { maxResponseBytes } = context.work
+  const slice = Math.floor(maxResponseBytes / SIDE_BY_SIDE)
+  const rest = yieldEvery(SLICE_MS)
   const texts: JsonText[] = []
-  let left = maxAnswerBytes
+  let left = maxResponseBytes
   for (const group of groupsOf(entries, ordered)) {
-    const answerBytes = group.length === 1 ? left : Math.min(slice, left)
+    const responseBytes = group.length === 1 ? left : Math.min(slice, left)
     const running: Promise<Result>[] = []
     for (const entry of group) {
       await rest()
       running.push(
-        left === 0 ? notBegun(maxAnswerBytes) : runOne(entry, { runner, caller, context, answerBytes }),
+        left === 0 ? notBegun(maxResponseBytes) : runOne(entry, { runner, caller, context, responseBytes }),
       )
     }
     for (const [i, result] of (await Promise.all(running)).entries()) {
-      const isCut = result.isTooLarge && answerBytes < left
-      const final = isCut ? await runOne(group[i]!, { runner, caller, context, answerBytes: left }) : result
+      const isCut = result.isTooLarge && responseBytes < left
+      const final = isCut ? await runOne(group[i]!, { runner, caller, context, responseBytes: left }) : result
       // What was written is told of in any case.
       const fits = final.text.length <= left || final.isTooLarge || isWrite(group[i]!)
-      texts.push(fits ? final.text : (await notBegun(maxAnswerBytes)).text)
+      texts.push(fits ? final.text : (await notBegun(maxResponseBytes)).text)
       if (fits) left = Math.max(0, left - final.text.length)
     }
   }
@@ -104,7 +104,7 @@ interface Separately {
   readonly caller: Caller
   readonly context: RunningBulk['context']
   /** What its answer may have. */
-  readonly answerBytes: number
+  readonly responseBytes: number
 }
 
 interface Result {
@@ -114,14 +114,14 @@ interface Result {
 
 async function runOne(
   entry: BulkEntry,
-  { runner, caller, context, answerBytes }: Separately,
+  { runner, caller, context, responseBytes }: Separately,
 ): Promise<Result> {
   // Each entry may keep this thread for as long as a request that is sent alone.
   const steps = context.work.isInline ? { steps: INLINE_STEPS } : {}
-  const work = context.work.part({ ...steps, answerBytes })
+  const work = context.work.part({ ...steps, responseBytes })
   try {
     const response = await runEntry(entry, runner.operations, { caller, context: { ...context, work } })
-    return { text: printResponse(response), isTooLarge: work.hasExceededAnswer }
+    return { text: printResponse(response), isTooLarge: work.hasExceededResponse }
   } catch (error) {
     const isElsewhere = error instanceof TooMuchForThisThread && context.offload
     const result = isElsewhere ? runElsewhere(entry, { ...context, work }) : Promise.reject(error)
@@ -132,8 +132,8 @@ async function runOne(
 async function runElsewhere({ task }: BulkEntry, { offload, work }: RequestContext): Promise<Result> {
   if (task instanceof ServiceError) throw task
   const target = { ...task.target, ...(work && { work }) }
-  const { text, hasExceededAnswer } = await offload!(task.operation, target, task.request)
-  return { text, isTooLarge: hasExceededAnswer }
+  const { text, hasExceededResponse } = await offload!(task.operation, target, task.request)
+  return { text, isTooLarge: hasExceededResponse }
 }
 
 function failure(error: unknown, { onInternalError }: BulkRunner): Result {

@@ -41,7 +41,7 @@ export function workOf(
     maxTimeMs = Infinity,
   }: { readonly work?: Work | undefined; readonly maxTimeMs?: number | undefined },
 ): Work {
-  const own = work ?? new Work({ timeLimitMs: limits.queryTimeMs, answerBytes: limits.resultBytes })
+  const own = work ?? new Work({ timeLimitMs: limits.queryTimeMs, responseBytes: limits.resultBytes })
   own.limitTimeTo(maxTimeMs)
   return own
 }

@@ -27,7 +27,7 @@ export interface Offloaded {
   /** Of its response document. */
   readonly text: JsonText
   /** Whether its answer was too large for what it may have. */
-  readonly hasExceededAnswer: boolean
+  readonly hasExceededResponse: boolean
 }
 
 /** What belongs to a request rather than to what it asks for. */

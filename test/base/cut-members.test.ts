@@ -1,4 +1,4 @@
-/** Members cut out of the text are what parsing, leaving out and printing gives. */
+/** Removing members from JSON text gives the same result as parsing, removing and printing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -24,7 +24,7 @@ for (const [text, names, expected] of ROWS) {
 
 const LONG = '0123456789'.repeat(5)
 
-/** A cutter remembers where the members were, and must not believe it. */
+/** A cutter caches offsets of members as hints, which may be wrong for the next document. */
 const SERIES: readonly (readonly [text: string, expected: string])[] = [
   [`{"x":"${LONG}","b":1,"c":2}`, `{"x":"${LONG}"}`],
   [`{"x":1,"b":2,"y":"${LONG}"}`, `{"x":1,"y":"${LONG}"}`],
@@ -38,7 +38,7 @@ const SERIES: readonly (readonly [text: string, expected: string])[] = [
   [String.raw`{"x":"y\":{","b":1,"z":"}"}`, String.raw`{"x":"y\":{","z":"}"}`],
 ]
 
-test('cut: what one document looks like decides nothing about the next', () => {
+test('cut: the result does not depend on previous documents', () => {
   const cut = memberCutter(['b', 'c'])
   for (const [text] of SERIES) {
     cut(text)
@@ -46,7 +46,7 @@ test('cut: what one document looks like decides nothing about the next', () => {
   }
 })
 
-test('cut: random documents lose just the members named, whatever came before them', () => {
+test('cut: random documents lose exactly the named members, in any order of documents', () => {
   const syntax = fc.string({
     unit: fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '\\', 'a', 'b'),
     maxLength: 6,
@@ -61,8 +61,8 @@ test('cut: random documents lose just the members named, whatever came before th
   const property = fc.property(documents, fc.uniqueArray(name, { maxLength: 3 }), (values, names) => {
     const cut = memberCutter(names)
     for (const value of values) {
-      const kept = Object.fromEntries(Object.entries(value).filter(([key]) => !names.includes(key)))
-      assert.equal(cut(JSON.stringify(value)), JSON.stringify(kept))
+      const expected = Object.fromEntries(Object.entries(value).filter(([key]) => !names.includes(key)))
+      assert.equal(cut(JSON.stringify(value)), JSON.stringify(expected))
     }
   })
   fc.assert(property, { seed: SEED, numRuns: 5_000 })

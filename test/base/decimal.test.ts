@@ -1,4 +1,4 @@
-/** Exact decimals: the order of keys is the order of numbers. */
+/** Exact decimals: parsing, comparison, and keys in the order of the numbers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { compareDecimal, integerText, isIntegral, orderKey, parseDecimal } from 
 
 fc.configureGlobal({ seed: SEED })
 
-/** The number as a fraction of whole numbers, by another way than the one under test. */
+/** The number as an integer and a scale, independent of the code under test. */
 function exact(text: string): { readonly digits: bigint; readonly scale: number } {
   const [, sign, whole, fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)!
   return { digits: BigInt(`${sign}${whole}${fraction}`), scale: fraction.length - Number(power) }
@@ -79,7 +79,7 @@ const REFUSED = [
 ]
 
 for (const text of REFUSED) {
-  test(`decimal: "${text.slice(0, 12)}" is no number within reach`, () => {
+  test(`decimal: "${text.slice(0, 12)}" is not a number in range`, () => {
     assert.equal(parseDecimal(text), undefined)
     assert.equal(orderKey(text), null)
   })

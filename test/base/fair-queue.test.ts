@@ -1,11 +1,11 @@
-/** The fair queue: random histories against a model that searches, and the limits of waiting. */
+/** The fair queue: random histories against a simple model, and the limits of waiting. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type FairQueueOptions, type Release, createFairQueue } from '../../src/base/work/fair-queue.ts'
 import { SEED } from '../support/seed.ts'
 
-const ROOMY = { maxWaitMs: 60_000, maxWaiting: 1_000, maxWaitingPerCaller: 1_000 }
+const NO_LIMITS = { maxWaitMs: 60_000, maxWaiting: 1_000, maxWaitingPerCaller: 1_000 }
 const UNAVAILABLE = { code: 'crud:Unavailable' }
 
 type Step =
@@ -17,12 +17,12 @@ interface Request {
   readonly caller: string
 }
 
-/** What the queue should do, by searching through lists. */
+/** The expected behaviour, implemented with lists and linear searches. */
 class Model {
-  readonly held: Request[] = []
+  readonly active: Request[] = []
   readonly waiting: Request[] = []
-  /** When each caller last got a slot, gave one back, or began to wait with nothing waiting before. */
-  readonly lineUpAt = new Map<string, number>()
+  /** When each caller last acquired or released a slot, or began to wait with no other request waiting. */
+  readonly lastTurnAt = new Map<string, number>()
   time = 0
   readonly options: FairQueueOptions
 
@@ -30,23 +30,23 @@ class Model {
     this.options = options
   }
 
-  acquire(request: Request): 'held' | 'waiting' | 'refused' {
+  acquire(request: Request): 'granted' | 'waiting' | 'refused' {
     const { maxWaiting, maxWaitingPerCaller } = this.options
-    if (this.hasRoomFor(request.caller)) {
-      this.held.push(request)
-      this.lineUpAt.set(request.caller, ++this.time)
-      return 'held'
+    if (this.hasFreeSlotFor(request.caller)) {
+      this.active.push(request)
+      this.lastTurnAt.set(request.caller, ++this.time)
+      return 'granted'
     }
     const own = this.waiting.filter(({ caller }) => caller === request.caller).length
     if (this.waiting.length >= maxWaiting || own >= maxWaitingPerCaller) return 'refused'
-    if (own === 0) this.lineUpAt.set(request.caller, ++this.time)
+    if (own === 0) this.lastTurnAt.set(request.caller, ++this.time)
     this.waiting.push(request)
     return 'waiting'
   }
 
   release(which: number): Request | undefined {
-    const [request] = this.held.splice(which, 1)
-    this.lineUpAt.set(request!.caller, ++this.time)
+    const [request] = this.active.splice(which, 1)
+    this.lastTurnAt.set(request!.caller, ++this.time)
     return this.serve()
   }
 
@@ -56,24 +56,26 @@ class Model {
 
   serve(): Request | undefined {
     const eligible = [...new Set(this.waiting.map(({ caller }) => caller))].filter((each) =>
-      this.hasRoomFor(each),
+      this.hasFreeSlotFor(each),
     )
-    eligible.sort((a, b) => this.inUse(a) - this.inUse(b) || this.lineUpAt.get(a)! - this.lineUpAt.get(b)!)
+    eligible.sort(
+      (a, b) => this.inUse(a) - this.inUse(b) || this.lastTurnAt.get(a)! - this.lastTurnAt.get(b)!,
+    )
     const next = this.waiting.find(({ caller }) => caller === eligible[0])
     if (!next) return undefined
     this.waiting.splice(this.waiting.indexOf(next), 1)
-    this.held.push(next)
-    this.lineUpAt.set(next.caller, ++this.time)
+    this.active.push(next)
+    this.lastTurnAt.set(next.caller, ++this.time)
     return next
   }
 
   inUse(name: string): number {
-    return this.held.filter(({ caller }) => caller === name).length
+    return this.active.filter(({ caller }) => caller === name).length
   }
 
-  hasRoomFor(name: string): boolean {
+  hasFreeSlotFor(name: string): boolean {
     const { slots, slotsPerCaller = Math.max(1, slots - 1) } = this.options
-    return this.held.length < slots && this.inUse(name) < slotsPerCaller
+    return this.active.length < slots && this.inUse(name) < slotsPerCaller
   }
 }
 
@@ -93,7 +95,7 @@ const sizes = fc.record({
   maxWaiting: fc.integer({ min: 2, max: 12 }),
 })
 
-test('acquire: any history is served as by the model', async () => {
+test('acquire: random histories have the same outcome as in the model', async () => {
   const property = fc.asyncProperty(sizes, steps, async ({ slots, maxWaiting }, history) => {
     const options = { slots, maxWaiting, maxWaitingPerCaller: 4, maxWaitMs: 60_000 }
     const queue = createFairQueue(options)
@@ -112,10 +114,10 @@ test('acquire: any history is served as by the model', async () => {
           () => failed.add(no),
         )
         await settled()
-        assert.deepEqual([releases.has(no), failed.has(no)], [outcome === 'held', outcome === 'refused'])
-      } else if (step.kind === 'release' && model.held.length > 0) {
-        const which = step.which % model.held.length
-        const { no: released } = model.held[which]!
+        assert.deepEqual([releases.has(no), failed.has(no)], [outcome === 'granted', outcome === 'refused'])
+      } else if (step.kind === 'release' && model.active.length > 0) {
+        const which = step.which % model.active.length
+        const { no: released } = model.active[which]!
         model.release(which)
         releases.get(released)!()
         releases.get(released)!()
@@ -126,37 +128,37 @@ test('acquire: any history is served as by the model', async () => {
         model.abort(which)
       }
       await settled()
-      const held = model.held.map((each) => each.no).sort((a, b) => a - b)
+      const active = model.active.map((each) => each.no).sort((a, b) => a - b)
       assert.deepEqual(
         [...releases.keys()].sort((a, b) => a - b),
-        held,
+        active,
       )
-      assert.deepEqual([queue.inUse, queue.waiting], [model.held.length, model.waiting.length])
+      assert.deepEqual([queue.inUse, queue.waiting], [model.active.length, model.waiting.length])
     }
     for (const controller of aborts.values()) controller.abort()
   })
   await fc.assert(property, { seed: SEED, numRuns: 300 })
 })
 
-/** Enough for promises that are settled already. */
+/** Enough turns for the callbacks of promises that are settled already. */
 async function settled(): Promise<void> {
   for (let i = 0; i < 5; i++) await Promise.resolve()
 }
 
-test('acquire: a caller leaves one slot to others, who are not behind all it asks for', async () => {
-  const queue = createFairQueue({ slots: 3, ...ROOMY })
+test('acquire: one slot stays free for other callers, who do not wait behind a long queue of one caller', async () => {
+  const queue = createFairQueue({ slots: 3, ...NO_LIMITS })
   const controller = new AbortController()
   const order: string[] = []
-  const line = (caller: string): void =>
+  const wait = (caller: string): void =>
     void queue.acquire(caller, controller.signal).then(
       () => order.push(caller),
       () => undefined,
     )
-  const held = [await queue.acquire('greedy'), await queue.acquire('greedy')]
-  for (let i = 0; i < 50; i++) line('greedy')
-  held.push(await queue.acquire('other'))
-  line('other')
-  for (const release of held) {
+  const active = [await queue.acquire('greedy'), await queue.acquire('greedy')]
+  for (let i = 0; i < 50; i++) wait('greedy')
+  active.push(await queue.acquire('other'))
+  wait('other')
+  for (const release of active) {
     release()
     await settled()
   }
@@ -164,7 +166,7 @@ test('acquire: a caller leaves one slot to others, who are not behind all it ask
   controller.abort()
 })
 
-test('acquire: waiting ends after its time, and with too many it does not begin', async () => {
+test('acquire: waiting ends after maxWaitMs, and is refused when too many wait', async () => {
   const queue = createFairQueue({ slots: 1, maxWaitMs: 20, maxWaiting: 2, maxWaitingPerCaller: 1 })
   const release = await queue.acquire('a')
   const waits = [queue.acquire('a'), queue.acquire('b')]
@@ -177,8 +179,8 @@ test('acquire: waiting ends after its time, and with too many it does not begin'
   assert.equal(queue.inUse, 0)
 })
 
-test('acquire: a signal ends the waiting, and one that is aborted already never begins', async () => {
-  const queue = createFairQueue({ slots: 1, ...ROOMY })
+test('acquire: a signal ends the wait, and an aborted one prevents it', async () => {
+  const queue = createFairQueue({ slots: 1, ...NO_LIMITS })
   const release = await queue.acquire()
   const controller = new AbortController()
   const waiting = queue.acquire(undefined, controller.signal)

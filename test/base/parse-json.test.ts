@@ -1,4 +1,4 @@
-/** JSON from outside: what is refused, with its place, and that no digit is lost. */
+/** Parsing of untrusted JSON: refusals name the position, and no digit is lost. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -12,17 +12,17 @@ import { parseJson } from '../../src/base/json/parse-json.ts'
 fc.configureGlobal({ seed: SEED })
 
 const REFUSED: readonly (readonly [rule: string, text: string, code: Code, message: RegExp])[] = [
-  ['text that is no JSON', '{"a":}', 'crud:InvalidRequest', /not valid JSON/],
+  ['text that is not JSON', '{"a":}', 'crud:InvalidRequest', /not valid JSON/],
   ['an empty text', '', 'crud:InvalidRequest', /not valid JSON/],
   ['something after the value', '{} {}', 'crud:InvalidRequest', /not valid JSON/],
-  ['a key that stands twice', '{"a":1,"a":2}', 'crud:InvalidRequest', /twice.*\(at \/a\)$/],
+  ['a duplicate key', '{"a":1,"a":2}', 'crud:InvalidRequest', /twice.*\(at \/a\)$/],
   [
-    'a key that stands twice, deep down',
+    'a duplicate key in a nested object',
     '{"x":[{},{"a/b":{"k":1,"k":2}}]}',
     'crud:InvalidRequest',
     /\(at \/x\/1\/a~1b\/k\)$/,
   ],
-  ['a key that stands twice in two spellings', '{"a":1,"\\u0061":2}', 'crud:InvalidRequest', /\(at \/a\)$/],
+  ['a duplicate key in two spellings', '{"a":1,"\\u0061":2}', 'crud:InvalidRequest', /\(at \/a\)$/],
   ['__proto__', '{"x":{"__proto__":{}}}', 'crud:InvalidRequest', /__proto__.*\(at \/x\)$/],
   ['__proto__ in another spelling', '{"\\u005f_proto__":1}', 'crud:InvalidRequest', /__proto__/],
   ['__proto__ in an array', '[[{"__proto__":1}]]', 'crud:InvalidRequest', /\(at \/0\/0\)$/],
@@ -55,12 +55,12 @@ test('parseJson: the message of a refusal does not repeat the body', () => {
   )
 })
 
-test('parseJson: takes nesting up to the limit, brackets in texts do not count', () => {
+test('parseJson: accepts nesting up to the limit; brackets in strings do not count', () => {
   assert.deepEqual(parseJson('[[[["[[[[[[{{{{"]]]]', 4), [[[['[[[[[[{{{{']]]])
   assert.deepEqual(parseJson('["\\\\","\\"[[[[["]', 1), ['\\', '"[[[[['])
 })
 
-test('parseJson: takes pairs of surrogates, however spelled, and names of object members', () => {
+test('parseJson: accepts surrogate pairs in any spelling, and names of inherited members as keys', () => {
   assert.deepEqual(parseJson('["\\ud83d\\ude00","😀"]', 4), ['😀', '😀'])
   const value = parseJson('{"toString":1,"hasOwnProperty":2,"constructor":3}', 4)
   assert.equal(member(value, 'toString'), 1)
@@ -105,7 +105,7 @@ for (const digits of NUMBERS) {
   })
 }
 
-test('parseTrusted: whatever is printed is read back the same', () => {
+test('parseTrusted: printed text is parsed to the same value', () => {
   const digits = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,20})?([eE][+-]?\d{1,3})?$/)
   const spaces = fc.constantFrom('', ' ', '\n', '\t')
   fc.assert(
@@ -128,12 +128,12 @@ test('sameJson: digits matter, the order of keys does not', () => {
   assert.ok(!sameJson([], {}))
 })
 
-test('pointer: escapes as RFC 6901 asks', () => {
+test('pointer: escapes as RFC 6901 requires', () => {
   assert.equal(pointer('/a', 'b/c~d'), '/a/b~1c~0d')
   assert.equal(pointer('', 0), '/0')
 })
 
-test('parseByHand: takes what the engine takes, and gives the same', () => {
+test('parseByHand: accepts the same texts as JSON.parse, with the same result', () => {
   const sound = fc.json({ maxDepth: 4 })
   const noise = fc.constantFrom(
     '',
@@ -191,7 +191,7 @@ const WRONG_NUMBERS = [
   '1-2',
 ]
 
-test('parseByHand: refuses what is no number', () => {
+test('parseByHand: refuses malformed numbers', () => {
   for (const text of WRONG_NUMBERS) {
     for (const body of [text, `[${text}]`, `{"a\\n":${text}}`, `[1.10,${text}]`]) {
       assert.throws(() => parseJson(body, 9), { code: 'crud:InvalidRequest' }, body)
@@ -199,14 +199,14 @@ test('parseByHand: refuses what is no number', () => {
   }
 })
 
-test('parseJson: names the place of a key that stands twice beside a long text', () => {
+test('parseJson: names the position of a duplicate key beside a long text', () => {
   const text = 'x\\n'.repeat(3_000_000)
   assert.throws(() => parseJson(`{"a":["${text}",{"b":1,"b":2}]}`, 9), /\(at \/a\/1\/b\)$/)
   assert.throws(() => parseJson(`{"a\\n":"${text}","b":1.10,"b":2}`, 9), /\(at \/b\)$/)
 })
 
-// Last, because it changes what this process would read afterwards: nodejs/node#63785.
-test('parseJson: keys with escapes are read right whatever keys were read before', () => {
+// Last, because the bug nodejs/node#63785 affects JSON that this process parses afterwards.
+test('parseJson: keys with escapes are parsed correctly after any other keys', () => {
   for (const parse of [parseTrusted, (text: string) => parseJson(text, 9)]) {
     parse('{"h":1,"\\\\":0}')
     assert.deepEqual(Object.keys(parse('{"h":1,"\\n":2}') as object), ['h', '\n'])

@@ -1,3 +1,4 @@
+/** The estimate of a pattern's size is an upper bound that is not far from the size. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RE2JS } from 're2js'

@@ -1,4 +1,4 @@
-/** Order and case of text. */
+/** Order and case folding of text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -7,13 +7,13 @@ import { compareText, foldCase } from '../../src/base/text.ts'
 
 fc.configureGlobal({ seed: SEED })
 
-test('compareText: orders as UTF-8 bytes do', () => {
+test('compareText: orders texts by their UTF-8 bytes', () => {
   const character = fc.oneof(
     fc.constantFrom('a', 'A', 'é', '\uD7FF', '\uE000', '\uFFFF', '\u{10000}', '\u{10FFFF}', '😀'),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
   )
   const text = fc.array(character, { maxLength: 4 }).map((each) => each.join(''))
-  // to make texts takes far longer than to compare them, so each is compared with many
+  // generating texts takes far longer than comparing them, so each is compared with many
   fc.assert(
     fc.property(fc.array(text, { minLength: 30, maxLength: 30 }), (texts) => {
       const bytes = texts.map((each) => Buffer.from(each))
@@ -26,7 +26,7 @@ test('compareText: orders as UTF-8 bytes do', () => {
   )
 })
 
-/** Every code point that has another case, by its own partners under `/iu`. */
+/** Every code point that has another case. */
 function* casedCodePoints(): Generator<string> {
   for (let code = 0; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue
@@ -36,19 +36,19 @@ function* casedCodePoints(): Generator<string> {
   }
 }
 
-/** The same letter under two code points, with no case of one code point in common. */
+/** Equal letters with two code points that no case mapping of one code point connects. */
 const TWINS = new Map([
   ['\u0390', '\u1fd3'],
   ['\u03b0', '\u1fe3'],
   ['\ufb05', '\ufb06'],
 ])
 
-/** A pattern that takes one character for the same as this one. */
+/** A pattern that matches this character in any case. */
 function sameAs(character: string): RegExp {
   return new RegExp(`^\\u{${character.codePointAt(0)!.toString(16)}}$`, 'iu')
 }
 
-test('foldCase: texts fold to the same exactly when /iu takes them for the same', () => {
+test('foldCase: texts fold to the same text exactly when they match under /iu', () => {
   const wrong: string[] = []
   const byFold = new Map<string, string>()
   for (const character of casedCodePoints()) {
@@ -71,7 +71,7 @@ test('foldCase: texts fold to the same exactly when /iu takes them for the same'
   assert.deepEqual([...new Set(wrong)], [])
 })
 
-test('foldCase: folds texts code point by code point, and twice as once', () => {
+test('foldCase: folds each code point by itself, and is idempotent', () => {
   assert.equal(foldCase('ÄÖ ẞx'), foldCase('äö ßX'))
   assert.equal(foldCase('\u212A'), 'k')
   assert.notEqual(foldCase('ss'), foldCase('ß'))

@@ -1,10 +1,11 @@
+/** The budget of a request: steps, time and response bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TooMuchForThisThread, Work, during, spend } from '../../src/base/work/work.ts'
 
 const TOO_LARGE = (): Error => new Error('too large')
 
-test('work: the request that runs pays, and stops when its thread has done its part', () => {
+test('work: steps are charged to the current request, which stops when they are spent', () => {
   const work = new Work({ timeLimitMs: 60_000, steps: 10_000 })
   assert.throws(
     () =>
@@ -15,7 +16,7 @@ test('work: the request that runs pays, and stops when its thread has done its p
   )
 })
 
-test('work: steps outside of a request, or of another one, are not charged to it', () => {
+test('work: steps outside of a request, or of another request, are not charged to it', () => {
   const [work, other] = [new Work({ timeLimitMs: 60_000, steps: 10_000 }), new Work({ timeLimitMs: 60_000 })]
   during(work, () => spend(5_000))
   spend(1_000_000)
@@ -26,7 +27,7 @@ test('work: steps outside of a request, or of another one, are not charged to it
   })
 })
 
-test('work: without a budget of steps only the clock ends it', () => {
+test('work: without a budget of steps only the time limit applies', () => {
   const work = new Work({ timeLimitMs: 20 })
   assert.throws(
     () =>
@@ -37,7 +38,7 @@ test('work: without a budget of steps only the clock ends it', () => {
   )
 })
 
-test('work: a request may ask for less time, never for more, and time in a queue does not count', () => {
+test('work: a request may lower its time limit, never raise it, and time in a queue does not count', () => {
   const work = new Work({ timeLimitMs: 1_000 })
   work.limitTimeTo(5_000)
   assert.equal(work.timeLimitMs, 1_000)
@@ -47,23 +48,23 @@ test('work: a request may ask for less time, never for more, and time in a queue
   assert.ok(work.remainingMs > 400 && work.remainingMs <= 500, String(work.remainingMs))
 })
 
-test('work: nobody works for a caller who has left', () => {
+test('work: ends when the caller has disconnected', () => {
   const work = new Work({ timeLimitMs: 60_000, isCancelled: () => true })
   assert.throws(() => during(work, () => spend(1_000_000)), { code: 'crud:Unavailable' })
 })
 
-test('work: the parts of a request share the bytes of its answer, and have steps of their own', () => {
-  const work = new Work({ timeLimitMs: 60_000, steps: 10_000, answerBytes: 100 })
+test('work: the parts of a request share its response bytes, and have their own steps', () => {
+  const work = new Work({ timeLimitMs: 60_000, steps: 10_000, responseBytes: 100 })
   const [first, second] = [work.part({ steps: 10_000 }), work.part({ steps: 10_000 })]
   during(first, () => spend(9_000))
   during(second, () => spend(9_000))
-  first.reserveAnswer(60, TOO_LARGE)
-  assert.throws(() => second.reserveAnswer(60, TOO_LARGE), /too large/)
-  first.releaseAnswer(60)
-  second.reserveAnswer(60, TOO_LARGE)
+  first.reserveResponse(60, TOO_LARGE)
+  assert.throws(() => second.reserveResponse(60, TOO_LARGE), /too large/)
+  first.releaseResponse(60)
+  second.reserveResponse(60, TOO_LARGE)
 })
 
-test('work: what cannot be interrupted is begun only where others do not wait for it', () => {
+test('work: uninterruptible work is refused on the main thread', () => {
   assert.throws(() => new Work({ timeLimitMs: 1, steps: 1 }).requireAnotherThread(), TooMuchForThisThread)
   new Work({ timeLimitMs: 1 }).requireAnotherThread()
 })

@@ -196,12 +196,12 @@ test('event hub: whoever cannot be concerned sleeps on, and learns how far the l
 
 test('fair queue: callers are served in turn, each in the order of its requests', () => {
   const queue = new CallerQueue<string>()
-  for (let i = 0; i < 4; i++) queue.add('a', `a${i}`)
-  queue.add('b', 'b0')
-  queue.add('b', 'b1')
-  queue.add('c', 'c0')
+  for (let i = 0; i < 4; i++) queue.enqueue('a', `a${i}`)
+  queue.enqueue('b', 'b0')
+  queue.enqueue('b', 'b1')
+  queue.enqueue('c', 'c0')
   const taken: string[] = []
-  for (let item = queue.take(); item !== undefined; item = queue.take()) taken.push(item)
+  for (let item = queue.dequeue(); item !== undefined; item = queue.dequeue()) taken.push(item)
   assert.deepEqual(taken, ['a0', 'b0', 'c0', 'a1', 'b1', 'a2', 'a3'])
   assert.ok(queue.isEmpty)
 })

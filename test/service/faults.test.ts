@@ -20,7 +20,7 @@ test('bulk: an entry that fails by our fault says only that, and the fault is to
       objectType: 'error',
       context: 'bulk',
       errorCode: 'crud:Internal',
-      msg: 'something went wrong on our side; the log tells more',
+      msg: 'something went wrong on our side; see the log',
     },
   ])
   assert.equal(faults.length, 1)

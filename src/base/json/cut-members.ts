@@ -1,4 +1,4 @@
-/** Takes members out of the text of a JSON object without parsing it: many times as fast as parsing and printing. */
+/** Removes members from the text of a JSON object without parsing it, many times faster than parsing and printing. */
 
 import {
   CLOSE_BRACE,
@@ -10,99 +10,98 @@ import {
   endOfString,
 } from './json-text.ts'
 
-/** Only for text that `JSON.stringify` printed: without white space, and each key escaped in just one way. */
+/** Accepts only text that `JSON.stringify` printed: it has no white space, and one way to escape each key. */
 export function memberCutter(names: Iterable<string>): (text: string) => string {
   const keys = [...names].map((name) => `${JSON.stringify(name)}:`)
-  const known = new Set(keys)
-  const canGuess = keys.length <= MAX_GUESSED && !keys.some(isAmbiguous)
-  // Documents of a collection mostly look alike: members are sought first where they were in the document before.
-  let seen: readonly Member[] = keys.map((key) => ({ key, start: NONE, end: NONE }))
+  const keySet = new Set(keys)
+  const canUseHints = keys.length <= MAX_HINTED_KEYS && !keys.some(isAmbiguous)
+  // Documents of a collection are mostly alike, so the offsets in the previous document are hints for the next one.
+  let previous: readonly Member[] = keys.map((key) => ({ key, start: NONE, end: NONE }))
   return (text) => {
-    seen = (canGuess ? guess(text, seen) : undefined) ?? walk(text, known)
-    return without(text, seen)
+    previous = (canUseHints ? locateByHints(text, previous) : undefined) ?? scanMembers(text, keySet)
+    return cutMembers(text, previous)
   }
 }
 
-/** Each one that is absent is searched for in the whole text; to walk through it takes the same time for any number. */
-const MAX_GUESSED = 8
+/** Each absent key costs a search of the whole text. A scan costs the same for any number of keys. */
+const MAX_HINTED_KEYS = 8
 
-/** A member to cut, from the comma or brace before it to the one after it; both are `NONE` where it is absent. */
+/** Offsets of the comma or brace before a member and of the one after it; both are `NONE` when it is absent. */
 interface Member {
   readonly key: string
   readonly start: number
   readonly end: number
 }
 
-function without(text: string, members: readonly Member[]): string {
-  let kept = '{'
-  let keptTo = 1
+function cutMembers(text: string, members: readonly Member[]): string {
+  let result = '{'
+  let copiedTo = 1
   for (const { start, end } of members) {
     if (start === NONE) continue
-    // Where nothing was kept before it, the comma after it has nothing to separate any more.
-    const isFirst = start < keptTo
-    kept += text.slice(keptTo, start)
-    keptTo = isFirst && text.charCodeAt(end) === COMMA ? end + 1 : end
+    // With no member before it in the result, the comma after it has nothing to separate.
+    const isFirst = start < copiedTo
+    result += text.slice(copiedTo, start)
+    copiedTo = isFirst && text.charCodeAt(end) === COMMA ? end + 1 : end
   }
-  return keptTo === 1 ? text : kept + text.slice(keptTo)
+  return copiedTo === 1 ? text : result + text.slice(copiedTo)
 }
 
-/** Where the members are, for sure; or undefined, when they stand in another order or something like them is nested. */
-function guess(text: string, seen: readonly Member[]): readonly Member[] | undefined {
+/** Exact offsets of the members; undefined when their order changed or a nested object may have the same keys. */
+function locateByHints(text: string, previous: readonly Member[]): readonly Member[] | undefined {
   const members: Member[] = []
-  let reached = 0
-  for (const { key, start: near } of seen) {
-    const start = startOf(text, key, near)
+  let topLevelEnd = 0
+  for (const { key, start: hint } of previous) {
+    const start = startOf(text, key, hint)
     if (start === NONE) members.push({ key, start, end: NONE })
     else {
-      if (!isReached(text, reached, start)) return undefined
-      reached = endOfMember(text, start)
-      members.push({ key, start, end: reached })
+      if (!isTopLevel(text, topLevelEnd, start)) return undefined
+      topLevelEnd = endOfMember(text, start)
+      members.push({ key, start, end: topLevelEnd })
     }
   }
   return members
 }
 
-/** The comma or brace before such a key, of the document itself or of an object in it. */
-function startOf(text: string, key: string, near: number): number {
-  if (near <= 0 && text.startsWith(key, 1)) return 0
-  const start = text.indexOf(`,${key}`, near - LEEWAY)
-  if (start !== NONE || near <= 0) return start
+/** Offset of the comma or brace before the key, which may belong to the document or to an object in it. */
+function startOf(text: string, key: string, hint: number): number {
+  if (hint <= 0 && text.startsWith(key, 1)) return 0
+  const start = text.indexOf(`,${key}`, hint - LEEWAY)
+  if (start !== NONE || hint <= 0) return start
   return text.startsWith(key, 1) ? 0 : text.indexOf(`,${key}`)
 }
 
-/** How far a member may have moved towards the beginning of the document. */
+/** How far before its hint a member is searched for. */
 const LEEWAY = 32
 
-/** The end of a string looks like the beginning of such a key, after a comma that is the last character of the string. */
+/** Whether a string that ends in a comma, with the text after it, could be mistaken for a comma and this key. */
 function isAmbiguous(key: string): boolean {
   return /^"[,:\]}]/.test(key)
 }
 
-/** Whether a key belongs to the document itself, seen from the end of a member that does. */
-function isReached(text: string, from: number, key: number): boolean {
-  let reached = from
+/** Whether the key at this offset belongs to the document itself; `from` is the end of a member that does. */
+function isTopLevel(text: string, from: number, key: number): boolean {
+  let topLevelEnd = from
   for (let brace = text.indexOf('{', from + 1); brace !== NONE && brace < key;) {
     const value = valueOpenedBy(text, brace)
     if (value === NONE) return false
-    reached = endOfValue(text, value)
-    brace = text.indexOf('{', reached)
+    topLevelEnd = endOfValue(text, value)
+    brace = text.indexOf('{', topLevelEnd)
   }
-  return reached <= key
+  return topLevelEnd <= key
 }
 
-/** The object, or the array of objects, that the brace opens as the value of a member; `NONE` when that is not sure. */
+/** Offset of the object or array of objects that the brace opens as the value of a member; `NONE` when in doubt. */
 function valueOpenedBy(text: string, brace: number): number {
   const value = text.charCodeAt(brace - 1) === OPEN_BRACKET ? brace - 1 : brace
-  // The quote ends a string, because none begins after such a character; with a colon behind it that is a key.
+  // No string begins after such a character, so this quote ends one; the colon after it makes the string a key.
   const isSure = text.startsWith('":', value - 2) && !BEFORE_STRING.includes(text.charAt(value - 3))
   return isSure ? value : NONE
 }
 
-/** After these a quote begins a string, or, after the last, belongs to one. */
+/** After these characters a quote begins a string; after the last one it is escaped. */
 const BEFORE_STRING = '{[,:\\'
 
-/** Looks at one member after the other. */
-function walk(text: string, keys: ReadonlySet<string>): readonly Member[] {
+function scanMembers(text: string, keys: ReadonlySet<string>): readonly Member[] {
   const members: Member[] = []
   const absent = new Set(keys)
   for (let start = 0; text.charCodeAt(start + 1) === QUOTE;) {
@@ -116,12 +115,12 @@ function walk(text: string, keys: ReadonlySet<string>): readonly Member[] {
   return members
 }
 
-/** The place of the comma or the brace after a member, from the one before it. */
+/** Offset of the comma or brace after a member; `start` is the offset of the one before it. */
 function endOfMember(text: string, start: number): number {
   return endOfValue(text, endOfString(text, start + 2) + 2)
 }
 
-/** The place of the comma or the brace that follows. */
+/** Offset of the comma or brace after a value. */
 function endOfValue(text: string, start: number): number {
   if (text.charCodeAt(start) === QUOTE) return endOfString(text, start + 1) + 1
   let depth = 0

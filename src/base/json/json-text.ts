@@ -1,20 +1,20 @@
-/** Finding one's way in the text of JSON without parsing it. Everything here takes one pass at most. */
+/** Navigation in JSON text without parsing it. Every function takes at most one pass over the text. */
 
-/** The place of the quote that ends a string, searched from somewhere inside of it; the length where none does. */
+/** Offset of the quote that ends the string around `from`; the length of the text when there is none. */
 export function endOfString(text: string, from: number): number {
   let end = text.indexOf('"', from)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end === -1 ? text.length : end
 }
 
-/** Every run of backslashes stands in front of one quote at most, so all of them together are counted once. */
+/** Linear over the whole text: each run of backslashes precedes at most one quote, so it is counted once. */
 function isEscaped(text: string, at: number): boolean {
   let backslashes = 0
   while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
   return backslashes % 2 === 1
 }
 
-/** Whether a key, and not only values, holds an escape. */
+/** Whether some key contains an escape; escapes in values do not count. */
 export function hasEscapedKey(text: string): boolean {
   let at = text.indexOf('\\')
   while (at !== -1) {
@@ -35,7 +35,7 @@ function isSpace(unit: number): boolean {
   return unit === SPACE || unit === LINE_FEED || unit === RETURN || unit === TAB
 }
 
-/** The place after the last character that could belong to the number. */
+/** Offset after the last character that may belong to the number. */
 export function endOfNumber(text: string, start: number): number {
   let end = start + 1
   while (isNumberUnit(text.charCodeAt(end))) end++
@@ -51,8 +51,8 @@ export function isDigit(unit: number): boolean {
 }
 
 /**
- * Whether a number of JavaScript surely prints as it is written here. Up to 15 digits survive; a zero at the end of a
- * fraction, minus zero and an exponent do not, and fractions after six zeros are printed with one.
+ * Whether JavaScript surely prints the number as it is written here. Up to 15 digits survive. A zero at the end of a
+ * fraction, minus zero and an exponent do not, and a fraction that starts with six zeros is printed with an exponent.
  */
 export function isPlainNumber(text: string, start: number, end: number): boolean {
   if (end - start > 15) return false

@@ -1,6 +1,6 @@
 /**
- * Reads JSON that came from outside: what `JSON.parse` lets pass but a document must not hold is refused here, once,
- * before anything else looks at the request.
+ * Parses untrusted JSON. Refuses input that `JSON.parse` accepts but a document must not contain, so that no other
+ * module has to check for it.
  */
 import { ServiceError } from '../errors.ts'
 import {
@@ -27,7 +27,7 @@ export function parseJson(text: string, maxDepth: number): Json {
   const mayHideCharacters = text.includes('\\u')
   if (mayHideCharacters || text.includes('__proto__')) refuseBadText(value)
   if (countMembers(value) !== keys)
-    throw invalid('the same key stands twice in one object', duplicateKey(text))
+    throw invalid('the same key appears twice in one object', duplicateKey(text))
   return value
 }
 
@@ -36,17 +36,17 @@ function parse(text: string, needsDigits: boolean): Json {
     return parseText(text, needsDigits)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw invalid(`the body is not valid JSON ${placeOf(error.message, text)}`)
+    throw invalid(`the body is not valid JSON ${positionOf(error.message, text)}`)
   }
 }
 
-/** The engine's message quotes the body; only the position is ours to repeat, and where it gives none we look. */
-function placeOf(message: string, text: string): string {
+/** V8's message quotes the body, so only its position is repeated; without one, our own parser finds the position. */
+function positionOf(message: string, text: string): string {
   const position = /at position \d+(?: \(line \d+ column \d+\))?/
-  return position.exec(message)?.[0] ?? position.exec(failureOf(text))?.[0] ?? 'at its end'
+  return position.exec(message)?.[0] ?? position.exec(parserMessage(text))?.[0] ?? 'at its end'
 }
 
-function failureOf(text: string): string {
+function parserMessage(text: string): string {
   try {
     parseByHand(text)
     return ''
@@ -57,11 +57,11 @@ function failureOf(text: string): string {
 
 interface Scan {
   readonly keys: number
-  /** Whether some number would come out of a plain parse changed. */
+  /** Whether `JSON.parse` would change the digits of some number. */
   readonly needsDigits: boolean
 }
 
-/** One pass over the text, skipping strings: counts the keys, measures the depth, looks at the numbers. */
+/** Counts keys, limits the depth and checks the numbers in one pass that skips strings. */
 function scan(text: string, maxDepth: number): Scan {
   let keys = 0
   let depth = 0
@@ -102,55 +102,55 @@ function countMembers(value: Json): number {
 
 function refuseBadText(value: Json): void {
   const found = badTextIn(value)
-  if (found) throw invalid(found.problem, found.way.reduceRight<string>(pointer, ''))
+  if (found) throw invalid(found.problem, found.steps.reduceRight<string>(pointer, ''))
 }
 
 interface BadText {
   readonly problem: string
-  /** The steps that lead to it, the innermost first. */
-  readonly way: (string | number)[]
+  /** Steps of its JSON pointer, innermost first. */
+  readonly steps: (string | number)[]
 }
 
-/** The way is put together only once something was found: to make it for every value takes longer than to look. */
+/** Collects the steps of the pointer on the way back: building a pointer for each value takes longer than the check. */
 function badTextIn(value: Json): BadText | undefined {
   if (typeof value === 'string') return badCharacters(value)
   if (isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const found = badTextIn(value[i]!)
-      if (found) return below(i, found)
+      if (found) return addStep(i, found)
     }
   } else if (isObject(value)) {
     for (const key of Object.keys(value)) {
-      if (key === '__proto__') return { problem: '"__proto__" is not allowed as a key', way: [] }
+      if (key === '__proto__') return { problem: '"__proto__" is not allowed as a key', steps: [] }
       const found = badCharacters(key)
       if (found) return found
       const inside = badTextIn(value[key]!)
-      if (inside) return below(key, inside)
+      if (inside) return addStep(key, inside)
     }
   }
   return undefined
 }
 
-function below(step: string | number, found: BadText): BadText {
-  found.way.push(step)
+function addStep(step: string | number, found: BadText): BadText {
+  found.steps.push(step)
   return found
 }
 
 function badCharacters(text: string): BadText | undefined {
-  if (text.includes('\0')) return { problem: 'NUL characters are not allowed', way: [] }
-  return text.isWellFormed() ? undefined : { problem: 'lone surrogates are not allowed', way: [] }
+  if (text.includes('\0')) return { problem: 'NUL characters are not allowed', steps: [] }
+  return text.isWellFormed() ? undefined : { problem: 'lone surrogates are not allowed', steps: [] }
 }
 
-interface Open {
-  /** Absent until the first one. */
+interface OpenContainer {
+  /** Absent until the first key. */
   keys?: Set<string>
-  /** The member or element that is being read. */
+  /** Key or index of the current value. */
   step: string | number
 }
 
-/** Only reached to explain a refusal: replays the text with the keys of every open object. */
+/** The pointer to the first duplicate key. Slower than `scan`, because it tracks the keys of every open object. */
 function duplicateKey(text: string): string {
-  const open: Open[] = []
+  const open: OpenContainer[] = []
   let key = ''
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

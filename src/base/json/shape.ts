@@ -1,20 +1,19 @@
 /**
- * Shapes of JSON as JSON Schema, made once and used twice: requests are checked by them, and the OpenAPI document shows
- * them. Only the few keywords the interface needs. A library that knows all of them took longer to load than everything
- * else together; this one costs nothing.
+ * Shapes of JSON as JSON Schema. The same shapes validate requests and appear in the OpenAPI document. Only the keywords
+ * that the interface needs are supported: a complete library took longer to load than all other modules together.
  */
 import { type Json, type JsonObject, isArray, isObject } from './json.ts'
 
-/** A JSON Schema. Whether a member of that shape may be absent is known beside it, as JSON Schema has it. */
+/** A JSON Schema. Whether a member is optional is not part of its shape, but of the object's `required`. */
 export type Shape = JsonObject
 type ObjectShape = Shape & { readonly properties: Readonly<Record<string, Shape>> }
 type Options = Readonly<Record<string, Json>>
 
-const absentable = new WeakSet<Shape>()
+const optionalShapes = new WeakSet<Shape>()
 
 export const Type = {
   Object: (properties: Readonly<Record<string, Shape>>, options: Options = {}): ObjectShape => {
-    const required = Object.keys(properties).filter((name) => !absentable.has(properties[name]!))
+    const required = Object.keys(properties).filter((name) => !optionalShapes.has(properties[name]!))
     return { type: 'object', ...(required.length > 0 && { required }), properties, ...options }
   },
   Array: (items: Shape, options: Options = {}): Shape => ({ type: 'array', items, ...options }),
@@ -26,17 +25,17 @@ export const Type = {
   Boolean: (options: Options = {}): Shape => ({ type: 'boolean', ...options }),
   Null: (): Shape => ({ type: 'null' }),
   Unknown: (options: Options = {}): Shape => ({ ...options }),
-  /** Inside an object: the member may be absent. */
+  /** For members of `Type.Object`: the member may be absent. */
   Optional: (shape: Shape): Shape => {
     const copy = { ...shape }
-    absentable.add(copy)
+    optionalShapes.add(copy)
     return copy
   },
 }
 
 export type Check = (value: Json) => boolean
 
-/** Whether a value has the shape, as a closure. */
+/** Compiles the shape to a check. */
 export function compileShape(shape: Shape): Check {
   const checks = Object.keys(shape).flatMap((keyword) => compileKeyword(keyword, shape) ?? [])
   return (value) => checks.every((check) => check(value))
@@ -77,7 +76,7 @@ function compileKeyword(keyword: string, shape: Shape): Check | undefined {
   }
 }
 
-/** Every member by its own shape; members without one only where the shape is open. */
+/** Members without a shape are allowed unless `additionalProperties` is false or a shape that they violate. */
 function compileProperties({ properties, additionalProperties }: Shape): Check {
   const members = new Map(
     Object.entries(properties as Readonly<Record<string, Shape>>).map(([name, shape]) => [

@@ -1,36 +1,39 @@
-/** A queue that serves callers in turn, each in the order of its own requests: who asks for much waits behind nobody else. */
+/**
+ * A round-robin queue of callers, first in, first out for each of them: many requests of one caller do not delay the
+ * requests of others.
+ */
 export class CallerQueue<T> {
-  /** A caller that was served moves to the end, so that the order of the map is the order of turns. */
-  readonly #lines = new Map<string, Line<T>>()
+  /** The order of the map is the order of turns: a caller that was served moves to the end. */
+  readonly #itemsByCaller = new Map<string, CallerItems<T>>()
 
-  add(caller: string, item: T): void {
-    const line = this.#lines.get(caller)
-    if (line) line.items.push(item)
-    else this.#lines.set(caller, { items: [item], served: 0 })
+  enqueue(caller: string, item: T): void {
+    const queued = this.#itemsByCaller.get(caller)
+    if (queued) queued.items.push(item)
+    else this.#itemsByCaller.set(caller, { items: [item], served: 0 })
   }
 
-  take(): T | undefined {
-    const [next] = this.#lines
+  dequeue(): T | undefined {
+    const [next] = this.#itemsByCaller
     if (!next) return undefined
-    const [caller, line] = next
-    const item = line.items[line.served++]!
-    this.#lines.delete(caller)
-    if (line.served < line.items.length) this.#lines.set(caller, shortened(line))
+    const [caller, queued] = next
+    const item = queued.items[queued.served++]!
+    this.#itemsByCaller.delete(caller)
+    if (queued.served < queued.items.length) this.#itemsByCaller.set(caller, compacted(queued))
     return item
   }
 
   get isEmpty(): boolean {
-    return this.#lines.size === 0
+    return this.#itemsByCaller.size === 0
   }
 }
 
-interface Line<T> {
+interface CallerItems<T> {
   readonly items: T[]
   served: number
 }
 
-/** What was served is dropped now and then: to move all items for each one would be quadratic. */
-function shortened<T>(line: Line<T>): Line<T> {
-  if (line.served * 2 < line.items.length) return line
-  return { items: line.items.slice(line.served), served: 0 }
+/** Removes served items once they are half of the array: removing each by itself would be quadratic. */
+function compacted<T>(queued: CallerItems<T>): CallerItems<T> {
+  if (queued.served * 2 < queued.items.length) return queued
+  return { items: queued.items.slice(queued.served), served: 0 }
 }

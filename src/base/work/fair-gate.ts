@@ -1,23 +1,23 @@
-/** Lets so many through at a time; callers that wait are admitted in turn. */
+/** A semaphore that admits waiting callers in turn. */
 import { CallerQueue } from './caller-queue.ts'
 
 export class FairGate {
   readonly #waiting = new CallerQueue<() => void>()
-  #free: number
+  #freeSlots: number
 
-  constructor(most: number) {
-    this.#free = most
+  constructor(slots: number) {
+    this.#freeSlots = slots
   }
 
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.add(caller, resolve))
+    if (this.#freeSlots > 0) this.#freeSlots--
+    else await new Promise<void>((resolve) => this.#waiting.enqueue(caller, resolve))
     try {
       return await work()
     } finally {
-      const next = this.#waiting.take()
+      const next = this.#waiting.dequeue()
       if (next) next()
-      else this.#free++
+      else this.#freeSlots++
     }
   }
 }

@@ -1,30 +1,30 @@
 /**
- * Shares a fixed number of slots between callers. A caller never has all of them, so that one stays free for somebody
- * else; a slot goes to the caller with the fewest, and among those to the one that has not been served for the longest
- * time. Every operation takes constant time.
+ * Shares a fixed number of slots between callers. One caller never has all slots, so that one stays free for others. A
+ * free slot goes to the waiting caller with the fewest slots, and among those to the one that was served longest ago.
+ * Every operation takes constant time.
  */
 import { ServiceError } from '../errors.ts'
 
 export interface FairQueue {
-  /** Resolves once a slot is free for the caller; rejects when it waits too long, or with the reason of the signal. */
+  /** Resolves once the caller has a slot; rejects after `maxWaitMs`, or with the reason of the signal. */
   acquire(caller?: string, signal?: AbortSignal): Promise<Release>
   readonly inUse: number
   readonly waiting: number
 }
 
-/** Gives the slot back; calling it again does nothing. */
+/** Releases the slot; further calls do nothing. */
 export type Release = () => void
 
 export interface FairQueueOptions {
   readonly slots: number
-  /** What one caller has at most, even when nobody else waits. */
+  /** Slots that one caller may have, even when no other caller waits. */
   readonly slotsPerCaller?: number
   readonly maxWaitMs: number
   readonly maxWaiting: number
   readonly maxWaitingPerCaller: number
 }
 
-/** Requests without a known caller share one place in the queue. */
+/** Requests without a caller share one entry. */
 const ANONYMOUS = ''
 
 interface Waiter {
@@ -34,7 +34,7 @@ interface Waiter {
 interface Caller {
   readonly name: string
   inUse: number
-  /** In the order of their arrival; a set, so that one that gives up is removed without a search. */
+  /** In the order of arrival; a set, so that a waiter that times out is removed without a search. */
   readonly waiters: Set<Waiter>
 }
 
@@ -47,14 +47,14 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     maxWaitingPerCaller,
   } = options
   const callers = new Map<string, Caller>()
-  /** Callers that wait, by the number of slots they have; each set is in the order in which they are served. */
-  const lines = Array.from({ length: slotsPerCaller }, () => new Set<Caller>())
+  /** Waiting callers by the number of slots they have; each set is in the order in which they are served. */
+  const waitingBySlots = Array.from({ length: slotsPerCaller }, () => new Set<Caller>())
   let inUse = 0
   let waiting = 0
 
   function callerOf(name: string): Caller {
-    const known = callers.get(name)
-    if (known) return known
+    const existing = callers.get(name)
+    if (existing) return existing
     const caller: Caller = { name, inUse: 0, waiters: new Set() }
     callers.set(name, caller)
     return caller
@@ -64,17 +64,17 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     if (caller.inUse === 0 && caller.waiters.size === 0) callers.delete(caller.name)
   }
 
-  function take(caller: Caller): Release {
+  function occupySlot(caller: Caller): Release {
     caller.inUse++
     inUse++
-    let isHeld = true
+    let isReleased = false
     return () => {
-      if (!isHeld) return
-      isHeld = false
-      lines[caller.inUse]?.delete(caller)
+      if (isReleased) return
+      isReleased = true
+      waitingBySlots[caller.inUse]?.delete(caller)
       caller.inUse--
       inUse--
-      if (caller.waiters.size > 0) lines[caller.inUse]!.add(caller)
+      if (caller.waiters.size > 0) waitingBySlots[caller.inUse]!.add(caller)
       forgetIfIdle(caller)
       serveNext()
     }
@@ -82,33 +82,33 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   function serveNext(): void {
     while (inUse < slots) {
-      const line = lines.find((each) => each.size > 0)
-      if (!line) return
-      const caller = line.values().next().value!
+      const waitingCallers = waitingBySlots.find((each) => each.size > 0)
+      if (!waitingCallers) return
+      const caller = waitingCallers.values().next().value!
       const waiter = caller.waiters.values().next().value!
-      line.delete(caller)
-      remove(caller, waiter)
-      const release = take(caller)
-      if (caller.waiters.size > 0) lines[caller.inUse]?.add(caller)
+      waitingCallers.delete(caller)
+      removeWaiter(caller, waiter)
+      const release = occupySlot(caller)
+      if (caller.waiters.size > 0) waitingBySlots[caller.inUse]?.add(caller)
       waiter.serve(release)
     }
   }
 
-  function remove(caller: Caller, waiter: Waiter): void {
+  function removeWaiter(caller: Caller, waiter: Waiter): void {
     if (!caller.waiters.delete(waiter)) return
     waiting--
-    if (caller.waiters.size === 0) lines[caller.inUse]?.delete(caller)
+    if (caller.waiters.size === 0) waitingBySlots[caller.inUse]?.delete(caller)
   }
 
   function wait(caller: Caller, signal: AbortSignal | undefined): Promise<Release> {
     const { promise, resolve, reject } = Promise.withResolvers<Release>()
-    const settle = (): void => {
+    const stopWaiting = (): void => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
     }
     const giveUp = (reason: unknown): void => {
-      settle()
-      remove(caller, waiter)
+      stopWaiting()
+      removeWaiter(caller, waiter)
       forgetIfIdle(caller)
       reject(reason)
     }
@@ -116,14 +116,14 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     const timer = setTimeout(() => giveUp(tooBusy()), maxWaitMs)
     const waiter: Waiter = {
       serve(release) {
-        settle()
+        stopWaiting()
         resolve(release)
       },
     }
     signal?.addEventListener('abort', onAbort)
     caller.waiters.add(waiter)
     waiting++
-    lines[caller.inUse]?.add(caller)
+    waitingBySlots[caller.inUse]?.add(caller)
     return promise
   }
 
@@ -131,7 +131,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     async acquire(name = ANONYMOUS, signal) {
       signal?.throwIfAborted()
       const caller = callerOf(name)
-      if (inUse < slots && caller.inUse < slotsPerCaller) return take(caller)
+      if (inUse < slots && caller.inUse < slotsPerCaller) return occupySlot(caller)
       if (waiting >= maxWaiting || caller.waiters.size >= maxWaitingPerCaller) {
         forgetIfIdle(caller)
         throw tooBusy()
@@ -150,6 +150,6 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 function tooBusy(): ServiceError {
   return new ServiceError(
     'crud:Unavailable',
-    'too many slow requests at once; try again in a second, or ask for something that an index serves',
+    'too many slow requests at once; try again in a second, or send a request that an index serves',
   )
 }

@@ -1,20 +1,20 @@
 /**
- * The right to write to an embedded database, lent by the thread that owns it to another thread of the same process.
- * While it is lent the owner writes nothing; it reads what was committed before.
+ * The right to write to an embedded database, which has one writer: the main thread lends it to a worker thread of the
+ * same process. Until the loan ends the main thread writes nothing; it reads the state committed before.
  */
 
 export interface Loan {
-  /** The last document version that the owner gave; the borrower goes on from there. */
+  /** The last document version that the owner assigned; the borrower continues from it. */
   readonly lastVersion: number
-  readonly giveBack: (written: Written) => void
+  readonly giveBack: (written: LoanResult) => void
 }
 
-/** What the borrower did, as far as the owner keeps it in memory. */
-export interface Written {
+/** Changes by the borrower to state that the owner has in memory. */
+export interface LoanResult {
   readonly lastVersion: number
-  /** Whether there are new events for those who follow them. */
+  /** Whether the borrower wrote events, for which followers have to be woken. */
   readonly hasEvents: boolean
 }
 
-/** Waits until nobody else writes. */
+/** Resolves once no other thread writes. */
 export type Borrow = () => Promise<Loan>

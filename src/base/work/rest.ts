@@ -1,7 +1,7 @@
-/** Long loops on the main thread that let other requests have their turn. */
+/** Lets long loops on the main thread yield to other requests. */
 
-/** To be awaited in a loop: lets the event loop go round whenever that much time has passed since it last did. */
-export function restEvery(milliseconds: number): () => Promise<void> | undefined {
+/** Await the result in a loop: it yields to the event loop once this much time has passed since it last did. */
+export function yieldEvery(milliseconds: number): () => Promise<void> | undefined {
   let until = performance.now() + milliseconds
   return () => {
     if (performance.now() < until) return undefined

@@ -1,8 +1,8 @@
 /** Timers of configured length. */
 
-/** The longest that a timer can wait; Node takes anything longer for a millisecond. */
-const LONGEST_MS = 2 ** 31 - 1
+/** The longest delay of a timer; Node.js replaces a longer one by one millisecond. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export function timerMs(ms: number): number {
-  return Math.min(ms, LONGEST_MS)
+  return Math.min(ms, MAX_TIMER_MS)
 }

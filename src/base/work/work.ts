@@ -1,14 +1,14 @@
 /**
- * What one request may cost: one clock and one budget of steps.
+ * The budget of one request: time, steps and response bytes.
  *
- * Loops whose length a caller or a stored document decides call `spend` with the number of their steps. The request
- * that runs at the moment pays. JavaScript runs one function at a time, so "the request that runs" is a variable that
- * `during` sets around every synchronous stretch of its work; a loop cannot forget to carry it along, and a loop that
- * runs outside of any request still stops at the budget of `NOBODY`.
+ * Loops whose length depends on a caller or a stored document call `spend` with the number of their steps. The steps are
+ * charged to the current request. JavaScript runs one function at a time, so the current request is a variable that
+ * `during` sets for each synchronous stretch of its work. Loops therefore need no parameter for it, and a loop outside
+ * of any request is charged to `OUTSIDE_REQUESTS`.
  */
 import { ServiceError } from '../errors.ts'
 
-/** The work is too much for the thread that serves everybody: it has to be done by another thread, from its start. */
+/** The request is too expensive for the main thread: a worker thread has to run it again from the start. */
 export class TooMuchForThisThread extends Error {
   constructor() {
     super('this request is too expensive for the main thread')
@@ -16,91 +16,89 @@ export class TooMuchForThisThread extends Error {
 }
 
 export interface WorkOptions {
-  /** Milliseconds that the request may take. */
   readonly timeLimitMs: number
-  /** Steps that this thread may spend on it; unlimited when absent. */
+  /** Steps that this thread may spend on the request; unlimited when absent. */
   readonly steps?: number
-  /** Bytes that its answer may have, over all its parts; unlimited when absent. */
-  readonly answerBytes?: number
-  /** Whether nobody waits for the answer any more. */
+  /** Limit for all parts of the response together; unlimited when absent. */
+  readonly responseBytes?: number
+  /** Whether the caller has disconnected. */
   readonly isCancelled?: () => boolean
-  /** Told when the request asks for less time. */
+  /** Called when the request lowers its own time limit. */
   readonly onTimeLimit?: (ms: number) => void
 }
 
 /** One step is about 50 ns. */
 const STEPS_PER_MS = 20_000
 
-/** What the main thread may spend on one request before another thread has to take over: about ten milliseconds. */
+/** Steps of the main thread for one request before a worker thread takes over: about ten milliseconds. */
 export const INLINE_STEPS = 200_000
 
-/** How often the clock is read: after this many steps, which take well under a millisecond. */
+/** The clock is read after this many steps, which take well under a millisecond. */
 const STEPS_BETWEEN_CHECKS = 4_096
 
 export class Work {
   readonly #startedMs = performance.now()
   readonly #isCancelled: () => boolean
   readonly #onTimeLimit: ((ms: number) => void) | undefined
-  readonly #answer: { bytesLeft: number; readonly maxBytes: number }
+  readonly #response: { bytesLeft: number; readonly maxBytes: number }
   #timeLimitMs: number
   #waitedMs = 0
   #stepsLeft: number
   #untilCheck = STEPS_BETWEEN_CHECKS
-  #hasExceededAnswer = false
+  #hasExceededResponse = false
 
-  constructor(options: WorkOptions, answer?: { bytesLeft: number; readonly maxBytes: number }) {
-    const { timeLimitMs, steps = Infinity, answerBytes = Infinity, isCancelled = never } = options
+  constructor(options: WorkOptions, response?: { bytesLeft: number; readonly maxBytes: number }) {
+    const { timeLimitMs, steps = Infinity, responseBytes = Infinity, isCancelled = notCancelled } = options
     this.#timeLimitMs = timeLimitMs
     this.#stepsLeft = steps
     this.#isCancelled = isCancelled
     this.#onTimeLimit = options.onTimeLimit
-    this.#answer = answer ?? { bytesLeft: answerBytes, maxBytes: answerBytes }
+    this.#response = response ?? { bytesLeft: responseBytes, maxBytes: responseBytes }
   }
 
-  /** One of several requests that were sent as one: the time that is left, and a share of the answer. */
-  part({ steps, answerBytes }: Partial<Pick<WorkOptions, 'steps' | 'answerBytes'>> = {}): Work {
+  /** The budget of one entry of a bulk request: the remaining time and a share of the response bytes. */
+  part({ steps, responseBytes }: Partial<Pick<WorkOptions, 'steps' | 'responseBytes'>> = {}): Work {
     const options = { timeLimitMs: Math.max(0, this.remainingMs), isCancelled: this.#isCancelled }
-    const { maxBytes } = this.#answer
-    const answer = answerBytes === undefined ? this.#answer : { bytesLeft: answerBytes, maxBytes }
-    return new Work(steps === undefined ? options : { ...options, steps }, answer)
+    const { maxBytes } = this.#response
+    const response = responseBytes === undefined ? this.#response : { bytesLeft: responseBytes, maxBytes }
+    return new Work(steps === undefined ? options : { ...options, steps }, response)
   }
 
-  /** Whether its answer was too large for what it may have. */
-  get hasExceededAnswer(): boolean {
-    return this.#hasExceededAnswer
+  /** Whether the response exceeded its limit. */
+  get hasExceededResponse(): boolean {
+    return this.#hasExceededResponse
   }
 
-  get maxAnswerBytes(): number {
-    return this.#answer.maxBytes
+  get maxResponseBytes(): number {
+    return this.#response.maxBytes
   }
 
-  get answerBytesLeft(): number {
-    return this.#answer.bytesLeft
+  get responseBytesLeft(): number {
+    return this.#response.bytesLeft
   }
 
-  /** The time limit as the caller knows it. */
+  /** The limit to report to the caller: it does not include time in queues. */
   get timeLimitMs(): number {
     return this.#timeLimitMs
   }
 
-  /** What is left of it. */
   get remainingMs(): number {
     return this.#timeLimitMs + this.#waitedMs - (performance.now() - this.#startedMs)
   }
 
-  /** Whether another thread takes over when this one has spent its steps. */
+  /** Whether a worker thread takes over when the steps are spent. */
   get isInline(): boolean {
     return this.#stepsLeft !== Infinity
   }
 
-  /** A request may ask for less time than there is, never for more. */
+  /** Lowers the time limit; a higher one is ignored. */
   limitTimeTo(ms: number): void {
     if (ms >= this.#timeLimitMs) return
     this.#timeLimitMs = ms
     this.#onTimeLimit?.(ms)
   }
 
-  /** Time in a queue is not the request's own. */
+  /** Time in a queue does not count toward the limit. */
   waited(ms: number): void {
     this.#waitedMs += ms
   }
@@ -109,7 +107,7 @@ export class Work {
     if ((this.#untilCheck -= steps) < 0) this.check()
   }
 
-  /** Throws when the time is over, when nobody waits any more, or when this thread has done its part. */
+  /** Throws when the time is over, the caller has disconnected, or this thread has spent its steps. */
   check(): void {
     this.#stepsLeft -= STEPS_BETWEEN_CHECKS - this.#untilCheck
     this.#untilCheck = STEPS_BETWEEN_CHECKS
@@ -120,62 +118,62 @@ export class Work {
     }
   }
 
-  /** Throws once the parts of the answer together are larger than they may be. */
-  reserveAnswer(bytes: number, tooLarge: (maxBytes: number) => Error): void {
-    if (this.#answer.bytesLeft < bytes) {
-      this.#hasExceededAnswer = true
-      throw tooLarge(this.#answer.maxBytes)
+  /** Throws when the parts of the response together would exceed the limit. */
+  reserveResponse(bytes: number, tooLarge: (maxBytes: number) => Error): void {
+    if (this.#response.bytesLeft < bytes) {
+      this.#hasExceededResponse = true
+      throw tooLarge(this.#response.maxBytes)
     }
-    this.#answer.bytesLeft -= bytes
+    this.#response.bytesLeft -= bytes
   }
 
-  /** What was reserved for a part that is not sent after all. */
-  releaseAnswer(bytes: number): void {
-    this.#answer.bytesLeft += bytes
+  /** Undoes the reservation for a part that is not sent. */
+  releaseResponse(bytes: number): void {
+    this.#response.bytesLeft += bytes
   }
 
-  /** Before something that cannot be interrupted once it has begun: the main thread must not begin it. */
+  /** To be called before work that cannot be interrupted: it must not run on the main thread. */
   requireAnotherThread(): void {
     if (this.isInline) throw new TooMuchForThisThread()
   }
 }
 
-function never(): boolean {
+function notCancelled(): boolean {
   return false
 }
 
-/** Pays for loops outside of any request; no such loop takes anywhere near as long. */
-const NOBODY = new Work({ timeLimitMs: Infinity })
+/** Charged for loops outside of any request, which have no limit. */
+const OUTSIDE_REQUESTS = new Work({ timeLimitMs: Infinity })
 
-let current = NOBODY
+let current = OUTSIDE_REQUESTS
 let stretchStartedMs = 0
 
-/** However few steps it counts: steps are an estimate, and the others wait by the clock. */
+/** Limits a synchronous stretch by the clock as well, because steps are only an estimate of the time others wait. */
 const MAX_INLINE_STRETCH_MS = 25
 
 function stretchMs(): number {
   return performance.now() - stretchStartedMs
 }
 
-/** Charges the request that runs at the moment. */
+/** Charges steps to the current request. */
 export function spend(steps: number): void {
   current.spend(steps)
 }
 
-/** The same for work that is measured rather than counted. */
+/** Charges time to the current request, for work that is measured rather than counted. */
 export function spendTime(ms: number): void {
   current.spend(Math.ceil(ms * STEPS_PER_MS))
 }
 
-/** Before something that cannot be interrupted once it has begun: the main thread must not begin it. */
+/** To be called before work that cannot be interrupted: it must not run on the main thread. */
 export function requireAnotherThread(): void {
   current.requireAnotherThread()
 }
 
-/** Runs a synchronous stretch of a request's work, whose loops it pays for. */
+/** Runs a synchronous stretch of a request's work; its loops are charged to the request. */
 export function during<T>(work: Work, stretch: () => T): T {
   const outer = current
-  if (outer === NOBODY) stretchStartedMs = performance.now()
+  if (outer === OUTSIDE_REQUESTS) stretchStartedMs = performance.now()
   current = work
   try {
     return stretch()
@@ -189,7 +187,7 @@ export function timedOut(timeLimitMs: number): ServiceError {
   return new ServiceError('store-crud:Timeout', message)
 }
 
-/** Nobody reads this; it only ends the work. */
+/** Ends the work of a request whose caller has disconnected; it is never sent. */
 export function callerLeft(): ServiceError {
   return new ServiceError('crud:Unavailable', 'the caller hung up')
 }

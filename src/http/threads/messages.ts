@@ -3,7 +3,7 @@ import type { Permission } from '../../access/caller.ts'
 import type { Code } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { Datasource } from '../../service/open.ts'
-import type { Written } from '../../base/work/loan.ts'
+import type { LoanResult } from '../../base/work/loan.ts'
 import type { Params } from '../routes/route.ts'
 
 /** What a thread needs to open the service once more. */
@@ -25,7 +25,7 @@ export interface JobMessage {
   readonly body: Uint8Array
   readonly timeLimitMs: number
   /** What its answer may have. */
-  readonly answerBytes: number
+  readonly responseBytes: number
   /** The metadata must be at least this recent. */
   readonly epoch: number
   /** Becomes 1 when nobody waits for the answer any more. */
@@ -67,7 +67,7 @@ export type FromThread =
   /** How many requests the request counts as. */
   | { readonly kind: 'charge'; readonly cost: number }
   | { readonly kind: 'borrow'; readonly loan: number; readonly datasource: string }
-  | { readonly kind: 'give back'; readonly loan: number; readonly written: Written }
+  | { readonly kind: 'give back'; readonly loan: number; readonly written: LoanResult }
   | { readonly kind: 'timing'; readonly operation: string; readonly seconds: number }
   /** Something went wrong that the answer does not tell. */
   | { readonly kind: 'internal error'; readonly error: unknown }
@@ -76,7 +76,7 @@ export interface ReplyMessage {
   readonly status: number
   readonly bytes: Uint8Array
   /** Whether the answer was too large for what it may have. */
-  readonly hasExceededAnswer: boolean
+  readonly hasExceededResponse: boolean
   readonly type?: string
   readonly headers?: readonly string[]
 }

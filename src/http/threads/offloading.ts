@@ -78,9 +78,9 @@ function offloadOperation(threads: Threads, request: Request): Offload {
   return async (operation, { entity, version, work }, body) => {
     const task: Task = { kind: 'operation', operation, entity, ...(version !== undefined && { version }) }
     const part = { task, body: Buffer.from(JSON.stringify(body)), work: work ?? request.call.work }
-    const { bytes, hasExceededAnswer } = await run(threads, request, part)
+    const { bytes, hasExceededResponse } = await run(threads, request, part)
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-    return { text, hasExceededAnswer }
+    return { text, hasExceededResponse }
   }
 }
 

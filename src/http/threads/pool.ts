@@ -159,8 +159,8 @@ class Thread {
     const { task, caller, body, work } = job
     const timeLimitMs = Math.max(0, work.remainingMs)
     limitTo(timeLimitMs)
-    const [epoch, answerBytes] = [this.#options.epoch(), work.answerBytesLeft]
-    this.#post({ kind: 'job', task, caller, body, timeLimitMs, answerBytes, epoch, cancelled })
+    const [epoch, responseBytes] = [this.#options.epoch(), work.responseBytesLeft]
+    this.#post({ kind: 'job', task, caller, body, timeLimitMs, responseBytes, epoch, cancelled })
     try {
       return await promise
     } finally {

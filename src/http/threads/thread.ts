@@ -82,10 +82,10 @@ async function answer(job: JobMessage): Promise<void> {
 }
 
 async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
-  const { task, cancelled, timeLimitMs, answerBytes } = job
+  const { task, cancelled, timeLimitMs, responseBytes } = job
   const work = new Work({
     timeLimitMs,
-    answerBytes,
+    responseBytes,
     isCancelled: () => Atomics.load(cancelled, 0) === 1,
     onTimeLimit: (ms) => post({ kind: 'time limit', timeLimitMs: ms }),
   })
@@ -168,12 +168,12 @@ function callerFrom({ principal, roles, permissions, claims }: CallerMessage): C
   }
 }
 
-function replyMessage({ status, text, type, headers }: Reply, { hasExceededAnswer }: Work): ReplyMessage {
+function replyMessage({ status, text, type, headers }: Reply, { hasExceededResponse }: Work): ReplyMessage {
   const bytes = typeof text === 'string' ? bytesOf(text) : text
   return {
     status,
     bytes,
-    hasExceededAnswer,
+    hasExceededResponse,
     ...(type !== undefined && { type }),
     ...(headers && { headers }),
   }

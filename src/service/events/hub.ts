@@ -1,6 +1,6 @@
 /** Reads the newest events of a store once for all who follow them, and wakes those whom they concern. */
 import { ServiceError } from '../../base/errors.ts'
-import { restEvery } from '../../base/work/rest.ts'
+import { yieldEvery } from '../../base/work/rest.ts'
 import type { EventHead, EventStore } from '../../store/events.ts'
 import { type Stretch, kindsOf } from './log.ts'
 import { RecentEvents } from './recent.ts'
@@ -199,7 +199,7 @@ export class EventHub implements AsyncDisposable {
 
   async #passOver(fresh: Stretch | undefined, to: number): Promise<void> {
     const heads = fresh && kindsOf(fresh.heads)
-    const rest = restEvery(SLICE_MS)
+    const rest = yieldEvery(SLICE_MS)
     // those who are woken may wait again before this is over
     const groups = [...this.#groups.values()]
     for (const group of groups) {

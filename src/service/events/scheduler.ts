@@ -41,7 +41,7 @@ export class EventScheduler {
         return true
       }
     }
-    this.#jobs.add(caller, { caller, step })
+    this.#jobs.enqueue(caller, { caller, step })
     this.#schedule()
     return promise
   }
@@ -57,10 +57,10 @@ export class EventScheduler {
     this.#quick = 0
     const end = performance.now() + SLICE_MS
     for (let done = 0; done < MAX_DONE && performance.now() < end;) {
-      const job = this.#jobs.take()
+      const job = this.#jobs.dequeue()
       if (!job) return
       if (isDone(job, end)) done++
-      else this.#jobs.add(job.caller, job)
+      else this.#jobs.enqueue(job.caller, job)
     }
     this.#schedule()
   }

@@ -2,7 +2,7 @@
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
-import { restEvery } from '../../base/work/rest.ts'
+import { yieldEvery } from '../../base/work/rest.ts'
 import { castValue } from '../../lang/resolve/checks.ts'
 import { during } from '../../base/work/work.ts'
 import { compileQuery } from '../../lang/evaluate/match.ts'
@@ -35,7 +35,7 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
   const past = { collection: schema.collection, id, idType: idTypeOf(schema) }
   const store = deps.storeIn(schema.collection.datasource)
   const differs = visibleDifference(page)
-  const rest = restEvery(SLICE_MS)
+  const rest = yieldEvery(SLICE_MS)
   for await (const version of store.readHistory(past, boundsOf(work, request))) {
     await rest()
     const isListed = during(
@@ -46,7 +46,7 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
     const index = matchCount++
     if (index < from || index > to) continue
     const { text, metadata } = during(work, () => entryOf(version, page))
-    work.reserveAnswer(text.length, tooLarge)
+    work.reserveResponse(text.length, tooLarge)
     shown.processed.push(text)
     shown.resultMetadata.push(metadata)
   }

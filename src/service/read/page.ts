@@ -61,13 +61,13 @@ export function createPage(rendering: Rendering, remaining: Remaining, { work, s
         const metadata = metadataOf(document)
         spend(STEPS_PER_DOCUMENT + text.length / CHARACTERS_COPIED_PER_STEP)
         const size = text.length + metadata.length
-        work.reserveAnswer(size, tooLarge)
+        work.reserveResponse(size, tooLarge)
         reserved += size
         processed.push(text)
         resultMetadata.push(metadata)
       }),
     release() {
-      work.releaseAnswer(reserved)
+      work.releaseResponse(reserved)
       reserved = 0
     },
   }
