@@ -48,12 +48,12 @@ function createView(schema: Schema, caller: Caller): View {
     const lists = field.roles[operation]
     return lists.length === 0 ? ALWAYS : allOf(lists.map(conditionFor))
   }
-  const isUnseen = (field: Field, isUnmet: (rule: Rule) => boolean): boolean => {
+  const isOfOtherVersion = (field: Field, isUnmet: (rule: Rule) => boolean): boolean => {
     const condition = conditionOn(field, 'find')
     return condition === 'never' || condition.some(isUnmet)
   }
-  const visibility = visibilityOn(schema, (field) => isUnseen(field, () => false))
-  const visibilityOf = visibilitiesBy(schema, { conditionOn, isUnseen, visibility })
+  const visibility = visibilityOn(schema, (field) => isOfOtherVersion(field, () => false))
+  const visibilityOf = visibilitiesBy(schema, { conditionOn, isOfOtherVersion, visibility })
   return {
     schema,
     admitsTo: (operation) => admitted[operation],
@@ -81,12 +81,15 @@ function conditionsBy(schema: Schema, caller: Caller): (list: RoleList) => Condi
 
 interface Seeing {
   readonly conditionOn: View['conditionOn']
-  readonly isUnseen: (field: Field, isUnmet: (rule: Rule) => boolean) => boolean
+  readonly isOfOtherVersion: (field: Field, isUnmet: (rule: Rule) => boolean) => boolean
   readonly visibility: Visibility
 }
 
 /** Documents in which the same rules hold are seen alike, by the same sight. Undefined where no field has a rule. */
-function visibilitiesBy(schema: Schema, { conditionOn, isUnseen, visibility }: Seeing): View['visibilityOf'] {
+function visibilitiesBy(
+  schema: Schema,
+  { conditionOn, isOfOtherVersion, visibility }: Seeing,
+): View['visibilityOf'] {
   const rules = new Set<Rule>()
   for (const field of allFields(schema.root.fields)) {
     const condition = conditionOn(field, 'find')
@@ -104,7 +107,7 @@ function visibilitiesBy(schema: Schema, { conditionOn, isUnseen, visibility }: S
     const unmet = new Set(tests.filter((_, i) => !met[i]).map(({ rule }) => rule))
     const made = visibilityOn(
       schema,
-      (field) => isUnseen(field, (rule) => unmet.has(rule)),
+      (field) => isOfOtherVersion(field, (rule) => unmet.has(rule)),
       visibility.isHidden,
     )
     if (known.size >= MAX_SIGHTS) known.clear()

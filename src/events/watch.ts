@@ -6,8 +6,8 @@ import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import { includes } from '../lang/resolve/projected-fields.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import { compileStrip } from '../lang/evaluate/strip.ts'
-import { type Field, type Fields, isServerMade } from '../schema/field.ts'
-import { knownPart } from '../schema/known.ts'
+import { type Field, type Fields, isComputed } from '../schema/field.ts'
+import { definedPart } from '../schema/known.ts'
 import { identityOf } from '../schema/pair-elements.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 
@@ -22,13 +22,13 @@ export interface Watch {
 /** Without a projection everything is watched. Sizes of arrays and virtual fields never are. */
 export function compileWatch({ root }: Schema, projection: Projection<FieldRef> | undefined): Watch {
   if (!projection) {
-    const watchedOf = (document: JsonObject): JsonObject => knownPart(document, root) as JsonObject
+    const watchedOf = (document: JsonObject): JsonObject => definedPart(document, root) as JsonObject
     return { watchedOf, marks: NOTHING, mayDiffer: () => true }
   }
   const whole = watchingContent(projection, root, 0)
   const marks = marksFor(whole, root.fields)
   const project = compileProjection(withMarks(whole, [...marks], 0), root)
-  const strip = compileStrip(root.fields, (field) => isServerMade(field) && includes(whole, field))
+  const strip = compileStrip(root.fields, (field) => isComputed(field) && includes(whole, field))
   const watchedOf = (document: JsonObject): JsonObject => {
     const watched = project(document, '')
     return strip ? strip(watched) : watched
@@ -100,9 +100,7 @@ function marksFor(projection: Projection<FieldRef>, fields: Fields): ReadonlySet
   for (const array of allFields(fields)) {
     if (array.kind !== 'array' || array.element.kind !== 'object') continue
     const { fields: members } = array.element
-    const isWatched = [...allFields(members)].some(
-      (each) => !isServerMade(each) && includes(projection, each),
-    )
+    const isWatched = [...allFields(members)].some((each) => !isComputed(each) && includes(projection, each))
     if (!isWatched) continue
     for (const name of identityOf(array.element)) {
       const identity = members.get(name)!

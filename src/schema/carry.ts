@@ -1,7 +1,7 @@
-/** What a new state keeps of the old one without naming it: members of other versions, and members out of sight. */
+/** Copies members from the old state of a document that a write cannot name: hidden ones, and those of other versions. */
 import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
-import { type Field, type Fields, isNeeded } from './field.ts'
-import { isUnseen } from './kind.ts'
+import { type Field, type Fields, isMandatory } from './field.ts'
+import { isOfOtherVersion } from './kind.ts'
 import { pairElements } from './pair-elements.ts'
 
 export function carryOver(
@@ -11,7 +11,7 @@ export function carryOver(
   isHidden: (field: Field) => boolean,
 ): Json {
   if (field.kind === 'object' && isObject(old) && isObject(fresh)) {
-    return carryMembers(old, fresh, field.fields, isHidden(field) ? optionalAmong(isHidden) : isHidden)
+    return carryMembers(old, fresh, field.fields, isHidden(field) ? exceptMandatory(isHidden) : isHidden)
   }
   if (field.kind === 'array' && isArray(old) && isArray(fresh)) {
     const pairs = pairElements(old, fresh, field.element, isHidden)
@@ -24,11 +24,11 @@ export function carryOver(
 }
 
 /**
- * Whoever names something out of sight must name all that it needs: were that carried over, it would tell whether it
- * is there.
+ * A caller who writes a hidden object must send all its mandatory members: copying them from the old state would reveal
+ * whether the object exists.
  */
-function optionalAmong(isHidden: (field: Field) => boolean): (field: Field) => boolean {
-  return (field) => isHidden(field) && !isNeeded(field)
+function exceptMandatory(isHidden: (field: Field) => boolean): (field: Field) => boolean {
+  return (field) => isHidden(field) && !isMandatory(field)
 }
 
 export function carryMembers(
@@ -41,7 +41,7 @@ export function carryMembers(
   for (const name of Object.keys(old)) {
     const field = fields.get(name)
     if (!Object.hasOwn(fresh, name)) {
-      if (!field || isHidden(field) || isUnseen(old[name]!, field)) result[name] = old[name]!
+      if (!field || isHidden(field) || isOfOtherVersion(old[name]!, field)) result[name] = old[name]!
     } else if (field) result[name] = carryOver(old[name], fresh[name]!, field, isHidden)
   }
   return result

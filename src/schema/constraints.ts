@@ -1,4 +1,4 @@
-/** What a value in its stored form violates. Violations of a document are collected, none stops the others. */
+/** Checks values in their stored form against constraints. All violations of a document are collected. */
 import { type Code, ServiceError } from '../base/errors.ts'
 import { type Json, isArray, isNumber, numberText } from '../base/json/json.ts'
 import { orderKey } from '../base/decimal.ts'
@@ -7,7 +7,7 @@ import { type Faults, addFault } from './faults.ts'
 import type { Constraints, Field, SimpleField } from './field.ts'
 import { compareValues } from './types.ts'
 
-/** Most fields have few constraints: only those that are declared cost anything. */
+/** Loops over the declared constraints only, because most fields have few. */
 export function addViolations(faults: Faults, value: Json, { constraints }: Field, path: string): void {
   for (const name in constraints) {
     const check = CHECKS[name as keyof Constraints]
@@ -18,15 +18,15 @@ export function addViolations(faults: Faults, value: Json, { constraints }: Fiel
   }
 }
 
-/** Element identities are unique in the whole document, across all arrays at their path. */
+/** A fault if the identity repeats: identities are unique in the whole document, across all arrays at their path. */
 export function repeatedIdentity(
   value: Json,
   field: SimpleField,
   path: string,
-  seen: Map<string, Set<string>>,
+  identitiesByPath: Map<string, Set<string>>,
 ): ServiceError | undefined {
-  const keys = seen.get(field.path) ?? new Set()
-  seen.set(field.path, keys)
+  const keys = identitiesByPath.get(field.path) ?? new Set()
+  identitiesByPath.set(field.path, keys)
   const key = isNumber(value) ? `n${orderKey(numberText(value))}` : `t${JSON.stringify(value)}`
   if (!keys.has(key)) {
     keys.add(key)
@@ -38,7 +38,7 @@ export function repeatedIdentity(
 
 interface Check {
   readonly code: Code
-  /** What is wrong, or undefined when nothing is. */
+  /** The message, or undefined when the value is valid. */
   readonly violated: (value: Json, constraints: Constraints) => string | undefined
 }
 

@@ -1,15 +1,15 @@
-/** Dates: many spellings in, one out. The stored text `yyyyMMddTHH:mm:ss.SSS+0000` sorts by instant. */
+/** Parses dates in several formats and prints them in one: `yyyyMMddTHH:mm:ss.SSS+0000`, which sorts by time. */
 
-const OWN = /^(\d{4})(\d{2})(\d{2})T(\d{2}):(\d{2}):(\d{2})\.(\d{3,})([+-]\d{2})(\d{2})$/
+const CANONICAL = /^(\d{4})(\d{2})(\d{2})T(\d{2}):(\d{2}):(\d{2})\.(\d{3,})([+-]\d{2})(\d{2})$/
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:([Zz])|([+-]\d{2}):(\d{2}))$/
 
-/** The canonical text of a date, or undefined when the text is no real date. */
+/** The canonical text of a date, or undefined when the text is not a valid date. */
 export function parseDate(text: string): string | undefined {
-  const own = OWN.exec(text)
-  if (own) return canonical(own, own[8]!, own[9]!)
+  const own = CANONICAL.exec(text)
+  if (own) return canonicalText(own, own[8]!, own[9]!)
   const rfc = RFC3339.exec(text)
-  if (rfc) return canonical(rfc, rfc[9] ?? '+00', rfc[10] ?? '00')
+  if (rfc) return canonicalText(rfc, rfc[9] ?? '+00', rfc[10] ?? '00')
   return undefined
 }
 
@@ -18,7 +18,11 @@ export function printDate(date: Date): string {
   return `${iso.slice(0, 10).replaceAll('-', '')}T${iso.slice(11, 23)}+0000`
 }
 
-function canonical(parts: RegExpExecArray, offsetHours: string, offsetMinutes: string): string | undefined {
+function canonicalText(
+  parts: RegExpExecArray,
+  offsetHours: string,
+  offsetMinutes: string,
+): string | undefined {
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as [
     number,
     number,

@@ -1,6 +1,6 @@
 /**
- * A document as it was sent → the document as it is stored, or everything that is wrong with it. Values take their
- * stored form, nulls are stripped, generators fill, sizes are counted, constraints are checked: one walk for all.
+ * Converts a document as sent to the document as stored, or reports its faults. One walk casts values to their stored
+ * form, removes nulls, generates values, counts array sizes and checks constraints.
  */
 import { type Code, ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../base/json/json.ts'
@@ -12,19 +12,19 @@ import {
   type Field,
   type Fields,
   type SimpleField,
-  isMadeAnew,
-  isNeeded,
-  isServerMade,
+  isComputed,
+  isMandatory,
+  isRegenerated,
 } from './field.ts'
 import { idFault } from './id.ts'
-import { isUnseen } from './kind.ts'
+import { isOfOtherVersion } from './kind.ts'
 import type { Schema } from './schema.ts'
 
-/** Where values that nobody sent come from, and how much may be told of what is wrong. */
+/** Sources of generated values, and the number of faults that may be reported. */
 export interface Sources {
   readonly faults: FaultBudget
   readonly uuid: () => string
-  /** An `_id` for a document that came without. */
+  /** An `_id` for a document that was sent without one. */
   readonly id: () => string
   /** A generated value in its stored form. */
   readonly generate: (field: SimpleField) => Json
@@ -34,14 +34,14 @@ export interface Prepared {
   readonly document: JsonObject
   readonly faults: readonly ServiceError[]
   /**
-   * Every field the sender gave a value, by path with indexes, containers first; server-made values are not among
-   * them. Of a field that has more values than there are faults to be told, only so many are listed. Where values are
-   * only cast, a null that asks for a value counts as one.
+   * Every field that the caller sent a value for, by path with indexes, parents first; generated values are not
+   * included. The number of paths for one field is limited to one more than the reported faults of a document. When
+   * values are only cast, a null that requests a generated value counts as a value.
    */
-  readonly given: ReadonlyMap<string, Field>
+  readonly sentFields: ReadonlyMap<string, Field>
 }
 
-/** With `keepsUnknown`, for documents that were stored before, members of other versions stay as they are. */
+/** With `keepsUnknown`, which is for stored documents, members of other versions stay as they are. */
 export function prepareDocument(
   schema: Schema,
   sent: Json,
@@ -52,8 +52,8 @@ export function prepareDocument(
 }
 
 /**
- * Only the first half of it: values take their stored form. Nothing is made and nothing missed yet, since what is not
- * there may still come from the document as it is stored; a null that asks for a value is kept for later.
+ * Only casts values to their stored form. Generates no values and reports no missing ones, because absent members may
+ * still be copied from the stored document. A null that requests a generated value stays in the result.
  */
 export function castDocument(schema: Schema, sent: Json, budget: FaultBudget): Prepared {
   return prepare(schema, sent, { keepsUnknown: false, budget })
@@ -62,188 +62,203 @@ export function castDocument(schema: Schema, sent: Json, budget: FaultBudget): P
 function prepare(
   schema: Schema,
   sent: Json,
-  how: Pick<Work, 'sources' | 'keepsUnknown' | 'budget'>,
+  options: Pick<PrepareState, 'sources' | 'keepsUnknown' | 'budget'>,
 ): Prepared {
-  const faults = startFaults(how.budget)
-  const work: Work = { ...how, faults, given: new Map(), noted: new Map(), elementIds: new Map() }
-  const document = prepareRoot(schema, sent, work)
-  how.budget.left -= faults.reported.length
-  return { document, faults: faults.reported, given: work.given }
+  const faults = startFaults(options.budget)
+  const state: PrepareState = {
+    ...options,
+    faults,
+    sentFields: new Map(),
+    sentCounts: new Map(),
+    elementIds: new Map(),
+  }
+  const document = prepareRoot(schema, sent, state)
+  options.budget.left -= faults.reported.length
+  return { document, faults: faults.reported, sentFields: state.sentFields }
 }
 
-function prepareRoot(schema: Schema, sent: Json, work: Work): Draft {
+function prepareRoot(schema: Schema, sent: Json, state: PrepareState): Draft {
   if (!isObject(sent)) {
-    fault(work, 'metadata:IncompatibleValue', '', 'a document must be an object')
+    fault(state, 'metadata:IncompatibleValue', '', 'a document must be an object')
     return {}
   }
-  const document = prepareObject(sent, schema.root.fields, '', work)
-  setObjectType(document, schema, work)
-  if (work.sources) setId(document, schema, work)
+  const document = prepareObject(sent, schema.root.fields, '', state)
+  setObjectType(document, schema, state)
+  if (state.sources) setId(document, schema, state)
   const tooLong = idFault(document['_id'])
-  if (tooLong) addFault(work.faults, tooLong)
+  if (tooLong) addFault(state.faults, tooLong)
   return document
 }
 
-interface Work {
+interface PrepareState {
   /** Absent while values are only cast. */
   readonly sources?: Sources
   readonly keepsUnknown: boolean
   readonly budget: FaultBudget
   readonly faults: Faults
-  readonly given: Map<string, Field>
-  /** How many values of a field are listed as given. */
-  readonly noted: Map<Field, number>
-  /** Values of element identities seen so far, by schema path: they are unique in the document. */
+  readonly sentFields: Map<string, Field>
+  /** Number of paths in `sentFields` for each field. */
+  readonly sentCounts: Map<Field, number>
+  /** Element identities found so far, by schema path: they are unique in the document. */
   readonly elementIds: Map<string, Set<string>>
 }
 
 type Draft = Record<string, Json>
 
-function prepareObject(sent: JsonObject, fields: Fields, at: string, work: Work): Draft {
+function prepareObject(sent: JsonObject, fields: Fields, at: string, state: PrepareState): Draft {
   const draft: Draft = {}
   for (const name of Object.keys(sent)) {
-    if (work.faults.isFull) return draft
+    if (state.faults.isFull) return draft
     const path = join(at, name)
     const field = fields.get(name)
-    if (work.keepsUnknown && (!field || isUnseen(sent[name]!, field))) draft[name] = sent[name]!
-    else if (!field) fault(work, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
-    else prepareMember(draft, field, sent[name]!, { path, work })
+    if (state.keepsUnknown && (!field || isOfOtherVersion(sent[name]!, field))) draft[name] = sent[name]!
+    else if (!field) fault(state, 'metadata:InvalidFieldReference', path, `there is no field "${path}"`)
+    else prepareMember(draft, field, sent[name]!, { path, state })
   }
-  for (const field of fields.values()) complete(draft, field, sent, { path: at, work })
+  for (const field of fields.values()) complete(draft, field, sent, { path: at, state })
   return draft
 }
 
 interface At {
   readonly path: string
-  readonly work: Work
+  readonly state: PrepareState
 }
 
-function prepareMember(draft: Draft, field: Field, value: Json, { path, work }: At): void {
-  if (isServerMade(field)) return
+function prepareMember(draft: Draft, field: Field, value: Json, { path, state }: At): void {
+  if (isComputed(field)) return
   if (field.kind === 'reference') {
     const isEmpty = value === null || (isArray(value) && value.length === 0)
     if (!isEmpty)
-      fault(work, 'metadata:IncompatibleValue', path, `"${path}" is a reference and holds no data`)
+      fault(state, 'metadata:IncompatibleValue', path, `"${path}" is a reference and holds no data`)
     return
   }
   if (value === null) {
-    // An explicit null asks the generator, which looks before nulls are stripped.
-    const made = field.kind === 'simple' ? madeFor(field, work) : undefined
-    if (made !== undefined) draft[field.name] = made
-    // Of a document that is stored already it asks for another value than the one that is there.
-    if (made === null && !isMadeAnew(field)) note(work, path, field)
+    // An explicit null requests a generated value, so it is handled before nulls are removed.
+    const generated = field.kind === 'simple' ? generateFor(field, state) : undefined
+    if (generated !== undefined) draft[field.name] = generated
+    // In an existing document it replaces the stored value, so it counts as sent.
+    if (generated === null && !isRegenerated(field)) recordSent(state, path, field)
     return
   }
-  const prepared = prepareValue(value, field, path, work)
+  const prepared = prepareValue(value, field, path, state)
   if (prepared !== undefined) draft[field.name] = prepared
 }
 
-function prepareValue(value: Json, field: Exclude<Field, { kind: 'reference' }>, path: string, work: Work) {
-  note(work, path, field)
+function prepareValue(
+  value: Json,
+  field: Exclude<Field, { kind: 'reference' }>,
+  path: string,
+  state: PrepareState,
+) {
+  recordSent(state, path, field)
   switch (field.kind) {
     case 'simple':
-      return prepareSimple(value, field, path, work)
+      return prepareSimple(value, field, path, state)
     case 'object':
-      if (isObject(value)) return prepareObject(value, field.fields, path, work)
+      if (isObject(value)) return prepareObject(value, field.fields, path, state)
       break
     case 'array':
-      if (isArray(value)) return prepareArray(value, field, path, work)
+      if (isArray(value)) return prepareArray(value, field, path, state)
       break
   }
-  fault(work, 'metadata:IncompatibleValue', path, `"${path}" must be an ${field.kind}`)
+  fault(state, 'metadata:IncompatibleValue', path, `"${path}" must be an ${field.kind}`)
   return undefined
 }
 
-function prepareSimple(value: Json, field: SimpleField, path: string, work: Work): Json | undefined {
+function prepareSimple(value: Json, field: SimpleField, path: string, state: PrepareState): Json | undefined {
   const isReplaced = field.generator?.overwrite || (field.type.name === 'uid' && value === '')
-  if (isReplaced && work.sources) return madeFor(field, work)
+  if (isReplaced && state.sources) return generateFor(field, state)
   const stored = field.type.cast(value)
   if (stored === undefined) {
     const message = `"${path}" is of type ${field.type.name}; the value given is not, or would lose something`
-    fault(work, 'metadata:IncompatibleValue', path, message)
+    fault(state, 'metadata:IncompatibleValue', path, message)
     return undefined
   }
-  if (work.sources) addViolations(work.faults, stored, field, path)
+  if (state.sources) addViolations(state.faults, stored, field, path)
   return stored
 }
 
-function prepareArray(sent: readonly Json[], field: ArrayField, path: string, work: Work): Json {
+function prepareArray(sent: readonly Json[], field: ArrayField, path: string, state: PrepareState): Json {
   const elements: Json[] = []
   for (const each of sent) {
-    if (work.faults.isFull) return elements
-    elements.push(prepareElement(each, field.element, join(path, String(elements.length)), work))
+    if (state.faults.isFull) return elements
+    elements.push(prepareElement(each, field.element, join(path, String(elements.length)), state))
   }
-  if (work.sources) addViolations(work.faults, elements, field, path)
+  if (state.sources) addViolations(state.faults, elements, field, path)
   return elements
 }
 
-function prepareElement(value: Json, element: Element, path: string, work: Work): Json {
-  if (value === null || (work.keepsUnknown && isUnseen(value, element))) return value
-  return prepareValue(value, element, path, work) ?? null
+function prepareElement(value: Json, element: Element, path: string, state: PrepareState): Json {
+  if (value === null || (state.keepsUnknown && isOfOtherVersion(value, element))) return value
+  return prepareValue(value, element, path, state) ?? null
 }
 
-/** What the document lacks: generated values, sizes of arrays; or the fault that it is not there. */
-function complete(draft: Draft, field: Field, sent: JsonObject, { path: at, work }: At): void {
+/** Adds array sizes and generated values, and reports mandatory fields that are missing. */
+function complete(draft: Draft, field: Field, sent: JsonObject, { path: at, state }: At): void {
   if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
-  if (!work.sources) return
+  if (!state.sources) return
   if (Object.hasOwn(draft, field.name)) {
     if (field.kind === 'simple' && field.constraints.elementIdentity) {
       const path = join(at, field.name)
-      const repeated = repeatedIdentity(draft[field.name]!, field, path, work.elementIds)
-      if (repeated) addFault(work.faults, repeated)
+      const repeated = repeatedIdentity(draft[field.name]!, field, path, state.elementIds)
+      if (repeated) addFault(state.faults, repeated)
     }
     return
   }
-  if (!isNeeded(field) || isSetLater(field) || isServerMade(field)) return
-  // What was given and is no value of its type is not missing.
+  if (!isMandatory(field) || isSetLater(field) || isComputed(field)) return
+  // A value of the wrong type has its own fault already.
   if (member(sent, field.name) != null) return
   const path = join(at, field.name)
-  const made = field.kind === 'simple' ? madeFor(field, work) : undefined
-  if (made !== undefined) draft[field.name] = made
-  else fault(work, 'crud:Required', path, `"${path}" is required`)
+  const generated = field.kind === 'simple' ? generateFor(field, state) : undefined
+  if (generated !== undefined) draft[field.name] = generated
+  else fault(state, 'crud:Required', path, `"${path}" is required`)
 }
 
 function sizeOf(array: Json | undefined): number {
   return isArray(array) ? array.length : 0
 }
 
-function madeFor(field: SimpleField, { sources }: Work): Json | undefined {
+function generateFor(field: SimpleField, { sources }: PrepareState): Json | undefined {
   if (!field.generator && field.type.name !== 'uid') return undefined
   if (!sources) return null
   return field.generator ? sources.generate(field) : sources.uuid()
 }
 
-/** `objectType` and `_id` of the document itself are seen to at the end. */
+/** `objectType` and `_id` of the document itself are set after all other fields. */
 function isSetLater({ path }: Field): boolean {
   return path === 'objectType' || path === '_id'
 }
 
-function setObjectType(draft: Draft, schema: Schema, work: Work): void {
+function setObjectType(draft: Draft, schema: Schema, state: PrepareState): void {
   draft['objectType'] ??= schema.entity
   if (draft['objectType'] === schema.entity) return
-  fault(work, 'crud:InvalidEntity', 'objectType', `"objectType" must be "${schema.entity}"`)
+  fault(state, 'crud:InvalidEntity', 'objectType', `"objectType" must be "${schema.entity}"`)
 }
 
-function setId(draft: Draft, schema: Schema, work: Work): void {
-  if (Object.hasOwn(draft, '_id') || work.faults.reported.some(({ context }) => context === '_id')) return
+function setId(draft: Draft, schema: Schema, state: PrepareState): void {
+  if (Object.hasOwn(draft, '_id') || state.faults.reported.some(({ context }) => context === '_id')) return
   const field = schema.root.fields.get('_id') as SimpleField
-  const made = madeFor(field, work) ?? (field.type.family === 'text' ? work.sources!.id() : undefined)
-  if (made === undefined) fault(work, 'crud:Required', '_id', `"_id" is required`)
-  else draft['_id'] = made
+  const generated =
+    generateFor(field, state) ?? (field.type.family === 'text' ? state.sources!.id() : undefined)
+  if (generated === undefined) fault(state, 'crud:Required', '_id', `"_id" is required`)
+  else draft['_id'] = generated
 }
 
 function join(at: string, name: string): string {
   return at === '' ? name : `${at}.${name}`
 }
 
-function fault(work: Work, code: Code, path: string, message: string): void {
-  addFault(work.faults, new ServiceError(code, message, { context: path }))
+function fault(state: PrepareState, code: Code, path: string, message: string): void {
+  addFault(state.faults, new ServiceError(code, message, { context: path }))
 }
 
-/** One more than can be told of shows that there are more; a list of all would be as long as the document. */
-function note({ given, noted, budget }: Work, path: string, field: Field): void {
-  const count = noted.get(field) ?? 0
+/**
+ * Lists one path more than faults can be reported, which shows that there are more. A list of all paths could be as
+ * long as the document.
+ */
+function recordSent({ sentFields, sentCounts, budget }: PrepareState, path: string, field: Field): void {
+  const count = sentCounts.get(field) ?? 0
   if (count > budget.perDocument) return
-  noted.set(field, count + 1)
-  given.set(path, field)
+  sentCounts.set(field, count + 1)
+  sentFields.set(path, field)
 }

@@ -1,8 +1,8 @@
-/** What is wrong with documents, up to as many faults as their sender is told of. */
+/** Collects the faults of documents, up to the number that is reported. */
 import { ServiceError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 
-/** What is left to be told of all documents of a request. */
+/** How many faults may be reported: for one document, and for all further documents of a request. */
 export interface FaultBudget {
   readonly perDocument: number
   left: number
@@ -11,11 +11,11 @@ export interface FaultBudget {
 export interface Faults {
   readonly max: number
   readonly reported: ServiceError[]
-  /** There are more than can be told, so nothing else needs to be checked. */
+  /** There are more faults than can be reported, so checking can stop. */
   isFull: boolean
 }
 
-/** So many documents of a request can have all their faults told; every further one has one entry. */
+/** The budget covers all faults of this many documents of a request; every further document has one entry. */
 const DETAILED_DOCUMENTS = 100
 
 export function faultBudget({ faults }: Pick<Limits, 'faults'>): FaultBudget {
@@ -40,7 +40,7 @@ export function addFault(faults: Faults, fault: ServiceError): void {
 function tooMany(max: number): ServiceError {
   const message =
     max === 1
-      ? 'the document has several faults; send it without the other documents to be told of each'
+      ? 'the document has several faults; send it without the other documents to see each of them'
       : `the document has more faults than these ${max - 1}; correct them and send it again`
   return new ServiceError('crud:LimitExceeded', message)
 }

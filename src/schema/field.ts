@@ -1,18 +1,18 @@
-/** The fields of a schema, as the metadata documents define them, ready to be walked beside a document. */
+/** The fields of a compiled schema. */
 import type { Json, JsonObject } from '../base/json/json.ts'
 import type { Pattern } from '../base/pattern.ts'
 import type { ValueType } from './types.ts'
 
 export type Field = SimpleField | ObjectField | ArrayField | ReferenceField
 export type Fields = ReadonlyMap<string, Field>
-/** What an array holds: arrays of arrays and of references do not exist. */
+/** The element of an array; arrays of arrays and of references do not exist. */
 export type Element = SimpleField | ObjectField
 
 export type FieldOperation = 'find' | 'insert' | 'update'
-/** Who is admitted: roles, some of them only to the documents that a rule matches. */
+/** Roles that are admitted, some of them only to documents that match a row rule. */
 export type RoleList = readonly AccessEntry[]
 export type AccessEntry = string | RowRule
-/** Admits the role to the documents that match `where`: a query, in which `$caller.…` stands for what is known of the caller. */
+/** Admits the role to documents that match the query `where`, in which `$caller.…` stands for attributes of the caller. */
 export interface RowRule {
   readonly [key: string]: Json
   readonly role: string
@@ -24,10 +24,10 @@ interface Described {
   readonly name: string
   /** Path from the root with `*` for array elements. */
   readonly path: string
-  /** Every non-empty role list on the way down to this field: all of them must admit the caller. */
+  /** Non-empty role lists of this field and its ancestors: all of them must admit the caller. */
   readonly roles: Readonly<Record<FieldOperation, readonly RoleList[]>>
   readonly constraints: Constraints
-  /** Whether versions gave it, or something above it, types of different kinds, so that stored values may not fit. */
+  /** Set when versions give this field or an ancestor types of different kinds: stored values may then not fit. */
   readonly isMixed?: true
 }
 
@@ -35,7 +35,7 @@ export interface SimpleField extends Described {
   readonly kind: 'simple'
   readonly type: ValueType
   readonly generator?: Generator
-  /** Filled when read, never stored. */
+  /** Computed when the document is read, never stored. */
   readonly virtual?: 'documentVersion' | 'resultMetadata'
 }
 
@@ -49,7 +49,7 @@ export interface ArrayField extends Described {
   readonly element: Element
 }
 
-/** Documents of another entity, joined when asked for; nothing is stored under its name. */
+/** Documents of another entity, joined when a request includes them; nothing is stored under this name. */
 export interface ReferenceField extends Described {
   readonly kind: 'reference'
   readonly entity: string
@@ -65,7 +65,7 @@ export interface Constraints {
   readonly elementIdentity?: boolean
   readonly minLength?: number
   readonly maxLength?: number
-  /** Exact bounds, as the metadata wrote them. */
+  /** Bounds with the exact digits of the metadata. */
   readonly minimum?: Json
   readonly maximum?: Json
   readonly minItems?: number
@@ -93,34 +93,34 @@ export function roleOf(entry: AccessEntry): string {
   return typeof entry === 'string' ? entry : entry.role
 }
 
-/** Whether documents must hold a value here: a missing one is generated, or is a fault. */
-export function isNeeded({ constraints }: Field): boolean {
+/** Whether documents must have a value here: a missing one is generated, or is a fault. */
+export function isMandatory({ constraints }: Field): boolean {
   return Boolean(constraints.required || constraints.identity || constraints.elementIdentity)
 }
 
-/** Filled when read, never stored. */
+/** Whether the field is computed when the document is read, and never stored. */
 export function isVirtual(field: Field): boolean {
   return field.kind === 'simple' && field.virtual !== undefined
 }
 
-/** Sizes of arrays are counted, virtual fields filled when read: what a client says about them does not matter. */
-export function isServerMade(field: Field): boolean {
+/** Whether the field is the size of an array or virtual: values that clients send for it are ignored. */
+export function isComputed(field: Field): boolean {
   return field.name.endsWith('#') || isVirtual(field)
 }
 
-/** Whether the server puts a value of its own where the sender put this one, or none. */
-export function willBeMade(field: Field, sent: Json | undefined): boolean {
+/** Whether the server generates a value in place of the one that was sent, or of a missing one. */
+export function willBeGenerated(field: Field, sent: Json | undefined): boolean {
   if (field.kind !== 'simple' || (!field.generator && field.type.name !== 'uid')) return false
-  if (sent === undefined) return isNeeded(field)
+  if (sent === undefined) return isMandatory(field)
   return sent === null || Boolean(field.generator?.overwrite)
 }
 
-/** Whether the server makes the value anew with every write, whatever the sender says. */
-export function isMadeAnew(field: Field): boolean {
+/** Whether the server generates a new value with every write, whatever value was sent. */
+export function isRegenerated(field: Field): boolean {
   return field.kind === 'simple' && Boolean(field.generator?.overwrite)
 }
 
-/** Whether to leave the field out replaces its value by a new one; an element without its identity is another element. */
+/** Whether omitting the field replaces its value by a new one. An element without its identity is a new element. */
 export function isReplacedByOmission(field: Field): boolean {
-  return willBeMade(field, undefined) && !isMadeAnew(field) && !field.constraints.elementIdentity
+  return willBeGenerated(field, undefined) && !isRegenerated(field) && !field.constraints.elementIdentity
 }

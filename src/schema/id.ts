@@ -1,4 +1,4 @@
-/** How long an `_id` may be: short enough to be a part of every index, on every store. */
+/** The maximum length of an `_id`: it has to fit into an index entry on every store. */
 import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
 

@@ -1,4 +1,4 @@
-/** Kinds of stored values, as JSON tells them apart: versions may give one path types of different kinds. */
+/** Kinds of stored values, by JSON type: versions of an entity may give one path types of different kinds. */
 import { type Json, isArray, isNumber, isObject } from '../base/json/json.ts'
 import type { Field } from './field.ts'
 import type { TypeName } from './types.ts'
@@ -14,25 +14,25 @@ export function kindOfType(type: TypeName): Kind {
   return KINDS[type]
 }
 
-/** Whether a value other than null is of the kind. */
+/** Whether a value is of the kind; it must not be null. */
 export function isOfKind(value: Json, kind: Kind): boolean {
   return TESTS[kind](value)
 }
 
 /**
- * What a stored value counts as where values are compared and sorted: itself, or nothing at all when a version with
- * another type left it there, of a kind that this version's type is not.
+ * Maps a stored value to the value that counts in comparisons and sorts: itself, or undefined when another version
+ * stored it with a type of another kind.
  */
 export function asCompared(field: Field): (value: Json | undefined) => Json | undefined {
-  const isFitting = TESTS[kindOf(field)]
-  return (value) => (value === undefined || value === null || isFitting(value) ? value : undefined)
+  const matchesKind = TESTS[kindOf(field)]
+  return (value) => (value === undefined || value === null || matchesKind(value) ? value : undefined)
 }
 
 /**
- * Whether a stored value has members or elements that this version does not define, since another one gave the path
- * another type: it is kept as members of other versions are, and not shown.
+ * Whether a stored value is an object or array that this version does not define, because another version gave the path
+ * another type. Such a value is preserved and not returned, like members of other versions.
  */
-export function isUnseen(value: Json, field: Field): boolean {
+export function isOfOtherVersion(value: Json, field: Field): boolean {
   return (isArray(value) || isObject(value)) && !isOfKind(value, kindOf(field))
 }
 

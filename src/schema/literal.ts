@@ -1,32 +1,32 @@
-/** Literals of updates in the stored form of the field they are meant for. */
+/** Casts literals of updates to the stored form of their field. */
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
 import type { Element, Field } from './field.ts'
 
-/** Casts all the way down; nulls vanish from objects as they do from documents, and stay in arrays. */
+/** Casts nested values as well. Nulls are removed from objects, as in documents, and stay in arrays. */
 export function castLiteral(
   value: Json,
   field: Field,
-  place: { readonly at: string; readonly path: string },
+  location: { readonly at: string; readonly path: string },
 ): Json {
   if (value === null) return null
   switch (field.kind) {
     case 'simple': {
       const cast = field.type.cast(value)
       if (cast !== undefined) return cast
-      throw misfit(place, `is of type ${field.type.name}; the value given is not`)
+      throw incompatible(location, `is of type ${field.type.name}; the value given is not`)
     }
     case 'object':
-      if (isObject(value)) return castMembers(value, field.fields, place)
-      throw misfit(place, 'is an object; the value given is not')
+      if (isObject(value)) return castMembers(value, field.fields, location)
+      throw incompatible(location, 'is an object; the value given is not')
     case 'array':
-      if (isArray(value)) return value.map((each) => castElement(each, field.element, place))
-      throw misfit(place, 'is an array; the value given is not')
+      if (isArray(value)) return value.map((each) => castElement(each, field.element, location))
+      throw incompatible(location, 'is an array; the value given is not')
     case 'reference':
       throw new ServiceError(
         'query-api:InvalidUpdate',
-        `"${place.path}" is a reference and holds no data`,
-        place,
+        `"${location.path}" is a reference and holds no data`,
+        location,
       )
   }
 }
@@ -34,35 +34,35 @@ export function castLiteral(
 function castElement(
   value: Json,
   element: Element,
-  place: { readonly at: string; readonly path: string },
+  location: { readonly at: string; readonly path: string },
 ): Json {
-  return castLiteral(value, element, { ...place, path: `${place.path}.*` })
+  return castLiteral(value, element, { ...location, path: `${location.path}.*` })
 }
 
 function castMembers(
   value: JsonObject,
   fields: ReadonlyMap<string, Field>,
-  place: { readonly at: string; readonly path: string },
+  location: { readonly at: string; readonly path: string },
 ): JsonObject {
   const members: Record<string, Json> = {}
   for (const name of Object.keys(value)) {
     const field = fields.get(name)
-    const path = `${place.path}.${name}`
+    const path = `${location.path}.${name}`
     if (!field) {
       throw new ServiceError('metadata:InvalidFieldReference', `there is no field "${path}"`, {
-        ...place,
+        ...location,
         context: path,
       })
     }
-    const cast = castLiteral(value[name]!, field, { ...place, path })
+    const cast = castLiteral(value[name]!, field, { ...location, path })
     if (cast !== null) members[name] = cast
   }
   return members
 }
 
-function misfit(place: { readonly at: string; readonly path: string }, what: string): ServiceError {
-  return new ServiceError('metadata:IncompatibleValue', `"${place.path}" ${what}`, {
-    at: place.at,
-    context: place.path,
+function incompatible(location: { readonly at: string; readonly path: string }, what: string): ServiceError {
+  return new ServiceError('metadata:IncompatibleValue', `"${location.path}" ${what}`, {
+    at: location.at,
+    context: location.path,
   })
 }

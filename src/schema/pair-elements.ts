@@ -1,9 +1,9 @@
-/** Which element of an array became which: by identity where one is declared, else by being the same. */
+/** Pairs the elements of the old and the new state of an array: by identity if one is declared, then by equal content. */
 import { type Json, isObject, member } from '../base/json/json.ts'
 import type { Element, Field } from './field.ts'
-import { knownPart } from './known.ts'
+import { definedPart } from './known.ts'
 
-/** For every new element the position of the old one it continues, or undefined when it is new. */
+/** For each new element the position of the old element that it continues, or undefined if there is none. */
 export function pairElements(
   old: readonly Json[],
   fresh: readonly Json[],
@@ -11,14 +11,14 @@ export function pairElements(
   isHidden?: (field: Field) => boolean,
 ): readonly (number | undefined)[] {
   const pairs: (number | undefined)[] = fresh.map(() => undefined)
-  const free = new Set(old.keys())
+  const unpaired = new Set(old.keys())
   const pairBy = (keyOf: (value: Json) => string | undefined): void => {
-    // the positions of a key, the last one first, so that the first is taken from the end
+    // positions by key in descending order, so that `pop` removes the first one
     const positions = new Map<string, number[]>()
-    for (const position of [...free].toReversed()) {
+    for (const position of [...unpaired].toReversed()) {
       const key = keyOf(old[position]!)
-      const known = key === undefined ? undefined : positions.get(key)
-      if (known) known.push(position)
+      const samePositions = key === undefined ? undefined : positions.get(key)
+      if (samePositions) samePositions.push(position)
       else if (key !== undefined) positions.set(key, [position])
     }
     for (const [i, value] of fresh.entries()) {
@@ -26,21 +26,21 @@ export function pairElements(
       const position = key === undefined ? undefined : positions.get(key)?.pop()
       if (position === undefined) continue
       pairs[i] = position
-      free.delete(position)
+      unpaired.delete(position)
     }
   }
   const identity = identityOf(element, isHidden)
   if (identity.length > 0) pairBy((value) => identityKey(value, identity))
-  pairBy((value) => canonical(knownPart(value, element, isHidden)))
-  // What is left over on both sides changed its content where it stood, in order, unless identities say otherwise.
+  pairBy((value) => canonical(definedPart(value, element, isHidden)))
+  // Without identities, elements that remain on both sides are paired in order: their content changed.
   if (identity.length === 0) {
-    const rest = [...free].values()
-    for (const i of fresh.keys()) pairs[i] ??= rest.next().value
+    const remaining = [...unpaired].values()
+    for (const i of fresh.keys()) pairs[i] ??= remaining.next().value
   }
   return pairs
 }
 
-/** The members that tell the elements apart. */
+/** Names of the members that form the identity of an element. */
 export function identityOf(element: Element, isHidden?: (field: Field) => boolean): readonly string[] {
   if (element.kind !== 'object') return []
   return [...element.fields.values()]
@@ -53,7 +53,7 @@ function identityKey(value: Json, identity: readonly string[]): string | undefin
   return parts.every((part) => part !== undefined && part !== null) ? JSON.stringify(parts) : undefined
 }
 
-/** The same text for equal values, whatever the order of their keys. */
+/** Equal values have the same text, whatever the order of their keys. */
 function canonical(value: Json): string {
   return JSON.stringify(value, (_key, each: Json) =>
     isObject(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,

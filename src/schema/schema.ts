@@ -1,4 +1,4 @@
-/** One version of an entity, compiled: all that data operations need to know about it. */
+/** A compiled version of an entity, as data operations use it. */
 import type { Field, Fields, ObjectField, RoleList, SimpleField } from './field.ts'
 
 export type EntityOperation = 'find' | 'insert' | 'update' | 'delete'
@@ -10,25 +10,25 @@ export interface Schema {
   readonly status: Status
   readonly access: Readonly<Record<EntityOperation, RoleList>>
   readonly root: ObjectField
-  /** The fields that together name a document, in path order; `_id` alone when none is declared. */
+  /** The fields that together identify a document, in path order; `_id` alone when none is declared. */
   readonly identity: readonly SimpleField[]
   readonly collection: Collection
-  /** Whether every member that any version ever stored in the collection is a member of this version. */
+  /** Whether this version defines every member that any version ever stored in the collection. */
   readonly coversCollection: boolean
 }
 
-/** Where the documents of an entity live. Every entity has documents of its own, also under a shared name. */
+/** Where a store keeps the documents of an entity. Entities with the same collection name do not share documents. */
 export interface Collection {
   readonly datasource: string
   readonly name: string
   readonly entity: string
-  /** How many paths the collection had as far as the maker of the schema knows; they only grow in number. */
+  /** Number of paths in the collection when the schema was compiled; it never decreases. */
   readonly paths?: number
 }
 
 /** Every field at every depth, parents first. */
 export function* allFields(fields: Fields): Generator<Field> {
-  // Not by recursion: each level of generators would hand on every field below it.
+  // Not recursive: each level of nested generators would pass on every field below it.
   const levels = [fields.values()]
   while (levels.length > 0) {
     const { value: field, done } = levels.at(-1)!.next()
@@ -42,7 +42,7 @@ export function* allFields(fields: Fields): Generator<Field> {
   }
 }
 
-/** An index as the store needs it: what is indexed, not how. */
+/** The definition of an index, independent of the store. */
 export interface IndexDefinition {
   readonly unique: boolean
   readonly fields: readonly IndexField[]
@@ -53,6 +53,6 @@ export interface IndexField {
   readonly type: SimpleField['type']['name']
   readonly descending: boolean
   readonly caseInsensitive: boolean
-  /** Whether stored values may be of another kind than the type; those are not indexed. */
+  /** Set when stored values may be of another kind than the type; those are not indexed. */
   readonly isMixed?: true
 }

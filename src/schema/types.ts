@@ -1,4 +1,4 @@
-/** Value types: what each accepts without loss, the form it is stored in, and how its values order. */
+/** Value types: the values that each accepts without loss, their stored form, and their order. */
 import { compareDecimal, integerText, isIntegral, parseDecimal } from '../base/decimal.ts'
 import {
   type Json,
@@ -26,9 +26,9 @@ export type TypeName =
 
 export interface ValueType {
   readonly name: TypeName
-  /** Values of one family compare with each other; types without a family compare with null only. */
+  /** Values of one family can be compared with each other; types without a family only with null. */
   readonly family?: 'boolean' | 'number' | 'text' | 'date'
-  /** The stored form of a non-null value, or undefined when it would lose something. */
+  /** The stored form of a non-null value, or undefined when the cast would lose information. */
   readonly cast: (value: Json) => Json | undefined
 }
 
@@ -42,14 +42,14 @@ export const TYPES: Readonly<Record<TypeName, ValueType>> = {
   date: { name: 'date', family: 'date', cast: toDate },
   binary: { name: 'binary', cast: toBinary },
   uid: { name: 'uid', family: 'text', cast: toText },
-  any: { name: 'any', cast: (value) => (isWithinReach(value) ? value : undefined) },
+  any: { name: 'any', cast: (value) => (hasSupportedNumbers(value) ? value : undefined) },
 }
 
 export function isTypeName(name: string): name is TypeName {
   return Object.hasOwn(TYPES, name)
 }
 
-/** The order of non-null stored values of one kind; across kinds it only has to be some order. */
+/** Orders non-null stored values of one kind; across kinds any consistent order will do. */
 export function compareValues(a: Json, b: Json): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
@@ -88,7 +88,7 @@ function toBigInteger(value: Json): Json | undefined {
   return isNumber(value) && numberText(value) === text ? value : numberFrom(text)
 }
 
-/** Plain digits of an integral number, or of text that is a plain integer. */
+/** The digits of an integral number, or of a text that is an integer without exponent or fraction. */
 function integralText(value: Json): string | undefined {
   if (typeof value === 'string') return PLAIN_INTEGER.test(value) ? boundedInteger(value) : undefined
   if (!isNumber(value)) return undefined
@@ -106,7 +106,7 @@ function toDouble(value: Json): Json | undefined {
   const double = Number(typeof value === 'string' ? value : numberText(value))
   if (!Number.isFinite(double)) return undefined
   if (double === 0) return 0
-  // Above 2^53 the shortest digits of a double name another integer; the exponent form keeps it a double everywhere.
+  // Above 2^53 the shortest digits of a double denote another integer; with an exponent every parser reads the double.
   const looksLikeInteger = Number.isInteger(double) && !Number.isSafeInteger(double)
   return looksLikeInteger ? numberFrom(double.toExponential()) : double
 }
@@ -134,10 +134,10 @@ function toBinary(value: Json): Json | undefined {
   return Buffer.from(value, 'base64').toString('base64') === value ? value : undefined
 }
 
-/** Whether every number inside can be held by every store. */
-function isWithinReach(value: Json): boolean {
-  if (isArray(value)) return value.every(isWithinReach)
-  if (isObject(value)) return Object.values(value).every(isWithinReach)
+/** Whether every store can represent every number in the value. */
+function hasSupportedNumbers(value: Json): boolean {
+  if (isArray(value)) return value.every(hasSupportedNumbers)
+  if (isObject(value)) return Object.values(value).every(hasSupportedNumbers)
   return !isNumber(value) || typeof value === 'number' || parseDecimal(numberText(value)) !== undefined
 }
 

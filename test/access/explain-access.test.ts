@@ -5,7 +5,7 @@ import { type AccessExplanation, explainAccess } from '../../src/access/explain-
 import { accessTable } from '../../src/access/reach.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import type { EntityOperation } from '../../src/schema/schema.ts'
-import { fieldPointer, trailTo } from '../../src/schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../src/schema/trail.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { callerAs, equals } from './ruled.ts'
 
@@ -55,7 +55,7 @@ const CALLERS = {
 }
 
 function explained(who: keyof typeof CALLERS, operation: EntityOperation, path?: string): AccessExplanation {
-  const trail = path === undefined ? undefined : trailTo(SCHEMA, path)!
+  const trail = path === undefined ? undefined : fieldsOnPath(SCHEMA, path)!
   return explainAccess({ schema: SCHEMA, operation, ...(trail && { trail }) }, CALLERS[who])
 }
 

@@ -6,7 +6,7 @@ import { reachOf, reachesIn } from '../../src/access/reach.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import { REACHES } from '../../src/schema/reach.ts'
-import { trailTo } from '../../src/schema/trail.ts'
+import { fieldsOnPath } from '../../src/schema/trail.ts'
 import { type Chance, sample } from '../agreement/chance.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { SEED } from '../support/seed.ts'
@@ -130,7 +130,7 @@ function promised(stage: Stage, op: Operation, field?: string): ReadonlySet<Json
   const decision = told['decision'] as string
   const wheres = ((told['where'] ?? []) as readonly Json[]).map((each) => filled(each, caller) as Where)
   assert.equal(decision === 'conditional', wheres.length > 0, JSON.stringify(told))
-  const trail = field === undefined ? undefined : trailTo(schema, field)!
+  const trail = field === undefined ? undefined : fieldsOnPath(schema, field)!
   const asked = { schema, operation: op, ...(trail && { trail }) }
   const reach = reachOf(asked, [...roles])
   const reaches = reachesIn([schema])

@@ -1,4 +1,4 @@
-/** Values of a type: what casts without loss, and the one order of all stored values. */
+/** Value types: casts without loss, and the order of stored values. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -10,7 +10,7 @@ import { POOLS } from '../agreement/pools.ts'
 
 fc.configureGlobal({ seed: SEED })
 
-test('cast: what was cast casts to itself', () => {
+test('cast: a stored value casts to itself', () => {
   for (const [type, pool] of Object.entries(POOLS) as [TypeName, readonly Json[]][]) {
     for (const value of pool) {
       const stored = TYPES[type].cast(value)
@@ -45,7 +45,7 @@ test('cast: a double is the nearest IEEE value', () => {
   )
 })
 
-test('compareValues: numbers of all kinds are one order, as exact numbers', () => {
+test('compareValues: numbers of all types are compared exactly, in one order', () => {
   const ordered = [
     '-1e400',
     '-9223372036854775809',
@@ -107,7 +107,7 @@ const DATES: readonly (readonly [text: string, canonical: string | undefined])[]
 ]
 
 for (const [text, canonical] of DATES) {
-  test(`date: ${text} ${canonical === undefined ? 'is none' : `is ${canonical}`}`, () => {
+  test(`date: ${text} ${canonical === undefined ? 'is invalid' : `is ${canonical}`}`, () => {
     assert.equal(parseDate(text), canonical)
   })
 }

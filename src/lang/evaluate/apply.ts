@@ -14,7 +14,7 @@ import {
 import { spend } from '../../base/work/work.ts'
 import { carryOver } from '../../schema/carry.ts'
 import type { Field, SimpleField } from '../../schema/field.ts'
-import { knownPart } from '../../schema/known.ts'
+import { definedPart } from '../../schema/known.ts'
 import { castLiteral } from '../../schema/literal.ts'
 import { looksOut } from '../resolve/looks-out.ts'
 import { candidates, compileQuery } from './match.ts'
@@ -150,7 +150,7 @@ function compileValue(value: RValue<FieldRef>, target: FieldRef): (place: WriteT
     const [found] = candidates(place, source)
     if (found === undefined || found === null) return undefined
     place.spend(sizeOf(found))
-    return converted(cloneJson(knownPart(found, source.field)), target)
+    return converted(cloneJson(definedPart(found, source.field)), target)
   }
 }
 

@@ -6,7 +6,7 @@ import { type Json, type JsonObject, isArray, isObject } from '../../base/json/j
 import type { Path } from '../../base/path.ts'
 import { spend } from '../../base/work/work.ts'
 import { type Field, type Fields, type ObjectField, isVirtual } from '../../schema/field.ts'
-import { isUnseen } from '../../schema/kind.ts'
+import { isOfOtherVersion } from '../../schema/kind.ts'
 import { isShown } from '../resolve/joins.ts'
 import { type Seen, compileQuery } from './match.ts'
 import { compileSort } from './order.ts'
@@ -121,7 +121,7 @@ function definitionOf(name: string, value: Json, fields: Fields | 'free'): Defin
   if (fields === 'free') return 'free'
   const field = fields.get(name)
   const isStored = field !== undefined && field.kind !== 'reference' && !isVirtual(field)
-  return isStored && !isUnseen(value, field) ? field : undefined
+  return isStored && !isOfOtherVersion(value, field) ? field : undefined
 }
 
 function addVirtuals(
@@ -193,7 +193,7 @@ function projectArray(
   const result: Json[] = []
   for (const position of selection?.order ?? elements.keys()) {
     const value = elements[position]!
-    if (element !== 'free' && isUnseen(value, element)) continue
+    if (element !== 'free' && isOfOtherVersion(value, element)) continue
     const inside = advance(actives, position, elements.length)
     const projected = governing
       ? projectSelected(value, element, {

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, isObject } from '../../base/json/json.ts'
 import { castLiteral } from '../../schema/literal.ts'
-import { type Field, isNeeded, isServerMade } from '../../schema/field.ts'
+import { type Field, isComputed, isMandatory } from '../../schema/field.ts'
 import { fieldsOf, type Named } from '../query.ts'
 import { resolveQuery } from './resolve.ts'
 import { type FieldRef, type Scope, elementScope, objectsOnTheWay, resolveField } from './scope.ts'
@@ -98,7 +98,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
         value: resolveValue(step.value, field.field, { scope, target: step.field }),
         // where the object is not there yet it comes into being without what it needs
         within: objectsOnTheWay(step.field, scope).filter((each) =>
-          [...each.field.fields.values()].some(isNeeded),
+          [...each.field.fields.values()].some(isMandatory),
         ),
       }
     }
@@ -110,7 +110,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
       return {
         kind: 'unset',
         field,
-        ...(isNeeded(field.field) && { within: objectsOnTheWay(step.field, scope) }),
+        ...(isMandatory(field.field) && { within: objectsOnTheWay(step.field, scope) }),
       }
     }
     case 'add': {
@@ -160,7 +160,7 @@ function resolveTarget(named: Named, scope: Scope): FieldRef {
   }
   if (ref.field.kind === 'reference')
     throw invalid(`"${ref.path}" is a reference and holds no data`, named.at)
-  if (isServerMade(ref.field)) throw invalid(`"${ref.path}" is made by the service`, named.at)
+  if (isComputed(ref.field)) throw invalid(`"${ref.path}" is made by the service`, named.at)
   if (ref.field.path === '_id') throw invalid('"_id" cannot be changed', named.at)
   if (ref.field.path === '') throw invalid('the document as a whole cannot be written', named.at)
   return ref

@@ -1,7 +1,7 @@
 /** What tells array elements apart is compared for everybody, so clashes give away values that a writer may not read. */
 import { NO } from '../../schema/reach.ts'
 import { allFields } from '../../schema/schema.ts'
-import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
 import { type Finding, type Subject, listed, rolesOf, writable } from './subject.ts'
 
 export function* elementIdentityHidden(subject: Subject): Generator<Finding> {
@@ -11,7 +11,7 @@ export function* elementIdentityHidden(subject: Subject): Generator<Finding> {
       const { path, constraints } = field
       if (constraints.elementIdentity !== true) continue
       const array = path.slice(0, path.lastIndexOf('.*'))
-      const isWritable = writable(subject, schema, trailTo(schema, array)!.at(-1)!)
+      const isWritable = writable(subject, schema, fieldsOnPath(schema, array)!.at(-1)!)
       const find = reaches.ranks(schema, 'find', field)
       const blind = rolesOf(reaches, (index) => isWritable(index) && find[index] === NO)
       if (blind.length === 0) continue

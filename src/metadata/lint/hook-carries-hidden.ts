@@ -7,7 +7,7 @@ import { EVERYTHING, type Projection } from '../../lang/projection.ts'
 import { includes } from '../../lang/resolve/projected-fields.ts'
 import { resolveProjection } from '../../lang/resolve/resolve.ts'
 import { type FieldRef, rootScope } from '../../lang/resolve/scope.ts'
-import { type Field, isServerMade } from '../../schema/field.ts'
+import { type Field, isComputed } from '../../schema/field.ts'
 import { NO, type Ranks } from '../../schema/reach.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { Hook } from '../documents/hooks.ts'
@@ -55,7 +55,7 @@ function carriedBy(
   const watched = isAbsent(watchProjection) ? EVERYTHING : resolved(watchProjection!, schema)
   const further = isAbsent(includeProjection) ? [] : resolved(includeProjection!, schema)
   const leaves = [...allFields(schema.root.fields)].filter(
-    (field) => isLeaf(field) && !isServerMade(field) && field.path !== 'objectType' && isWanted(field),
+    (field) => isLeaf(field) && !isComputed(field) && field.path !== 'objectType' && isWanted(field),
   )
   return leaves.filter((field) => includes(watched, field) || includes(further, field))
 }

@@ -1,9 +1,9 @@
 /** Operations that nobody may do, and fields that nobody may read, are mostly forgotten lists. */
 import { memoized } from '../../base/memo.ts'
-import { isServerMade, roleOf } from '../../schema/field.ts'
+import { isComputed, roleOf } from '../../schema/field.ts'
 import { NO, type Ranks } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
-import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
 import type { Finding, Subject } from './subject.ts'
 
 type Told = Pick<Finding, 'severity' | 'msg'>
@@ -43,10 +43,10 @@ function* unreadFields(subject: Subject, schema: Schema): Generator<Finding> {
   let told: string | undefined
   for (const field of allFields(schema.root.fields)) {
     const { path } = field
-    if (isServerMade(field) || (told !== undefined && path.startsWith(told))) continue
+    if (isComputed(field) || (told !== undefined && path.startsWith(told))) continue
     if (!isUnread(reaches.ranks(schema, 'find', field))) continue
     told = `${path}.`
-    const trail = trailTo(schema, path)!
+    const trail = fieldsOnPath(schema, path)!
     const together = access.reachOf({ schema, operation: 'find', trail }, reaches.roles)
     yield finding(
       schema,

@@ -6,7 +6,7 @@ import type { Named, Query } from '../../lang/query.ts'
 import type { RoleList } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
-import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
 
 export interface PlacedRule {
   /** As `roles` of the subject call it: whoever has none stands for `anyone`. */
@@ -30,7 +30,7 @@ function* rulesIn(schema: Schema): Generator<PlacedRule> {
   for (const { path, name, roles } of allFields(schema.root.fields)) {
     // the size of an array has the lists of the array, where they are looked at already
     if (name.endsWith('#') || !OPERATIONS.some((operation) => roles[operation].some(hasRule))) continue
-    const above = trailTo(schema, path)!.at(-2) ?? schema.root
+    const above = fieldsOnPath(schema, path)!.at(-2) ?? schema.root
     for (const operation of OPERATIONS) {
       const own = roles[operation].slice(above.roles[operation].length)
       for (const list of own.filter(hasRule)) {

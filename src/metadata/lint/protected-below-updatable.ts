@@ -1,5 +1,5 @@
 /** A member that its readers may not update keeps the containers around it, which they may update, from removal. */
-import { type Field, type Fields, isMadeAnew, isServerMade } from '../../schema/field.ts'
+import { type Field, type Fields, isComputed, isRegenerated } from '../../schema/field.ts'
 import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { fieldPointer } from '../../schema/trail.ts'
@@ -32,7 +32,7 @@ interface Placed {
 /** Members with a container that could be removed: all but those of the document itself. */
 function* membersIn(fields: Fields, container?: Field): Generator<Placed> {
   for (const member of fields.values()) {
-    const isKept = member.kind !== 'reference' && !isServerMade(member) && !isMadeAnew(member)
+    const isKept = member.kind !== 'reference' && !isComputed(member) && !isRegenerated(member)
     if (container && isKept) yield { container, member }
     const below = member.kind === 'array' ? member.element : member
     if (below.kind === 'object') yield* membersIn(below.fields, below)

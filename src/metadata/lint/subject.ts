@@ -3,7 +3,7 @@ import type { Field } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { NO, type Reach, type Reaches } from '../../schema/reach.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
-import { trailTo } from '../../schema/trail.ts'
+import { fieldsOnPath } from '../../schema/trail.ts'
 import type { EntityInfo } from '../documents/entity-info.ts'
 
 export interface Finding {
@@ -55,7 +55,7 @@ export function rankTo(
   schema: Schema,
   [role, operation, path]: readonly [role: string, operation: EntityOperation, path?: string],
 ): number {
-  const field = path === undefined ? undefined : trailTo(schema, path)?.at(-1)
+  const field = path === undefined ? undefined : fieldsOnPath(schema, path)?.at(-1)
   if (path !== undefined && !field) return NO
   return reaches.ranks(schema, operation, field)[reaches.classOf(role)]!
 }

@@ -1,5 +1,5 @@
 /** Versions share their documents: a value that one of them wrote may be none that another can compare. */
-import { type Field, isServerMade } from '../../schema/field.ts'
+import { type Field, isComputed } from '../../schema/field.ts'
 import { kindOf } from '../../schema/kind.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import { fieldPointer } from '../../schema/trail.ts'
@@ -31,7 +31,7 @@ interface Typed {
 
 function* typesIn({ root, version }: Schema): Generator<Typed> {
   for (const field of allFields(root.fields)) {
-    if (field.kind === 'reference' || isServerMade(field)) continue
+    if (field.kind === 'reference' || isComputed(field)) continue
     yield { field, version }
     if (field.kind === 'array') yield { field: field.element, version }
   }

@@ -2,7 +2,7 @@
 import { pointer } from '../../base/json/json.ts'
 import { NO, WHERE } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
-import { fieldPointer, trailTo } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
 import { isIdIndex } from '../documents/indexes.ts'
 import { type Finding, type Subject, listed, quoted, rolesOf, writable } from './subject.ts'
 
@@ -27,7 +27,7 @@ interface Unique {
 function uniquesOf({ info }: Subject, schema: Schema): readonly Unique[] {
   const declared = info.indexes.flatMap((index, i) => {
     if (!index.unique || isIdIndex(index)) return []
-    const paths = index.fields.map(({ field }) => field).filter((path) => trailTo(schema, path))
+    const paths = index.fields.map(({ field }) => field).filter((path) => fieldsOnPath(schema, path))
     return paths.length === 0 ? [] : [{ at: pointer('/entityInfo/indexes', i), paths }]
   })
   const identity = schema.identity.map(({ path }) => path)
@@ -38,7 +38,7 @@ function uniquesOf({ info }: Subject, schema: Schema): readonly Unique[] {
 
 function* judged(subject: Subject, schema: Schema, { at, paths }: Unique): Generator<Finding> {
   const { reaches } = subject
-  const fields = paths.map((path) => trailTo(schema, path)!.at(-1)!)
+  const fields = paths.map((path) => fieldsOnPath(schema, path)!.at(-1)!)
   const writers = fields.map((field) => writable(subject, schema, field))
   const finds = fields.map((field) => reaches.ranks(schema, 'find', field))
   const isWriter = (index: number): boolean => writers.some((each) => each(index))

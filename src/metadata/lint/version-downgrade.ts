@@ -1,5 +1,5 @@
 /** Versions share their documents: what one of them denies, a caller may have through another. */
-import { type Field, isServerMade } from '../../schema/field.ts'
+import { type Field, isComputed } from '../../schema/field.ts'
 import { NO, type Ranks, WHERE, YES } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
 import { fieldPointer } from '../../schema/trail.ts'
@@ -156,7 +156,7 @@ function isAny(field: Field | undefined): boolean {
 }
 
 function isKept(field: Field): boolean {
-  return field.kind !== 'reference' && !isServerMade(field) && field.path !== 'objectType'
+  return field.kind !== 'reference' && !isComputed(field) && field.path !== 'objectType'
 }
 
 /** What a path lies below, the whole document last. */

@@ -13,7 +13,7 @@ import type { Finding, Others } from '../../metadata/lint/subject.ts'
 import type { Registry } from '../../metadata/registry.ts'
 import type { Field } from '../../schema/field.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
-import { trailTo } from '../../schema/trail.ts'
+import { fieldsOnPath } from '../../schema/trail.ts'
 import { AccessQuestionShape } from './metadata-shapes.ts'
 
 /** What the lists say of somebody; nobody has to be there who is like that. */
@@ -145,7 +145,7 @@ function schemaFor(registry: Registry, entity: string, version: string | undefin
 }
 
 function fieldsTo(schema: Schema, path: string): readonly Field[] {
-  const trail = trailTo(schema, path)
+  const trail = fieldsOnPath(schema, path)
   if (trail) return trail
   const problem = `version ${schema.version} of "${schema.entity}" has no field "${path}"`
   throw new ServiceError('metadata:InvalidFieldReference', problem, { context: path })

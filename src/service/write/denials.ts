@@ -32,12 +32,12 @@ export function faultsOfNew(
 
 /** A denied container stands for everything below it, which comes directly after it. */
 function* deniedIn(
-  { given, document }: Prepared,
+  { sentFields, document }: Prepared,
   mayInsert: WriteVisibility['mayInsert'],
 ): Generator<string> {
   const isDenied = decidedOnce(document, mayInsert)
   let above = '.'
-  for (const [path, field] of given) {
+  for (const [path, field] of sentFields) {
     if (path.startsWith(above) || !isDenied(field)) continue
     yield path
     above = `${path}.`

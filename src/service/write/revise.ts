@@ -7,7 +7,7 @@ import type { Change, StoredDocument } from '../../plan/plan.ts'
 import { changedFields } from '../../schema/changes.ts'
 import { type Sources, prepareDocument } from '../../schema/document.ts'
 import type { Field } from '../../schema/field.ts'
-import { knownPart } from '../../schema/known.ts'
+import { definedPart } from '../../schema/known.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { decidedOnce, listPaths } from './denials.ts'
 import { type Freshness, freshnessBy } from '../document-version.ts'
@@ -68,7 +68,7 @@ export function revise(revision: Revision, allowed: WriteVisibility, sources: So
 function looksAlike(document: JsonObject, { schema, before, visibility }: Revision): boolean {
   if (sameJson(before, document)) return true
   if (!visibility.hidesSome && schema.coversCollection) return false
-  const seen = (state: JsonObject): Json => knownPart(state, schema.root, visibility.isHidden)
+  const seen = (state: JsonObject): Json => definedPart(state, schema.root, visibility.isHidden)
   return sameJson(seen(before), seen(document))
 }
 

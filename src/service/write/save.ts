@@ -86,8 +86,8 @@ function identityQuery(sent: Json, { schema }: AllowedSave): Query<FieldRef> | u
   const terms: Query<FieldRef>[] = []
   for (const { path, type } of schema.identity) {
     const field = resolveField({ path, at: '/data' }, rootScope(schema))
-    const [given] = candidates({ value: sent }, field)
-    const value = given === undefined || given === null ? undefined : type.cast(given)
+    const [sentValue] = candidates({ value: sent }, field)
+    const value = sentValue === undefined || sentValue === null ? undefined : type.cast(sentValue)
     if (value === undefined) return undefined
     terms.push({ kind: 'compare', field, op: '$eq', value })
   }
@@ -113,7 +113,7 @@ function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
   if (state === 'unlisted') return { kind: 'skip' }
   if (state !== 'current') return { kind: 'refuse', faults: [state] }
   const { schema } = allowed
-  const { document, faults, given } = castDocument(schema, sent, budget)
+  const { document, faults, sentFields } = castDocument(schema, sent, budget)
   if (faults.length > 0) return { kind: 'refuse', faults }
   const before = documentIn(stored)
   const visibility = allowed.visibilityOf?.(before) ?? allowed.visibility
@@ -124,7 +124,7 @@ function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
   const isCarried = (field: Field): boolean =>
     isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
   const after = carryMembers(before, named, schema.root.fields, isCarried)
-  const hiddenNamed = hiddenAmong(given, isHidden)
+  const hiddenNamed = hiddenAmong(sentFields, isHidden)
   return revise(
     { schema, before, after, visibility, hiddenNamed },
     allowed,
@@ -132,6 +132,6 @@ function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
   )
 }
 
-function hiddenAmong(given: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {
-  return new Map([...given].filter(([, field]) => isHidden(field)))
+function hiddenAmong(sentFields: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {
+  return new Map([...sentFields].filter(([, field]) => isHidden(field)))
 }
