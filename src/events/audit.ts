@@ -1,8 +1,8 @@
-/** Changes as an auditor reads them: field by field, from what to what. */
+/** Converts differences to audit entries: one for each field, with its old and new value. */
 import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
 import type { Difference } from './differences.ts'
 
-/** `from` is missing where there was nothing, `to` where nothing is left; an element that only moved has neither. */
+/** An added field has no `from`, a removed one no `to`, and an element that only moved has neither. */
 export interface AuditEntry extends JsonObject {
   readonly path: string
 }
@@ -23,7 +23,7 @@ export function auditEntries(differences: readonly Difference[]): readonly Audit
   })
 }
 
-/** What holds nothing is no field that could have been filled or emptied. */
+/** Empty objects and arrays have no leaves, so they make no entries. */
 function leavesOf(value: Json, path: string): readonly (readonly [path: string, value: Json])[] {
   if (isArray(value)) return value.flatMap((each, i) => leavesOf(each, `${path}.${i}`))
   if (!isObject(value)) return [[path, value]]

@@ -1,60 +1,65 @@
-/** Values as watchers see them: equal ones have the same key, and what holds no value at all has none. */
+/** Keys that compare values by content: values with equal content have equal keys, values without content have none. */
 import { orderKey } from '../base/decimal.ts'
 import { type Json, isArray, isNumber, isObject, numberText } from '../base/json/json.ts'
 import type { Field } from '../schema/field.ts'
 
-/** How values are looked at. */
-export interface Reading {
-  /** Whether the same elements in another order are another value. */
+export interface ContentOptions {
+  /** Whether the order of array elements is significant. */
   readonly isOrdered: boolean
-  /** Members that tell elements apart, and are no content. */
-  readonly marks: ReadonlySet<Field>
+  /** Members that only identify elements, and do not count as content. */
+  readonly identifiers: ReadonlySet<Field>
 }
 
-/** Undefined below fields of type any: what is there has no definition. */
+/** Undefined below fields of type any, where values have no definition. */
 export type Definition = Field | undefined
 
 /**
- * Empty objects and arrays, and those that hold only such, have no content: whether a projection shows them depends on
- * members beside those that are watched.
+ * Empty objects and arrays, also nested ones, have no content: whether they appear in a projection depends on members
+ * that are not watched.
  */
-export function isHollow(
+export function hasNoContent(
   value: Json | undefined,
   field: Definition,
-  { marks }: Pick<Reading, 'marks'>,
+  { identifiers }: Pick<ContentOptions, 'identifiers'>,
 ): boolean {
   if (value === undefined) return true
   if (isArray(value)) {
     const element = elementOf(field)
-    return value.every((each) => isHollow(each, element, { marks }))
+    return value.every((each) => hasNoContent(each, element, { identifiers }))
   }
   if (!isObject(value)) return false
   return Object.keys(value).every((name) => {
     const definition = memberOf(field, name)
-    return (definition && marks.has(definition)) || isHollow(value[name], definition, { marks })
+    return (
+      (definition && identifiers.has(definition)) || hasNoContent(value[name], definition, { identifiers })
+    )
   })
 }
 
-/** Numbers count by their value, whatever their digits. What has no content has no key. */
-export function contentKey(value: Json | undefined, field: Definition, reading: Reading): string | undefined {
+/** Numbers are compared by value, not by their digits. Undefined for a value without content. */
+export function contentKey(
+  value: Json | undefined,
+  field: Definition,
+  options: ContentOptions,
+): string | undefined {
   if (value === undefined) return undefined
   if (isArray(value)) {
     const element = elementOf(field)
-    const keys = value.flatMap((each) => contentKey(each, element, reading) ?? [])
+    const keys = value.flatMap((each) => contentKey(each, element, options) ?? [])
     if (keys.length === 0) return undefined
-    return `[${(reading.isOrdered ? keys : keys.sort()).join()}]`
+    return `[${(options.isOrdered ? keys : keys.sort()).join()}]`
   }
   if (!isObject(value)) return leafKey(value)
   const keys: string[] = []
-  let isHollow = true
+  let hasNoContent = true
   for (const name of Object.keys(value).sort()) {
     const definition = memberOf(field, name)
-    const key = contentKey(value[name], definition, reading)
+    const key = contentKey(value[name], definition, options)
     if (key === undefined) continue
     keys.push(`${JSON.stringify(name)}:${key}`)
-    if (!definition || !reading.marks.has(definition)) isHollow = false
+    if (!definition || !options.identifiers.has(definition)) hasNoContent = false
   }
-  return isHollow ? undefined : `{${keys.join()}}`
+  return hasNoContent ? undefined : `{${keys.join()}}`
 }
 
 export function elementOf(field: Definition): Definition {

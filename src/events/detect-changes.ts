@@ -1,4 +1,4 @@
-/** Whether something that is watched changed between two states of a document, and what. */
+/** Detects changes in the watched part of a document between two states. */
 import type { JsonObject } from '../base/json/json.ts'
 import type { Projection } from '../lang/projection.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
@@ -7,48 +7,48 @@ import type { Schema } from '../schema/schema.ts'
 import { type Difference, differencesBetween } from './differences.ts'
 import { compileWatch } from './watch.ts'
 
-export interface Watching {
+export interface WatchOptions {
   readonly schema: Schema
-  /** Undefined: everything. */
+  /** The watched part; everything when undefined. */
   readonly projection: Projection<FieldRef> | undefined
   readonly arrayOrderingSignificant: boolean
-  /** Documents come without these; their fields then tell no elements apart either. */
+  /** Hidden fields, which the documents do not contain; they do not identify elements either. */
   readonly isHidden?: (field: Field) => boolean
 }
 
-/** A document that is inserted was nothing before, one that is deleted is nothing after. */
+/** An insert has no state before, a delete none after. */
 export interface States {
   readonly before?: JsonObject
   readonly after?: JsonObject
 }
 
 export interface Changes {
-  /** What is new or different, by its path in `after`. */
+  /** Added and changed values, by path in `after`. */
   readonly changed: readonly string[]
-  /** What is gone, by its path in `before`. */
+  /** Removed values, by path in `before`. */
   readonly removed: readonly string[]
-  /** What is watched of the document. */
+  /** The watched part of the document. */
   readonly before?: JsonObject
   readonly after?: JsonObject
-  /** The same, one by one. */
+  /** The same changes with their values. */
   readonly differences: readonly Difference[]
 }
 
-/** Undefined when nothing that is watched changed. */
+/** Undefined when the watched part did not change. */
 type Detector = (states: States) => Changes | undefined
 
-export function detectChanges(watching: Watching, states: States): Changes | undefined {
-  return compileDetector(watching)(states)
+export function detectChanges(options: WatchOptions, states: States): Changes | undefined {
+  return compileDetector(options)(states)
 }
 
-export function compileDetector(watching: Watching): Detector {
-  const { schema, projection, arrayOrderingSignificant: isOrdered, isHidden } = watching
-  const { watchedOf, marks, mayDiffer } = compileWatch(schema, projection)
-  const matching = { isOrdered, marks, ...(isHidden && { isHidden }) }
+export function compileDetector(options: WatchOptions): Detector {
+  const { schema, projection, arrayOrderingSignificant: isOrdered, isHidden } = options
+  const { projectWatched, identifiers, mayDiffer } = compileWatch(schema, projection)
+  const matching = { isOrdered, identifiers, ...(isHidden && { isHidden }) }
   return (states) => {
     if (states.before && states.after && !mayDiffer(states.before, states.after)) return undefined
-    const before = states.before && watchedOf(states.before)
-    const after = states.after && watchedOf(states.after)
+    const before = states.before && projectWatched(states.before)
+    const after = states.after && projectWatched(states.after)
     const differences = differencesBetween(before ?? {}, after ?? {}, { root: schema.root, matching })
     if (differences.length === 0) return undefined
     const removed = differences.filter(({ kind }) => kind === 'removed').map(({ path }) => path)

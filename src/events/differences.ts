@@ -1,21 +1,21 @@
-/** What differs between two watched states of a document, each thing once, at the outermost place that tells all. */
+/** Differences between two watched states of a document, each reported once at the outermost path that covers it. */
 import { type Json, type JsonObject, isArray, isNumber, isObject, sameJson } from '../base/json/json.ts'
 import type { ObjectField } from '../schema/field.ts'
-import { type Definition, elementOf, isHollow, leafKey, memberOf } from './content-key.ts'
-import { type Matching, matchElements } from './match-elements.ts'
+import { type Definition, elementOf, hasNoContent, leafKey, memberOf } from './content-key.ts'
+import { type MatchOptions, matchElements } from './match-elements.ts'
 
-/** Paths have indexes: those of the new state, and those of the old one for what is gone. */
+/** Array indexes in paths are those of the new state; for removed values, of the old state. */
 export type Difference =
   | { readonly kind: 'added'; readonly path: string; readonly to: Json }
   | { readonly kind: 'removed'; readonly path: string; readonly from: Json }
   | { readonly kind: 'changed'; readonly path: string; readonly from: Json; readonly to: Json }
-  /** The element is the same, its place is not. */
+  /** The element is the same, its position is not. */
   | { readonly kind: 'moved'; readonly path: string; readonly movedFrom: string }
 
 export function differencesBetween(
   before: JsonObject,
   after: JsonObject,
-  { root, matching }: { readonly root: ObjectField; readonly matching: Matching },
+  { root, matching }: { readonly root: ObjectField; readonly matching: MatchOptions },
 ): readonly Difference[] {
   const found: Difference[] = []
   if (!sameJson(before, after)) {
@@ -26,17 +26,17 @@ export function differencesBetween(
 
 interface Comparison {
   readonly field: Definition
-  /** Where it stood, and where it stands. */
+  /** Paths in the old and in the new state. */
   readonly from: string
   readonly to: string
-  readonly matching: Matching
+  readonly matching: MatchOptions
   readonly found: Difference[]
 }
 
 function compareMembers(before: JsonObject, after: JsonObject, at: Comparison): void {
   for (const name of new Set([...Object.keys(after), ...Object.keys(before)])) {
     const field = memberOf(at.field, name)
-    if (field && at.matching.marks.has(field)) continue
+    if (field && at.matching.identifiers.has(field)) continue
     const [old, fresh] = [own(before, name), own(after, name)]
     compareValue(old, fresh, { ...at, field, from: below(at.from, name), to: below(at.to, name) })
   }
@@ -45,10 +45,10 @@ function compareMembers(before: JsonObject, after: JsonObject, at: Comparison): 
 function compareValue(old: Json | undefined, fresh: Json | undefined, at: Comparison): void {
   if (sameJson(old, fresh)) return
   const { field, matching, found } = at
-  const [wasHollow, isHollowNow] = [isHollow(old, field, matching), isHollow(fresh, field, matching)]
-  if (wasHollow && isHollowNow) return
-  if (wasHollow) found.push({ kind: 'added', path: at.to, to: fresh! })
-  else if (isHollowNow) found.push({ kind: 'removed', path: at.from, from: old! })
+  const [wasEmpty, isEmptyNow] = [hasNoContent(old, field, matching), hasNoContent(fresh, field, matching)]
+  if (wasEmpty && isEmptyNow) return
+  if (wasEmpty) found.push({ kind: 'added', path: at.to, to: fresh! })
+  else if (isEmptyNow) found.push({ kind: 'removed', path: at.from, from: old! })
   else if (isObject(old) && isObject(fresh)) compareMembers(old, fresh, at)
   else if (isArray(old) && isArray(fresh)) compareArrays(old, fresh, at)
   else if (!isSameLeaf(old!, fresh!)) found.push({ kind: 'changed', path: at.to, from: old!, to: fresh! })
@@ -71,18 +71,18 @@ function compareArrays(old: readonly Json[], fresh: readonly Json[], at: Compari
     if (isMoved) found.push({ kind: 'moved', path: inside.to, movedFrom: inside.from })
     compareValue(old[position], each, inside)
   })
-  const kept = new Set(pairs.values())
+  const paired = new Set(pairs.values())
   old.forEach((each, i) => {
-    if (kept.has(i)) return
+    if (paired.has(i)) return
     compareValue(each, undefined, { ...at, field: element, from: below(at.from, i), to: below(at.to, i) })
   })
 }
 
-/** Places among the elements that have content; where their order means nothing, all have the same. */
-function ranksOf(elements: readonly Json[], element: Definition, matching: Matching): readonly number[] {
+/** Positions among the elements with content; all are equal when the order is not significant. */
+function ranksOf(elements: readonly Json[], element: Definition, matching: MatchOptions): readonly number[] {
   if (!matching.isOrdered) return elements.map(() => 0)
   let rank = 0
-  return elements.map((each) => (isHollow(each, element, matching) ? rank : rank++))
+  return elements.map((each) => (hasNoContent(each, element, matching) ? rank : rank++))
 }
 
 function below(path: string, step: string | number): string {

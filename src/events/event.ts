@@ -1,25 +1,25 @@
-/** What happens to a document, and the event that a hook makes of it. */
+/** Types of document changes, and of the events that hooks make of them. */
 import type { Json, JsonObject } from '../base/json/json.ts'
 import type { AuditEntry } from './audit.ts'
 import type { States } from './detect-changes.ts'
 
 export type Action = 'insert' | 'update' | 'delete'
 
-/** What events need to know of a hook. */
+/** The part of a hook that events depend on. */
 export interface EventHook {
   readonly name: string
   readonly kind: 'notification' | 'audit'
   readonly actions: readonly Action[]
-  /** Watched where no `watchProjection` says something else. */
+  /** Watched when there is no `watchProjection`. */
   readonly projection: Json | undefined
   readonly watchProjection: Json | undefined
   readonly includeProjection: Json | undefined
   readonly arrayOrderingSignificant: boolean
 }
 
-/** One change of one document, as a whole: what anybody may see of it is worked out when they ask. */
-export interface Happening extends States {
-  /** Stable, and made of nothing that somebody may not see. */
+/** One change of one document with all its fields; events are made from it for each reader. */
+export interface DocumentChange extends States {
+  /** Stable, and independent of anything that a reader may not see. */
   readonly id: string
   readonly operation: Action
   readonly principal: string
@@ -34,20 +34,20 @@ interface EventHead {
   readonly entity: string
   readonly entityVersion: string
   readonly operation: Action
-  /** Missing where `_id` is hidden. */
+  /** Absent when `_id` is hidden. */
   readonly documentId?: Json
   readonly principal: string
   readonly date: string
-  /** Paths in the state after, as far as it is watched. */
+  /** Paths in the watched part of the state after. */
   readonly changed: readonly string[]
-  /** Paths in the state before, as far as it is watched. */
+  /** Paths in the watched part of the state before. */
   readonly removed: readonly string[]
 }
 
 interface NotificationEvent extends EventHead {
-  /** Missing for an insert. */
+  /** Absent for an insert. */
   readonly before?: JsonObject
-  /** Missing for a delete. */
+  /** Absent for a delete. */
   readonly after?: JsonObject
   readonly include: JsonObject
 }

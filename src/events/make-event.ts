@@ -1,4 +1,4 @@
-/** What a hook makes of a change. */
+/** Makes the event of a hook from a document change. */
 import { type JsonObject, member } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
 import { compileStrip } from '../lang/evaluate/strip.ts'
@@ -6,28 +6,34 @@ import type { Field } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import { auditEntries } from './audit.ts'
 import { compileDetector } from './detect-changes.ts'
-import type { Event, EventHook, Happening } from './event.ts'
+import type { DocumentChange, Event, EventHook } from './event.ts'
 import { projectionOf } from './visible-projection.ts'
 import { compileInclusion } from './watch.ts'
 
-interface Making {
+interface MakeEventOptions {
   readonly hook: EventHook
   readonly schema: Schema
-  /** What is hidden is gone before anything looks at the documents. The same function for those who see alike. */
+  /**
+   * Hidden fields are removed before the documents are compared. Pass the same function for readers with the same
+   * visibility: compiled event makers are cached by it.
+   */
   readonly isHidden?: (field: Field) => boolean
 }
 
-/** Undefined when the hook does not act on this, or nothing it watches changed. */
-export function makeEvent(happening: Happening, { hook, schema, isHidden }: Making): Event | undefined {
-  if (!hook.actions.includes(happening.operation)) return undefined
-  return makerFor(schema)(hook)(isHidden ?? nothing)(happening)
+/** Undefined when the hook does not listen to the operation, or its watched part did not change. */
+export function makeEvent(
+  change: DocumentChange,
+  { hook, schema, isHidden }: MakeEventOptions,
+): Event | undefined {
+  if (!hook.actions.includes(change.operation)) return undefined
+  return makerFor(schema)(hook)(isHidden ?? hidesNothing)(change)
 }
 
-function nothing(): boolean {
+function hidesNothing(): boolean {
   return false
 }
 
-type Maker = (happening: Happening) => Event | undefined
+type Maker = (change: DocumentChange) => Event | undefined
 
 const makerFor = memoized((schema: Schema) =>
   memoized((hook: EventHook) =>

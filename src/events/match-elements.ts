@@ -1,55 +1,55 @@
-/** Which element of a watched array became which: equal ones first, then by identity, else by likeness. */
+/** Pairs the elements of two states of a watched array: equal ones first, then by identity, or else by similarity. */
 import { type Json, isObject, member, sameJson } from '../base/json/json.ts'
 import type { Field } from '../schema/field.ts'
 import { identityOf } from '../schema/pair-elements.ts'
-import { type Definition, type Reading, contentKey, isHollow, memberOf } from './content-key.ts'
+import { type ContentOptions, type Definition, contentKey, hasNoContent, memberOf } from './content-key.ts'
 
-export interface Matching extends Reading {
-  /** Identities that are hidden tell nothing apart. */
+export interface MatchOptions extends ContentOptions {
+  /** Hidden identities are not used. */
   readonly isHidden?: (field: Field) => boolean
 }
 
-/** For every new element the position of the old one it continues. Elements without content have no part in it. */
+/** For each new element the position of the old element that it continues. Elements without content are ignored. */
 export function matchElements(
   old: readonly Json[],
   fresh: readonly Json[],
-  { element, matching }: { readonly element: Definition; readonly matching: Matching },
+  { element, matching }: { readonly element: Definition; readonly matching: MatchOptions },
 ): ReadonlyMap<number, number> {
   const withContent = (values: readonly Json[]): readonly number[] =>
-    [...values.keys()].filter((i) => !isHollow(values[i], element, matching))
+    [...values.keys()].filter((i) => !hasNoContent(values[i], element, matching))
   const keyOf = (values: readonly Json[]): KeyOf => {
     const keys = new Map<number, string | undefined>()
     return (i) => keys.get(i) ?? keys.set(i, contentKey(values[i], element, matching)).get(i)
   }
-  const [oldPlaces, freshPlaces] = [withContent(old), withContent(fresh)]
-  const free = { old: new Set(oldPlaces), fresh: new Set(freshPlaces) }
+  const [oldPositions, freshPositions] = [withContent(old), withContent(fresh)]
+  const unpaired = { old: new Set(oldPositions), fresh: new Set(freshPositions) }
   const pairs = new Map<number, number>()
   const pair = (i: number, position: number): void => {
     pairs.set(i, position)
-    free.old.delete(position)
-    free.fresh.delete(i)
+    unpaired.old.delete(position)
+    unpaired.fresh.delete(i)
   }
-  const pairInPlace = (isSame: (fresh: number, old: number) => boolean): void => {
-    for (const [rank, i] of freshPlaces.entries()) {
-      const position = oldPlaces[rank]
+  const pairAtSameRank = (isSame: (fresh: number, old: number) => boolean): void => {
+    for (const [rank, i] of freshPositions.entries()) {
+      const position = oldPositions[rank]
       if (position === undefined) return
-      if (free.fresh.has(i) && free.old.has(position) && isSame(i, position)) pair(i, position)
+      if (unpaired.fresh.has(i) && unpaired.old.has(position) && isSame(i, position)) pair(i, position)
     }
   }
-  // Most elements stay as and where they are; keys are made only of the others.
-  pairInPlace((i, position) => sameJson(old[position], fresh[i]))
+  // Most elements neither change nor move; keys are computed only for the others.
+  pairAtSameRank((i, position) => sameJson(old[position], fresh[i]))
   const [oldKeyOf, freshKeyOf] = [keyOf(old), keyOf(fresh)]
-  pairInPlace((i, position) => oldKeyOf(position) === freshKeyOf(i))
-  pairByKey(free, { oldKeyOf, freshKeyOf, pair })
+  pairAtSameRank((i, position) => oldKeyOf(position) === freshKeyOf(i))
+  pairByKey(unpaired, { oldKeyOf, freshKeyOf, pair })
   const identity = element?.kind === 'object' ? identityOf(element, matching.isHidden) : []
   if (identity.length > 0) {
     const nameOf = (value: Json): string | undefined => identityKey(value, identity, matching)
-    pairByKey(free, { oldKeyOf: (i) => nameOf(old[i]!), freshKeyOf: (i) => nameOf(fresh[i]!), pair })
-  } else pairByLikeness(free, { old, fresh, element, matching, pair })
+    pairByKey(unpaired, { oldKeyOf: (i) => nameOf(old[i]!), freshKeyOf: (i) => nameOf(fresh[i]!), pair })
+  } else pairBySimilarity(unpaired, { old, fresh, element, matching, pair })
   return pairs
 }
 
-interface Free {
+interface Unpaired {
   readonly old: ReadonlySet<number>
   readonly fresh: ReadonlySet<number>
 }
@@ -57,7 +57,7 @@ type Pair = (fresh: number, old: number) => void
 type KeyOf = (position: number) => string | undefined
 
 function pairByKey(
-  free: Free,
+  unpaired: Unpaired,
   {
     oldKeyOf,
     freshKeyOf,
@@ -65,84 +65,84 @@ function pairByKey(
   }: { readonly oldKeyOf: KeyOf; readonly freshKeyOf: KeyOf; readonly pair: Pair },
 ): void {
   const positions = new Map<string, number[]>()
-  for (const position of [...free.old].toReversed()) {
+  for (const position of [...unpaired.old].toReversed()) {
     const key = oldKeyOf(position)
-    const known = key === undefined ? undefined : positions.get(key)
-    if (known) known.push(position)
+    const samePositions = key === undefined ? undefined : positions.get(key)
+    if (samePositions) samePositions.push(position)
     else if (key !== undefined) positions.set(key, [position])
   }
-  for (const i of free.fresh) {
+  for (const i of unpaired.fresh) {
     const key = freshKeyOf(i)
     const position = key === undefined ? undefined : positions.get(key)?.pop()
     if (position !== undefined) pair(i, position)
   }
 }
 
-function identityKey(value: Json, identity: readonly string[], matching: Reading): string | undefined {
+function identityKey(value: Json, identity: readonly string[], matching: ContentOptions): string | undefined {
   const parts = identity.map((name) => member(value, name))
   const isComplete = parts.every((part) => part !== undefined && part !== null)
   return isComplete ? parts.map((part) => contentKey(part, undefined, matching)).join() : undefined
 }
 
-/** More pairs than these are not tried: what is left over is then gone on one side, and new on the other. */
-const MAX_TRIALS = 10_000
-/** The same for pairs of large elements: so many of their values are compared at most. */
-const MAX_COMPARED = 500_000
+/** With more candidate pairs, elements are not paired by similarity: they count as removed and added. */
+const MAX_CANDIDATE_PAIRS = 10_000
+/** The same limit for large elements: the number of values to compare. */
+const MAX_COMPARED_VALUES = 500_000
 
-/** Each old object continues in the new one most like it, if at least half of what they hold is the same. */
-function pairByLikeness(
-  free: Free,
+/** Pairs each old object with the most similar new one, if at least half of their values are the same. */
+function pairBySimilarity(
+  unpaired: Unpaired,
   at: {
     readonly old: readonly Json[]
     readonly fresh: readonly Json[]
     readonly element: Definition
-    readonly matching: Matching
+    readonly matching: MatchOptions
     readonly pair: Pair
   },
 ): void {
-  if (free.old.size * free.fresh.size > MAX_TRIALS) return
+  if (unpaired.old.size * unpaired.fresh.size > MAX_CANDIDATE_PAIRS) return
   const leaves = (values: readonly Json[], positions: ReadonlySet<number>): Map<number, Leaves> =>
     new Map(
       [...positions]
         .filter((i) => isObject(values[i]))
         .map((i) => [i, leavesOf(values[i]!, at.element, at.matching)]),
     )
-  const candidates = leaves(at.fresh, free.fresh)
-  const left = leaves(at.old, free.old)
+  const freshLeaves = leaves(at.fresh, unpaired.fresh)
+  const oldLeaves = leaves(at.old, unpaired.old)
   let compared = 0
-  for (const before of left.values()) compared += before.size * candidates.size
-  if (compared > MAX_COMPARED) return
-  for (const [position, before] of left) {
-    let best: { readonly i: number; readonly share: number } | undefined
-    for (const [i, after] of candidates) {
-      const share = sameShare(before, after)
-      if (share >= 0.5 && share > (best?.share ?? 0)) best = { i, share }
+  for (const before of oldLeaves.values()) compared += before.size * freshLeaves.size
+  if (compared > MAX_COMPARED_VALUES) return
+  for (const [position, before] of oldLeaves) {
+    let best: { readonly i: number; readonly score: number } | undefined
+    for (const [i, after] of freshLeaves) {
+      const score = similarity(before, after)
+      if (score >= 0.5 && score > (best?.score ?? 0)) best = { i, score }
     }
     if (!best) continue
-    candidates.delete(best.i)
+    freshLeaves.delete(best.i)
     at.pair(best.i, position)
   }
 }
 
 type Leaves = ReadonlyMap<string, string>
 
-/** Arrays inside of it count as one value each. */
-function leavesOf(value: Json, field: Definition, reading: Reading): Leaves {
+/** Each nested array counts as one value. */
+function leavesOf(value: Json, field: Definition, options: ContentOptions): Leaves {
   const leaves = new Map<string, string>()
   const walk = (each: Json, definition: Definition, at: string): void => {
     if (isObject(each)) {
       for (const name of Object.keys(each)) walk(each[name]!, memberOf(definition, name), `${at}.${name}`)
       return
     }
-    const key = contentKey(each, definition, reading)
+    const key = contentKey(each, definition, options)
     if (key !== undefined) leaves.set(at, key)
   }
   walk(value, field, '')
   return leaves
 }
 
-/** How much of all that the two hold stands in both, with the same value. */
-function sameShare(a: Leaves, b: Leaves): number {
+/** The share of paths that have the same value in both. */
+function similarity(a: Leaves, b: Leaves): number {
   let same = 0
   let shared = 0
   for (const [at, key] of a) {

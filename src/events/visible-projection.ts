@@ -1,4 +1,4 @@
-/** The projections of a hook as somebody may have them, who does not see everything. */
+/** The projections of a hook, restricted to the fields that a reader may see. */
 import { ServiceError } from '../base/errors.ts'
 import { type Json, isArray } from '../base/json/json.ts'
 import { parseProjection } from '../lang/parse/parse-projection.ts'
@@ -11,15 +11,15 @@ import type { Schema } from '../schema/schema.ts'
 
 type IsHidden = (field: Field) => boolean
 
-/** Undefined where none is declared, and an empty list declares none. One that makes no sense for this version names nothing. */
+/** Undefined when none is declared; an empty list declares none. A projection that is invalid for this version selects nothing. */
 export function projectionOf(
-  written: Json | undefined,
+  definition: Json | undefined,
   schema: Schema,
   isHidden: IsHidden,
 ): Projection<FieldRef> | undefined {
-  if (written === undefined || (isArray(written) && written.length === 0)) return undefined
+  if (definition === undefined || (isArray(definition) && definition.length === 0)) return undefined
   try {
-    const projection = resolveProjection(parseProjection(written, ''), rootScope(schema))
+    const projection = resolveProjection(parseProjection(definition, ''), rootScope(schema))
     return projection.map((item) => visible(item, isHidden))
   } catch (error) {
     if (error instanceof ServiceError) return []
@@ -27,17 +27,17 @@ export function projectionOf(
   }
 }
 
-/** Elements chosen by something hidden would tell of it, so whoever does not see that sees none of them. */
+/** Elements selected by a hidden field would leak it, so they are excluded. */
 function visible(item: ProjectionItem<FieldRef>, isHidden: IsHidden): ProjectionItem<FieldRef> {
   if (item.kind === 'field') return item
   const { pattern } = item
-  if (asks(item).some((ref) => isInvisible(ref, isHidden))) {
+  if (selectionFields(item).some((ref) => isInvisible(ref, isHidden))) {
     return { kind: 'field', pattern, include: false, recursive: true }
   }
   return { ...item, projection: item.projection.map((each) => visible(each, isHidden)) }
 }
 
-function asks(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field' }>): readonly FieldRef[] {
+function selectionFields(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field' }>): readonly FieldRef[] {
   const matched = item.kind === 'match' ? [...fieldsOf(item.query)] : []
   return [...matched, ...item.sort.map(({ field }) => field)]
 }

@@ -1,4 +1,4 @@
-/** What a hook watches of a document, and which members are there only to tell the elements of arrays apart. */
+/** Extracts the watched part of a document, with the members that are needed only to identify array elements. */
 import { type JsonObject, member, sameJson } from '../base/json/json.ts'
 import { type Path, parsePath } from '../base/path.ts'
 import { compileProjection } from '../lang/evaluate/project.ts'
@@ -12,31 +12,31 @@ import { identityOf } from '../schema/pair-elements.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 
 export interface Watch {
-  readonly watchedOf: (document: JsonObject) => JsonObject
-  /** Identities of elements that nobody asked to watch: they say which element is which, and are no content. */
-  readonly marks: ReadonlySet<Field>
-  /** False where a look at the outermost members tells that nothing watched can differ. */
+  readonly projectWatched: (document: JsonObject) => JsonObject
+  /** Identities of elements that are not watched themselves: they identify elements, and do not count as content. */
+  readonly identifiers: ReadonlySet<Field>
+  /** False when a comparison of the outermost members shows that the watched part is the same. */
   readonly mayDiffer: (before: JsonObject, after: JsonObject) => boolean
 }
 
-/** Without a projection everything is watched. Sizes of arrays and virtual fields never are. */
+/** Without a projection everything is watched, except array sizes and virtual fields, which never are. */
 export function compileWatch({ root }: Schema, projection: Projection<FieldRef> | undefined): Watch {
   if (!projection) {
-    const watchedOf = (document: JsonObject): JsonObject => definedPart(document, root) as JsonObject
-    return { watchedOf, marks: NOTHING, mayDiffer: () => true }
+    const projectWatched = (document: JsonObject): JsonObject => definedPart(document, root) as JsonObject
+    return { projectWatched, identifiers: NO_FIELDS, mayDiffer: () => true }
   }
-  const whole = watchingContent(projection, root, 0)
-  const marks = marksFor(whole, root.fields)
-  const project = compileProjection(withMarks(whole, [...marks], 0), root)
-  const strip = compileStrip(root.fields, (field) => isComputed(field) && includes(whole, field))
-  const watchedOf = (document: JsonObject): JsonObject => {
+  const expanded = withContent(projection, root, 0)
+  const identifiers = identifiersFor(expanded, root.fields)
+  const project = compileProjection(withIdentifiers(expanded, [...identifiers], 0), root)
+  const strip = compileStrip(root.fields, (field) => isComputed(field) && includes(expanded, field))
+  const projectWatched = (document: JsonObject): JsonObject => {
     const watched = project(document, '')
     return strip ? strip(watched) : watched
   }
-  return { watchedOf, marks, mayDiffer: watchedMembers(whole) }
+  return { projectWatched, identifiers, mayDiffer: compileMayDiffer(expanded) }
 }
 
-/** What a projection lets out of a document; the version of the document is not known here, so it is left out. */
+/** Compiles a projection without virtual fields: the version of the document is not available here. */
 export function compileInclusion(
   { root }: Schema,
   projection: Projection<FieldRef>,
@@ -46,25 +46,25 @@ export function compileInclusion(
   return (document) => (strip ? strip(project(document, '')) : project(document, ''))
 }
 
-const NOTHING: ReadonlySet<Field> = new Set()
+const NO_FIELDS: ReadonlySet<Field> = new Set()
 
-/** Most writes change none of the few members that a hook names. What chooses elements may look at any member. */
-function watchedMembers(projection: Projection<FieldRef>): Watch['mayDiffer'] {
+/** Fast path: most writes change none of the members that a hook names. Not for selections, which may read any member. */
+function compileMayDiffer(projection: Projection<FieldRef>): Watch['mayDiffer'] {
   const names = new Set(projection.filter(({ include }) => include).map(({ pattern }) => String(pattern[0])))
   if (names.has('*') || projection.some(({ kind }) => kind !== 'field')) return () => true
   return (before, after) => [...names].some((name) => !sameJson(member(before, name), member(after, name)))
 }
 
 /**
- * To watch a field is to watch what it holds, also where a projection would show only its outside. `*` among the
- * members of an object stands for its simple members and its arrays, as it does in a find.
+ * Makes inclusions recursive: watching an object or array means watching its content. `*` in an object stands for its
+ * simple members and its arrays, as in a find.
  */
-function watchingContent(projection: Projection<FieldRef>, root: Field, depth: number): Projection<FieldRef> {
+function withContent(projection: Projection<FieldRef>, root: Field, depth: number): Projection<FieldRef> {
   return projection.flatMap((item): Projection<FieldRef> => {
     if (item.kind !== 'field') {
-      const inside = elementOf(item.array.field)
-      if (!inside) return [item]
-      return [{ ...item, projection: watchingContent(item.projection, inside, stepsTo(inside).length) }]
+      const element = elementOf(item.array.field)
+      if (!element) return [item]
+      return [{ ...item, projection: withContent(item.projection, element, stepsTo(element).length) }]
     }
     if (!item.include || item.recursive) return [item]
     if (item.pattern.at(-1) !== '*') return [{ ...item, recursive: true }]
@@ -73,10 +73,10 @@ function watchingContent(projection: Projection<FieldRef>, root: Field, depth: n
   })
 }
 
-/** The arrays that `*` stands for inside of this; the elements, where it stands for those. */
-function arraysIn(holder: Field): readonly Field[] {
-  if (holder.kind === 'array') return [holder.element]
-  return holder.kind === 'object' ? [...holder.fields.values()].filter(({ kind }) => kind === 'array') : []
+/** The arrays that `*` stands for in an object; in an array, its elements. */
+function arraysIn(parent: Field): readonly Field[] {
+  if (parent.kind === 'array') return [parent.element]
+  return parent.kind === 'object' ? [...parent.fields.values()].filter(({ kind }) => kind === 'array') : []
 }
 
 function fieldsAt(root: Field, pattern: Path): readonly Field[] {
@@ -94,9 +94,9 @@ function stepInto(field: Field, step: Path[number]): readonly Field[] {
   return member ? [member] : []
 }
 
-/** Identities of the elements of watched arrays, where they are not watched themselves. */
-function marksFor(projection: Projection<FieldRef>, fields: Fields): ReadonlySet<Field> {
-  const marks = new Set<Field>()
+/** Identities of the elements of watched arrays that are not watched themselves. */
+function identifiersFor(projection: Projection<FieldRef>, fields: Fields): ReadonlySet<Field> {
+  const identifiers = new Set<Field>()
   for (const array of allFields(fields)) {
     if (array.kind !== 'array' || array.element.kind !== 'object') continue
     const { fields: members } = array.element
@@ -104,26 +104,26 @@ function marksFor(projection: Projection<FieldRef>, fields: Fields): ReadonlySet
     if (!isWatched) continue
     for (const name of identityOf(array.element)) {
       const identity = members.get(name)!
-      if (!includes(projection, identity)) marks.add(identity)
+      if (!includes(projection, identity)) identifiers.add(identity)
     }
   }
-  return marks
+  return identifiers
 }
 
-/** At the front of each list, where everything else that the list says goes before it. */
-function withMarks(
+/** Adds identities at the front of each list, where all other items take precedence over them. */
+function withIdentifiers(
   projection: Projection<FieldRef>,
-  marks: readonly Field[],
+  identifiers: readonly Field[],
   depth: number,
 ): Projection<FieldRef> {
-  if (marks.length === 0) return projection
+  if (identifiers.length === 0) return projection
   const items = projection.map((item): ProjectionItem<FieldRef> => {
-    const inside = item.kind === 'field' ? undefined : elementOf(item.array.field)
-    if (item.kind === 'field' || !inside) return item
-    const below = marks.filter(({ path }) => path.startsWith(`${inside.path}.`))
-    return { ...item, projection: withMarks(item.projection, below, stepsTo(inside).length) }
+    const element = item.kind === 'field' ? undefined : elementOf(item.array.field)
+    if (item.kind === 'field' || !element) return item
+    const below = identifiers.filter(({ path }) => path.startsWith(`${element.path}.`))
+    return { ...item, projection: withIdentifiers(item.projection, below, stepsTo(element).length) }
   })
-  return [...marks.map((field) => inclusionOf(field, depth)), ...items]
+  return [...identifiers.map((field) => inclusionOf(field, depth)), ...items]
 }
 
 function inclusionOf(field: Field, depth: number): ProjectionItem<never> {

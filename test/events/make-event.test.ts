@@ -1,4 +1,4 @@
-/** Events as hooks make them: the sandwich of the interface, contents, actions, and audits. */
+/** Events of hooks: the sandwich example of the documentation, contents, actions, and audits. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compiledSchema } from '../support/schema.ts'
@@ -18,12 +18,12 @@ const onToppings = hookOf(
 
 const plain = { _id: 's1', name: 'club', toppings: ['ham', 'cheese'], 'toppings#': 2 }
 
-test('event: toppings in another order make none', () => {
+test('event: toppings in another order make no event', () => {
   const after = { ...plain, toppings: ['cheese', 'ham'] }
   assert.equal(eventOf(sandwich, onToppings, { before: plain, after }), undefined)
 })
 
-test('event: a new topping makes one', () => {
+test('event: a new topping makes an event', () => {
   const after = { ...plain, toppings: ['cheese', 'tomato', 'ham'], 'toppings#': 3 }
   assert.deepEqual(eventOf(sandwich, onToppings, { before: plain, after }), {
     id: 'e1',
@@ -42,11 +42,11 @@ test('event: a new topping makes one', () => {
   })
 })
 
-test('event: another name of the sandwich makes none', () => {
+test('event: another name of the sandwich makes no event', () => {
   assert.equal(eventOf(sandwich, onToppings, { before: plain, after: { ...plain, name: 'blt' } }), undefined)
 })
 
-test('event: an action that is not listed makes none', () => {
+test('event: an action that is not listed makes no event', () => {
   assert.equal(eventOf(sandwich, onToppings, { before: plain }), undefined)
   assert.notEqual(eventOf(sandwich, onToppings, { after: plain }), undefined)
 })
@@ -72,7 +72,7 @@ const onTitle = hookOf({
   includeProjection: [{ field: 'isbn' }],
 })
 
-test('event: another title and a tag less are told with what is included', () => {
+test('event: a changed title and a removed tag are reported with the included fields', () => {
   const after = { ...dune, title: 'Dune 2', tags: ['a'] }
   const event = eventOf(book, onTitle, { before: dune, after })
   assert.ok(event && 'include' in event)
@@ -85,14 +85,14 @@ test('event: another title and a tag less are told with what is included', () =>
   assert.deepEqual(watched, { title: 'Dune 2', tags: ['a'] })
 })
 
-test('event: an insert tells what came, and has no state before', () => {
+test('event: an insert reports added values, and has no state before', () => {
   const event = eventOf(book, onTitle, { after: dune })
   assert.ok(event && 'include' in event)
   assert.deepEqual([event.operation, event.changed, event.before], ['insert', ['title', 'tags'], undefined])
   assert.ok(!Object.hasOwn(event, 'before'))
 })
 
-test('event: a delete tells what went, and includes of the state before', () => {
+test('event: a delete reports removed values, and includes fields of the state before', () => {
   const event = eventOf(book, onTitle, { before: dune })
   assert.ok(event && 'include' in event)
   const { operation, removed, include, documentId } = event
@@ -103,13 +103,13 @@ test('event: a delete tells what went, and includes of the state before', () => 
   assert.ok(!Object.hasOwn(event, 'after'))
 })
 
-test('event: a null is told as null', () => {
+test('event: a null is reported as null', () => {
   const event = eventOf(book, onTitle, { before: dune, after: { ...dune, title: null } })
   assert.ok(event && 'include' in event)
   assert.deepEqual([event.changed, event.after?.['title']], [['title'], null])
 })
 
-test('event: elements that come and go are named one by one', () => {
+test('event: added and removed elements are reported one by one', () => {
   const before = {
     ...dune,
     sites: [
@@ -129,26 +129,26 @@ test('event: elements that come and go are named one by one', () => {
 })
 
 for (const hook of [hookOf(), hookOf({ watchProjection: [] })]) {
-  test(`event: everything is watched where nothing is chosen: ${JSON.stringify(hook.watchProjection)}`, () => {
+  test(`event: everything is watched without a projection: ${JSON.stringify(hook.watchProjection)}`, () => {
     const event = eventOf(book, hook, { before: dune, after: { ...dune, pages: 412 } })
     assert.deepEqual(event?.changed, ['pages'])
   })
 }
 
-test('event: the projection of a hook is watched where no other is', () => {
+test('event: the projection of a hook is watched if there is no watchProjection', () => {
   const hook = hookOf(undefined, { projection: { field: 'pages' } })
   assert.equal(eventOf(book, hook, { before: dune, after: { ...dune, title: 'x' } }), undefined)
   assert.deepEqual(eventOf(book, hook, { before: dune, after: { ...dune, pages: 1 } })?.changed, ['pages'])
 })
 
-test('event: a projection that makes no sense for the version watches nothing', () => {
+test('event: a projection that is invalid for the version watches nothing', () => {
   const hook = hookOf({ watchProjection: { field: 'title', range: [0, 1] } })
   assert.equal(eventOf(book, hook, { before: dune, after: { ...dune, title: 'x' } }), undefined)
 })
 
 const audit = hookOf({ kind: 'audit' })
 
-test('audit: an insert lists every value that came', () => {
+test('audit: an insert lists every added value', () => {
   const event = eventOf(book, audit, { after: { ...dune, author: { first: 'F', last: 'H' } } })
   assert.ok(event && 'changes' in event)
   assert.deepEqual(event.changes, [
@@ -164,7 +164,7 @@ test('audit: an insert lists every value that came', () => {
   assert.ok(!('include' in event) && event.principal === 'alice' && event.date === DATE)
 })
 
-test('audit: an update lists from what to what, elements by their identity', () => {
+test('audit: an update lists old and new values, and pairs elements by identity', () => {
   const before = {
     ...dune,
     pages: 1,
@@ -185,7 +185,7 @@ test('audit: an update lists from what to what, elements by their identity', () 
   ])
 })
 
-test('audit: a delete lists every value that went', () => {
+test('audit: a delete lists every removed value', () => {
   const event = eventOf(book, hookOf({ kind: 'audit', watchProjection: { field: 'tags' } }), { before: dune })
   assert.ok(event && 'changes' in event)
   assert.deepEqual(event.changes, [
@@ -194,7 +194,7 @@ test('audit: a delete lists every value that went', () => {
   ])
 })
 
-test('audit: a move is told where order counts', () => {
+test('audit: a moved element is listed if order is significant', () => {
   const hook = hookOf({ kind: 'audit', arrayOrderingSignificant: true })
   const event = eventOf(book, hook, { before: dune, after: { ...dune, tags: ['b', 'a'] } })
   assert.ok(event && 'changes' in event)

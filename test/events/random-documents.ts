@@ -45,7 +45,7 @@ export const schema = compiledSchema('thing', {
 
 const [CITY, MARK] = ['city', 'hiddenMark'].map((field) => ({ field, op: '=', rvalue: 'a' }))
 
-/** In none of these does it matter where an element stands. */
+/** Positions of elements do not matter in these. */
 export const WATCHES: readonly (Json | undefined)[] = [
   undefined,
   [{ field: '*' }],
@@ -118,7 +118,7 @@ function makeNote(chance: Chance): JsonObject {
   })
 }
 
-/** The members of another document in place of some, at any depth. */
+/** Replaces some members, at any depth, by those of another document. */
 export function editDocument(chance: Chance, document: JsonObject): JsonObject {
   const other = makeDocument(chance)
   const mixed: Record<string, Json> = {}
@@ -132,8 +132,8 @@ export function editDocument(chance: Chance, document: JsonObject): JsonObject {
 function mix(chance: Chance, old: Json | undefined, other: Json | undefined): Json | undefined {
   if (chance.happens(70)) return old
   if (!isArray(old) || !isArray(other) || chance.happens(30)) return other
-  const taken = new Set(old.map(siteIdOf))
-  const fresh = other.filter((each) => siteIdOf(each) === undefined || !taken.has(siteIdOf(each)))
+  const usedIds = new Set(old.map(siteIdOf))
+  const fresh = other.filter((each) => siteIdOf(each) === undefined || !usedIds.has(siteIdOf(each)))
   return shuffle(chance, [...old.filter(() => chance.happens(80)), ...fresh.slice(0, 1)])
 }
 
@@ -141,18 +141,18 @@ function siteIdOf(value: Json): Json | undefined {
   return isObject(value) ? value['siteId'] : undefined
 }
 
-/** The same document with other values, or none, wherever something is hidden. */
+/** The same document with other hidden values, or without some of them. */
 export function withOtherSecrets(chance: Chance, document: JsonObject): JsonObject {
   const change = (value: Json, field: Field | undefined): Json => {
     if (field?.kind === 'array' && isArray(value)) return value.map((each) => change(each, field.element))
     if (field?.kind !== 'object' || !isObject(value)) return value
     const isHidden = (name: string): boolean => name.startsWith('hidden')
-    const shown = Object.entries(value).filter(([name]) => !isHidden(name))
+    const visible = Object.entries(value).filter(([name]) => !isHidden(name))
     const secrets = [...field.fields.values()].filter(({ name }) => isHidden(name) && !name.endsWith('#'))
     const makers = secrets.map((each) => [each.name, () => makeSecret(chance, each)] as const)
     return {
       ...some(chance, Object.fromEntries(makers)),
-      ...Object.fromEntries(shown.map(([name, each]) => [name, change(each, field.fields.get(name))])),
+      ...Object.fromEntries(visible.map(([name, each]) => [name, change(each, field.fields.get(name))])),
     }
   }
   return change(document, schema.root) as JsonObject
@@ -163,7 +163,7 @@ function makeSecret(chance: Chance, { kind }: Field): Json {
   return chance.list(3, () => some(chance, { a: () => text(chance) }))
 }
 
-/** Every array at every depth in another order, and numbers with other digits. */
+/** The same value with every array in another order, and other digits of the same numbers. */
 export function rearranged(chance: Chance, value: Json): Json {
   if (isArray(value)) {
     const inside = value.map((each) => rearranged(chance, each))

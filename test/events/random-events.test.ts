@@ -1,4 +1,4 @@
-/** Random edits of random documents: when there is an event, what it tells, and what it keeps to itself. */
+/** Random edits of random documents: when there is an event, what it contains, and what it hides. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewOf } from '../../src/access/view.ts'
@@ -44,7 +44,7 @@ function check(name: string, round: (chance: Chance) => void): void {
   })
 }
 
-/** Hooks are kept, as metadata keeps them: what is worked out for one is worked out once. */
+/** Hooks are cached, as in metadata, because compiled event makers are cached by hook. */
 const hookFor = new Map<string, EventHook>()
 
 function hookWatching(watchProjection: Json | undefined, more: JsonObject = {}): EventHook {
@@ -74,19 +74,19 @@ function makeStates(chance: Chance): States {
   return { before, after: editDocument(chance, before) }
 }
 
-check('event: documents that do not differ make none', (chance) => {
+check('event: equal documents make no event', (chance) => {
   const before = makeDocument(chance)
   const hook = makeHook(chance, [...WATCHES, ...POSITIONAL])
   assert.equal(eventOf(schema, hook, { before, after: cloneJson(before) as JsonObject }), undefined)
 })
 
-check('event: other orders and other digits make none', (chance) => {
+check('event: another order and other digits make no event', (chance) => {
   const before = makeDocument(chance)
   const after = rearranged(chance, before) as JsonObject
   assert.equal(eventOf(schema, hookWatching(chance.pick(WATCHES)), { before, after }), undefined)
 })
 
-check('event: where everything is watched there is one exactly when the content differs', (chance) => {
+check('event: if everything is watched, there is an event exactly when the content differs', (chance) => {
   const states = makeStates(chance)
   const isOrdered = chance.happens(50)
   const hook = hookWatching(undefined, { arrayOrderingSignificant: isOrdered })
@@ -94,7 +94,7 @@ check('event: where everything is watched there is one exactly when the content 
   assert.equal(eventOf(schema, hook, states) !== undefined, isDifferent)
 })
 
-check('event: every path that changed leads to something different', (chance) => {
+check('event: every changed path leads to a different value', (chance) => {
   const states = makeStates(chance)
   const hook = hookWatching(chance.pick([...WATCHES, ...POSITIONAL]))
   const event = eventOf(schema, hook, states)
@@ -110,40 +110,40 @@ check('event: every path that changed leads to something different', (chance) =>
   assert.equal(new Set(event.changed).size, event.changed.length)
 })
 
-check('audit: what changed leads from one state to the other', (chance) => {
+check('audit: applying the changes to one state gives the other', (chance) => {
   const { before, after } = makeStates(chance)
   if (!before || !after) return
   const event = eventOf(schema, hookWatching(undefined, { kind: 'audit' }), { before, after })
   assert.ok(event === undefined || 'changes' in event)
-  const [gone, come] = [leafCounts(before), leafCounts(after)]
+  const [oldCounts, newCounts] = [leafCounts(before), leafCounts(after)]
   for (const { path, ...entry } of event?.changes ?? []) {
-    if ('from' in entry) take(gone, path, entry['from'])
-    if ('to' in entry) take(come, path, entry['to'])
+    if ('from' in entry) removeLeaves(oldCounts, path, entry['from'])
+    if ('to' in entry) removeLeaves(newCounts, path, entry['to'])
   }
-  assert.deepEqual(gone, come)
+  assert.deepEqual(oldCounts, newCounts)
 })
 
 const clerk = viewOf(schema)(callerWith('clerk'))
 
-/** What reaches a reader: the store keeps only what some reader could see, and readers see what they may of it. */
-function reaching(states: States, hook: EventHook): Event | undefined {
+/** The event that a reader receives: changes that make no event for anybody are not stored. */
+function receivedEvent(states: States, hook: EventHook): Event | undefined {
   if (!eventOf(schema, hook, states)) return undefined
-  const happening = { id: 'e1', operation: operationOf(states), principal: 'alice', date: DATE, ...states }
-  return visibleEvent(happening, { hook, view: clerk })
+  const change = { id: 'e1', operation: operationOf(states), principal: 'alice', date: DATE, ...states }
+  return visibleEvent(change, { hook, view: clerk })
 }
 
-check('visible event: what is hidden changes no byte of it, and not whether there is one', (chance) => {
+check('visible event: hidden values change neither its bytes nor whether there is one', (chance) => {
   const states = makeStates(chance)
   const hook = makeHook(chance, [...WATCHES, ...POSITIONAL])
   const others = Object.fromEntries(
     Object.entries(states).map(([name, state]) => [name, withOtherSecrets(chance, state as JsonObject)]),
   )
-  const [one, other] = [states, others].map((each) => JSON.stringify(reaching(each, hook)))
+  const [one, other] = [states, others].map((each) => JSON.stringify(receivedEvent(each, hook)))
   assert.equal(one, other)
   assert.ok(!(one ?? '').includes('hidden'))
 })
 
-/** Written apart from the subject: sorted texts, without what is empty. */
+/** The content as text, independent of the code under test: sorted, without empty values. */
 function contentOf(value: Json | undefined, isOrdered: boolean): string {
   if (value === undefined) return ''
   if (isNumber(value)) return String(Number(numberText(value)))
@@ -159,7 +159,7 @@ function contentOf(value: Json | undefined, isOrdered: boolean): string {
   return parts.length === 0 ? '' : `(${parts.sort().join(' ')})`
 }
 
-/** How often each value stands at each place, wherever in its array. */
+/** Counts values by path without indexes. */
 function leafCounts(document: JsonObject): Record<string, number> {
   const counts: Record<string, number> = {}
   const walk = (value: Json, path: string): void => {
@@ -179,7 +179,7 @@ function leafName(path: string, value: Json): string {
   return `${path.replaceAll(/\.\d+/g, '.*')}=${number}`
 }
 
-function take(counts: Record<string, number>, path: string, value: Json): void {
+function removeLeaves(counts: Record<string, number>, path: string, value: Json): void {
   for (const [at, leaf] of leavesOf(value, path)) {
     const key = leafName(at, leaf)
     assert.ok((counts[key] ?? 0) > 0, `${key} was not there`)

@@ -1,4 +1,4 @@
-/** What readers see of a change: as if what is hidden from them had never been there. */
+/** Events that readers receive: as if hidden fields did not exist. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
@@ -30,8 +30,8 @@ function seenBy(
   states: States,
   { schema = person, hook = everything }: { readonly schema?: Schema; readonly hook?: EventHook } = {},
 ): Event | undefined {
-  const happening = { id: 'e1', operation: operationOf(states), principal: 'alice', date: DATE, ...states }
-  return visibleEvent(happening, { hook, view: viewOf(schema)(caller) })
+  const change = { id: 'e1', operation: operationOf(states), principal: 'alice', date: DATE, ...states }
+  return visibleEvent(change, { hook, view: viewOf(schema)(caller) })
 }
 
 const before = {
@@ -45,7 +45,7 @@ const before = {
   ],
 }
 
-test('visible event: what is hidden is in no part of it', () => {
+test('visible event: contains no hidden values', () => {
   const after = { ...before, name: 'Anna', salary: 2, account: { bank: 'c', iban: 'y' } }
   const hook = hookOf({
     watchProjection: [{ field: 'name' }, { field: 'salary' }],
@@ -57,13 +57,13 @@ test('visible event: what is hidden is in no part of it', () => {
   assert.deepEqual(whole?.changed, ['name', 'salary'])
 })
 
-test('visible event: a change in hidden fields only is none', () => {
+test('visible event: a change in hidden fields only makes no event', () => {
   const after = { ...before, salary: 2, account: { bank: 'b', iban: 'y' } }
   assert.equal(seenBy(clerk, { before, after }), undefined)
   assert.deepEqual(seenBy(boss, { before, after })?.changed, ['salary', 'account.iban'])
 })
 
-test('visible event: a container is named only where something in sight came with it', () => {
+test('visible event: an added object is reported only if it has visible content', () => {
   const bare = { _id: 'p1', name: 'Ann' }
   assert.equal(seenBy(clerk, { before: bare, after: { ...bare, account: { iban: 'x' } } }), undefined)
   assert.deepEqual(seenBy(boss, { before: bare, after: { ...bare, account: { iban: 'x' } } })?.changed, [
@@ -71,7 +71,7 @@ test('visible event: a container is named only where something in sight came wit
   ])
 })
 
-test('visible event: hidden members do not tell which element became which', () => {
+test('visible event: hidden members do not affect the pairing of elements', () => {
   const posts = [
     { title: 'two', mark: 'a' },
     { title: 'one', mark: 'b' },
@@ -80,7 +80,7 @@ test('visible event: hidden members do not tell which element became which', () 
   assert.notEqual(seenBy(boss, { before, after: { ...before, posts } }), undefined)
 })
 
-test('visible event: elements chosen by a hidden field are not seen', () => {
+test('visible event: elements selected by a hidden field are left out', () => {
   const match = { field: 'posts', match: { field: 'mark', op: '=', rvalue: 'a' } }
   const hook = hookOf({ watchProjection: [match], includeProjection: [{ field: 'name' }, match] })
   const after = { ...before, posts: [{ title: 'uno', mark: 'a' }, before.posts[1]!] }
@@ -92,7 +92,7 @@ test('visible event: elements chosen by a hidden field are not seen', () => {
   assert.deepEqual(include, { name: 'Ann' })
 })
 
-test('visible event: whether a hidden field kept an element from being watched is not seen', () => {
+test('visible event: does not reveal that a hidden field excluded an element', () => {
   const match = { $not: { field: 'mark', op: '=', rvalue: 'a' } }
   const hook = hookOf({ watchProjection: { field: 'posts', match } })
   const [one, two] = before.posts as [(typeof before.posts)[0], (typeof before.posts)[0]]
@@ -103,7 +103,7 @@ test('visible event: whether a hidden field kept an element from being watched i
   for (const after of [first, second]) assert.equal(seenBy(clerk, { before, after }, { hook }), undefined)
 })
 
-test('visible event: elements whose identity is hidden are told apart by what is in sight', () => {
+test('visible event: elements with a hidden identity are paired by visible content', () => {
   const no = { type: 'integer', access: { find: ['boss'] }, constraints: { 'element-identity': true } }
   const lines = { type: 'array', items: { type: 'object', fields: { no, title: TEXT, text: TEXT } } }
   const schema = compiledSchema('bill', { lines })
@@ -116,7 +116,7 @@ test('visible event: elements whose identity is hidden are told apart by what is
   assert.deepEqual([whole?.changed, whole?.removed], [['lines.0'], ['lines.0']])
 })
 
-test('visible event: a hidden _id is not told as documentId', () => {
+test('visible event: a hidden _id is not reported as documentId', () => {
   const schema = compiledSchema('hush', {
     _id: { type: 'string', access: { find: ['boss'] }, constraints: { identity: true } },
     name: TEXT,
@@ -126,7 +126,7 @@ test('visible event: a hidden _id is not told as documentId', () => {
   assert.equal(seenBy(boss, states, { schema })?.documentId, 'h1')
 })
 
-test('visible event: who may not find the entity sees none', () => {
+test('visible event: a caller who may not find the entity receives none', () => {
   const schema = compiledSchema(
     'vault',
     { name: TEXT },
@@ -139,7 +139,7 @@ test('visible event: who may not find the entity sees none', () => {
 
 const owned = { role: 'clerk', where: { field: 'owner', op: '=', rvalue: '$caller.principal' } }
 
-test('visible event: only changes from and into documents that the reader may find are seen', () => {
+test('visible event: both states must match the row rules of the reader', () => {
   const schema = compiledSchema(
     'file',
     { name: TEXT, owner: TEXT },

@@ -1,4 +1,4 @@
-/** Hooks and events for tests: schemas and hooks as metadata would declare them, without a service. */
+/** Makes hooks and events for tests, as metadata would declare them, without a service. */
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { Action, Event, EventHook } from '../../src/events/event.ts'
 import { makeEvent } from '../../src/events/make-event.ts'
@@ -17,10 +17,10 @@ export function hookOf(configuration?: JsonObject, more: JsonObject = {}): Event
   return hook!
 }
 
-/** The event of a document that becomes another, or comes, or goes. */
+/** The event of an update, an insert or a delete. */
 export function eventOf(schema: Schema, hook: EventHook, states: States): Event | undefined {
-  const happening = { id: 'e1', operation: operationOf(states), principal: 'alice', date: DATE, ...states }
-  return makeEvent(happening, { hook, schema })
+  const change = { id: 'e1', operation: operationOf(states), principal: 'alice', date: DATE, ...states }
+  return makeEvent(change, { hook, schema })
 }
 
 export function operationOf({ before, after }: States): Action {

@@ -5,7 +5,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { SizedCache } from '../../base/sized-cache.ts'
-import type { Event, Happening } from '../../events/event.ts'
+import type { DocumentChange, Event } from '../../events/event.ts'
 import { visibleEvent } from '../../events/visible-event.ts'
 import { type Hook, parseHooks } from '../../metadata/documents/hooks.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
@@ -141,7 +141,7 @@ const marksOf = memoized((_schema: Schema) => {
 const MAX_MARKS = 1_000
 let lastMark = 0
 
-interface Opened extends Pick<Happening, 'principal' | 'date'> {
+interface Opened extends Pick<DocumentChange, 'principal' | 'date'> {
   readonly entityVersion: string
   /** Undefined where it means nothing to this release. */
   readonly hook: Hook | undefined
@@ -158,7 +158,7 @@ const openedOnce = memoized((head: EventHead) => openDetails(head))
 /** Stands after the last of the texts, in which quotes are escaped. */
 const HOOK = ',"hook":'
 
-function parsed({ before, after }: EventStates): Pick<Happening, 'before' | 'after'> {
+function parsed({ before, after }: EventStates): Pick<DocumentChange, 'before' | 'after'> {
   return {
     ...(before !== null && { before: parseTrusted(before) as JsonObject }),
     ...(after !== null && { after: parseTrusted(after) as JsonObject }),

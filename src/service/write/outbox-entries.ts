@@ -36,9 +36,9 @@ function captureFor(
     const now = deps.now()
     const { principal } = caller
     const date = now.toISOString()
-    const happening = { id: '', operation: change.operation, principal, date, ...statesOf(change) }
+    const documentChange = { id: '', operation: change.operation, principal, date, ...statesOf(change) }
     return watching
-      .filter((hook) => makeEvent(happening, { hook, schema }) !== undefined)
+      .filter((hook) => makeEvent(documentChange, { hook, schema }) !== undefined)
       .map((hook): OutboxEntry => {
         const head = { entityVersion: schema.version, principal, date }
         const details = `${JSON.stringify(head).slice(0, -1)},"hook":${textOf(hook)}}`
