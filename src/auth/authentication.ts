@@ -1,25 +1,30 @@
-/** What the server asks about every request: may it come from there, and who asks. */
+/** The interface of authentication to the HTTP server: origin checks, and credentials → caller. */
 import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 
 export interface Authentication {
-  /** Whether requests without credentials are let in, so that only this machine may reach the service. */
+  /** Whether requests need no credentials; the service then listens on loopback addresses only. */
   readonly isOpen: boolean
-  /** Refuses what a foreign web page may have caused; asked for every request. */
+  /** Throws for requests that a foreign web page may have caused; called for every request. */
   readonly admit: (request: IncomingMessage) => void
-  /** Who asks; asked only where it matters, and fails with 401 where it cannot be told. */
+  /** The caller of a request; called only for routes that need one, and fails with 401 without valid credentials. */
   readonly callerOf: (request: IncomingMessage) => Caller | Promise<Caller>
-  /** Whether the name of the caller is proven and not just said. */
-  readonly isProven: (caller: Caller) => boolean
-  /** Whether the request would still make the same caller; asked again and again while an answer is under way. */
-  readonly stillCounts: (request: IncomingMessage, caller: Caller) => boolean | Promise<boolean>
+  /** Whether credentials proved who the caller is; false for names that the open mode accepts unchecked. */
+  readonly isAuthenticated: (caller: Caller) => boolean
+  /** Whether the credentials still give the same caller; checked repeatedly while a response is being sent. */
+  readonly isStillValid: (request: IncomingMessage, caller: Caller) => boolean | Promise<boolean>
 }
 
-/** Knows one kind of credentials; undefined when the request carries none of that kind. */
+/** Checks one kind of credentials; undefined when the request has none of that kind. */
 export type Mode = (request: IncomingMessage) => Caller | Promise<Caller> | undefined
 
-/** Who asks where nobody is asked who they are. */
-export const NOBODY: Caller = { principal: '', roles: new Set(), permissions: new Set(), claims: {} }
+/** The caller on routes that need no credentials. */
+export const UNIDENTIFIED_CALLER: Caller = {
+  principal: '',
+  roles: new Set(),
+  permissions: new Set(),
+  claims: {},
+}
 
-/** Without credentials anyone who reaches the address is let in, so it must not be reachable from elsewhere. */
+/** The open mode admits everyone who reaches the address, so it refuses addresses other than loopback. */
 export class OpenNetworkError extends Error {}

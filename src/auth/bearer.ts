@@ -1,4 +1,4 @@
-/** The header `Authorization`: whose token it is follows from its form, so a wrong one is never tried elsewhere. */
+/** The header `Authorization`. The form of a token determines its kind, so that a wrong token is never tried as another kind. */
 import type { Caller } from '../access/caller.ts'
 import type { Mode } from './authentication.ts'
 import { soleHeader } from './header.ts'

@@ -1,4 +1,4 @@
-/** Client certificates that the TLS of this service has verified: common name → principal, units → roles. */
+/** Client certificates that TLS has verified: common name → principal, organizational units → roles. */
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import type { Caller } from '../access/caller.ts'
 import type { Mode } from './authentication.ts'
@@ -6,29 +6,29 @@ import type { MakeCaller } from './make-caller.ts'
 import { unauthenticated } from './unauthenticated.ts'
 
 export function certificateMode(makeCaller: MakeCaller): Mode {
-  // a connection has one certificate for as long as it lives, but it may live longer than the certificate
-  const known = new WeakMap<TLSSocket, Shown>()
+  // the certificate of a connection never changes, but it may expire while the connection is open
+  const peers = new WeakMap<TLSSocket, PeerCertificate>()
   return ({ socket }) => {
     if (!('encrypted' in socket)) return undefined
     const connection = socket as TLSSocket
-    let shown = known.get(connection)
-    if (!shown) {
-      shown = shownBy(connection, makeCaller)
-      if (!shown) return undefined
-      known.set(connection, shown)
+    let peer = peers.get(connection)
+    if (!peer) {
+      peer = readPeerCertificate(connection, makeCaller)
+      if (!peer) return undefined
+      peers.set(connection, peer)
     }
-    // so that a date that cannot be read has passed
-    if (!(shown.expiresAt > Date.now())) throw unauthenticated('the client certificate has expired')
-    return shown.caller
+    // negated, so that a certificate with an invalid date (NaN) counts as expired
+    if (!(peer.expiresAt > Date.now())) throw unauthenticated('the client certificate has expired')
+    return peer.caller
   }
 }
 
-interface Shown {
+interface PeerCertificate {
   readonly caller: Caller
   readonly expiresAt: number
 }
 
-function shownBy(connection: TLSSocket, makeCaller: MakeCaller): Shown | undefined {
+function readPeerCertificate(connection: TLSSocket, makeCaller: MakeCaller): PeerCertificate | undefined {
   const certificate = connection.getPeerCertificate(true) as Partial<DetailedPeerCertificate>
   const { subject } = certificate
   if (subject === undefined) return undefined
@@ -38,7 +38,7 @@ function shownBy(connection: TLSSocket, makeCaller: MakeCaller): Shown | undefin
   return { caller: makeCaller({ principal, roles: textsIn(subject.OU) }), expiresAt: expiryOf(certificate) }
 }
 
-/** When the first of the certificate and those that vouch for it expires. */
+/** The earliest expiry in the certificate chain. */
 function expiryOf(certificate: Partial<DetailedPeerCertificate>): number {
   const chain = new Set<Partial<DetailedPeerCertificate>>()
   for (
@@ -51,7 +51,7 @@ function expiryOf(certificate: Partial<DetailedPeerCertificate>): number {
   return Math.min(...[...chain].map(({ valid_to: end }) => Date.parse(end ?? '')))
 }
 
-/** Node gives an array where an attribute stands several times. */
+/** Node.js returns an array for an attribute that occurs several times. */
 function textsIn(value: unknown): readonly string[] {
   return [value].flat().filter((each): each is string => typeof each === 'string' && each !== '')
 }

@@ -1,14 +1,14 @@
-/** Puts the configured modes together. Only those that are on are loaded. */
+/** Combines the configured modes of authentication. Only modules of enabled modes are loaded. */
 import type { IncomingMessage } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Authentication, Mode } from './authentication.ts'
-import { callersBy, haveSameRights } from './make-caller.ts'
+import { callerFactory, haveSameRights } from './make-caller.ts'
 import { openMode } from './open.ts'
 import type { AuthSettings } from './settings.ts'
 import { unauthenticated } from './unauthenticated.ts'
 
-/** Modes are asked in a fixed order: what a proxy says, the header Authorization, the certificate; open comes last. */
+/** Modes are tried in a fixed order: proxy headers, the header Authorization, client certificate, open. */
 export async function createAuthentication(
   settings: AuthSettings,
   onProblem: (error: unknown) => void,
@@ -17,17 +17,17 @@ export async function createAuthentication(
   const open = settings.isOpen ? openMode(origins) : undefined
   const modes = await loadModes(settings, onProblem)
   if (modes.length === 0 && open) return open
-  const proven = new WeakSet<Caller>()
-  const note = (caller: Caller): Caller => {
-    proven.add(caller)
+  const authenticated = new WeakSet<Caller>()
+  const markAuthenticated = (caller: Caller): Caller => {
+    authenticated.add(caller)
     return caller
   }
   const callerOf = (request: IncomingMessage): Caller | Promise<Caller> => {
     if (!open) refuseCrossSite(request, origins)
     for (const mode of modes) {
       const caller = mode(request)
-      if (caller instanceof Promise) return caller.then(note)
-      if (caller !== undefined) return note(caller)
+      if (caller instanceof Promise) return caller.then(markAuthenticated)
+      if (caller !== undefined) return markAuthenticated(caller)
     }
     if (open) return open.callerOf(request)
     throw unauthenticated('this needs credentials')
@@ -36,8 +36,8 @@ export async function createAuthentication(
     isOpen: settings.isOpen,
     admit: open?.admit ?? ((request) => refuseForeignOrigin(request, origins)),
     callerOf,
-    isProven: (caller) => proven.has(caller),
-    async stillCounts(request, caller) {
+    isAuthenticated: (caller) => authenticated.has(caller),
+    async isStillValid(request, caller) {
       try {
         return haveSameRights(await callerOf(request), caller)
       } catch {
@@ -51,7 +51,7 @@ async function loadModes(
   settings: AuthSettings,
   onProblem: (error: unknown) => void,
 ): Promise<readonly Mode[]> {
-  const makeCaller = callersBy(settings.permissions)
+  const makeCaller = callerFactory(settings.permissions)
   const modes: Mode[] = []
   if (settings.proxy) modes.push((await import('./proxy.ts')).proxyMode(settings.proxy, makeCaller))
   if (settings.tokens || settings.jwt) {
@@ -67,8 +67,8 @@ async function loadModes(
 }
 
 /**
- * A browser adds what a proxy or a certificate vouches for to whatever a page makes it send, so pages of others must not
- * be listened to, though they could not read the answer.
+ * CSRF protection: a browser sends certificates and the credentials for a proxy with the requests of any page. Requests
+ * of foreign pages are therefore refused, although the pages could not read the response.
  */
 function refuseForeignOrigin({ headers }: IncomingMessage, origins: ReadonlySet<string>): void {
   const { origin, host } = headers
@@ -76,13 +76,13 @@ function refuseForeignOrigin({ headers }: IncomingMessage, origins: ReadonlySet<
   if (host === undefined || URL.parse(origin)?.host !== host.toLowerCase()) throw foreign()
 }
 
-/** A page can fetch an image without an Origin, but not without this header. */
+/** A request for an image has no Origin, but a page cannot remove this header. */
 function refuseCrossSite({ headers }: IncomingMessage, origins: ReadonlySet<string>): void {
   if (headers['sec-fetch-site'] === 'cross-site' && !origins.has(headers.origin ?? '')) throw foreign()
 }
 
 function foreign(): ServiceError {
-  const hint = 'the setting cors.origins lists those that may ask'
+  const hint = 'the setting cors.origins lists the origins that are allowed'
   return new ServiceError(
     'crud:ForeignOrigin',
     `the request was refused because it comes from a foreign web page; ${hint}`,

@@ -1,10 +1,10 @@
-/** Subjects of certificates, as reverse proxies pass them on: `CN=ann,OU=editor,O=Example`, escaped as in RFC 4514. */
+/** Parses certificate subjects that reverse proxies send: `CN=ann,OU=editor,O=Example`, escaped as in RFC 4514. */
 import { isUtf8 } from 'node:buffer'
 import { isBlank } from './header.ts'
 
 /**
- * Attribute, in upper case, → its values in order; undefined when the text is no such name, or could be understood in two
- * ways: guessing would let a value pass for an attribute, or one role for another.
+ * Attribute in upper case → its values in order. Undefined when the text is malformed or ambiguous: guessing could take a
+ * value for an attribute, or one role for another.
  */
 export function parseDistinguishedName(text: string): ReadonlyMap<string, readonly string[]> | undefined {
   const found = new Map<string, string[]>()
@@ -23,7 +23,7 @@ export function parseDistinguishedName(text: string): ReadonlyMap<string, readon
   return found
 }
 
-/** The form with quotes is an old one, in which a comma may be part of a value; a value after `#` is binary. */
+/** Does not match the old form with quotes, in which a value may contain a comma, and binary values, which begin with `#`. */
 const ATTRIBUTE = /[ \t]*([A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)*)=[ \t]*(?!#)((?:[^"\\,+;<>]|\\.)*)([,+]|$)/sy
 const TOKEN = /(?:\\[0-9A-Fa-f]{2})+|\\.|[^\\]+/gs
 const SPECIAL = /^\\[ "#+,;<=>\\]$/
@@ -42,7 +42,7 @@ function unescaped(value: string): string | undefined {
   return text.slice(0, end)
 }
 
-/** Refuses what nobody who writes names has a reason to escape, since it was probably not escaped at all. */
+/** Refuses escapes of characters that need none: the backslash was probably meant as a character of the value. */
 function plainOf(escape: string): string | undefined {
   if (escape.length === 2) return SPECIAL.test(escape) ? escape[1] : undefined
   const bytes = Buffer.from(escape.replaceAll('\\', ''), 'hex')

@@ -1,9 +1,9 @@
-/** Fetches a JSON document of an identity provider, trusting neither its size nor its speed. */
+/** Fetches a JSON document of an identity provider, with limits for time and size. */
 import type { Json } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
 import { isLoopback } from './loopback.ts'
 
-/** Whether keys may come from there: nobody on the way can change them. */
+/** Whether keys may be fetched from this URL: only https and loopback protect them from modification. */
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.username !== '' || url.password !== '') return false

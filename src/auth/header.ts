@@ -1,36 +1,36 @@
-/** Headers as credentials read them. */
+/** Parses headers that contain credentials. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { unauthenticated } from './unauthenticated.ts'
 
-/** All values of a header as one text; empty when there is none. */
+/** All values of a header, joined by commas; empty when there is none. */
 export function headerText(value: string | string[] | undefined): string {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : value.join(',')
 }
 
 /**
- * The only value of a header, or undefined. Two of them are refused: one may come from a caller who hopes that whoever is
- * in between adds instead of replacing.
+ * The only value of a header, or undefined. Duplicate headers are refused: one of them may come from a client that relies
+ * on a proxy which appends its header instead of replacing it.
  */
 export function soleHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
   let found: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const each = rawHeaders[i]!
     if (each.length !== name.length || each.toLowerCase() !== name) continue
-    if (found !== undefined) throw unauthenticated(`the header ${name} stands twice`)
+    if (found !== undefined) throw unauthenticated(`the header ${name} appears twice`)
     found = rawHeaders[i + 1]!
   }
   return found
 }
 
-/** Node reads headers as Latin-1; clients write names in UTF-8. */
+/** Node.js decodes headers as Latin-1; clients send names in UTF-8. */
 export function asUtf8(text: string): string {
   const bytes = Buffer.from(text, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : text
 }
 
-/** Names by comma. */
+/** Splits a list of names at commas. */
 export function namesIn(text: string): readonly string[] {
   return text
     .split(',')
@@ -38,7 +38,7 @@ export function namesIn(text: string): readonly string[] {
     .filter((name) => name !== '')
 }
 
-/** Takes away what HTTP calls white space, and nothing else: a role may end in any other character. */
+/** Removes only HTTP white space (space and tab): a role may end in any other character. */
 export function trimBlanks(text: string): string {
   let start = 0
   let end = text.length

@@ -1,4 +1,4 @@
-/** The public keys of an issuer: fetched when needed, kept, and fetched again when keys change, but never in a storm. */
+/** The public keys of an issuer: fetched when needed, cached, and fetched again for unknown keys, with a cooldown. */
 import {
   type FlattenedJWSInput,
   type JSONWebKeySet,
@@ -18,7 +18,7 @@ type KeyOf = (header: JWSHeaderParameters, token: FlattenedJWSInput) => ReturnTy
 
 type KeySettings = Pick<JwtSettings, 'issuer' | 'jwksUrl' | 'jwksFile' | 'cooldownSeconds'>
 
-/** The key that a token names. */
+/** A function that returns the key for a token. */
 export function keySource(settings: KeySettings, onProblem: (error: unknown) => void): KeyOf {
   if (settings.jwksFile !== undefined) {
     const current = fileKeys(settings.jwksFile, onProblem)
@@ -42,9 +42,9 @@ export function keySource(settings: KeySettings, onProblem: (error: unknown) => 
   }
 }
 
-/** So long keys are used without looking whether they still are there. */
+/** Cached keys older than this are fetched again in the background. */
 const MAX_AGE_MS = 10 * 60_000
-/** A failure is not waited out as long as the cooldown, since nobody gets in meanwhile. */
+/** Pause after a failure: shorter than the cooldown, because callers may be locked out until the next attempt. */
 const RETRY_MS = 5_000
 
 class Keys {
@@ -61,17 +61,17 @@ class Keys {
   }
 
   async current(): Promise<KeySet> {
-    // nobody waits for keys that are only looked after
+    // a refresh of cached keys runs in the background
     if (this.#set !== undefined && performance.now() - this.#triedAt > MAX_AGE_MS) void this.#load()
     if (this.#set === undefined) await this.#load()
     if (this.#set === undefined) throw unavailable()
     return this.#set
   }
 
-  /** Another set than this one if there is one, or may be one by now. */
+  /** A newer set than this one, fetched if the cooldown permits; else the same set. */
   async newerThan(set: KeySet): Promise<KeySet> {
     if (this.#set === set) await this.#load()
-    // whether the key is a new one cannot be told, and that is not the fault of the caller
+    // the key may be a new one, so the token cannot be called invalid
     if (this.#set === set && this.#hasFailed) throw unavailable()
     return this.#set!
   }
@@ -105,17 +105,17 @@ async function discoveredUrl(issuer: string): Promise<string> {
   const document = await fetchJson(address)
   const url = member(document, 'jwks_uri')
   if (!isObject(document) || document['issuer'] !== issuer)
-    throw new Error(`${address} speaks of another issuer than ${issuer}`)
-  if (typeof url !== 'string' || !isSafeUrl(url) || isNearer(url, issuer))
+    throw new Error(`${address} names another issuer than ${issuer}`)
+  if (typeof url !== 'string' || !isSafeUrl(url) || leadsToLoopback(url, issuer))
     throw new Error(`${address} names no usable jwks_uri`)
   return url
 }
 
-/** An issuer elsewhere must not make this machine ask itself. */
-function isNearer(url: string, issuer: string): boolean {
+/** SSRF protection: a remote issuer must not make the service send requests to its own machine. */
+function leadsToLoopback(url: string, issuer: string): boolean {
   return isLoopback(new URL(url).hostname) && !isLoopback(new URL(issuer).hostname)
 }
 
 function unavailable(): ServiceError {
-  return new ServiceError('crud:Unavailable', 'the keys of the issuer cannot be had at the moment')
+  return new ServiceError('crud:Unavailable', 'the keys of the issuer are not available at the moment')
 }

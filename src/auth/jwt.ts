@@ -1,4 +1,4 @@
-/** JSON Web Tokens of one issuer. A verified one is remembered for a while, so that repeating it costs no signature. */
+/** JSON Web Tokens of one issuer. Verified tokens are cached for a while, because checking a signature is expensive. */
 import { Buffer } from 'node:buffer'
 import { errors, jwtVerify } from 'jose'
 import type { Caller } from '../access/caller.ts'
@@ -6,7 +6,7 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
 import { keySource } from './jwks.ts'
-import { remember } from './loopback.ts'
+import { cacheBounded } from './loopback.ts'
 import type { MakeCaller } from './make-caller.ts'
 import type { JwtSettings } from './settings.ts'
 import { unauthenticated } from './unauthenticated.ts'
@@ -14,14 +14,14 @@ import { unauthenticated } from './unauthenticated.ts'
 interface JwtOptions {
   readonly settings: JwtSettings
   readonly makeCaller: MakeCaller
-  /** Told of keys that cannot be had. */
+  /** Called when keys cannot be loaded. */
   readonly onProblem: (error: unknown) => void
 }
 
-/** From the text of a token to its caller. */
-export function jwtMode({ settings, makeCaller, onProblem }: JwtOptions): (token: string) => JwtAnswer {
+/** Token → caller. */
+export function jwtMode({ settings, makeCaller, onProblem }: JwtOptions): (token: string) => CallerResult {
   const keyOf = keySource(settings, onProblem)
-  const known = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  const cache = new Map<string, { readonly caller: Caller; readonly until: number }>()
   const verify = async (token: string): Promise<Caller> => {
     const { claims, expires } = await verified(token, settings, keyOf)
     const caller = makeCaller({
@@ -30,23 +30,23 @@ export function jwtMode({ settings, makeCaller, onProblem }: JwtOptions): (token
       claims,
     })
     const expiresAt = (expires + settings.leewaySeconds) * 1_000
-    remember(known, token, { caller, until: Math.min(expiresAt, Date.now() + REMEMBERED_MS) })
+    cacheBounded(cache, token, { caller, until: Math.min(expiresAt, Date.now() + MAX_CACHED_MS) })
     return caller
   }
   return (token) => {
     if (token.length > MAX_LENGTH) throw unauthenticated(`the token is longer than ${MAX_LENGTH} bytes`)
     if (!COMPACT.test(token)) throw unauthenticated('the token is not valid')
-    const found = known.get(token)
+    const found = cache.get(token)
     return found !== undefined && found.until > Date.now() ? found.caller : verify(token)
   }
 }
 
-type JwtAnswer = Caller | Promise<Caller>
+type CallerResult = Caller | Promise<Caller>
 
 const MAX_LENGTH = 8 * 1_024
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
-/** Not until it expires: a key that the issuer takes back must stop counting some time. */
-const REMEMBERED_MS = 60_000
+/** Shorter than the lifetime of tokens, so that withdrawing a key of the issuer takes effect. */
+const MAX_CACHED_MS = 60_000
 
 interface Verified {
   readonly claims: JsonObject
@@ -75,20 +75,20 @@ async function verified(
   }
 }
 
-/** Refuses members that stand twice, which others on the way may read differently. */
+/** Refuses duplicate members, which other parsers may read differently. */
 function strictObject(part: string): JsonObject {
   const value = parseJson(Buffer.from(part, 'base64url').toString('utf8'), 32)
   if (isObject(value)) return value
   throw unauthenticated('the token is not valid')
 }
 
-/** Says what is wrong, but no more than whoever holds the token can read in it. */
+/** The error for the caller. It reveals nothing that is not in the token itself. */
 function refusal(error: unknown): unknown {
   if (error instanceof ServiceError && error.code === 'crud:Unavailable') return error
   if (error instanceof errors.JWTExpired) return unauthenticated('the token has expired')
   if (error instanceof errors.JWTClaimValidationFailed)
-    return unauthenticated(`the claim "${error.claim}" of the token does not fit`)
-  // whatever else a token makes the library throw, it is the token that is at fault
+    return unauthenticated(`the claim "${error.claim}" of the token is not accepted`)
+  // any other error of the library is caused by the token
   return unauthenticated('the token is not valid')
 }
 
@@ -98,7 +98,7 @@ function principalIn(claims: JsonObject, name: string): string {
   throw unauthenticated(`the claim "${name}" of the token must be a text`)
 }
 
-/** An array of texts, or one text with spaces between; none when absent. */
+/** The claim is an array of texts, or one text with spaces between roles; no roles when it is absent. */
 function rolesIn(claims: JsonObject, path: readonly string[]): readonly string[] {
   let found: Json | undefined = claims
   for (const name of path) {

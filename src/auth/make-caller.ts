@@ -1,21 +1,21 @@
-/** From what credentials prove to a caller: the configuration says which roles have which permissions. */
+/** Verified identity → caller, with the permissions that the configuration gives to its roles. */
 import { type Caller, type Permission, PERMISSIONS, admits } from '../access/caller.ts'
 import type { JsonObject } from '../base/json/json.ts'
 
 /** Permission → roles that have it. */
 export type PermissionRoles = Readonly<Partial<Record<Permission, readonly string[]>>>
 
-export interface Proven {
+export interface VerifiedIdentity {
   readonly principal: string
   readonly roles: readonly string[]
-  /** Had whatever the roles are. */
+  /** In addition to the permissions of the roles. */
   readonly permissions?: readonly Permission[]
   readonly claims?: JsonObject
 }
 
-export type MakeCaller = (proven: Proven) => Caller
+export type MakeCaller = (identity: VerifiedIdentity) => Caller
 
-export function callersBy(permissionRoles: PermissionRoles): MakeCaller {
+export function callerFactory(permissionRoles: PermissionRoles): MakeCaller {
   return ({ principal, roles, permissions = [], claims = {} }) => {
     const caller: Caller = { principal, roles: new Set(roles), permissions: new Set(), claims }
     const derived = PERMISSIONS.filter((each) => admits(permissionRoles[each] ?? [], caller))
@@ -23,7 +23,7 @@ export function callersBy(permissionRoles: PermissionRoles): MakeCaller {
   }
 }
 
-/** Whether two callers may do the same; claims count too, since row rules may name them. */
+/** Whether two callers have the same rights; claims matter, because row rules may use them. */
 export function haveSameRights(a: Caller, b: Caller): boolean {
   if (a === b) return true
   return (

@@ -1,13 +1,13 @@
-/** The open mode: no credentials. It believes what the headers say, since only this machine can speak to it. */
+/** The open mode, without credentials: headers name principal and roles, because only this machine can connect. */
 import { type Caller, PERMISSIONS } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type Authentication, OpenNetworkError } from './authentication.ts'
 import { asUtf8, headerText, namesIn, trimBlanks } from './header.ts'
-import { hostKind, isLoopback, isLoopbackOrigin, remember } from './loopback.ts'
+import { cacheBounded, hostKind, isLoopback, isLoopbackOrigin } from './loopback.ts'
 
-/** Web pages of these origins may ask as well as those of this machine. */
+/** Admits requests of web pages from this machine and from these origins. */
 export function openMode(origins: ReadonlySet<string> = NO_ORIGINS): Authentication {
-  const known = new Map<string, Caller>()
+  const cache = new Map<string, Caller>()
   return {
     isOpen: true,
     admit(request) {
@@ -17,17 +17,17 @@ export function openMode(origins: ReadonlySet<string> = NO_ORIGINS): Authenticat
         throw foreign('it comes from a foreign web page')
     },
     callerOf({ headers }) {
-      // a page can fetch an image without an Origin; this header it can neither set nor leave out
+      // a request for an image has no Origin, but a page can neither set nor remove this header
       if (headers['sec-fetch-site'] === 'cross-site' && !origins.has(headers.origin ?? ''))
         throw foreign('it comes from a foreign web page')
       const roles = headerText(headers['smalt-roles'])
       const principal = headerText(headers['smalt-principal'])
       if (roles === '' && principal === '') return ANONYMOUS
       const key = `${principal}\n${roles}`
-      return known.get(key) ?? remember(known, key, callerFrom(principal, roles))
+      return cache.get(key) ?? cacheBounded(cache, key, callerFrom(principal, roles))
     },
-    isProven: () => false,
-    stillCounts: () => true,
+    isAuthenticated: () => false,
+    isStillValid: () => true,
   }
 }
 
@@ -49,6 +49,6 @@ function callerFrom(principal: string, roles: string): Caller {
 }
 
 function foreign(reason: string): ServiceError {
-  const hint = 'without authentication only this machine may ask, at localhost, 127.0.0.1 or [::1]'
+  const hint = 'without authentication only this machine may send requests, to localhost, 127.0.0.1 or [::1]'
   return new ServiceError('crud:ForeignOrigin', `the request was refused because ${reason}; ${hint}`)
 }

@@ -1,4 +1,4 @@
-/** What can be configured about authentication. */
+/** The settings of authentication. */
 import type { PermissionRoles } from './make-caller.ts'
 
 export interface AuthSettings {
@@ -6,10 +6,10 @@ export interface AuthSettings {
   readonly tokens?: TokenSettings
   readonly jwt?: JwtSettings
   readonly proxy?: ProxySettings
-  /** Whether the subject of a client certificate is believed that the TLS of this service has verified. */
+  /** Whether client certificates that TLS has verified are accepted as credentials. */
   readonly hasCertificates: boolean
   readonly permissions: PermissionRoles
-  /** Origins of web pages that may ask. */
+  /** Origins of web pages that may send requests. */
   readonly origins: readonly string[]
 }
 
@@ -33,15 +33,15 @@ export const JWT_ALGORITHMS = [
 export interface JwtSettings {
   readonly issuer: string
   readonly audience: readonly string[]
-  /** Where the keys are; absent, with no file either: where the issuer's discovery document says. */
+  /** URL of the keys. Without URL and file, the discovery document of the issuer names it. */
   readonly jwksUrl?: string
   readonly jwksFile?: string
   readonly algorithms: readonly string[]
   readonly leewaySeconds: number
-  /** Names of members from the top of the claims down to the roles. */
+  /** Path of the roles in the claims. */
   readonly rolesClaim: readonly string[]
   readonly principalClaim: string
-  /** Keys are asked for again at most so often, whatever tokens come. */
+  /** Minimum time between two requests for keys, whatever tokens arrive. */
   readonly cooldownSeconds: number
 }
 
@@ -49,7 +49,7 @@ export interface ProxySettings {
   readonly secret?: string
   /** Addresses and networks such as `10.0.0.0/8`. */
   readonly addresses: readonly string[]
-  /** Names in `Host` besides loopback ones, where a proxy on this machine is trusted by its address. */
+  /** Allowed names in `Host`, besides loopback ones, when a proxy on this machine is trusted by its address. */
   readonly hosts?: readonly string[]
   /** Names in lower case; the proxy sets or removes each of them on every request. */
   readonly headers: ProxyHeaders

@@ -1,4 +1,4 @@
-/** The file of tokens: what it holds, how it is read, and how it is changed without losing another change. */
+/** The file of tokens: its format, and reading and updating it. Updates use a lock file, so that none is lost. */
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import {
   closeSync,
@@ -25,7 +25,7 @@ import { Type, compileShape } from '../base/json/shape.ts'
 
 export interface TokenRecord {
   readonly id: string
-  /** SHA-256 of the secret. The secret is 256 random bits, which no slow hash could protect any better. */
+  /** SHA-256 of the secret. A slow hash would not add protection, because the secret has 256 random bits. */
   readonly hash: string
   readonly principal: string
   readonly roles: readonly string[]
@@ -37,14 +37,14 @@ export interface TokenRecord {
 
 export type NewToken = Omit<TokenRecord, 'id' | 'hash' | 'created'>
 
-/** A file that cannot be used; the message names it. */
+/** The file of tokens cannot be used; the message names it. */
 export class TokenFileError extends Error {}
 
 export function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** None when there is no file. */
+/** Empty when there is no file. */
 export function readTokens(file: string): readonly TokenRecord[] {
   let handle
   try {
@@ -60,25 +60,25 @@ export function readTokens(file: string): readonly TokenRecord[] {
   }
 }
 
-/** Whoever can write the file can give themselves any role. Windows has no such bits. */
+/** A user who can write the file can obtain any role. Windows has no such mode bits. */
 function refuseSharedWriting(file: string, { mode }: Stats): void {
   if (process.platform === 'win32' || (mode & 0o022) === 0) return
   throw new TokenFileError(`${file} can be written by its group or by everybody; run: chmod go-w ${file}`)
 }
 
-/** Adds a token; what is returned is seen only here. */
-export async function addToken(file: string, given: NewToken): Promise<{ id: string; token: string }> {
+/** Adds a token. The returned text is not stored, so it cannot be read again. */
+export async function addToken(file: string, newToken: NewToken): Promise<{ id: string; token: string }> {
   const id = Array.from({ length: ID_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
   const secret = randomBytes(32).toString('base64url')
-  const record = { id, hash: hashOf(secret).toString('hex'), created: new Date().toISOString(), ...given }
-  await change(file, (records) => [...records, record])
+  const record = { id, hash: hashOf(secret).toString('hex'), created: new Date().toISOString(), ...newToken }
+  await updateFile(file, (records) => [...records, record])
   return { id, token: `smalt_${id}_${secret}` }
 }
 
 /** False when there is no such token. */
 export async function revokeToken(file: string, id: string): Promise<boolean> {
   let isFound = false
-  await change(file, (records) => {
+  await updateFile(file, (records) => {
     isFound = records.some((record) => record.id === id)
     return records.filter((record) => record.id !== id)
   })
@@ -128,20 +128,20 @@ function parseTokens(file: string, text: string): readonly TokenRecord[] {
   throw new TokenFileError(`${file} is not a file of tokens`)
 }
 
-/** An expiry that is no date would never come, so it must not pass for one. */
+/** A token with an invalid expiry would never expire, so it is refused. */
 function isUsable({ hash, expires }: TokenRecord): boolean {
   return /^[0-9a-f]{64}$/.test(hash) && (expires === undefined || !Number.isNaN(Date.parse(expires)))
 }
 
-/** Read and written under a lock, so that two who do so at once do not lose each other's change. */
-async function change(
+/** Reads and writes the file under a lock, so that concurrent updates are not lost. */
+async function updateFile(
   link: string,
   next: (records: readonly TokenRecord[]) => readonly TokenRecord[],
 ): Promise<void> {
   mkdirSync(dirname(link), { recursive: true })
   const file = targetOf(link)
   const lock = `${file}.lock`
-  await take(lock)
+  await acquireLock(lock)
   try {
     replace(file, `${JSON.stringify({ tokens: next(readTokens(file)) }, undefined, 2)}\n`)
   } finally {
@@ -149,7 +149,7 @@ async function change(
   }
 }
 
-/** The file itself where its name is a link, so that the link stays one. */
+/** The target of a symbolic link, so that the link is not replaced by a file. */
 function targetOf(link: string): string {
   try {
     return realpathSync(link)
@@ -160,38 +160,38 @@ function targetOf(link: string): string {
 }
 
 function replace(file: string, text: string): void {
-  const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  // a link that somebody put there is not followed
-  const handle = openSync(draft, 'wx', 0o600)
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  // the flag `wx` does not follow a symbolic link that another user put there
+  const handle = openSync(temporary, 'wx', 0o600)
   try {
     try {
       const before = statSync(file, { throwIfNoEntry: false })
-      if (before) resemble(handle, before, file)
+      if (before) copyOwnership(handle, before, file)
       writeFileSync(handle, text)
       fsyncSync(handle)
     } finally {
       closeSync(handle)
     }
-    renameSync(draft, file)
+    renameSync(temporary, file)
   } catch (error) {
-    rmSync(draft, { force: true })
+    rmSync(temporary, { force: true })
     throw error
   }
 }
 
-/** Whoever read the file before can read it afterwards, and nobody else: the service may run as another user. */
-function resemble(handle: number, { uid, gid, mode }: Stats, file: string): void {
-  const made = fstatSync(handle)
+/** Keeps owner and mode, so that the same users can read the file: the service may run as another user. */
+function copyOwnership(handle: number, { uid, gid, mode }: Stats, file: string): void {
+  const created = fstatSync(handle)
   try {
-    if (made.uid !== uid || made.gid !== gid) fchownSync(handle, uid, gid)
-    if ((made.mode & 0o777) !== (mode & 0o777)) fchmodSync(handle, mode & 0o777)
+    if (created.uid !== uid || created.gid !== gid) fchownSync(handle, uid, gid)
+    if ((created.mode & 0o777) !== (mode & 0o777)) fchmodSync(handle, mode & 0o777)
   } catch (error) {
     const message = (error as Error).message
-    throw new TokenFileError(`${file} belongs to another user, for whom it cannot be kept: ${message}`)
+    throw new TokenFileError(`${file} belongs to another user, and its owner cannot be preserved: ${message}`)
   }
 }
 
-async function take(lock: string): Promise<void> {
+async function acquireLock(lock: string): Promise<void> {
   for (const deadline = Date.now() + LOCK_WAIT_MS; ; await sleep(LOCK_RETRY_MS)) {
     try {
       writeFileSync(lock, String(process.pid), { flag: 'wx', mode: 0o600 })
@@ -200,7 +200,7 @@ async function take(lock: string): Promise<void> {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
         throw new TokenFileError(`${lock} cannot be written: ${(error as Error).message}`)
       if (Date.now() > deadline)
-        throw new TokenFileError(`somebody else changes the tokens; if nobody does, remove ${lock}`)
+        throw new TokenFileError(`another process is changing the tokens; if none is, remove ${lock}`)
     }
   }
 }

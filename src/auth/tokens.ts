@@ -1,8 +1,8 @@
-/** Static bearer tokens, from a file that is looked at again so often that a revoked one soon stops counting. */
+/** Static bearer tokens from a file, which is checked for changes so often that a revoked token is soon refused. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
-import { FRESH_MS, stampOf } from './file-stamp.ts'
+import { CHECK_INTERVAL_MS, fileStamp } from './file-stamp.ts'
 import type { MakeCaller } from './make-caller.ts'
 import { TOKEN, type TokenRecord, hashOf, readTokens } from './token-file.ts'
 import { unauthenticated } from './unauthenticated.ts'
@@ -10,74 +10,78 @@ import { unauthenticated } from './unauthenticated.ts'
 interface TokenOptions {
   readonly file: string
   readonly makeCaller: MakeCaller
-  /** Told once of a file that cannot be used, until it can be again. */
+  /** Called once when the file becomes unusable. */
   readonly onProblem: (error: unknown) => void
 }
 
-/** From the text of a token to its caller. */
+/** Token → caller. */
 export function tokenMode(options: TokenOptions): (token: string) => Caller {
-  const knownNow = lookedAfter(options)
+  const currentTokens = watchTokenFile(options)
   return (token) => {
-    const known = knownNow()
+    const tokens = currentTokens()
     const [, id = '', secret = ''] = TOKEN.exec(token) ?? []
-    const found = known.get(id)
-    // the same work whether the id is known or not
-    const isRight = timingSafeEqual(hashOf(secret), found?.hash ?? NO_HASH)
-    if (!isRight || !found) throw unauthenticated('the token is not valid')
+    const found = tokens.get(id)
+    // an unknown id takes the same time as a known one
+    const isMatch = timingSafeEqual(hashOf(secret), found?.hash ?? NO_HASH)
+    if (!isMatch || !found) throw unauthenticated('the token is not valid')
     if (found.expiresAt <= Date.now()) throw unauthenticated('the token has expired')
     return found.caller
   }
 }
 
-/** So long tokens count though the file may revoke them, for all that can be told. */
+/** Tokens stay valid for this long while the file is unreadable and might revoke them. */
 const GRACE_MS = 5_000
 const NO_HASH = randomBytes(32)
 
-/** What the file holds, or held a moment ago where it cannot be read. */
-function lookedAfter({ file, makeCaller, onProblem }: TokenOptions): () => ReadonlyMap<string, Known> {
-  let known: ReadonlyMap<string, Known> = new Map()
+/** The tokens of the file; while it is unreadable, those read last, for `GRACE_MS`. */
+function watchTokenFile({
+  file,
+  makeCaller,
+  onProblem,
+}: TokenOptions): () => ReadonlyMap<string, CachedToken> {
+  let tokens: ReadonlyMap<string, CachedToken> = new Map()
   let stamp = ''
-  let lookedAt = -Infinity
-  let soundAt = -Infinity
+  let checkedAt = -Infinity
+  let readAt = -Infinity
   let hasFailed = false
-  const look = (now: number): void => {
-    lookedAt = now
-    const current = stampOf(file)
+  const refresh = (now: number): void => {
+    checkedAt = now
+    const current = fileStamp(file)
     try {
-      if (current !== stamp) known = remade(known, readTokens(file), makeCaller)
-      // only now, so that a file that could not be read is tried again
+      if (current !== stamp) tokens = rebuilt(tokens, readTokens(file), makeCaller)
+      // only after success, so that an unreadable file is tried again
       stamp = current
-      soundAt = now
+      readAt = now
       hasFailed = false
     } catch (error) {
       if (!hasFailed) onProblem(error)
       hasFailed = true
     }
   }
-  look(performance.now())
+  refresh(performance.now())
   return () => {
     const now = performance.now()
-    if (now - lookedAt >= FRESH_MS) look(now)
-    // counted from when the file was last found sound: nobody knows how long it has been unreadable
-    if (hasFailed && now - soundAt > GRACE_MS) throw unavailable()
-    return known
+    if (now - checkedAt >= CHECK_INTERVAL_MS) refresh(now)
+    // counted from the last successful check, because the file may have been unreadable since then
+    if (hasFailed && now - readAt > GRACE_MS) throw unavailable()
+    return tokens
   }
 }
 
-interface Known {
+interface CachedToken {
   readonly hash: Buffer
   readonly expiresAt: number
   readonly caller: Caller
   readonly text: string
 }
 
-/** A record that did not change keeps its caller, whom others remember things about. */
-function remade(
-  before: ReadonlyMap<string, Known>,
+/** An unchanged record keeps its caller object, which other modules use as a cache key. */
+function rebuilt(
+  before: ReadonlyMap<string, CachedToken>,
   records: readonly TokenRecord[],
   makeCaller: MakeCaller,
-): ReadonlyMap<string, Known> {
-  const entries = records.map((record): [string, Known] => {
+): ReadonlyMap<string, CachedToken> {
+  const entries = records.map((record): [string, CachedToken] => {
     const text = JSON.stringify(record)
     const old = before.get(record.id)
     if (old?.text === text) return [record.id, old]

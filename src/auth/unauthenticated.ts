@@ -1,4 +1,4 @@
-/** The one refusal of every mode: credentials that are missing or wrong. */
+/** The error of all modes for missing or wrong credentials. */
 import { ServiceError } from '../base/errors.ts'
 
 export function unauthenticated(problem: string): ServiceError {

@@ -70,7 +70,7 @@ export function charge(gate: Gate, exchange: Exchange, cost: number): void {
 
 /** Whom a request is charged to: a name that is only claimed could be another one each time. */
 export function accountOf(auth: Authentication, { caller, request }: Exchange): string {
-  return auth.isProven(caller) ? `name ${caller.principal}` : `address ${request.socket.remoteAddress}`
+  return auth.isAuthenticated(caller) ? `name ${caller.principal}` : `address ${request.socket.remoteAddress}`
 }
 
 interface Entering<C> {
@@ -123,7 +123,7 @@ function pay({ take, auth }: Gate, exchange: Exchange, { count, before }: typeof
 
 /** Who is charged for threads and connections. A name that is only said separates those who do not cheat. */
 export function payerOf({ auth }: Pick<Gate, 'auth'>, { caller, request }: Exchange): string {
-  if (auth.isProven(caller)) return `name ${caller.principal}`
+  if (auth.isAuthenticated(caller)) return `name ${caller.principal}`
   return `address ${request.socket.remoteAddress} ${caller.principal}`
 }
 

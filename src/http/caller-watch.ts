@@ -9,7 +9,7 @@ export type WatchRights = (onGone: (problem: ServiceError) => void) => () => voi
 
 /** Whoever only says who they are can lose nothing. */
 export function watchRights(auth: Authentication, exchange: Exchange): WatchRights {
-  if (!auth.isProven(exchange.caller)) return () => () => undefined
+  if (!auth.isAuthenticated(exchange.caller)) return () => () => undefined
   return (onGone) => watch(auth, exchange, onGone)
 }
 
@@ -49,7 +49,7 @@ export interface WatchedWork {
 export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork {
   let endWatch: (() => void) | undefined
   let gone: ServiceError | undefined
-  let isWatched = auth.isProven(exchange.caller)
+  let isWatched = auth.isAuthenticated(exchange.caller)
   return {
     getSignal() {
       if (isWatched)
@@ -72,14 +72,14 @@ const PERIOD_MS = 500
 
 /** Fails when whoever asked may not ask any more; a promise only where finding out takes one. */
 export function recheck(auth: Authentication, exchange: Exchange): void | Promise<void> {
-  if (auth.isProven(exchange.caller)) return recheckLater(auth, exchange)
+  if (auth.isAuthenticated(exchange.caller)) return recheckLater(auth, exchange)
 }
 
 /** Asked again after so long, which nobody needs to send a body unless they want to. */
 export const TRUSTED_MS = 500
 
 async function recheckLater(auth: Authentication, { request, caller }: Exchange): Promise<void> {
-  if (await auth.stillCounts(request, caller)) return
+  if (await auth.isStillValid(request, caller)) return
   // says why, unless only the rights changed
   await auth.callerOf(request)
   throw noLonger()
@@ -94,7 +94,7 @@ function watch(
   const look = async (): Promise<void> => {
     if (isAsking) return
     isAsking = true
-    if (await auth.stillCounts(request, caller)) isAsking = false
+    if (await auth.isStillValid(request, caller)) isAsking = false
     else if (!isEnded) {
       clearInterval(timer)
       onGone(noLonger())

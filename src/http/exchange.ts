@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
-import { NOBODY } from '../auth/authentication.ts'
+import { UNIDENTIFIED_CALLER } from '../auth/authentication.ts'
 import type { ServiceError } from '../base/errors.ts'
 import type { Params, Route } from './routes/route.ts'
 import type { Meter } from './observe/metrics.ts'
@@ -30,7 +30,7 @@ export class Exchange {
   search = ''
   bound: Bound | undefined = undefined
   params: Params = NO_PARAMS
-  caller: Caller = NOBODY
+  caller: Caller = UNIDENTIFIED_CALLER
   /** Whom shared limits charge this request to; known once the caller is. */
   account = ''
 

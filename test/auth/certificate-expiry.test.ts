@@ -1,4 +1,4 @@
-/** Client certificates that expire while their connections, streams and sessions live on. */
+/** Client certificates that expire during a connection, a stream or a TLS session. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -30,11 +30,11 @@ interface Connection extends Disposable {
   readonly find: () => Promise<number>
 }
 
-async function open(port: number, shown: Partial<Issued>, session?: Buffer): Promise<Connection> {
+async function open(port: number, certificate: Partial<Issued>, session?: Buffer): Promise<Connection> {
   const socket = connect({
     port,
     host: '127.0.0.1',
-    ...shown,
+    ...certificate,
     ...(session && { session }),
     rejectUnauthorized: false,
   })
@@ -51,17 +51,17 @@ async function open(port: number, shown: Partial<Issued>, session?: Buffer): Pro
     async find() {
       const before = received.length
       socket.write('POST /data/find/x HTTP/1.1\r\nHost: localhost\r\n\r\n')
-      await eventually(() => /^HTTP\/1\.1 \d+ [^]*\}$/.test(received.slice(before)), 'an answer')
+      await eventually(() => /^HTTP\/1\.1 \d+ [^]*\}$/.test(received.slice(before)), 'a response')
       return Number(/^HTTP\/1\.1 (\d+)/.exec(received.slice(before))![1])
     },
     [Symbol.dispose]: () => void socket.destroy(),
   }
 }
 
-function shortLived(): { shown: Issued; expired: () => Promise<void> } {
+function shortLived(): { certificate: Issued; expired: () => Promise<void> } {
   // dates of certificates have whole seconds
   const expires = new Date(Math.ceil((Date.now() + LASTS_MS) / 1_000) * 1_000)
-  const shown = authority.issue(
+  const certificate = authority.issue(
     [
       ['OU', 'hr'],
       ['CN', 'ann'],
@@ -69,13 +69,13 @@ function shortLived(): { shown: Issued; expired: () => Promise<void> } {
     expires,
   )
   const expired = () => eventually(() => Date.now() > expires.getTime(), 'it expires')
-  return { shown, expired }
+  return { certificate, expired }
 }
 
-test('certificate: a connection that is kept open does not outlive it', async () => {
+test('certificate: requests on an open connection are 401 after it expires', async () => {
   await using server = await start()
-  const { shown, expired } = shortLived()
-  using connection = await open(server.port, shown)
+  const { certificate, expired } = shortLived()
+  using connection = await open(server.port, certificate)
   assert.equal(await connection.find(), 200)
   await expired()
   assert.equal(await connection.find(), 401)
@@ -84,8 +84,8 @@ test('certificate: a connection that is kept open does not outlive it', async ()
 
 test('certificate: a stream ends when it expires', async () => {
   await using server = await start()
-  const { shown } = shortLived()
-  using connection = await open(server.port, shown)
+  const { certificate } = shortLived()
+  using connection = await open(server.port, certificate)
   connection.socket.write(
     'POST /data/find/x?stream=true HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}',
   )
@@ -93,21 +93,21 @@ test('certificate: a stream ends when it expires', async () => {
   assert.match(connection.received(), /^HTTP\/1\.1 200 [^]*"status":"ERROR"[^]*crud:NoAccess/)
 })
 
-test('certificate: a session does not carry it over to another connection', async () => {
+test('certificate: a TLS session does not carry it to another connection', async () => {
   await using server = await start()
-  const { shown, expired } = shortLived()
-  using first = await open(server.port, shown)
+  const { certificate, expired } = shortLived()
+  using first = await open(server.port, certificate)
   assert.equal(await first.find(), 200)
-  // the second one shows nothing but what it remembers of the first
+  // the second connection offers the session of the first, and no certificate
   using second = await open(server.port, {}, first.session())
   assert.equal(second.socket.isSessionReused(), false)
   assert.equal(await second.find(), 401)
   await expired()
-  using third = await open(server.port, shown, first.session())
+  using third = await open(server.port, certificate, first.session())
   assert.equal(await third.find(), 401)
 })
 
-test('certificate: its units are taken as they are, without decoding anything', async () => {
+test('certificate: its units are roles as they are, without decoding', async () => {
   await using server = await start()
   const expires = new Date(Date.now() + 3_600_000)
   const subject = [

@@ -1,3 +1,4 @@
+/** Client certificates over TLS. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, request } from 'node:https'
@@ -47,14 +48,14 @@ test('certificate: its common name is the principal, its units are the roles', a
   assert.deepEqual([principal, roles], ['ann', ['hr', 'editor']])
 })
 
-test('certificate: one that nobody vouches for is 401', async () => {
+test('certificate: one of an unknown authority is 401', async () => {
   await using server = await start()
   const { status, text } = await find(server.port, { cert: STRANGER_CERT, key: STRANGER_KEY })
   assert.equal(status, 401)
   assert.match(text, /not trusted/)
 })
 
-test('tls: whoever does not speak it is turned away, and others are served', async () => {
+test('tls: connections without TLS are closed, and others are served', async () => {
   await using server = await start()
   for (const nonsense of ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n', '\0'.repeat(600), '\x16\x03\x01']) {
     const socket = connect(server.port, '127.0.0.1', () => socket.end(nonsense, 'latin1'))
@@ -64,13 +65,13 @@ test('tls: whoever does not speak it is turned away, and others are served', asy
   assert.equal((await find(server.port, {}, '/health')).status, 200)
 })
 
-test('certificate: without one the answer is 401, and public routes are served', async () => {
+test('certificate: without one the response is 401, and public routes are served', async () => {
   await using server = await start()
   assert.equal((await find(server.port, {})).status, 401)
   assert.equal((await find(server.port, {}, '/health')).status, 200)
 })
 
-test('tls: connections beyond the bound are closed before the handshake, and others go on', async () => {
+test('tls: connections beyond the limit are closed before the handshake, and others continue', async () => {
   const tls = { cert: SERVER_CERT, key: SERVER_KEY, ca: AUTHORITY }
   const limits = { ...DEFAULT_LIMITS, connections: 4 }
   await using server = await startAuthServer({ hasCertificates: true }, { tls, limits })

@@ -1,4 +1,4 @@
-/** Certificates for tests: an authority, what it vouches for, and one it does not. They protect nothing. */
+/** Certificates for tests: an authority, certificates that it issued, and one that it did not. They protect nothing. */
 
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBijCCAS+gAwIBAgIUPJKJaA2sbtkUZ6um+txRFnigee4wCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-/** A server with some modes of authentication, spoken to over real sockets; the service behind it tells who asked. */
+/** A server with some modes of authentication on a real socket; its service returns the caller of each request. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,9 +15,9 @@ import { type Answer, type Ask, askServer } from '../support/server.ts'
 export interface AuthServer extends AsyncDisposable {
   readonly port: number
   readonly ask: (method: string, path: string, ask?: Ask) => Promise<Answer>
-  /** Who a find was made by: the caller as the service saw it, or the status. */
+  /** Sends a find: the caller that the service received, or the status of a failure. */
   readonly who: (headers: Ask['headers']) => Promise<Who | number>
-  /** What could not be read or fetched since the start. */
+  /** Files and keys that could not be read or fetched since the start. */
   readonly problems: readonly unknown[]
 }
 
@@ -83,10 +83,10 @@ export function scratch(): Scratch {
   }
 }
 
-/** What is promised within a second, and many more for a machine that is busy with other things. */
+/** For effects that are promised within a second; longer, because the machine may be busy. */
 export const SOON_MS = 15_000
 
-/** Asks until the answer is right; fails when that takes too long. */
+/** Repeats the check until it is true; fails after the time limit. */
 export async function eventually(
   check: () => boolean | Promise<boolean>,
   what: string,

@@ -1,4 +1,4 @@
-/** Makes real certificates with chosen subjects and dates, since those in a file cannot expire within seconds. */
+/** Issues certificates with given subjects and dates: certificates in a file cannot expire within seconds of a test. */
 import { type KeyObject, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 export interface Issued {

@@ -1,4 +1,4 @@
-/** An identity provider on this machine: keys, discovery, and tokens signed with whatever a test wants. */
+/** A local identity provider: keys, discovery, and tokens with any claims and key. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, type JWK, SignJWT, exportJWK, exportSPKI, generateKeyPair } from 'jose'
@@ -8,7 +8,7 @@ export interface SigningKey {
   readonly algorithm: string
   readonly privateKey: CryptoKey
   readonly publicJwk: JWK
-  /** PEM, as an attacker can have it. */
+  /** PEM, which is public, so that attackers have it. */
   readonly publicPem: string
 }
 
@@ -21,15 +21,15 @@ export async function makeKey(kid: string, algorithm = 'ES256'): Promise<Signing
 export interface Issuer extends AsyncDisposable {
   readonly url: string
   readonly jwksUrl: string
-  /** What the next request for the keys is answered. */
+  /** The keys in the response to the next request for keys. */
   keys: readonly SigningKey[]
-  /** Instead of the keys; undefined for the keys. */
+  /** The response to requests for keys; undefined to send the keys. */
   answer:
     | { readonly status: number; readonly headers?: Record<string, string>; readonly text: string }
     | undefined
-  /** How the discovery document differs. */
+  /** Members that replace those of the discovery document. */
   discovery: Record<string, string>
-  /** How often the keys were asked for. */
+  /** The number of requests for keys. */
   fetches: number
 }
 
@@ -64,7 +64,7 @@ export async function startIssuer(...keys: readonly SigningKey[]): Promise<Issue
 
 export const AUDIENCE = 'smalt-test'
 
-/** A sound token, but for what is given; undefined leaves a claim out. */
+/** A valid token, except for the given claims; undefined removes a claim. */
 export function sign(
   issuer: Pick<Issuer, 'url'>,
   key: SigningKey,

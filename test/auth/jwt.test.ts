@@ -1,3 +1,4 @@
+/** JSON Web Tokens: claims, forged tokens, and the keys of the issuer. */
 import assert from 'node:assert/strict'
 import { createHmac, sign as signBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -47,7 +48,7 @@ function seconds(fromNow: number): number {
 }
 
 const SOUND: readonly [rule: string, claims: Record<string, unknown>, who: object][] = [
-  ['a sound token', {}, ANN],
+  ['a valid token', {}, ANN],
   ['one audience among others', { aud: ['x', AUDIENCE] }, ANN],
   ['roles as one text with spaces', { roles: 'hr  editor' }, { ...ANN, roles: ['hr', 'editor'] }],
   ['no roles', { roles: undefined }, { ...ANN, roles: [] }],
@@ -78,13 +79,13 @@ const CLAIMS: readonly [rule: string, claims: Record<string, unknown>][] = [
   ['another audience', { aud: 'other' }],
   ['no audience', { aud: undefined }],
   ['an audience of another type', { aud: { [AUDIENCE]: true } }],
-  ['an audience that only begins alike', { aud: `${AUDIENCE}2` }],
+  ['an audience with a correct prefix only', { aud: `${AUDIENCE}2` }],
   ['an audience with a space', { aud: ` ${AUDIENCE}` }],
-  ['a past expiry', { exp: seconds(-60) }],
+  ['an expiry in the past', { exp: seconds(-60) }],
   ['no expiry', { exp: undefined }],
   ['an expiry that is text', { exp: '9999999999' }],
   ['an expiry that is null', { exp: null }],
-  ['a beginning to come', { nbf: seconds(60) }],
+  ['a beginning in the future', { nbf: seconds(60) }],
   ['no principal', { sub: undefined }],
   ['an empty principal', { sub: ' ' }],
   ['a principal of another type', { sub: { name: 'ann' } }],
@@ -104,7 +105,7 @@ for (const [rule, claims] of CLAIMS) {
   })
 }
 
-/** Parts of a token that claims to be sound. */
+/** Header and payload of a token with valid claims. */
 function parts(header: object, payload: object | string = {}): string {
   const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'eve', roles: ['admin'], exp: seconds(600) }
   return `${encoded(header)}.${encoded(typeof payload === 'string' ? payload : { ...claims, ...payload })}`
@@ -135,7 +136,7 @@ const FORGED: readonly [rule: string, token: () => string | Promise<string>][] =
     'a signature of nothing but zeros',
     () => `${parts({ alg: 'ES256', kid: 'first' })}.${encoded('\0'.repeat(64))}`,
   ],
-  ['another payload under a sound signature', async () => swapped()],
+  ['another payload with a valid signature', async () => swapped()],
   [
     'a header that must be understood',
     () => `${parts({ alg: 'ES256', kid: 'first', crit: ['x'], x: 1 })}.AAAA`,
@@ -145,10 +146,10 @@ const FORGED: readonly [rule: string, token: () => string | Promise<string>][] =
   ['two parts', () => parts({ alg: 'ES256' })],
   ['five parts', () => `${parts({ alg: 'dir', enc: 'A256GCM' })}.a.b.c`],
   ['padding', async () => `${await sign(issuer, first)}=`],
-  ['a header that is no JSON', () => `${encoded('x')}.${encoded({})}.AAAA`],
+  ['a header that is not JSON', () => `${encoded('x')}.${encoded({})}.AAAA`],
   ['a payload that is an array', () => signedText('[]')],
-  ['a claim that stands twice', () => signedText(twice())],
-  ['a header member that stands twice', () => signedText(sound(), '{"alg":"ES256","kid":"x","kid":"first"}')],
+  ['a duplicate claim', () => signedText(twice())],
+  ['a duplicate header member', () => signedText(sound(), '{"alg":"ES256","kid":"x","kid":"first"}')],
 ]
 for (const [rule, token] of FORGED) {
   test(`jwt: ${rule} is 401`, async () => {
@@ -164,7 +165,7 @@ function twice(): string {
   return `${sound().slice(0, -1)},"roles":["hr"],"roles":["admin"]}`
 }
 
-/** Signed with the right key, whatever the text is. */
+/** Any text, signed with the right key. */
 function signedText(payload: string, header = '{"alg":"ES256","kid":"first"}'): string {
   const text = `${encoded(header)}.${encoded(payload)}`
   const key = { key: KeyObject.from(first.privateKey), dsaEncoding: 'ieee-p1363' } as const
@@ -183,7 +184,7 @@ async function swapped(): Promise<string> {
   return `${header}.${parts({}).split('.')[1]}.${signature}`
 }
 
-test('jwt: what is signed with the right key is believed, so that the forgeries above fail by what they forge', async () => {
+test('jwt: a text signed with the right key is accepted, so the forgeries above fail for the reason they name', async () => {
   const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'ann', exp: seconds(600), roles: ['hr'] }
   assert.deepEqual(await server.who(bearer(signedText(JSON.stringify(claims)))), ANN)
 })
@@ -208,7 +209,7 @@ test('jwt: an algorithm that is not listed is 401, though its key is known', asy
   assert.deepEqual(await strict.who(bearer(await sign(issuer, rsa))), ANN)
 })
 
-test('jwt: the roles stand where the path says', async () => {
+test('jwt: the roles are read from the configured path', async () => {
   await using nested = await start(issuer, { rolesClaim: ['realm_access', 'roles'], principalClaim: 'name' })
   const claims = { realm_access: { roles: ['a'] }, name: 'Ann', roles: ['b'] }
   assert.deepEqual(await nested.who(bearer(await sign(issuer, first, claims))), {
@@ -219,14 +220,14 @@ test('jwt: the roles stand where the path says', async () => {
   assert.equal(await nested.who(bearer(await sign(issuer, first, odd))), 401)
 })
 
-test('jwt: a token that expires stops counting, remembered as it is', async () => {
+test('jwt: a cached token is refused after it expires', async () => {
   await using strict = await start(issuer, { leewaySeconds: 0 })
   const token = await sign(issuer, first, { exp: seconds(4) })
   assert.deepEqual(await strict.who(bearer(token)), ANN)
   await eventually(async () => (await strict.who(bearer(token))) === 401, 'it expires')
 })
 
-test('jwt: a stream ends when the token that began it expires', async () => {
+test('jwt: a stream ends when its token expires', async () => {
   const stream: DataService['stream'] = async (_caller, { getSignal }) =>
     (async function* () {
       yield '{"entity":"x","status":"COMPLETE"}'
@@ -257,11 +258,11 @@ test('jwt: a new key of the issuer is fetched when a token names it', async () =
   own.keys = [second]
   const token = await sign(own, second)
   await eventually(async () => (await fresh.who(bearer(token))) !== 401, 'the new key counts')
-  // a key that is gone counts no more for tokens not seen before
+  // a removed key is no longer accepted for tokens that are not cached
   assert.equal(await fresh.who(bearer(await sign(own, first, { sub: 'late' }))), 401)
 })
 
-test('jwt: unknown keys cause no storm of fetches', async () => {
+test('jwt: tokens with unknown keys cause no further fetches during the cooldown', async () => {
   await using own = await startIssuer(first)
   await using fresh = await start(own)
   assert.deepEqual(await fresh.who(bearer(await sign(own, first))), ANN)
@@ -272,15 +273,18 @@ test('jwt: unknown keys cause no storm of fetches', async () => {
   assert.equal(own.fetches, 1)
 })
 
-const AWAY: readonly [rule: string, answer: NonNullable<Issuer['answer']>][] = [
+const BAD_RESPONSES: readonly [rule: string, answer: NonNullable<Issuer['answer']>][] = [
   ['500', { status: 500, text: '' }],
-  ['no JSON', { status: 200, text: '<html>' }],
+  ['text that is not JSON', { status: 200, text: '<html>' }],
   ['no keys', { status: 200, text: '{}' }],
-  ['a redirection', { status: 302, headers: { Location: '/keys' }, text: '' }],
-  ['far too much', { status: 200, text: JSON.stringify({ keys: [], more: 'x'.repeat(2_000_000) }) }],
+  ['a redirect', { status: 302, headers: { Location: '/keys' }, text: '' }],
+  [
+    'a response that is too large',
+    { status: 200, text: JSON.stringify({ keys: [], more: 'x'.repeat(2_000_000) }) },
+  ],
 ]
-for (const [rule, answer] of AWAY) {
-  test(`jwt: an issuer that answers ${rule} makes 503, until it answers soundly`, async () => {
+for (const [rule, answer] of BAD_RESPONSES) {
+  test(`jwt: 503 while the issuer sends ${rule}`, async () => {
     await using own = await startIssuer(first)
     own.answer = answer
     await using fresh = await start(own, { cooldownSeconds: 0.05 })
@@ -295,7 +299,7 @@ for (const [rule, answer] of AWAY) {
   })
 }
 
-test('jwt: an issuer that is down makes 503 without being asked each time, and other callers are served', async () => {
+test('jwt: 503 while the issuer is down, which is not tried each time, and other callers are served', async () => {
   const own = await startIssuer(first)
   const token = await sign(own, first)
   await using fresh = await startAuthServer({ isOpen: true, jwt: settingsFor(own) })
@@ -305,7 +309,7 @@ test('jwt: an issuer that is down makes 503 without being asked each time, and o
   assert.deepEqual(await fresh.who({ 'Smalt-Roles': 'a' }), { principal: '', roles: ['a'] })
 })
 
-test('jwt: keys known already serve while the issuer is down; only unknown ones make 503', async () => {
+test('jwt: cached keys are used while the issuer is down; tokens with other keys are 503', async () => {
   const own = await startIssuer(first)
   await using fresh = await start(own, { cooldownSeconds: 0.01 })
   assert.deepEqual(await fresh.who(bearer(await sign(own, first))), ANN)
@@ -315,10 +319,10 @@ test('jwt: keys known already serve while the issuer is down; only unknown ones 
     roles: ['hr'],
   })
   const unknown = await sign(own, await makeKey('new'))
-  await eventually(async () => (await fresh.who(bearer(unknown))) === 503, 'it asks for the key')
+  await eventually(async () => (await fresh.who(bearer(unknown))) === 503, 'it fetches the key')
 })
 
-test('jwt: discovery leads to the keys', async () => {
+test('jwt: the discovery document names the URL of the keys', async () => {
   await using own = await startIssuer(first)
   const { jwksUrl: _url, ...settings } = settingsFor(own)
   await using fresh = await startAuthServer({ jwt: settings })
@@ -327,7 +331,7 @@ test('jwt: discovery leads to the keys', async () => {
 
 const DISCOVERED: readonly [rule: string, document: Record<string, string>][] = [
   ['another issuer', { issuer: 'https://evil.example' }],
-  ['keys over plain http elsewhere', { jwks_uri: 'http://example.com/keys' }],
+  ['keys over plain http on another host', { jwks_uri: 'http://example.com/keys' }],
   ['keys in a file', { jwks_uri: 'file:///etc/passwd' }],
 ]
 for (const [rule, document] of DISCOVERED) {
@@ -341,7 +345,7 @@ for (const [rule, document] of DISCOVERED) {
   })
 }
 
-test('jwt: keys may stand in a file', async () => {
+test('jwt: keys may be read from a file', async () => {
   using folder = scratch()
   const jwksFile = folder.path('keys.json')
   writeFileSync(jwksFile, JSON.stringify({ keys: [first.publicJwk] }))
@@ -350,13 +354,13 @@ test('jwt: keys may stand in a file', async () => {
   assert.deepEqual(await fresh.who(bearer(await sign(issuer, first))), ANN)
 })
 
-test('jwt: a file of keys that changes counts soon, one that is broken leaves the keys as they are', async () => {
+test('jwt: a change of the key file takes effect soon, and a broken file leaves the keys as they are', async () => {
   using folder = scratch()
   const jwksFile = folder.path('keys.json')
   const { jwksUrl: _url, ...settings } = settingsFor(issuer)
   await using fresh = await startAuthServer({ jwt: { ...settings, jwksFile } })
   let asked = 0
-  // another token each time, since one that was found good is not checked again for a while
+  // another token each time, because a verified token is cached for a while
   const counts = async (key: SigningKey) =>
     typeof (await fresh.who(bearer(await sign(issuer, key, { sub: `c${asked++}` })))) === 'object'
   assert.equal(await fresh.who(bearer(await sign(issuer, first))), 503)

@@ -1,3 +1,4 @@
+/** Several modes of authentication together: which one applies, and that none replaces another one that failed. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ProxySettings, type JwtSettings } from '../../src/auth/settings.ts'
@@ -43,13 +44,13 @@ after(async () => {
 
 type Headers = NonNullable<Ask['headers']>
 
-const VOUCHED: Headers = { 'X-User': 'by proxy', 'X-Secret': SECRET }
+const PROXY_HEADERS: Headers = { 'X-User': 'by proxy', 'X-Secret': SECRET }
 
 const CASES: readonly [rule: string, headers: () => Headers, who: string | number][] = [
-  ['a token is known by its form', () => bearer(token), 'by token'],
-  ['a JWT is known by its form', () => bearer(jwt), 'by jwt'],
-  ['the proxy says who asks', () => VOUCHED, 'by proxy'],
-  ['the proxy comes before the token', () => ({ ...VOUCHED, ...bearer(token) }), 'by proxy'],
+  ['a token is recognized by its form', () => bearer(token), 'by token'],
+  ['a JWT is recognized by its form', () => bearer(jwt), 'by jwt'],
+  ['the headers of the proxy name the caller', () => PROXY_HEADERS, 'by proxy'],
+  ['the proxy comes before the token', () => ({ ...PROXY_HEADERS, ...bearer(token) }), 'by proxy'],
   [
     'a proxy that names nobody leaves it to the token',
     () => ({ 'X-Secret': SECRET, ...bearer(token) }),
@@ -57,13 +58,17 @@ const CASES: readonly [rule: string, headers: () => Headers, who: string | numbe
   ],
   [
     'a wrong secret is not made up for by a token',
-    () => ({ ...VOUCHED, 'X-Secret': 'x', ...bearer(token) }),
+    () => ({ ...PROXY_HEADERS, 'X-Secret': 'x', ...bearer(token) }),
     401,
   ],
-  ['a name without the secret is not made up for by a JWT', () => ({ 'X-User': 'eve', ...bearer(jwt) }), 401],
+  [
+    'a principal header without the secret is 401, even with a JWT',
+    () => ({ 'X-User': 'eve', ...bearer(jwt) }),
+    401,
+  ],
   ['a wrong token is not tried as JWT', () => bearer(`smalt_${jwt}`), 401],
   ['a wrong JWT is not tried as token', () => bearer(`x${token}`), 401],
-  ['nothing is nobody', () => ({}), 401],
+  ['no credentials are 401', () => ({}), 401],
 ]
 for (const [rule, headers, who] of CASES) {
   test(`modes: ${rule}`, async () => {
@@ -72,9 +77,9 @@ for (const [rule, headers, who] of CASES) {
   })
 }
 
-test('modes: what no mode takes is 401 and says so', async () => {
+test('modes: credentials that no mode accepts are 401 with a message', async () => {
   await using only = await startAuthServer({ proxy: PROXY })
-  // without tokens or JWT the header Authorization says nothing
+  // without tokens or JWT the header Authorization is ignored
   assert.equal(await only.who(bearer(token)), 401)
-  assert.deepEqual(await only.who({ ...VOUCHED, ...bearer('x') }), { principal: 'by proxy', roles: [] })
+  assert.deepEqual(await only.who({ ...PROXY_HEADERS, ...bearer('x') }), { principal: 'by proxy', roles: [] })
 })

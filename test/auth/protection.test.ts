@@ -1,3 +1,4 @@
+/** The open mode, rate limits, CORS, and security headers. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -8,16 +9,16 @@ import { type RateLimit, limitRate } from '../../src/http/rate-limit.ts'
 import { bearer, scratch, startAuthServer } from './harness.ts'
 
 for (const host of ['0.0.0.0', '::', '192.168.1.5', 'example.com', '127.0.0.1.example.com', '127.0.0.999']) {
-  test(`open: ${host} is refused`, () => {
+  test(`open: listening on ${host} is refused`, () => {
     assert.throws(() => refuseOpenNetwork(openMode(), host), /refusing to listen on/)
   })
 }
 
 for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]']) {
-  test(`open: ${host} is this machine`, () => refuseOpenNetwork(openMode(), host))
+  test(`open: listening on ${host} is allowed`, () => refuseOpenNetwork(openMode(), host))
 }
 
-test('open: with credentials beside it, it is still for this machine only', async () => {
+test('open: together with other modes it is still limited to this machine', async () => {
   using folder = scratch()
   const tokens = { file: folder.path('tokens.json') }
   await assert.rejects(startAuthServer({ isOpen: true, tokens }, { host: '0.0.0.0' }), /refusing to listen/)
@@ -25,7 +26,7 @@ test('open: with credentials beside it, it is still for this machine only', asyn
   assert.equal(await closed.who({ Host: 'smalt.example.com' }), 401)
 })
 
-/** A bucket and a clock that tests move. */
+/** A bucket, and a clock that the test sets. */
 function limited(limit: RateLimit) {
   let now = 0
   const take = limitRate(limit, () => now)
@@ -52,7 +53,7 @@ test('rate limit: callers do not share their buckets', () => {
   assert.deepEqual([take('a', 1), take('b', 1), take('a', 1)], [0, 0, 1])
 })
 
-test('rate limit: what is larger than a bucket is let through by a full one and paid for later', () => {
+test('rate limit: a request larger than the bucket is admitted when it is full, and paid for later', () => {
   const { take, pass } = limited({ perSecond: 10, burst: 10 })
   assert.equal(take('a', 30), 0)
   assert.equal(take('a', 1), 3)
@@ -60,7 +61,7 @@ test('rate limit: what is larger than a bucket is let through by a full one and 
   assert.equal(take('a', 1), 0)
 })
 
-test('rate limit: callers without number are forgotten, the quietest first', () => {
+test('rate limit: the number of buckets is limited, and idle callers are removed first', () => {
   const { take } = limited({ perSecond: 1, burst: 1 })
   for (let i = 0; i < 10_000; i++) take(`c${i}`, 1)
   assert.equal(take('c0', 1), 1)
@@ -71,7 +72,7 @@ test('rate limit: callers without number are forgotten, the quietest first', () 
 
 test('rate limit: too many requests are 429 with the time to wait', async () => {
   await using server = await startAuthServer({ isOpen: true }, { rateLimit: { perSecond: 1, burst: 2 } })
-  // neither a name nor an address that is only said makes another caller
+  // unchecked names and addresses in headers do not give a client another bucket
   const said = [{}, { 'Smalt-Principal': 'b' }, { 'X-Forwarded-For': '10.0.0.1', 'Smalt-Principal': 'c' }]
   const answers = []
   for (const headers of said) answers.push(await server.ask('POST', '/data/find/x', { headers }))
@@ -93,7 +94,7 @@ test('rate limit: each entry of a bulk counts', async () => {
   assert.equal((await bulk(4)).status, 429)
 })
 
-test('rate limit: a bulk of more entries than a bucket holds is let through by a full one', async () => {
+test('rate limit: a bulk with more entries than the bucket holds is admitted when it is full', async () => {
   await using server = await startAuthServer({ isOpen: true }, { rateLimit: { perSecond: 1, burst: 5 } })
   const body = { requests: Array.from({ length: 50 }, () => ({})) }
   assert.equal((await server.ask('POST', '/data/bulk', { body })).status, 200)
@@ -123,7 +124,7 @@ function preflight(origin: string) {
   return { Origin: origin, 'Access-Control-Request-Method': 'POST' }
 }
 
-test('cors: a listed origin may ask, and hears that it may', async () => {
+test('cors: a listed origin is admitted, and the response says so', async () => {
   await using server = await startAuthServer({ isOpen: true }, { origins: [APP] })
   const asked = await server.ask('OPTIONS', '/data/find/x', { headers: preflight(APP) })
   assert.equal(asked.status, 204)
@@ -136,7 +137,7 @@ test('cors: a listed origin may ask, and hears that it may', async () => {
   assert.deepEqual([done.status, done.headers['access-control-allow-origin']], [200, APP])
 })
 
-test('cors: a refusal can be read by a listed origin, too', async () => {
+test('cors: a listed origin can read error responses', async () => {
   using folder = scratch()
   const tokens = { file: folder.path('tokens.json') }
   await using server = await startAuthServer({ tokens }, { origins: [APP] })
@@ -165,14 +166,14 @@ for (const origin of FOREIGN) {
   })
 }
 
-test('cors: nothing is configured, nothing is answered', async () => {
+test('cors: without configured origins there are no CORS headers', async () => {
   await using server = await startAuthServer({ isOpen: true })
   const headers = preflight('http://localhost:3000')
   const asked = await server.ask('OPTIONS', '/data/find/x', { headers })
   assert.deepEqual([asked.status, asked.headers['access-control-allow-origin']], [405, undefined])
 })
 
-test('headers: every answer keeps browsers from doing anything with it', async () => {
+test('headers: every response has headers that restrict browsers', async () => {
   await using server = await startAuthServer({ isOpen: true })
   for (const path of ['/health', '/docs', '/nothing', '/data/find/x?Q=', '/metadata', '/metrics']) {
     const { headers } = await server.ask('GET', path)
@@ -187,7 +188,7 @@ test('headers: every answer keeps browsers from doing anything with it', async (
   }
 })
 
-test('body: without credentials none of it is waited for', async () => {
+test('body: a request without credentials is refused before its body arrives', async () => {
   using folder = scratch()
   await using server = await startAuthServer({ tokens: { file: folder.path('tokens.json') } })
   const head = 'PUT /data/insert/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n'

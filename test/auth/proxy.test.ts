@@ -1,3 +1,4 @@
+/** Identity headers of a reverse proxy: trust by secret or address, and parsing of certificate subjects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDistinguishedName } from '../../src/auth/distinguished-name.ts'
@@ -8,7 +9,7 @@ import { startAuthServer } from './harness.ts'
 
 const SECRET = 'correct horse battery'
 const ANN = { principal: 'ann', roles: ['hr', 'editor'] }
-const SAID = { 'X-User': 'ann', 'X-Groups': 'hr, editor' }
+const IDENTITY = { 'X-User': 'ann', 'X-Groups': 'hr, editor' }
 
 const BY_SECRET: ProxySettings = {
   secret: SECRET,
@@ -25,33 +26,37 @@ const BY_SECRET: ProxySettings = {
 type Case = readonly [rule: string, headers: Ask['headers'], who: object | number]
 
 const CASES: readonly Case[] = [
-  ['the secret makes the headers believed', { ...SAID, 'X-Secret': SECRET }, ANN],
-  ['without the secret they are 401', SAID, 401],
-  ['the roles alone are 401 without it', { 'X-Groups': 'admin' }, 401],
-  ['a wrong secret is 401', { ...SAID, 'X-Secret': `${SECRET}!` }, 401],
-  ['a secret cut short is 401', { ...SAID, 'X-Secret': SECRET.slice(0, -1) }, 401],
-  ['an empty secret is 401', { ...SAID, 'X-Secret': '' }, 401],
-  ['a wrong secret is 401, though nothing else is said', { 'X-Secret': 'x' }, 401],
-  ['the secret alone is nobody', { 'X-Secret': SECRET }, 401],
+  ['headers with the secret are trusted', { ...IDENTITY, 'X-Secret': SECRET }, ANN],
+  ['headers without the secret are 401', IDENTITY, 401],
+  ['roles alone without the secret are 401', { 'X-Groups': 'admin' }, 401],
+  ['a wrong secret is 401', { ...IDENTITY, 'X-Secret': `${SECRET}!` }, 401],
+  ['a truncated secret is 401', { ...IDENTITY, 'X-Secret': SECRET.slice(0, -1) }, 401],
+  ['an empty secret is 401', { ...IDENTITY, 'X-Secret': '' }, 401],
+  ['a wrong secret without other headers is 401', { 'X-Secret': 'x' }, 401],
+  ['the secret alone is 401', { 'X-Secret': SECRET }, 401],
   ['roles without a name are 401', { 'X-Groups': 'hr', 'X-Secret': SECRET }, 401],
   ['an empty name is 401', { 'X-User': ' ', 'X-Secret': SECRET }, 401],
-  ['no roles are no roles', { 'X-User': 'ann', 'X-Secret': SECRET }, { principal: 'ann', roles: [] }],
+  [
+    'the header with roles is optional',
+    { 'X-User': 'ann', 'X-Secret': SECRET },
+    { principal: 'ann', roles: [] },
+  ],
   ['two names are 401', { 'X-User': ['ann', 'eve'], 'X-Secret': SECRET }, 401],
-  ['two lists of roles are 401', { ...SAID, 'X-Groups': ['hr', 'admin'], 'X-Secret': SECRET }, 401],
-  ['two secrets are 401', { ...SAID, 'X-Secret': [SECRET, SECRET] }, 401],
-  ['claims that are no object are 401', { ...SAID, 'X-Claims': '[]', 'X-Secret': SECRET }, 401],
-  ['claims that are no JSON are 401', { ...SAID, 'X-Claims': '{', 'X-Secret': SECRET }, 401],
+  ['two lists of roles are 401', { ...IDENTITY, 'X-Groups': ['hr', 'admin'], 'X-Secret': SECRET }, 401],
+  ['two secrets are 401', { ...IDENTITY, 'X-Secret': [SECRET, SECRET] }, 401],
+  ['claims that are not an object are 401', { ...IDENTITY, 'X-Claims': '[]', 'X-Secret': SECRET }, 401],
+  ['claims that are not JSON are 401', { ...IDENTITY, 'X-Claims': '{', 'X-Secret': SECRET }, 401],
   [
     'the subject of a certificate gives name and roles',
     { 'X-Subject': 'CN=ann,OU=hr,OU=editor,O=Example', 'X-Secret': SECRET },
     ANN,
   ],
   ['a subject without common name is 401', { 'X-Subject': 'OU=hr', 'X-Secret': SECRET }, 401],
-  ['a subject that is none is 401', { 'X-Subject': 'ann', 'X-Secret': SECRET }, 401],
+  ['a malformed subject is 401', { 'X-Subject': 'ann', 'X-Secret': SECRET }, 401],
   ['a subject without the secret is 401', { 'X-Subject': 'CN=ann' }, 401],
   [
     'another address in X-Forwarded-For helps nobody',
-    { ...SAID, 'X-Forwarded-For': '10.0.0.1', 'X-Real-IP': '10.0.0.1', Forwarded: 'for=10.0.0.1' },
+    { ...IDENTITY, 'X-Forwarded-For': '10.0.0.1', 'X-Real-IP': '10.0.0.1', Forwarded: 'for=10.0.0.1' },
     401,
   ],
 ]
@@ -73,8 +78,8 @@ for (const [addresses, who] of LISTED) {
   test(`proxy: at ${addresses.join(' and ')} the address of the socket decides`, async () => {
     const { secret: _secret, ...proxy } = BY_SECRET
     await using server = await startAuthServer({ proxy: { ...proxy, addresses } })
-    assert.deepEqual(await server.who(SAID), who)
-    assert.equal(await server.who({ ...SAID, 'X-Secret': 'guess' }), 401)
+    assert.deepEqual(await server.who(IDENTITY), who)
+    assert.equal(await server.who({ ...IDENTITY, 'X-Secret': 'guess' }), 401)
   })
 }
 
@@ -91,16 +96,16 @@ for (const [host, hosts, who] of ADDRESSED) {
   test(`proxy: by its address on this machine, to ${host} with ${hosts.join() || 'no hosts'} listed`, async () => {
     const { secret: _secret, ...proxy } = BY_SECRET
     await using server = await startAuthServer({ proxy: { ...proxy, addresses: ['127.0.0.1'], hosts } })
-    assert.deepEqual(await server.who({ ...SAID, Host: host }), who)
+    assert.deepEqual(await server.who({ ...IDENTITY, Host: host }), who)
   })
 }
 
-test('proxy: with the secret any host will do', async () => {
+test('proxy: with the secret any Host is allowed', async () => {
   await using server = await startAuthServer({ proxy: { ...BY_SECRET, addresses: ['127.0.0.1'] } })
-  assert.deepEqual(await server.who({ ...SAID, Host: 'api.example.com', 'X-Secret': SECRET }), ANN)
+  assert.deepEqual(await server.who({ ...IDENTITY, Host: 'api.example.com', 'X-Secret': SECRET }), ANN)
 })
 
-test('proxy: only blanks and tabs around a name are taken away', async () => {
+test('proxy: only spaces and tabs around a name are removed', async () => {
   await using server = await startAuthServer({ proxy: BY_SECRET })
   const utf8 = (text: string) => Buffer.from(text).toString('latin1')
   const said = { 'X-User': utf8('ann\u00a0'), 'X-Groups': utf8(' admin\u00a0,\thr\t, \u3000x') }
@@ -110,16 +115,16 @@ test('proxy: only blanks and tabs around a name are taken away', async () => {
   })
 })
 
-test('proxy: headers that are not configured say nothing', async () => {
+test('proxy: headers that are not configured are ignored', async () => {
   const headers = { secret: 'x-secret', principal: 'x-user' }
   await using server = await startAuthServer({ proxy: { secret: SECRET, addresses: [], headers } })
-  const said = { ...SAID, 'X-Subject': 'CN=eve,OU=admin', 'Smalt-Roles': 'admin', 'X-Secret': SECRET }
+  const said = { ...IDENTITY, 'X-Subject': 'CN=eve,OU=admin', 'Smalt-Roles': 'admin', 'X-Secret': SECRET }
   assert.deepEqual(await server.who(said), { principal: 'ann', roles: [] })
 })
 
-test('proxy: a foreign web page cannot use what the proxy vouches for', async () => {
+test('proxy: a foreign web page cannot use the identity that the proxy adds', async () => {
   await using server = await startAuthServer({ proxy: BY_SECRET }, { origins: ['https://app.example'] })
-  const vouched = { ...SAID, 'X-Secret': SECRET }
+  const vouched = { ...IDENTITY, 'X-Secret': SECRET }
   assert.equal(await server.who({ ...vouched, Origin: 'https://evil.example' }), 403)
   assert.equal(await server.who({ ...vouched, Origin: 'null' }), 403)
   assert.equal(await server.who({ ...vouched, 'Sec-Fetch-Site': 'cross-site' }), 403)
@@ -156,13 +161,13 @@ const NAMES: readonly [text: string, expected: Record<string, string[]> | undefi
   ['CN=ann,', undefined],
 ]
 for (const [text, expected] of NAMES) {
-  test(`distinguished name: ${JSON.stringify(text)} is ${expected ? 'understood' : 'refused'}`, () => {
+  test(`distinguished name: ${JSON.stringify(text)} is ${expected ? 'parsed' : 'refused'}`, () => {
     const parsed = parseDistinguishedName(text)
     assert.deepEqual(parsed && Object.fromEntries(parsed), expected)
   })
 }
 
-// a cost that grew with the square of the length would take minutes
+// quadratic time would take minutes
 const LONG: readonly string[] = [
   `CN=${' '.repeat(500_000)}x`,
   `CN=${'\\'.repeat(500_000)}"`,
@@ -171,7 +176,7 @@ const LONG: readonly string[] = [
   ' '.repeat(500_000),
 ]
 for (const [i, text] of LONG.entries()) {
-  test(`distinguished name: long text ${i + 1} is read in linear time`, () => {
+  test(`distinguished name: long text ${i + 1} is parsed in linear time`, () => {
     const before = process.cpuUsage()
     parseDistinguishedName(text)
     namesIn(text)

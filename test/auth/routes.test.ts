@@ -1,3 +1,4 @@
+/** The access that every route requires. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PERMISSIONS, type Permission } from '../../src/access/caller.ts'
@@ -6,7 +7,7 @@ import type { Route } from '../../src/http/routes/route.ts'
 import { ROUTES } from '../../src/http/routes/routes.ts'
 import { type AuthServer, bearer, scratch, startAuthServer } from './harness.ts'
 
-/** All that may be asked without credentials; whoever adds to it has thought about it. */
+/** The routes that need no credentials, listed here so that a new one is a deliberate decision. */
 const PUBLIC = [
   'GET /',
   'GET /health',
@@ -22,7 +23,7 @@ function nameOf({ method, path }: Route): string {
   return `${method} ${path}`
 }
 
-/** Some address of the route. */
+/** A concrete path for the route. */
 function addressOf({ path }: Route): string {
   return path.replaceAll(/\{\w+\}/g, 'x')
 }
@@ -54,7 +55,7 @@ test('routes: all of /metadata needs a permission, all of /data a caller', () =>
   assert.deepEqual(loose.map(nameOf), [])
 })
 
-test('routes: to read events takes a caller, to decide who is told of them a permission', () => {
+test('routes: reading events needs a caller, managing sinks a permission', () => {
   const inside = ROUTES.filter(({ tag }) => tag === 'events')
   const loose = inside.filter(({ path, access }) => {
     const isReading = path === '/events' || path === '/events/stream'
@@ -96,7 +97,7 @@ test('routes: each that needs a permission is 403 with all others, and served wi
   }
 })
 
-test('routes: /metrics is public where the setting says so', async () => {
+test('routes: /metrics is public if it is configured so', async () => {
   using folder = scratch()
   const tokens = { file: folder.path('tokens.json') }
   await using open = await startAuthServer({ tokens }, { isMetricsPublic: true })

@@ -1,3 +1,4 @@
+/** Static bearer tokens: credentials, the file of tokens, and revocation. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
@@ -36,24 +37,24 @@ async function startWithToken(options: ServerSettings = {}) {
   return { file, id, token, server, [Symbol.asyncDispose]: end }
 }
 
-test('tokens: a token makes its principal and roles the caller', async () => {
+test('tokens: the caller has the principal and roles of the token', async () => {
   await using started = await startWithToken()
   assert.deepEqual(await started.server.who(bearer(started.token)), ANN)
 })
 
-test('tokens: the scheme is written in any case', async () => {
+test('tokens: the scheme is case-insensitive', async () => {
   await using started = await startWithToken()
   assert.deepEqual(await started.server.who({ Authorization: `bEARER ${started.token}` }), ANN)
 })
 
-test('tokens: what the open mode believes is not believed', async () => {
+test('tokens: the headers of the open mode are ignored', async () => {
   await using started = await startWithToken()
   const headers = { ...bearer(started.token), 'Smalt-Roles': 'admin', 'Smalt-Principal': 'eve' }
   assert.deepEqual(await started.server.who(headers), ANN)
   assert.equal(await started.server.who({ 'Smalt-Roles': 'admin' }), 401)
 })
 
-test('tokens: without credentials the answer is 401 and says what to send', async () => {
+test('tokens: without credentials the response is 401 and names the scheme', async () => {
   await using started = await startWithToken()
   const answer = await started.server.ask('POST', '/data/find/x')
   assert.equal(answer.status, 401)
@@ -74,7 +75,7 @@ const WRONG: readonly [rule: string, header: (token: string) => string | string[
   ['a tab', (token) => `Bearer\t${token}`],
   ['a comma and more', (token) => `Bearer ${token},x`],
   ['a space and more', (token) => `Bearer ${token} x`],
-  ['a secret cut short', (token) => `Bearer ${token.slice(0, -1)}`],
+  ['a truncated secret', (token) => `Bearer ${token.slice(0, -1)}`],
   ['a letter too many', (token) => `Bearer ${token}A`],
   ['upper case', (token) => `Bearer ${token.toUpperCase()}`],
   ['a token of another kind', () => 'Bearer eyJhbGciOiJub25lIn0.e30.x'],
@@ -88,7 +89,7 @@ for (const [rule, header] of WRONG) {
   })
 }
 
-test('tokens: wrong ones are never taken for nobody, though nobody may ask', async () => {
+test('tokens: a wrong token is 401 even if requests without credentials are allowed', async () => {
   using folder = scratch()
   const file = folder.path('tokens.json')
   const { token } = await addToken(file, ANN)
@@ -99,7 +100,7 @@ test('tokens: wrong ones are never taken for nobody, though nobody may ask', asy
   assert.equal(await server.who({ Authorization: 'Bearer a.b.c' }), 401)
 })
 
-test('tokens: the file holds no secret, and only its owner reads it', async () => {
+test('tokens: the file contains no secret, and only its owner can read it', async () => {
   await using started = await startWithToken()
   const text = readFileSync(started.file, 'utf8')
   const [, , ...secret] = started.token.split('_')
@@ -122,14 +123,14 @@ for (const mode of [0o620, 0o602, 0o666]) {
   })
 }
 
-test('tokens: many who add at once do not lose each other', async () => {
+test('tokens: concurrent additions are not lost', async () => {
   using folder = scratch()
   const file = folder.path('tokens.json')
   const added = await Promise.all(Array.from({ length: 12 }, () => addToken(file, ANN)))
   assert.deepEqual(new Set(readTokens(file).map(({ id }) => id)), new Set(added.map(({ id }) => id)))
 })
 
-test('tokens: a lock that nobody gives back is named', async () => {
+test('tokens: the error names a lock file that is never removed', async () => {
   using folder = scratch()
   const file = folder.path('tokens.json')
   writeFileSync(`${file}.lock`, '')
@@ -173,11 +174,11 @@ const BROKEN: readonly [rule: string, text: (sound: string) => string][] = [
   ['nothing', () => ''],
   ['another shape', () => '{"tokens":[{"id":"x"}]}'],
   ['an unknown key', (sound) => sound.replace('"roles"', '"role"')],
-  ['an expiry that is no date', (sound) => sound.replace('"roles"', '"expires": "never", "roles"')],
-  ['a key twice', (sound) => sound.replace('"roles"', '"roles": [], "roles"')],
+  ['an expiry that is not a date', (sound) => sound.replace('"roles"', '"expires": "never", "roles"')],
+  ['a duplicate key', (sound) => sound.replace('"roles"', '"roles": [], "roles"')],
 ]
 for (const [rule, broken] of BROKEN) {
-  test(`tokens: a file with ${rule} is told of once, and those known go on counting for a moment`, async () => {
+  test(`tokens: a file with ${rule} is reported once, and the tokens read before stay valid for a while`, async () => {
     await using started = await startWithToken()
     const { server, file, token } = started
     writeFileSync(`${file}.new`, broken(readFileSync(file, 'utf8')))
@@ -192,7 +193,7 @@ for (const [rule, broken] of BROKEN) {
 }
 
 const UNREADABLE: readonly [rule: string, spoil: (file: string) => void][] = [
-  ['is no JSON', (file) => writeFileSync(file, '{"tokens":')],
+  ['is not JSON', (file) => writeFileSync(file, '{"tokens":')],
   [
     'cannot be read',
     (file) => {
@@ -202,7 +203,7 @@ const UNREADABLE: readonly [rule: string, spoil: (file: string) => void][] = [
   ],
 ]
 for (const [rule, spoil] of UNREADABLE) {
-  test(`tokens: a file that ${rule} makes 503 after five seconds, until it is sound again`, async () => {
+  test(`tokens: a file that ${rule} makes 503 after five seconds, until it is valid again`, async () => {
     await using started = await startWithToken()
     const { server, file, token } = started
     const sound = readFileSync(file, 'utf8')
@@ -212,7 +213,7 @@ for (const [rule, spoil] of UNREADABLE) {
     const refused = await server.ask('POST', '/data/find/x', { headers: bearer(token) })
     assert.equal(refused.json.errors[0].errorCode, 'crud:Unavailable')
     assert.equal(refused.headers['retry-after'], '1')
-    // a wrong one is not told from a right one meanwhile
+    // wrong and valid tokens have the same response meanwhile
     assert.equal(await server.who(bearer('smalt_x')), 503)
     assert.equal(server.problems.length, 1)
     rmSync(file, { recursive: true })
@@ -232,7 +233,7 @@ test('tokens: a file that cannot be read at the start makes 503 at once', async 
   assert.equal(await server.who(bearer('smalt_x')), 503)
 })
 
-/** Revokes the only token while no file can be opened, and tells what counts then and afterwards. */
+/** Revokes the only token while no file can be opened; returns whether it is accepted then and afterwards. */
 const STARVED = `
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -251,7 +252,7 @@ await sleep(300)
 tell()
 `
 
-test('tokens: a passing failure to read the file makes no revoked token count for good', async () => {
+test('tokens: after a temporary failure to read the file, a revoked token is refused', async () => {
   using folder = scratch()
   const file = folder.path('tokens.json')
   const { id, token } = await addToken(file, ANN)
@@ -271,17 +272,17 @@ test('tokens: a passing failure to read the file makes no revoked token count fo
     ],
     { env: { ...process.env, TOKENS: source('tokens.ts'), TOKEN_FILE: source('token-file.ts') } },
   )
-  // it counts for a moment, and no longer
+  // it is accepted during the failure, and refused afterwards
   assert.deepEqual(stdout.trim().split('\n'), ['EMFILE', 'problem', 'ann', 'crud:Unauthenticated'])
 })
 
-test('tokens: a file that is replaced keeps its mode, its owner, and the link that leads to it', async () => {
+test('tokens: an update of the file keeps its mode, its owner, and symbolic links to it', async () => {
   using folder = scratch()
   const [file, link] = [folder.path('kept.json'), folder.path('tokens.json')]
   const { id } = await addToken(file, ANN)
   symlinkSync(file, link)
   chmodSync(file, 0o640)
-  // only the superuser can give a file away, and is also who takes it away by mistake
+  // only the superuser can change the owner of a file, and would do so by mistake
   if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534)
   const before = statSync(file)
   await addToken(link, ANN)
@@ -311,7 +312,7 @@ test('tokens: permissions come from roles and from the token itself', async () =
   assert.equal(await ask(writer.token, 'PUT', '/metadata/x/1.0.0'), 403)
 })
 
-/** Never ends by itself: a line, then more of them as long as somebody listens, or none at all. */
+/** A stream that never ends by itself: one line, then either more lines until it is closed, or none. */
 function endless(isSilent: boolean, onClosed: () => void, size = 10_000): DataService['stream'] {
   return async (_caller, { getSignal }) =>
     (async function* () {
@@ -341,7 +342,7 @@ const CHANGES: readonly [rule: string, change: (file: string, id: string) => Pro
 ]
 for (const [rule, change] of CHANGES) {
   for (const isSilent of [false, true]) {
-    test(`streams: one whose token is ${rule} ends, ${isSilent ? 'silent' : 'busy'} as it may be`, async () => {
+    test(`streams: ${isSilent ? 'a silent' : 'a busy'} one ends when its token is ${rule}`, async () => {
       let isClosed = false
       const stream = endless(isSilent, () => (isClosed = true))
       await using started = await startWithToken({ stream })
@@ -354,7 +355,7 @@ for (const [rule, change] of CHANGES) {
   }
 }
 
-test('streams: one whose token is kept goes on', async () => {
+test('streams: one whose token stays valid continues', async () => {
   await using started = await startWithToken({ stream: endless(false, () => undefined) })
   let seen = 0
   await new Promise<void>((resolve, reject) => {
@@ -375,7 +376,7 @@ test('streams: one whose token is kept goes on', async () => {
   })
 })
 
-test('streams: one that nobody reads ends as well, once somebody does', async () => {
+test('streams: one that is not read ends as soon as it is read', async () => {
   const stream = endless(false, () => undefined, 1_000_000)
   await using started = await startWithToken({ stream })
   const { server, file, id, token } = started
@@ -391,7 +392,7 @@ test('streams: one that nobody reads ends as well, once somebody does', async ()
   assert.match(tail, /\{"last":true,"status":"ERROR".*crud:NoAccess.*\}\n$/)
 })
 
-/** All of a stream, during which something happens. */
+/** Reads a whole stream, and runs an action meanwhile. */
 function streamed(port: number, token: string, change: () => Promise<unknown>): Promise<string> {
   return new Promise((resolve, reject) => {
     const outgoing = openStream(port, token)

@@ -1,3 +1,4 @@
+/** Tokens that are revoked while a request is being received or processed. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
@@ -34,7 +35,7 @@ async function startWithToken(options: ServerSettings = {}) {
 }
 
 for (const isRevoked of [true, false]) {
-  const rule = isRevoked ? 'whose token is revoked meanwhile is 401' : 'whose token is kept is answered'
+  const rule = isRevoked ? 'whose token is revoked meanwhile is 401' : 'whose token stays valid is processed'
   test(`bodies: a slow one ${rule}`, async () => {
     await using started = await startWithToken()
     const headers = { Authorization: `Bearer ${started.token}`, 'Content-Length': 2 }
@@ -49,7 +50,7 @@ for (const isRevoked of [true, false]) {
     })
     outgoing.write('{')
     const begun = performance.now()
-    // admitted by then, since another request that was sent later is
+    // the request was admitted, because a later request was
     assert.deepEqual(await started.server.who(bearer(started.token)), ANN)
     if (isRevoked) await started.revoke()
     await eventually(() => performance.now() - begun > 700, 'the body is late')
@@ -75,38 +76,38 @@ test('streams: one whose token is revoked before its first line is 401, and its 
     })()
   }
   await using started = await startWithToken({ stream })
-  const asked = started.server.ask('POST', '/data/find/x?stream=true', {
+  const pending = started.server.ask('POST', '/data/find/x?stream=true', {
     headers: bearer(started.token),
     body: {},
   })
   await started.revoke()
   open()
-  const answer = await asked
+  const answer = await pending
   assert.equal(answer.status, 401, answer.text)
   assert.equal(isClosed, true)
 })
 
-test('reads: one whose token is revoked ends, and says why', async () => {
+test('reads: one whose token is revoked ends with an error that says why', async () => {
   const stream: ServerSettings['stream'] = async (_caller, { getSignal }) => {
     await once(getSignal!(), 'abort')
     return failed(new ServiceError('crud:Unavailable', 'the caller hung up'))
   }
   await using started = await startWithToken({ stream })
-  const asked = started.server.ask('POST', '/data/find/x?stream=true', {
+  const pending = started.server.ask('POST', '/data/find/x?stream=true', {
     headers: bearer(started.token),
     body: {},
   })
   await started.revoke()
-  const answer = await asked
+  const answer = await pending
   assert.equal(answer.status, 403)
   assert.equal(answer.json.errors[0].errorCode, 'crud:NoAccess')
 })
 
 for (const atomic of [false, true]) {
-  const rule = atomic ? 'takes all of it back' : 'begins no further entry'
+  const rule = atomic ? 'is rolled back' : 'starts no further entry'
   test(`bulk: one whose token is revoked ${rule}`, async () => {
     let begun = 0
-    // the first entry goes on until the token no longer counts
+    // the first entry runs until the token is refused
     const insert: Operations['insert'] = async (_caller, { getSignal }) => {
       if (begun++ === 0) await once(getSignal!(), 'abort')
       return DONE
@@ -124,19 +125,19 @@ for (const atomic of [false, true]) {
       },
     })
     const requests = [0, 1, 2].map((seq) => ({ seq, op: 'insert', request: { entity: 'x', data: {} } }))
-    const asked = started.server.ask('POST', '/data/bulk', {
+    const pending = started.server.ask('POST', '/data/bulk', {
       headers: bearer(started.token),
       body: { requests, ordered: true, atomic },
     })
     await started.revoke()
-    const answer = await asked
+    const answer = await pending
     assert.equal(answer.status, 200, answer.text)
-    const told = answer.json.responses.map(
+    const results = answer.json.responses.map(
       ({ response }: { response: { status: string; errors?: { errorCode: string }[] } }) =>
         response.errors?.[0]?.errorCode ?? response.status,
     )
     assert.deepEqual(
-      told,
+      results,
       atomic
         ? ['crud:Rolledback', 'crud:NoAccess', 'crud:Rolledback']
         : ['COMPLETE', 'crud:NoAccess', 'crud:NoAccess'],
@@ -145,7 +146,7 @@ for (const atomic of [false, true]) {
   })
 }
 
-test('refusals: a body that is still coming is not taken for ever', async () => {
+test('refusals: the connection is closed when the body is still arriving', async () => {
   await using started = await startWithToken()
   const socket = connect(started.server.port, '127.0.0.1')
   let text = ''
@@ -163,7 +164,7 @@ test('refusals: a body that is still coming is not taken for ever', async () => 
   }
 })
 
-test('refusals: a body that has come keeps the connection', async () => {
+test('refusals: the connection stays open when the body has arrived', async () => {
   await using started = await startWithToken()
   const socket = connect(started.server.port, '127.0.0.1')
   let text = ''

@@ -9,8 +9,8 @@ test('caller watch: a stream that asks for the signal after the work has ended s
   t.mock.timers.enable({ apis: ['setInterval'] })
   let checks = 0
   const auth = {
-    isProven: () => true,
-    stillCounts: async () => {
+    isAuthenticated: () => true,
+    isStillValid: async () => {
       checks++
       return true
     },

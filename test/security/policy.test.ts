@@ -10,7 +10,7 @@ const office = openOffice()
 const FIELDS = { _id: { type: 'string' }, name: { type: 'string' }, note: { type: 'string' } }
 
 const EVERYBODY = ['anyone', 'admin', 'clerk', '*', 'root', 'noone', 'undefined', 'null', '[object Object]']
-const NOBODY: readonly [rule: string, access: Json][] = [
+const UNIDENTIFIED_CALLER: readonly [rule: string, access: Json][] = [
   ['no lists', {}],
   ['empty lists', { find: [], insert: [], update: [], delete: [] }],
   ['noone', { find: ['noone'], insert: ['noone'], update: ['noone'], delete: ['noone'] }],
@@ -24,7 +24,7 @@ const NOBODY: readonly [rule: string, access: Json][] = [
     },
   ],
 ]
-for (const [i, [rule, access]] of NOBODY.entries()) {
+for (const [i, [rule, access]] of UNIDENTIFIED_CALLER.entries()) {
   test(`access: ${rule} admit nobody to any entry point`, async () => {
     const entity = `nobody${i}`
     await office().define(entity, FIELDS, { schema: { access } })
