@@ -1,7 +1,7 @@
 /** The rows of a statement, counted as they come: what would be too much is neither kept nor read to its end. */
 import type pg from 'pg'
 import { isCancelled } from './failures.ts'
-import { type NamedStatement, type Row, RowsAsSent } from './raw-query.ts'
+import { type NamedStatement, type Row, RawQuery } from './driver.ts'
 
 /** More than this is not held at once for a find; larger pages are read piece by piece. */
 export const MAX_AT_ONCE = 64 * 1024 * 1024
@@ -46,7 +46,7 @@ export function collectRows(
       else if (!rows && isCancelled(error)) resolve(undefined)
       else reject(error)
     }
-    client.query(new RowsAsSent(statement, { onRow, onEnd }))
+    client.query(new RawQuery(statement, { onRow, onEnd }))
   })
 }
 

@@ -5,11 +5,11 @@ import { callerLeft } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
-import { WAIT_MS, bounded, breakOff, patiently } from './time-limit.ts'
+import { WAIT_MS, bounded, patiently } from './time-limit.ts'
 import { collectRows, collectAllRows } from './collect-rows.ts'
 import { type LeasedPipeline, MAX_PIPELINES, createPipeline } from './pipeline.ts'
 import type { Location } from './location.ts'
-import type { NamedStatement, Row } from './raw-query.ts'
+import { type NamedStatement, type Row, backendOf, breakOff, transactionStatus } from './driver.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
 export type { Row }
@@ -208,15 +208,6 @@ async function clientOf(pool: pg.Pool): Promise<pg.PoolClient> {
 }
 
 const ignore = (): void => undefined
-
-/** `I` outside of a transaction. */
-function transactionStatus(client: pg.PoolClient): string | null {
-  return (client as unknown as { getTransactionStatus(): string | null }).getTransactionStatus()
-}
-
-function backendOf(client: pg.PoolClient): number {
-  return (client as unknown as { readonly processID: number }).processID
-}
 
 interface Means {
   readonly names: StatementNames

@@ -4,7 +4,7 @@ import type { Statement } from '../../sql/fragment.ts'
 import { isLost, stateOf } from './failures.ts'
 import { collectRows } from './collect-rows.ts'
 import { NEVER_QUICK_MS, type Latency } from './statement-latency.ts'
-import { type Row, streamOf } from './raw-query.ts'
+import { type Row, sendingTogether } from './driver.ts'
 import type { StatementNames } from './statement-names.ts'
 
 /** Of each process. */
@@ -39,7 +39,7 @@ export class Unshared extends Error {}
 const MAX_BYTES = 1024 * 1024
 
 export function createPipeline(client: pg.PoolClient, names: StatementNames): Pipeline {
-  const sendTogether = corking(client)
+  const sendTogether = sendingTogether(client)
   /** Answers come in the order of the questions. */
   const askedAt: number[] = []
   let answered = 0
@@ -94,20 +94,5 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
     get isBroken() {
       return isBroken
     },
-  }
-}
-
-/** What is asked in one turn of the event loop goes to the server in one piece. */
-function corking(client: pg.PoolClient): () => void {
-  const stream = streamOf(client)
-  let isCorked = false
-  return () => {
-    if (isCorked) return
-    isCorked = true
-    stream.cork()
-    setImmediate(() => {
-      isCorked = false
-      stream.uncork()
-    })
   }
 }

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { callerLeft, timedOut } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
 import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts'
-import { streamOf } from './raw-query.ts'
+import { backendOf, breakOff } from './driver.ts'
 
 /** A server that says nothing for so long, where it should answer at once, counts as gone. */
 export const WAIT_MS = 5_000
@@ -27,7 +27,7 @@ export async function bounded<T>(
   const getSignal = bounds.getSignal?.()
   if (getSignal?.aborted) throw callerLeft()
   let cancelling: Promise<void> | undefined
-  const backend = (client as unknown as { readonly processID: number }).processID
+  const backend = backendOf(client)
   let onGivenUp = (): void => undefined
   let deadline: NodeJS.Timeout | undefined
   let isGivenUp = false
@@ -70,11 +70,6 @@ export async function bounded<T>(
     clearTimeout(deadline)
     onStop(false)
   }
-}
-
-/** Whatever runs there fails, and the server hears nothing of it. */
-export function breakOff(client: pg.PoolClient): void {
-  streamOf(client).destroy()
 }
 
 /** Waits for a good-bye, but not for ever: a server that is silent does not say it. */

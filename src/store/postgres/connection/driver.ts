@@ -1,0 +1,129 @@
+/**
+ * Everything that depends on private parts of the `pg` driver: its wire methods, its stream, and members that its types
+ * leave out. package.json therefore names one exact version, and test/store/postgres-driver.test.ts fails on another.
+ */
+import type { Writable } from 'node:stream'
+import pg from 'pg'
+import type { SqlValue, Statement } from '../../sql/fragment.ts'
+
+/** Columns as the server prints them. */
+export type Row = readonly (string | null)[]
+
+export interface NamedStatement extends Statement {
+  /** Under which it stays prepared on the connection; sent as it is when undefined. */
+  readonly name: string | undefined
+}
+
+/** The driver's `Connection`, which its types leave out: each method writes one message of the protocol. */
+interface Wire {
+  parse(statement: { readonly text: string; readonly name: string | undefined }): void
+  bind(bound: {
+    readonly statement: string | undefined
+    readonly values: readonly SqlValue[]
+    readonly valueMapper: (value: SqlValue) => string | null
+  }): void
+  execute(): void
+  sync(): void
+  readonly submittedNamedStatements: Record<string, string>
+}
+
+interface Listener {
+  readonly onRow: (row: Row) => void
+  readonly onEnd: (error: Error | null) => void
+}
+
+/**
+ * A query without descriptions of columns and without conversions: readers know columns by position, and for small
+ * answers these cost more than the rows themselves.
+ */
+export class RawQuery extends pg.Query<string[]> {
+  declare readonly text: string
+  declare readonly values: readonly SqlValue[]
+  declare name: string | undefined
+  declare callback: (error: Error | null) => void
+  declare readonly hasBeenParsed: (wire: Wire) => boolean
+  readonly #onRow: (row: Row) => void
+
+  constructor({ text, values, name }: NamedStatement, { onRow, onEnd }: Listener) {
+    // Given an object, the driver copies it property by property.
+    super(text, values)
+    this.name = name
+    this.callback = onEnd
+    this.#onRow = onRow
+  }
+
+  /**
+   * The driver's own `prepare` without the message that asks for a description. The name is noted as submitted, not as
+   * parsed: statements sent behind this one may use it, and if it fails to parse the driver forgets it again.
+   */
+  prepare(wire: Wire): void {
+    const { text, name, values } = this
+    if (!this.hasBeenParsed(wire)) {
+      wire.parse({ text, name })
+      if (name !== undefined) wire.submittedNamedStatements[name] = text
+    }
+    wire.bind({ statement: name, values, valueMapper: textOf })
+    wire.execute()
+    wire.sync()
+  }
+
+  handleRowDescription(): void {
+    // Sent only where nothing is prepared: statements without name and values.
+  }
+
+  handleCommandComplete(): void {
+    // The driver would keep the number of rows, which is not needed.
+  }
+
+  handleDataRow({ fields }: { readonly fields: Row }): void {
+    this.#onRow(fields)
+  }
+}
+
+function textOf(value: SqlValue): string | null {
+  return value === null ? null : String(value)
+}
+
+/** The status that the server reported last: `I` outside of a transaction. */
+export function transactionStatus(client: pg.PoolClient): string | null {
+  return insideOf(client).getTransactionStatus()
+}
+
+/** The server process behind a connection, by which its statement can be cancelled from another connection. */
+export function backendOf(client: pg.PoolClient): number {
+  return insideOf(client).processID
+}
+
+/** Statements on the connection fail at once, and the server is not told. */
+export function breakOff(client: pg.PoolClient): void {
+  insideOf(client).connection.stream.destroy()
+}
+
+/**
+ * To be called before each statement: statements of one turn of the event loop then go to the server in one packet,
+ * which wakes it once instead of once for each.
+ */
+export function sendingTogether(client: pg.PoolClient): () => void {
+  const { stream } = insideOf(client).connection
+  let isCorked = false
+  return () => {
+    if (isCorked) return
+    isCorked = true
+    stream.cork()
+    setImmediate(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+}
+
+/** Members of a client that the driver's types leave out. */
+interface Inside {
+  readonly processID: number
+  readonly connection: { readonly stream: Writable }
+  getTransactionStatus(): string | null
+}
+
+function insideOf(client: pg.PoolClient): Inside {
+  return client as unknown as Inside
+}
