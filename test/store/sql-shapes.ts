@@ -238,7 +238,7 @@ function keyOf(bare: string): string | undefined {
 
 /** Words before an opening parenthesis that call nothing. */
 const NO_FUNCTIONS =
-  /^(?:and|or|not|in|any|as|when|then|else|case|exists|from|where|select|values|using|explain|on|by|distinct|conflict|new|old|seen|told|kept|array|e\d+|gin|doc_\d+_\d+|claim_\d+|past_\d+|smalt_outbox)$/
+  /^(?:and|or|not|in|any|as|when|then|else|case|exists|from|where|select|values|using|explain|on|by|distinct|conflict|new|old|seen|told|kept|entry|change|array|e\d+|gin|doc_\d+_\d+|claim_\d+|past_\d+|smalt_outbox)$/
 
 function functionsOf(bare: string): readonly string[] {
   return [...bare.matchAll(/([a-z_][\w.]*)\s*\(/g)]

@@ -78,3 +78,24 @@ export function render(fragment: Fragment, placeholder: (n: number) => string): 
   }
   return { text, values }
 }
+
+/**
+ * Like `render`, but a parameter that stands in several places is sent once, for engines whose placeholders are numbered.
+ * Statements that write a document and what follows from it name its text several times. One parameter has one type:
+ * in all its places the engine has to infer the same.
+ */
+export function renderShared(fragment: Fragment, placeholder: (n: number) => string): Statement {
+  let text = ''
+  const values: SqlValue[] = []
+  const numbers = new Map<Parameter, number>()
+  for (const part of fragment.parts) {
+    if (typeof part === 'string') {
+      text += part
+      continue
+    }
+    const n = numbers.get(part) ?? values.push(part.value)
+    numbers.set(part, n)
+    text += placeholder(n)
+  }
+  return { text, values }
+}

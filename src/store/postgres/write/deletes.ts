@@ -6,8 +6,9 @@ import type { Row } from '../connection/connections.ts'
 import { isText } from '../schema/indexes.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
 import { type WriteContext, lockOne } from './row-by-row.ts'
-import { keepsHistory, historyDeletedStatement } from './history-rows.ts'
-import { claimsOfTexts, deleteStatement, releaseStatement } from './rows.ts'
+import { historyDeletedStatement, keepsHistory } from './history-rows.ts'
+import { deleteStatement, releaseStatement } from './row-statements.ts'
+import { claimsOfTexts } from './rows.ts'
 import { type Gone, goneStatement } from './outbox-rows.ts'
 
 export async function deleteAll(plan: DeletePlan, context: WriteContext): Promise<void> {

@@ -1,12 +1,11 @@
-/** Rows of past versions, as parts of the statements that make the changes: they are there together or not at all. */
-import type { StoredDocument } from '../../../plan/plan.ts'
-import { textBeforeInsert } from '../../history.ts'
+/** Rows of past versions, as parts of the statements that make the changes: both are committed together or not at all. */
 import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
-import type { Statement } from '../../sql/fragment.ts'
-import { arrayText } from '../../sql/postgres-dialect.ts'
+import { textBeforeInsert } from '../../history.ts'
+import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Session } from '../connection/connections.ts'
 import type { NewRow } from './rows.ts'
+import { type InsertParams, type UpdateParams, listParam, statementOf } from './statement.ts'
 
 /** Whether changes of these documents are to be kept. */
 export function keepsHistory({ past }: Table): boolean {
@@ -23,8 +22,12 @@ export async function following(
   session: Session,
 ): Promise<readonly NewRow[]> {
   if (!keepsHistory(table) || rows.length === 0) return rows
-  const text = `select id, max(version) from ${table.past!.name} where id = any($1::text[]) group by id order by id`
-  const found = await session.query({ text, values: [arrayText(rows.map(({ key }) => key))] })
+  const keys = listParam('text', rows, ({ key }) => key)
+  const found = await session.query(
+    statementOf(
+      sql`select id, max(version) from ${raw(table.past!.name)} where id = any(${keys}) group by id order by id`,
+    ),
+  )
   const latest = new Map(found.map(([key, version]) => [key, Number(version)]))
   const version = Math.max(rows[0]!.document.version, ...[...latest.values()].map((each) => each + 1))
   return rows.map((row) => ({
@@ -34,53 +37,56 @@ export async function following(
   }))
 }
 
-/** Of documents that are inserted as `$1`, or as the list `$1`, in version `$2` with `$3` paths. */
-export function historyInserts(rows: readonly NewRow[], table: Table, used: number): Statement {
+/** Of documents that are inserted, in the order of `params.keys` where they are several. */
+export function historyOfInserts(
+  rows: readonly NewRow[],
+  { keys, version, paths }: InsertParams,
+  table: Table,
+): Fragment {
   const [first, ...others] = rows as readonly [NewRow, ...NewRow[]]
-  const [a, b, c, d] = [1, 2, 3, 4].map((n) => `$${used + n}`)
+  const principal = param(first.principal)
   if (others.length === 0) {
-    const text = `kept as (${into(table)} values ($1, ${a}, $2, 'insert', ${b}, $3, ${c}))`
-    return { text, values: [String(first.follows), first.principal, idOnly(first)] }
+    const follows = param(String(first.follows))
+    return sql`recorded as (${into(table)} values (
+      ${keys}, ${follows}, ${version}, 'insert', ${principal}, ${paths}, ${param(idOnly(first))}))`
   }
-  const text = `kept as (${into(table)}
-    select kept.id, kept.follows, $2::bigint, 'insert', ${a}::text, $3::integer, kept.doc
-    from unnest(${b}::text[], ${c}::bigint[], ${d}::text[]) as kept(id, follows, doc))`
-  const lists = [
-    rows.map(({ key }) => key),
-    rows.map(({ follows }) => String(follows)),
-    rows.map((row) => idOnly(row)),
-  ]
-  return { text, values: [first.principal, ...lists.map(arrayText)] }
+  const follows = listParam('bigint', rows, (row) => String(row.follows))
+  const texts = listParam('text', rows, idOnly)
+  return sql`recorded as (${into(table)}
+    select change.id, change.follows, ${version}::bigint, 'insert', ${principal}::text, ${paths}::integer, change.doc
+    from unnest(${keys}, ${follows}, ${texts}) as change(id, follows, doc))`
 }
 
 function idOnly({ document }: NewRow): string {
   return textBeforeInsert((parseTrusted(document.text) as JsonObject)['_id']!)
 }
 
-/** Of the document `$1` that `written` gives the key of: it was `$2` and is `$3`. */
-export function historyUpdate(
-  { seen, principal }: { readonly seen: StoredDocument; readonly principal: string },
-  table: Table,
-  used: number,
-): Statement {
-  const [a, b, c] = [1, 2, 3].map((n) => `$${used + n}`)
-  const text = `kept as (${into(table)}
-    select $1, $2::bigint, $3::bigint, 'update', ${a}::text, ${b}::integer, ${c}::text from written)`
-  return { text, values: [principal, String(seen.paths ?? 0), seen.text] }
+/** A document before an update. */
+interface Before {
+  readonly params: UpdateParams
+  readonly text: Fragment
+  readonly paths: number
 }
 
-/** Of the document that `gone` gives. */
-export function historyDelete(
+/** Of the document whose key `written` holds. */
+export function historyOfUpdate({ params, text, paths }: Before, principal: string, table: Table): Fragment {
+  const { key, seen, version } = params
+  return sql`recorded as (${into(table)}
+    select ${key}, ${seen}::bigint, ${version}::bigint, 'update', ${param(principal)}::text,
+      ${param(String(paths))}::integer, ${text}::text from written)`
+}
+
+/** Of the document that `gone` holds. */
+export function historyOfDelete(
   { principal, version }: { readonly principal: string; readonly version: number },
   table: Table,
-  used: number,
-): Statement {
-  const text = `kept as (${into(table)}
-    select gone.id, gone.version, $${used + 1}::bigint, 'delete', $${used + 2}::text, gone.paths, gone.doc from gone)`
-  return { text, values: [String(version), principal] }
+): Fragment {
+  return sql`recorded as (${into(table)}
+    select gone.id, gone.version, ${param(String(version))}::bigint, 'delete', ${param(principal)}::text,
+      gone.paths, gone.doc from gone)`
 }
 
-/** A document that went with an earlier statement. */
+/** A document that an earlier statement deleted. */
 export interface DeletedRow {
   readonly key: string
   readonly seen: number
@@ -90,24 +96,22 @@ export interface DeletedRow {
 }
 
 export function historyDeletedStatement(
-  gone: readonly DeletedRow[],
+  deleted: readonly DeletedRow[],
   principal: string,
   table: Table,
 ): Statement {
-  const text = `${into(table)}
-    select kept.id, kept.follows, kept.version, 'delete', $1::text, kept.paths, kept.doc
-    from unnest($2::text[], $3::bigint[], $4::bigint[], $5::integer[], $6::text[])
-      as kept(id, follows, version, paths, doc)`
   const lists = [
-    gone.map(({ key }) => key),
-    gone.map(({ seen }) => String(seen)),
-    gone.map(({ version }) => String(version)),
-    gone.map(({ paths }) => String(paths)),
-    gone.map((each) => each.text),
+    listParam('text', deleted, ({ key }) => key),
+    listParam('bigint', deleted, ({ seen }) => String(seen)),
+    listParam('bigint', deleted, ({ version }) => String(version)),
+    listParam('integer', deleted, ({ paths }) => String(paths)),
+    listParam('text', deleted, ({ text }) => text),
   ]
-  return { text, values: [principal, ...lists.map(arrayText)] }
+  return statementOf(sql`${into(table)}
+    select change.id, change.follows, change.version, 'delete', ${param(principal)}::text, change.paths, change.doc
+    from unnest(${join(lists, ', ')}) as change(id, follows, version, paths, doc)`)
 }
 
-function into({ past }: Table): string {
-  return `insert into ${past!.name}(id, follows, version, operation, principal, paths, doc)`
+function into({ past }: Table): Fragment {
+  return raw(`insert into ${past!.name}(id, follows, version, operation, principal, paths, doc)`)
 }

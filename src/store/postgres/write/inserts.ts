@@ -4,7 +4,8 @@ import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { type WriteContext, insertOne } from './row-by-row.ts'
 import { following } from './history-rows.ts'
-import { type NewRow, type Stamp, insertStatement, newRow } from './rows.ts'
+import { insertStatement } from './row-statements.ts'
+import { type NewRow, type Stamp, newRow } from './rows.ts'
 
 export function newRows({ documents }: InsertPlan, stamp: Stamp, table: Table): readonly NewRow[] {
   return documents.map((document) => newRow(document, stamp, table))

@@ -1,10 +1,10 @@
-/** Rows of watched changes, as parts of the statements that make the changes: they are there together or not at all. */
+/** Outbox entries, as parts of the statements that make the changes: change and entry are committed together or not at all. */
 import type { OutboxEntry } from '../../../plan/plan.ts'
 import { holderOf } from '../../events.ts'
-import type { Statement } from '../../sql/fragment.ts'
-import { arrayText } from '../../sql/postgres-dialect.ts'
+import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
+import { type InsertParams, type UpdateParams, listParam, statementOf } from './statement.ts'
 
-/** What is told of the change of one document. */
+/** The events of the change of one document. */
 export interface CapturedChange {
   /** The key of the document's row. */
   readonly key: string
@@ -13,111 +13,108 @@ export interface CapturedChange {
   readonly outboxEntries: readonly OutboxEntry[]
 }
 
-const INTO = `insert into smalt_outbox(
-  doc, id, entity, hook, operation, document, at, seen, version, details, before, after, holder)`
+const INTO = raw(`insert into smalt_outbox(
+  doc, id, entity, hook, operation, document, at, seen, version, details, before, after, holder)`)
 
-/** Of one document that is inserted as `$1`, in version `$2`, with the text `$4`. */
-export function outboxInsert({ document, outboxEntries }: CapturedChange, used: number): Statement {
-  let next = used + 1
-  const values: string[] = [document]
-  const place = (value: string): string => {
-    values.push(value)
-    return `$${++next}`
-  }
+const NULL = raw('null')
+
+/** Of one document that is inserted. */
+export function outboxOfInsert(
+  { document, outboxEntries }: CapturedChange,
+  { keys, version, texts }: InsertParams,
+): Fragment {
+  const documentParam = param(document)
   const rows = outboxEntries.map((outboxEntry, i) => {
-    const [id, entity, hook, operation, at, details] = fieldsOf(outboxEntry).map(place)
-    const head = `$1, ${id}, ${entity}, ${hook}, ${operation}, $${used + 1}, ${at}, null, $2, ${details}`
+    const { id, entity, hook, operation, at, details } = paramsOf(outboxEntry)
     const holder = holderIn(outboxEntries, i)
-    return holder === '' ? `(${head}, null, $4, null)` : `(${head}, null, null, ${place(holder)})`
+    const [after, held] = holder === '' ? [texts, NULL] : [NULL, param(holder)]
+    return sql`(${keys}, ${id}, ${entity}, ${hook}, ${operation}, ${documentParam}, ${at}, null, ${version}, ${details}, null, ${after}, ${held})`
   })
-  return { text: `told as (${INTO} values ${rows.join(', ')})`, values }
+  return sql`entered as (${INTO} values ${join(rows, ', ')})`
 }
 
-/** Of documents that are inserted as the list `$1`, in version `$2`, with the texts `$4`. */
-export function outboxInserts(captured: readonly CapturedChange[], used: number): Statement {
-  const { list, values } = listOf(captured, used)
-  const text = `told as (${INTO}
-    select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, null, $2::bigint,
-      told.details, null, ${held('new.doc')}, ${HOLDER}
-    from ${list}, unnest($1::text[], $4::text[]) as new(id, doc) where new.id = told.doc)`
-  return { text, values }
+/** Of several documents that are inserted together. */
+export function outboxOfInserts(
+  captured: readonly CapturedChange[],
+  { keys, version, texts }: InsertParams,
+): Fragment {
+  const states = { seen: NULL, version: sql`${version}::bigint`, before: NULL, after: raw('new.doc') }
+  return sql`entered as (${selectEntries(states)}
+    from ${listOf(captured)}, unnest(${keys}, ${texts}) as new(id, doc) where new.id = entry.doc)`
 }
 
-/** Of the document that `written` gives the key of: it was `$2` and is `$3`, with the text `$5`. */
-export function outboxUpdate(captured: CapturedChange, before: string, used: number): Statement {
-  const states = {
-    seen: '$2::bigint',
-    version: '$3::bigint',
-    before: `$${used + 1}::text`,
-    after: '$5::text',
-  }
-  const { text, values } = outboxOfOne(captured, { ...states, from: 'written' }, used + 1)
-  return { text, values: [before, ...values] }
-}
-
-/** Of the document that `gone` gives the text and version of. */
-export function outboxDelete(captured: CapturedChange, used: number): Statement {
-  const states = { seen: 'gone.version', version: 'null', before: 'gone.doc', after: 'null' }
-  return outboxOfOne(captured, { ...states, from: 'gone' }, used)
-}
-
-/** Where the states of a document come from, in SQL. */
-interface States {
-  readonly seen: string
-  readonly version: string
-  readonly before: string
-  readonly after: string
-  readonly from: string
-}
-
-/** A single event is told as it is, which is quicker than a list of one. */
-function outboxOfOne(
+/** Of the document whose key `written` holds. */
+export function outboxOfUpdate(
   captured: CapturedChange,
-  { seen, version, before, after, from }: States,
-  used: number,
-): Statement {
-  const [outboxEntry, ...more] = captured.outboxEntries
-  if (more.length > 0) {
-    const { list, values } = listOf([captured], used)
-    const text = `told as (${INTO}
-      select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, ${seen}, ${version},
-        told.details, ${held(before)}, ${held(after)}, ${HOLDER}
-      from ${from}, ${list})`
-    return { text, values }
+  { params, text }: { readonly params: UpdateParams; readonly text: Fragment },
+): Fragment {
+  const states = {
+    seen: sql`${params.seen}::bigint`,
+    version: sql`${params.version}::bigint`,
+    before: sql`${text}::text`,
+    after: sql`${params.text}::text`,
   }
-  const values = [captured.key, captured.document, ...fieldsOf(outboxEntry!)]
-  const [doc, document, id, entity, hook, operation, at, details] = values.map((_, i) => `$${used + i + 1}`)
-  const text = `told as (${INTO}
-    select ${doc}, ${id}, ${entity}, ${hook}, ${operation}, ${document}, ${at}::bigint, ${seen}, ${version},
+  return outboxOfOne(captured, states, raw('written'))
+}
+
+/** Of the document that `gone` holds. */
+export function outboxOfDelete(captured: CapturedChange): Fragment {
+  const states = { seen: raw('gone.version'), version: NULL, before: raw('gone.doc'), after: NULL }
+  return outboxOfOne(captured, states, raw('gone'))
+}
+
+/** The versions and texts of a document before and after the change, in SQL. */
+interface States {
+  readonly seen: Fragment
+  readonly version: Fragment
+  readonly before: Fragment
+  readonly after: Fragment
+}
+
+/** A single event is sent as values, which is quicker than a list of one. */
+function outboxOfOne(captured: CapturedChange, states: States, from: Fragment): Fragment {
+  const { key, document, outboxEntries } = captured
+  if (outboxEntries.length > 1)
+    return sql`entered as (${selectEntries(states)} from ${from}, ${listOf([captured])})`
+  const { seen, version, before, after } = states
+  const { id, entity, hook, operation, at, details } = paramsOf(outboxEntries[0]!)
+  return sql`entered as (${INTO}
+    select ${param(key)}, ${id}, ${entity}, ${hook}, ${operation}, ${param(document)}, ${at}::bigint, ${seen}, ${version},
       ${details}, ${before}, ${after}, null
     from ${from})`
-  return { text, values }
 }
 
-/** A document that went with an earlier statement. */
+/** A document that an earlier statement deleted. */
 export interface Gone extends CapturedChange {
   readonly version: number
   readonly text: string
 }
 
 export function goneStatement(gone: readonly Gone[]): Statement {
-  const { list, values } = listOf(gone, 3)
-  const text = `${INTO}
-    select told.doc, told.id, told.entity, told.hook, told.operation, told.document, told.at, old.version, null,
-      told.details, ${held('old.text')}, null, ${HOLDER}
-    from ${list}, unnest($1::text[], $2::bigint[], $3::text[]) as old(id, version, text) where old.id = told.doc`
-  const own = [
-    gone.map(({ key }) => key),
-    gone.map(({ version }) => String(version)),
-    gone.map((each) => each.text),
+  const old = [
+    listParam('text', gone, ({ key }) => key),
+    listParam('bigint', gone, ({ version }) => String(version)),
+    listParam('text', gone, ({ text }) => text),
   ]
-  return { text, values: [...own.map(arrayText), ...values] }
+  const states = { seen: raw('old.version'), version: NULL, before: raw('old.text'), after: NULL }
+  return statementOf(sql`${selectEntries(states)}
+    from ${listOf(gone)}, unnest(${join(old, ', ')}) as old(id, version, text) where old.id = entry.doc`)
 }
 
-function listOf(
-  captured: readonly CapturedChange[],
-  used: number,
-): { readonly list: string; readonly values: readonly string[] } {
+/** Entries from a list that is called `entry`. Texts of documents go only into the entries that hold them for others. */
+function selectEntries({ seen, version, before, after }: States): Fragment {
+  return sql`${INTO}
+    select entry.doc, entry.id, entry.entity, entry.hook, entry.operation, entry.document, entry.at, ${seen}, ${version},
+      entry.details, ${ifHolder(before)}, ${ifHolder(after)}, case when entry.holder <> '' then entry.holder end`
+}
+
+function ifHolder(text: Fragment): Fragment {
+  return text === NULL ? NULL : sql`case when entry.holder = '' then ${text} end`
+}
+
+const LIST_TYPES = ['text', 'text', 'text', 'text', 'text', 'text', 'bigint', 'text', 'text'] as const
+
+function listOf(captured: readonly CapturedChange[]): Fragment {
   const rows = captured.flatMap(({ key, document, outboxEntries }) =>
     outboxEntries.map((outboxEntry, i) => [
       key,
@@ -126,12 +123,8 @@ function listOf(
       holderIn(outboxEntries, i),
     ]),
   )
-  const types = ['text', 'text', 'text', 'text', 'text', 'text', 'bigint', 'text', 'text']
-  const arrays = types.map((type, i) => `$${used + i + 1}::${type}[]`)
-  return {
-    list: `unnest(${arrays.join(', ')}) as told(doc, document, id, entity, hook, operation, at, details, holder)`,
-    values: types.map((_, i) => arrayText(rows.map((row) => row[i]!))),
-  }
+  const lists = LIST_TYPES.map((type, i) => listParam(type, rows, (row) => row[i]!))
+  return sql`unnest(${join(lists, ', ')}) as entry(doc, document, id, entity, hook, operation, at, details, holder)`
 }
 
 /** The id of the event that holds the documents for this one; empty where it does so itself. */
@@ -140,12 +133,17 @@ function holderIn(outboxEntries: readonly OutboxEntry[], i: number): string {
   return holder === i ? '' : outboxEntries[holder]!.id
 }
 
-const HOLDER = `case when told.holder <> '' then told.holder end`
-
-function held(text: string): string {
-  return text === 'null' ? text : `case when told.holder = '' then ${text} end`
-}
-
 function fieldsOf({ id, entity, hook, operation, at, details }: OutboxEntry): readonly string[] {
   return [id, entity, hook, operation, String(at), details]
+}
+
+function paramsOf({ id, entity, hook, operation, at, details }: OutboxEntry) {
+  return {
+    id: param(id),
+    entity: param(entity),
+    hook: param(hook),
+    operation: param(operation),
+    at: param(String(at)),
+    details: param(details),
+  }
 }

@@ -2,24 +2,16 @@
 import type { Work } from '../../../base/work/work.ts'
 import { type Change, type Outcome, type StoredDocument, unwritten } from '../../../plan/plan.ts'
 import type { TypeName } from '../../../schema/types.ts'
-import type { Statement } from '../../sql/fragment.ts'
-import { arrayText } from '../../sql/postgres-dialect.ts'
+import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Session } from '../connection/connections.ts'
 import type { Drawing } from './sequence-retry.ts'
 import { following } from './history-rows.ts'
 import { storedColumns, storedFrom } from '../read/reads.ts'
-import {
-  type ChangedRow,
-  type NewRow,
-  type Stamp,
-  changedRow,
-  claimStatement,
-  insertStatement,
-  releaseStatement,
-  updateStatement,
-} from './rows.ts'
+import { claimStatement, insertStatement, releaseStatement, updateStatement } from './row-statements.ts'
+import { type ChangedRow, type NewRow, type Stamp, changedRow } from './rows.ts'
+import { listParam, statementOf } from './statement.ts'
 import type { Transaction } from '../connection/transaction.ts'
 
 export interface WriteContext {
@@ -43,8 +35,8 @@ export async function readMany(
   idType: TypeName,
   { transaction, table }: Pick<WriteContext, 'transaction' | 'table'>,
 ): Promise<readonly Held[]> {
-  const text = `${columnsOf(idType, table)} where id = any($1) order by id`
-  return held(transaction, { text, values: [arrayText(keys)] })
+  const found = sql`${columnsOf(idType, table)} where id = any(${listParam('text', keys)}) order by id`
+  return await held(transaction, found)
 }
 
 /** The document in its newest state, which nobody else changes until the transaction ends. */
@@ -53,8 +45,8 @@ export async function lockOne(
   idType: TypeName,
   { transaction, table }: Pick<WriteContext, 'transaction' | 'table'>,
 ): Promise<Held | undefined> {
-  const text = `${columnsOf(idType, table)} where id = $1 for update`
-  return (await held(transaction, { text, values: [key] }))[0]
+  const found = sql`${columnsOf(idType, table)} where id = ${param(key)} for update`
+  return (await held(transaction, found))[0]
 }
 
 export async function insertOne(draft: NewRow, { transaction, table }: WriteContext): Promise<Outcome> {
@@ -86,10 +78,10 @@ async function replace(row: ChangedRow, { transaction, table }: WriteContext): P
   return true
 }
 
-function columnsOf(idType: TypeName, { name }: Table): string {
-  return `select ${storedColumns(idType)}, id from ${name}`
+function columnsOf(idType: TypeName, { name }: Table): Fragment {
+  return raw(`select ${storedColumns(idType)}, id from ${name}`)
 }
 
-async function held(session: Session, statement: Statement): Promise<readonly Held[]> {
-  return (await session.query(statement)).map((row) => ({ key: row[4]!, stored: storedFrom(row) }))
+async function held(session: Session, found: Fragment): Promise<readonly Held[]> {
+  return (await session.query(statementOf(found))).map((row) => ({ key: row[4]!, stored: storedFrom(row) }))
 }

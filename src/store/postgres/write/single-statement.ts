@@ -1,6 +1,6 @@
 /**
  * Writes that take one statement, outside of any transaction. They are tried first; undefined means that somebody is in
- * the way, nothing has happened, and the whole plan is to be carried out step by step. Outcomes are told before the
+ * the way, nothing has happened, and the whole plan is to be carried out step by step. Outcomes are reported before the
  * statement is sent: what the report throws, and a statement that fails, leave nothing behind.
  */
 import {
@@ -15,7 +15,7 @@ import {
   unwritten,
 } from '../../../plan/plan.ts'
 import { requestedId } from '../../../plan/about.ts'
-import type { Statement } from '../../sql/fragment.ts'
+import { type Statement, param, raw, sql } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
@@ -26,14 +26,13 @@ import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { following, keepsHistory } from './history-rows.ts'
 import { storedFrom } from '../read/reads.ts'
 import {
-  type Stamp,
-  changedRow,
   deleteStatement,
-  enteredDeleteStatement,
   insertStatement,
-  newRow,
+  recordedDeleteStatement,
   updateStatement,
-} from './rows.ts'
+} from './row-statements.ts'
+import { type Stamp, changedRow, newRow } from './rows.ts'
+import { statementOf } from './statement.ts'
 
 interface AtOnce {
   readonly connections: Connections
@@ -121,7 +120,7 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
   const statement =
     outboxEntries.length === 0 && !keepsHistory(table)
       ? deleteStatement([{ key: id, version }], table)
-      : enteredDeleteStatement({ key: id, document: stored.id, outboxEntries }, version, context)
+      : recordedDeleteStatement({ key: id, document: stored.id, outboxEntries }, version, context)
   begin()({ kind: 'deleted' })
   const gone = await query(statement, context)
   return gone?.length === 1 ? true : undefined
@@ -131,8 +130,8 @@ async function readOne(
   id: string,
   { connections, table, bounds }: AtOnce,
 ): Promise<StoredDocument | undefined> {
-  const text = `select id, version, doc, paths from ${table.name} where id = $1`
-  const [row] = await connections.query({ text, values: [id] }, bounds)
+  const read = sql`select id, version, doc, paths from ${raw(table.name)} where id = ${param(id)}`
+  const [row] = await connections.query(statementOf(read), bounds)
   return row && storedFrom(row)
 }
 

@@ -2,7 +2,8 @@
 import { type Outcome, type StoredDocument, type UpdatePlan, unwritten } from '../../../plan/plan.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
 import { type WriteContext, applyChange, lockOne, readMany } from './row-by-row.ts'
-import { type ChangedRow, changedRow, updateStatement } from './rows.ts'
+import { updateStatement } from './row-statements.ts'
+import { type ChangedRow, changedRow } from './rows.ts'
 
 export async function updateAll(plan: UpdatePlan, context: WriteContext): Promise<void> {
   const updating = { ...context, plan, isMatch: stillMatches(plan.query, context) }

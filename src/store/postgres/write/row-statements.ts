@@ -1,0 +1,160 @@
+/** Statements that write rows of documents and of their claims, many at a time. */
+import type { StoredDocument } from '../../../plan/plan.ts'
+import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
+import type { Table } from '../schema/catalogue.ts'
+import { historyOfDelete, historyOfInserts, historyOfUpdate, keepsHistory } from './history-rows.ts'
+import {
+  type CapturedChange,
+  outboxOfDelete,
+  outboxOfInsert,
+  outboxOfInserts,
+  outboxOfUpdate,
+} from './outbox-rows.ts'
+import type { ChangedRow, NewRow, Stamp } from './rows.ts'
+import { type InsertParams, listParam, statementOf } from './statement.ts'
+
+/** Documents, claims, outbox entries and history in one statement, so that either all of it is there or nothing. */
+export function insertStatement(rows: readonly NewRow[], table: Table): Statement {
+  const inOrder = rows.toSorted(byKey)
+  const params = insertParams(inOrder)
+  const documents = insertDocuments(params, rows.length, table)
+  const parts = [
+    insertClaims(rows, table),
+    outboxOf(rows, params),
+    keepsHistory(table) ? historyOfInserts(inOrder, params, table) : undefined,
+  ].filter((part) => part !== undefined)
+  return statementOf(parts.length === 0 ? documents : sql`with ${join(parts, ', ')} ${documents}`)
+}
+
+/** All rows of a write have the same version and the same number of paths. */
+function insertParams(rows: readonly NewRow[]): InsertParams {
+  const [{ key, document }] = rows as readonly [NewRow]
+  const common = { version: param(String(document.version)), paths: param(String(document.paths)) }
+  if (rows.length === 1) return { ...common, keys: param(key), texts: param(document.text) }
+  return {
+    ...common,
+    keys: listParam('text', rows, (row) => row.key),
+    texts: sql`${param(textsOf(rows))}::text[]`,
+  }
+}
+
+/** One row is sent as values, which is quicker than a list of one, and on a cluster reaches its node directly. */
+function insertDocuments(
+  { keys, version, paths, texts }: InsertParams,
+  count: number,
+  { name }: Table,
+): Fragment {
+  const into = sql`insert into ${raw(name)}(id, version, paths, doc)`
+  return count === 1
+    ? sql`${into} values (${keys}, ${version}, ${paths}, ${texts})`
+    : sql`${into}
+    select id, ${version}::bigint, ${paths}::integer, doc from unnest(${keys}, ${texts}) as new(id, doc)`
+}
+
+function insertClaims(rows: readonly NewRow[], table: Table): Fragment | undefined {
+  const claims = rows.flatMap(({ key, claims }) => [...claims].map((claim) => ({ claim, key }))).sort(byClaim)
+  if (claims.length === 0) return undefined
+  const values = listParam('text', claims, ({ claim }) => claim)
+  const keys = listParam('text', claims, ({ key }) => key)
+  return sql`claimed as (
+    insert into ${raw(table.claims)}(key, doc) select key, doc from unnest(${values}, ${keys}) as new(key, doc))`
+}
+
+function outboxOf(rows: readonly NewRow[], params: InsertParams): Fragment | undefined {
+  const captured = rows.filter(({ outboxEntries }) => outboxEntries.length > 0).map(capturedOf)
+  if (captured.length === 0) return undefined
+  return rows.length === 1 ? outboxOfInsert(captured[0]!, params) : outboxOfInserts(captured, params)
+}
+
+function capturedOf({ key, document, outboxEntries }: NewRow | ChangedRow): CapturedChange {
+  return { key, document: document.id, outboxEntries }
+}
+
+/** Gives back the key when the document was still what was seen. */
+export function updateStatement(row: ChangedRow, table: Table): Statement {
+  const { seen, document, outboxEntries, principal } = row
+  const params = {
+    key: param(row.key),
+    seen: param(String(seen.version)),
+    version: param(String(document.version)),
+    text: param(document.text),
+  }
+  const paths = param(String(document.paths))
+  const update = sql`update ${raw(table.name)} set version = ${params.version}, paths = ${paths}, doc = ${params.text}
+    where id = ${params.key} and version = ${params.seen} returning id`
+  // Both record the state before, which is sent once.
+  const before = { params, text: param(seen.text), paths: seen.paths ?? 0 }
+  return withParts(update, { name: 'written', columns: 'id' }, [
+    outboxEntries.length === 0 ? undefined : outboxOfUpdate(capturedOf(row), before),
+    keepsHistory(table) ? historyOfUpdate(before, principal, table) : undefined,
+  ])
+}
+
+/** A change that returns rows, and what is recorded about the rows that it returned; the answer is those rows. */
+function withParts(
+  change: Fragment,
+  { name, columns }: { readonly name: string; readonly columns: string },
+  parts: readonly (Fragment | undefined)[],
+): Statement {
+  const all = parts.filter((part) => part !== undefined)
+  if (all.length === 0) return statementOf(change)
+  const changed = sql`${raw(name)} as (${change})`
+  return statementOf(sql`with ${join([changed, ...all], ', ')} select ${raw(columns)} from ${raw(name)}`)
+}
+
+/**
+ * Texts of documents in PostgreSQL's notation for arrays. JSON holds no control characters as such, and without them
+ * JSON's way to quote is the same, and several times as fast.
+ */
+function textsOf(rows: readonly { readonly document: StoredDocument }[]): string {
+  return `{${JSON.stringify(rows.map(({ document }) => document.text)).slice(1, -1)}}`
+}
+
+/** Deletes documents that are still what was seen; gives back key and text, and what else history needs. */
+export function deleteStatement(
+  rows: readonly { readonly key: string; readonly version: number }[],
+  table: Table,
+): Statement {
+  const keys = listParam('text', rows, ({ key }) => key)
+  const seen = listParam('bigint', rows, ({ version }) => String(version))
+  const columns = raw(`stored.id, stored.doc${keepsHistory(table) ? ', stored.paths' : ''}`)
+  return statementOf(sql`delete from ${raw(table.name)} as stored
+    using unnest(${keys}, ${seen}) as old(id, seen)
+    where stored.id = old.id and stored.version = old.seen returning ${columns}`)
+}
+
+/** The same for one document whose change is recorded. */
+export function recordedDeleteStatement(
+  captured: CapturedChange,
+  seen: number,
+  { stamp, table }: { readonly stamp: Stamp; readonly table: Table },
+): Statement {
+  const columns = raw(`id, doc, version${keepsHistory(table) ? ', paths' : ''}`)
+  const change = sql`delete from ${raw(table.name)} as stored
+    where id = ${param(captured.key)} and version = ${param(String(seen))} returning ${columns}`
+  const version = Math.max(stamp.version, seen + 1)
+  return withParts(change, { name: 'gone', columns: 'id, doc' }, [
+    captured.outboxEntries.length === 0 ? undefined : outboxOfDelete(captured),
+    keepsHistory(table) ? historyOfDelete({ principal: stamp.principal, version }, table) : undefined,
+  ])
+}
+
+export function claimStatement(claims: ReadonlySet<string>, key: string, table: Table): Statement {
+  return statementOf(sql`insert into ${raw(table.claims)}(key, doc)
+    select key, ${param(key)} from unnest(${listParam('text', [...claims].sort())}) as new(key)`)
+}
+
+/** Only claims of these documents: while an index is built, those of others may stand where theirs are still to come. */
+export function releaseStatement(claims: Iterable<string>, keys: readonly string[], table: Table): Statement {
+  return statementOf(sql`delete from ${raw(table.claims)}
+    where key = any(${listParam('text', [...claims].sort())}) and doc = any(${listParam('text', keys)})`)
+}
+
+/** Every process takes locks in the same order, so that no two of them wait for each other. */
+function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
+  return a.key < b.key ? -1 : 1
+}
+
+function byClaim(a: { readonly claim: string }, b: { readonly claim: string }): number {
+  return a.claim < b.claim ? -1 : 1
+}
