@@ -14,7 +14,7 @@ import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
 import type { CollectionDefinition } from '../metadata-records.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './write/array-indexes.ts'
 import { isConstraintError } from './file/failures.ts'
-import { beginningOf, createHistory, historyTableName } from './write/history.ts'
+import { beginningOf, createHistory, historyTableName } from './history-table.ts'
 
 export interface Table {
   readonly no: number

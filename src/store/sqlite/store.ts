@@ -42,6 +42,7 @@ import { type Readers, createReaders } from './read/readers.ts'
 import { createSinks, freeAllSinks } from '../tables/sinks.ts'
 import { createSqliteEngine, queryIn } from './engine.ts'
 import {
+  type Candidates,
   candidatesFor,
   candidatesHere,
   explainElsewhere,
@@ -52,7 +53,7 @@ import {
 import { streamFrom } from './read/stream.ts'
 import { forgetSizes } from './read/table-size.ts'
 import { type Writer, createWriter } from './write/writer.ts'
-import { type Candidates, carryOut } from './write/writes.ts'
+import { carryOut } from './write/writes.ts'
 
 /** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
 const READER_THREADS = 3

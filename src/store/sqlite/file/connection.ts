@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { timedOut } from '../../../base/work/work.ts'
 import { addFunctions } from './functions.ts'
 import { lockData } from './file-lock.ts'
-import { LOG_BYTES } from '../write/wal-checkpoints.ts'
 import { migrate } from '../migrations.ts'
 
 export interface Connection extends Disposable {
@@ -17,6 +16,9 @@ export interface Connection extends Disposable {
 
 /** Somebody may just be looking into the file, such as a backup. Later nobody who only reads is in the way. */
 const WAIT_MS = 5_000
+
+/** The engine cuts the write-ahead log to this size when it begins anew; `wal-checkpoints.ts` shortens a longer one. */
+export const LOG_BYTES = 16 * 1024 * 1024
 
 export function openConnection(directory: string): Connection {
   // the data are for whoever runs the service, and for nobody else on the machine

@@ -20,7 +20,6 @@ import type { Explanation, Found } from '../../store.ts'
 import type { Table } from '../catalogue.ts'
 import type { Readers } from './readers.ts'
 import { areSmallTogether, isSmall } from './table-size.ts'
-import type { Candidates } from '../write/writes.ts'
 import {
   type Statements,
   type StoredRow,
@@ -121,6 +120,9 @@ interface Near {
   readonly table: Table
   readonly statements: Statements
 }
+
+/** Rows that matched a moment ago, with the versions they had. */
+export type Candidates = ReadonlyMap<number, number>
 
 /**
  * The rows an update or delete will find, looked for before its transaction begins when that takes long. What others

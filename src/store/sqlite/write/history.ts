@@ -1,5 +1,4 @@
 /** Past versions in a table beside the documents: a row for each change, entered in the transaction of the change. */
-import type { DatabaseSync } from 'node:sqlite'
 import type { Json } from '../../../base/json/json.ts'
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Action } from '../../events.ts'
@@ -16,27 +15,6 @@ import type { Bounds } from '../../bounds.ts'
 import type { Table } from '../catalogue.ts'
 import type { Statements } from '../read/reads.ts'
 import type { Readers } from '../read/readers.ts'
-
-export function historyTableName(no: number): string {
-  return `past_${no}`
-}
-
-export function createHistory(database: DatabaseSync, no: number): void {
-  const name = historyTableName(no)
-  database.exec(
-    `create table ${name}(
-       no integer primary key, id not null, follows integer not null, version integer not null,
-       operation text not null, principal text not null, doc text not null);
-     create index ${name}_id on ${name}(id, follows)`,
-  )
-}
-
-/** The first moment from which on everything is known: after all that was written until now. */
-export function beginningOf(database: DatabaseSync, no: number, now: number): number {
-  const latest = (table: string): number =>
-    Number(database.prepare(`select max(version) latest from ${table}`).get()!['latest'] ?? 0)
-  return Math.max(now, latest(`doc_${no}`) + 1, latest(historyTableName(no)) + 1)
-}
 
 /** What a write does for the past. */
 export interface Keeping {

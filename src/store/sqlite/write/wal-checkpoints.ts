@@ -4,10 +4,8 @@
  */
 import { statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { LOG_BYTES } from '../file/connection.ts'
 import type { Readers } from '../read/readers.ts'
-
-/** Cut off behind this when the log begins anew; a log that is longer is looked after. */
-export const LOG_BYTES = 16 * 1024 * 1024
 
 /** With a log of this size no read begins until those that run have ended, so that it cannot grow without end. */
 const MAX_LOG_BYTES = 256 * 1024 * 1024

@@ -24,6 +24,7 @@ import type { Enter, Outbox } from './outbox.ts'
 import { type Keeping, keepingIn } from './history.ts'
 import { type Statements, matchStatement, storedColumns, versionsStatement } from '../read/reads.ts'
 import type { Report } from '../../store.ts'
+import type { Candidates } from '../read/slow-reads.ts'
 import { noteRow } from '../read/table-size.ts'
 
 interface WriteContext {
@@ -41,9 +42,6 @@ interface WriteContext {
   /** Absent: no past versions are kept. */
   readonly keeping?: Keeping
 }
-
-/** Rows that matched a moment ago, with the versions they had. */
-export type Candidates = ReadonlyMap<number, number>
 
 /** Tells whether the work is to stay. */
 export function carryOut(plan: WritePlan, given: WriteContext): boolean {
