@@ -1,73 +1,81 @@
-/** Which finds share connections on PostgreSQL, and how many connections there are to share: the rules alone. */
+/** Which finds are pipelined on PostgreSQL, and when pipelines are opened and released: the rules alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Pipeline, MAX_PIPELINES } from '../../src/store/postgres/connection/pipeline.ts'
-import { createPipelinePool } from '../../src/store/postgres/connection/pipeline-pool.ts'
+import type { Pipeline } from '../../src/store/postgres/connection/pipeline.ts'
+import { PIPELINES, createPipelinePool } from '../../src/store/postgres/connection/pipeline-pool.ts'
 import { createStatementLatencies } from '../../src/store/postgres/connection/statement-latency.ts'
 
-test('paces: only what was quick alone is shared', () => {
+test('latency: only kinds that were quick on their own connection are pipelined', () => {
   const latencies = createStatementLatencies(() => 0)
-  assert.equal(latencies.quick('a'), undefined)
+  assert.equal(latencies.pipelinable('a'), undefined)
   latencies.noteAlone('a', 24)
   latencies.noteAlone('b', 26)
-  assert.ok(latencies.quick('a'))
-  assert.equal(latencies.quick('b'), undefined)
+  assert.ok(latencies.pipelinable('a'))
+  assert.equal(latencies.pipelinable('b'), undefined)
   latencies.noteAlone('a', 26)
-  assert.equal(latencies.quick('a'), undefined)
+  assert.equal(latencies.pipelinable('a'), undefined)
 })
 
-test('paces: what is slow on the average while it is shared is excluded, not what was so once', () => {
+test('latency: a kind that is slow on average is excluded, one that was slow once is not', () => {
   const latencies = createStatementLatencies(() => 0)
-  for (const text of ['once', 'average', 'quick']) latencies.noteAlone(text, 1)
-  latencies.quick('once')!.note(1_000)
-  for (let i = 0; i < 10; i++) latencies.quick('average')?.note(20)
-  for (let i = 0; i < 1_000; i++) latencies.quick('quick')!.note(i % 6)
+  const kinds = ['once', 'average', 'quick', 'interrupted']
+  for (const kind of kinds) latencies.noteAlone(kind, 1)
+  latencies.pipelinable('once')!.note(1_000)
+  for (let i = 0; i < 20; i++) latencies.pipelinable('average')?.note(4)
+  for (let i = 0; i < 1_000; i++) latencies.pipelinable('quick')!.note(i % 3)
+  for (let i = 0; i < 1_000; i++) latencies.pipelinable('interrupted')!.note(i % 4 === 0 ? 40 : 0)
   assert.deepEqual(
-    ['once', 'average', 'quick'].map((text) => latencies.quick(text) !== undefined),
-    [true, false, true],
+    kinds.map((kind) => latencies.pipelinable(kind) !== undefined),
+    [true, false, true, true],
   )
-  latencies.excludeSlower(1)
-  assert.equal(latencies.quick('quick'), undefined)
 })
 
-test('paces: the exclusion ends after a run alone, and is longer each time that it comes again soon', () => {
+test('latency: an exclusion ends after five seconds, whatever came in between, and the average begins anew', () => {
   let now = 0
   const latencies = createStatementLatencies(() => now)
   latencies.noteAlone('a', 1)
-  const excludedFor = (): number => {
-    const since = now
-    latencies.quick('a')!.exclude()
-    for (; !latencies.quick('a'); now += 100) latencies.noteAlone('a', 1)
-    return now - since - 100
-  }
-  assert.deepEqual([excludedFor(), excludedFor(), excludedFor()], [1_000, 2_000, 4_000])
-  now += 100_000
-  assert.equal(excludedFor(), 1_000)
-  for (let i = 0; i < 10; i++) excludedFor()
-  assert.equal(excludedFor(), 60_000)
+  for (let i = 0; i < 20; i++) latencies.pipelinable('a')?.note(4)
+  now = 4_999
+  latencies.noteAlone('a', 100)
+  assert.equal(latencies.pipelinable('a'), undefined)
+  now = 5_000
+  latencies.pipelinable('a')!.note(4)
+  assert.ok(latencies.pipelinable('a'))
 })
 
-test('paces: not more kinds are remembered than were said', () => {
+test('latency: a kind is slow as long as its last statement took more than 250 ms', () => {
   const latencies = createStatementLatencies(() => 0)
-  for (let i = 0; i < 10_000; i++) latencies.noteAlone(`select ${i}`, 1)
-  const remembered = Array.from({ length: 10_000 }, (_, i) => latencies.quick(`select ${i}`)).filter(Boolean)
+  assert.ok(!latencies.isSlow('a'))
+  latencies.noteAlone('a', 251)
+  assert.ok(latencies.isSlow('a'))
+  latencies.noteAlone('a', 249)
+  assert.ok(!latencies.isSlow('a'))
+})
+
+test('latency: a bounded number of kinds is remembered', () => {
+  const latencies = createStatementLatencies(() => 0)
+  const kinds = Array.from({ length: 10_000 }, (_, i) => `select ${i}`)
+  for (const kind of kinds) latencies.noteAlone(kind, 1)
+  const remembered = kinds.filter((kind) => latencies.pipelinable(kind))
   assert.ok(remembered.length > 0 && remembered.length <= 500, `${remembered.length}`)
+  for (const kind of kinds) latencies.noteAlone(kind, 1_000)
+  const slow = kinds.filter((kind) => latencies.isSlow(kind))
+  assert.ok(slow.length > 0 && slow.length <= 500, `${slow.length}`)
 })
 
 type State = { -readonly [K in keyof Omit<Pipeline, 'query'>]: Pipeline[K] } & { isReleased: boolean }
 
-/** A keeper whose clock, whose idle time and whose connections are in our hands. */
-function kept() {
-  const world = { now: 0, idle: 0.2, leases: 0 }
+/** A pool whose clock and whose connections the test controls; it checks only when the test says so. */
+function controlledPool() {
+  const world = { now: 0, leases: 0 }
   const states: State[] = []
-  const latencies = createStatementLatencies(() => world.now)
   const opening: PromiseWithResolvers<void>[] = []
   const lease = async () => {
     world.leases++
     const gate = Promise.withResolvers<void>()
     opening.push(gate)
     await gate.promise
-    const fresh = { underWay: 0, answered: 0, headSince: 0, headAskedAt: Infinity, isBroken: false }
+    const fresh = { inFlight: 0, answered: 0, headSince: 0, isBroken: false }
     const state: State = { ...fresh, isReleased: false }
     states.push(state)
     const release = (): void => {
@@ -76,196 +84,118 @@ function kept() {
     }
     return { pipeline: Object.assign(state, { query: () => Promise.resolve([]) }), release }
   }
-  const keeper = createPipelinePool({ lease, latencies, now: () => world.now, idleShare: () => world.idle })
-  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  // A check by the real clock would see times of the other one, and take a pipeline for late that is not.
+  const pool = createPipelinePool({ lease, now: () => world.now, checkEveryMs: 2 ** 30 })
   return {
     world,
     states,
-    latencies,
-    keeper,
-    inUse: () => states.filter(({ isReleased }) => !isReleased),
-    /** Lets all that is being opened open, or fail. */
-    async recordResults(problem?: Error): Promise<void> {
+    pool,
+    /** Lets every connection that is being opened open, or fail. */
+    async finishOpening(problem?: Error): Promise<void> {
       for (const gate of opening.splice(0))
         if (problem) gate.reject(problem)
         else gate.resolve()
-      await turn()
+      await new Promise((resolve) => setImmediate(resolve))
     },
-    /** Time passes, and the keeper looks. */
-    async pass(ms: number): Promise<void> {
+    pass(ms: number): void {
       world.now += ms
-      keeper.lookAfter()
-      await turn()
+      pool.check()
     },
-    [Symbol.dispose]: () => keeper[Symbol.dispose](),
+    [Symbol.dispose]: () => pool[Symbol.dispose](),
   }
 }
 
-/** One that is open, and one find after the other. */
-async function withOne() {
-  const all = kept()
-  all.keeper.pipelineFor(2)
-  await all.recordResults()
-  assert.equal(all.states.length, 1)
+async function openPool() {
+  const all = controlledPool()
+  all.pool.pipelineFor(2)
+  await all.finishOpening()
+  assert.equal(all.states.length, PIPELINES)
   return { ...all, state: all.states[0]! }
 }
 
-/** As many as there may be, all of them waiting for the server. */
-async function withAll() {
-  const all = await withOne()
-  all.world.idle = 0.5
-  for (let i = 1; i < MAX_PIPELINES; i++) {
-    for (const state of all.states) state.underWay = 2
-    await all.pass(10)
-    await all.recordResults()
-  }
-  for (const state of all.states) state.underWay = 2
-  assert.equal(all.states.length, MAX_PIPELINES)
-  return all
-}
-
-test('keeper: opens none for one find at a time, and one at a time for several', async () => {
-  using all = kept()
-  for (const alone of [0, 1, 0, 1]) assert.equal(all.keeper.pipelineFor(alone), undefined)
+test('pool: opens no pipeline for one find at a time, and all of them once for several', async () => {
+  using all = controlledPool()
+  for (const alone of [0, 1, 0, 1]) assert.equal(all.pool.pipelineFor(alone), undefined)
   assert.equal(all.world.leases, 0)
-  for (const alone of [2, 3, 4]) assert.equal(all.keeper.pipelineFor(alone), undefined)
-  assert.equal(all.world.leases, 1)
-  await all.recordResults()
-  assert.equal(all.keeper.pipelineFor(2), all.states[0])
-  assert.equal(all.world.leases, 1)
+  for (const alone of [2, 3, 4]) assert.equal(all.pool.pipelineFor(alone), undefined)
+  assert.equal(all.world.leases, PIPELINES)
+  await all.finishOpening()
+  assert.equal(all.pool.pipelineFor(2), all.states[0])
+  assert.equal(all.world.leases, PIPELINES)
 })
 
-test('keeper: after a failure it waits for a second before it tries again', async () => {
-  using all = kept()
-  all.keeper.pipelineFor(2)
-  await all.recordResults(new Error('too many connections'))
+test('pool: waits for a second after a connection could not be opened', async () => {
+  using all = controlledPool()
+  all.pool.pipelineFor(2)
+  await all.finishOpening(new Error('too many connections'))
   all.world.now = 999
-  all.keeper.pipelineFor(2)
-  assert.equal(all.world.leases, 1)
+  all.pool.pipelineFor(2)
+  assert.equal(all.world.leases, PIPELINES)
   all.world.now = 1_000
-  all.keeper.pipelineFor(2)
-  assert.equal(all.world.leases, 2)
+  all.pool.pipelineFor(2)
+  assert.equal(all.world.leases, 2 * PIPELINES)
 })
 
-test('keeper: one more while the server is waited for and all are busy, up to a few', async () => {
-  using all = await withOne()
-  all.world.idle = 0.5
-  all.state.underWay = 1
-  await all.pass(10)
-  assert.equal(all.world.leases, 1)
-  all.state.underWay = 2
-  all.world.idle = 0.2
-  await all.pass(10)
-  assert.equal(all.world.leases, 1)
-  using many = await withAll()
-  await many.pass(10)
-  assert.equal(many.world.leases, MAX_PIPELINES)
-})
-
-test('keeper: where more would help and there are no more, what is not quick is excluded', async () => {
-  using all = await withAll()
-  for (const kind of ['quick', 'slower']) all.latencies.noteAlone(kind, 1)
-  for (let i = 0; i < 100; i++) {
-    all.latencies.quick('quick')!.note(1.5)
-    all.latencies.quick('slower')!.note(3)
-  }
-  await all.pass(10)
-  assert.ok(all.latencies.quick('quick'))
-  assert.equal(all.latencies.quick('slower'), undefined)
-})
-
-test('keeper: one leaves while this process is busy, once it has nothing under way, but not the last', async () => {
-  using all = await withAll()
-  all.world.idle = 0.05
-  await all.pass(10)
-  const last = all.states.at(-1)!
-  last.underWay = 1
-  for (const state of all.states) if (state !== last) state.underWay = 5
-  assert.notEqual(all.keeper.pipelineFor(0), last)
-  assert.equal(all.inUse().length, MAX_PIPELINES)
-  last.underWay = 0
-  for (let i = 0; i < 10; i++) {
-    for (const state of all.states) state.underWay = 0
-    all.keeper.pipelineFor(0)
-    await all.pass(10)
-  }
-  assert.equal(all.inUse().length, 1)
-})
-
-test('keeper: the least busy is taken, and none that has too much, is broken, or leaves', async () => {
-  using all = await withAll()
-  const [first, second, third] = all.states as [State, State, State]
-  for (const [i, state] of all.states.entries()) state.underWay = 10 - i
-  second.underWay = 1
-  assert.equal(all.keeper.pipelineFor(0), second)
+test('pool: gives the pipeline with the fewest statements, and none that is full or broken', async () => {
+  using all = await openPool()
+  const [first, second] = all.states as [State, State]
+  for (const state of all.states) state.inFlight = 10
+  second.inFlight = 1
+  assert.equal(all.pool.pipelineFor(0), second)
   second.isBroken = true
-  assert.notEqual(all.keeper.pipelineFor(0), second)
-  for (const state of all.states) state.underWay = 512
-  assert.equal(all.keeper.pipelineFor(0), undefined)
-  third.underWay = 511
-  assert.equal(all.keeper.pipelineFor(0), third)
-  await all.pass(1)
-  assert.deepEqual([first.isReleased, second.isReleased, third.isReleased], [false, true, false])
+  assert.notEqual(all.pool.pipelineFor(0), second)
+  for (const state of all.states) state.inFlight = 128
+  assert.equal(all.pool.pipelineFor(0), undefined)
+  first.inFlight = 127
+  assert.equal(all.pool.pipelineFor(0), first)
+  all.pass(1)
+  assert.deepEqual([first.isReleased, second.isReleased], [false, true])
 })
 
-test('keeper: one that does not answer is let go, but not when only this process was late to look', async () => {
-  using all = await withOne()
+test('pool: replaces a pipeline that broke', async () => {
+  using all = await openPool()
+  all.state.isBroken = true
+  all.pass(1)
+  all.pool.pipelineFor(2)
+  assert.equal(all.world.leases, PIPELINES + 1)
+})
+
+test('pool: releases a pipeline that does not answer, but not when this process was late to read the answer', async () => {
+  using all = await openPool()
   const { state } = all
-  Object.assign(state, { underWay: 3, headSince: 0, headAskedAt: 0 })
-  await all.pass(51)
+  Object.assign(state, { inFlight: 3, headSince: 0 })
+  all.pass(51)
   assert.ok(!state.isReleased)
-  Object.assign(state, { underWay: 2, answered: 1, headSince: 0 })
-  await all.pass(51)
+  Object.assign(state, { inFlight: 2, answered: 1, headSince: 0 })
+  all.pass(51)
   assert.ok(!state.isReleased)
-  await all.pass(50)
+  all.pass(50)
   assert.ok(state.isReleased)
 })
 
-test('keeper: one whose statements wait too long is let go, though each of them is answered soon', async () => {
-  using all = await withOne()
+test('pool: a pipeline takes nothing more after ten seconds, and is released when it is empty', async () => {
+  using all = await openPool()
   const { state } = all
-  Object.assign(state, { underWay: 100, headAskedAt: 0 })
-  for (; all.world.now <= 1_000;) {
-    Object.assign(state, { answered: state.answered + 1, headSince: all.world.now })
+  for (let i = 0; i <= 200; i++) {
+    Object.assign(state, { inFlight: 1, answered: i, headSince: all.world.now })
     assert.ok(!state.isReleased)
-    await all.pass(40)
-  }
-  assert.ok(state.isReleased)
-})
-
-test('keeper: one that nobody used for a second is given back', async () => {
-  using all = await withOne()
-  await all.pass(900)
-  all.keeper.pipelineFor(0)
-  await all.pass(900)
-  assert.ok(!all.state.isReleased)
-  await all.pass(101)
-  assert.ok(all.state.isReleased)
-})
-
-test('keeper: one that is in use all the time is given back after a minute, when it is empty', async () => {
-  using all = await withOne()
-  const { state } = all
-  for (let i = 0; i <= 120; i++) {
-    all.keeper.pipelineFor(0)
-    Object.assign(state, { underWay: 1, answered: i, headSince: all.world.now, headAskedAt: all.world.now })
-    assert.ok(!state.isReleased)
-    await all.pass(500)
+    all.pass(50)
   }
   assert.ok(!state.isReleased)
-  assert.equal(all.keeper.pipelineFor(0), undefined)
-  state.underWay = 0
-  await all.pass(1)
+  assert.equal(all.pool.pipelineFor(0), undefined)
+  state.inFlight = 0
+  all.pass(1)
   assert.ok(state.isReleased)
 })
 
-test('keeper: one that opens when all has ended is given back at once', async () => {
-  const all = kept()
-  all.keeper.pipelineFor(2)
-  all.keeper[Symbol.dispose]()
-  await all.recordResults()
+test('pool: a connection that opens after the end is released at once', async () => {
+  const all = controlledPool()
+  all.pool.pipelineFor(2)
+  all.pool[Symbol.dispose]()
+  await all.finishOpening()
   assert.deepEqual(
     all.states.map(({ isReleased }) => isReleased),
-    [true],
+    all.states.map(() => true),
   )
+  assert.equal(all.states.length, PIPELINES)
 })

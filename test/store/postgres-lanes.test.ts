@@ -7,7 +7,8 @@ import {
   type Row,
   openConnections,
 } from '../../src/store/postgres/connection/connections.ts'
-import { type Pipeline, MAX_PIPELINES, Unshared } from '../../src/store/postgres/connection/pipeline.ts'
+import { NotPipelined, type Pipeline } from '../../src/store/postgres/connection/pipeline.ts'
+import { PIPELINES } from '../../src/store/postgres/connection/pipeline-pool.ts'
 import { type Pipelining, createPipelining } from '../../src/store/postgres/connection/pipelining.ts'
 import { readLocation } from '../../src/store/postgres/connection/location.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -29,7 +30,7 @@ async function connected(work: (connections: Connections) => Promise<void>): Pro
 }
 
 async function leasedLane(connections: Connections): Promise<{ readonly pipeline: Pipeline } & Disposable> {
-  const { pipeline, release } = await connections.pipeline()
+  const { pipeline, release } = await connections.leasePipeline()
   return { pipeline, [Symbol.dispose]: release }
 }
 
@@ -55,14 +56,14 @@ test('lane: statements at once have their own answers, and one that fails fails 
       const asked = Array.from({ length: 50 }, (_, i) =>
         pipeline.query(i % 7 === 3 ? plain(`select 1 / (${i} - ${i})`) : doubled(i), latency),
       )
-      assert.equal(pipeline.underWay, 50)
+      assert.equal(pipeline.inFlight, 50)
       for (const [i, settled] of (await Promise.allSettled(asked)).entries()) {
-        if (i % 7 === 3) assert.ok(settled.status === 'rejected' && settled.reason instanceof Unshared)
+        if (i % 7 === 3) assert.ok(settled.status === 'rejected' && settled.reason instanceof NotPipelined)
         else assert.equal(settled.status === 'fulfilled' && settled.value[0]![0], String(2 * i))
       }
     }
     assert.deepEqual(
-      [pipeline.underWay, pipeline.answered, pipeline.isBroken, latency.noted.length],
+      [pipeline.inFlight, pipeline.answered, pipeline.isBroken, latency.noted.length],
       [0, 150, false, 150],
     )
     assert.equal(latency.excluded, 3 * 7)
@@ -102,7 +103,7 @@ test('lane: an answer that is too large is refused, and those behind it come', a
       pipeline.query(large, latency),
       pipeline.query(doubled(2), latency),
     ])
-    assert.ok(first.status === 'rejected' && first.reason instanceof Unshared)
+    assert.ok(first.status === 'rejected' && first.reason instanceof NotPipelined)
     assert.equal(second.status === 'fulfilled' && second.value[0]![0], '4')
     assert.equal(latency.excluded, 1)
   })
@@ -120,19 +121,19 @@ test('lane: what is under way when the connection ends fails so that it can be a
     const settling = Promise.allSettled(asked)
     await connections.query({ text: 'select pg_terminate_backend($1::int)', values: [backend!] })
     for (const settled of await settling)
-      assert.ok(settled.status === 'rejected' && settled.reason instanceof Unshared)
+      assert.ok(settled.status === 'rejected' && settled.reason instanceof NotPipelined)
     assert.ok(pipeline.isBroken)
   })
 })
 
 test('lane: one that is released with work under way ends it on the server, and excludes what was slow', async () => {
   await connected(async (connections) => {
-    const { pipeline, release } = await connections.pipeline()
+    const { pipeline, release } = await connections.leasePipeline()
     const [[backend]] = (await pipeline.query(plain('select pg_backend_pid()'), watchedPace())) as [Row]
     const [slow, behind] = [watchedPace(), watchedPace()]
     const asked = Promise.all([
-      assert.rejects(pipeline.query(plain('select pg_sleep(200)'), slow), Unshared),
-      assert.rejects(pipeline.query(doubled(1), behind), Unshared),
+      assert.rejects(pipeline.query(plain('select pg_sleep(200)'), slow), NotPipelined),
+      assert.rejects(pipeline.query(doubled(1), behind), NotPipelined),
     ])
     await until(connections, { backend: backend!, isActive: true })
     await sleep(100)
@@ -170,10 +171,10 @@ interface Sharing {
 }
 
 function shareOn({ pipelines, connections, tally, timeLimitMs = 20_000 }: Sharing, statement: Statement) {
-  return pipelines.share<readonly Row[]>({
+  return pipelines.run<readonly Row[]>({
     kind: statement.text,
     bounds: { timeLimitMs },
-    shared: (session) => {
+    pipelined: (session) => {
       tally.shared++
       return session.query(statement)
     },
@@ -186,7 +187,7 @@ function shareOn({ pipelines, connections, tally, timeLimitMs = 20_000 }: Sharin
 
 async function sharing(work: (sharing: Sharing) => Promise<void>): Promise<void> {
   await connected(async (connections) => {
-    using pipelines = createPipelining(connections.pipeline)
+    using pipelines = createPipelining(connections.leasePipeline)
     await work({ pipelines, connections, tally: { shared: 0, alone: 0 } })
   })
 }
@@ -216,7 +217,7 @@ test('lanes: one find at a time has a connection of its own, many at once share 
       answers.map(([row]) => row![0]),
       numbers.map((n) => String(2 * n)),
     )
-    assert.ok(new Set(answers.map(([row]) => row![1])).size <= MAX_PIPELINES)
+    assert.ok(new Set(answers.map(([row]) => row![1])).size <= PIPELINES)
   })
 })
 
@@ -259,7 +260,7 @@ test('lanes: finds are answered while their connections are cut again and again'
   await connected(async (connections) => {
     const backends: string[] = []
     const lease = async () => {
-      const leased = await connections.pipeline()
+      const leased = await connections.leasePipeline()
       const [row] = await leased.pipeline.query(plain('select pg_backend_pid()'), watchedPace())
       backends.push(row![0]!)
       return leased
@@ -302,7 +303,7 @@ test('lanes: connections that nobody uses any more are given back, and those in 
   await connected(async (connections) => {
     const held = new Set<object>()
     const lease = async () => {
-      const leased = await connections.pipeline()
+      const leased = await connections.leasePipeline()
       held.add(leased)
       const release = () => {
         held.delete(leased)

@@ -367,7 +367,7 @@ test(
   BOUNDED,
   async () => {
     await using connections = openConnections(readLocation(locationWith(VERIFIED)), failLoudly)
-    const { pipeline, release } = await connections.pipeline()
+    const { pipeline, release } = await connections.leasePipeline()
     try {
       const text = 'select $1::bigint * 2, (select ssl from pg_stat_ssl where pid = pg_backend_pid())'
       const latency = { note: () => undefined, exclude: () => undefined }

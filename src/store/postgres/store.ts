@@ -67,7 +67,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)
-  const pipelines = createPipelining(connections.pipeline)
+  const pipelining = createPipelining(connections.leasePipeline)
   const { tableOf, reload } = createKnownTables(connections)
   const version = risingFrom(now)
   const builder = { connections, schema: location.schema, reload, now: version }
@@ -110,10 +110,10 @@ export function openPostgresStore(options: PostgresOptions): Database {
     const once = { bounds, isOneMoment: true, mayRepeat: false }
     if (read.residual)
       return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
-    const found = await pipelines.share({
+    const found = await pipelining.run({
       kind: plan.counted ? read.page.text : `${read.page.text} uncounted`,
       bounds,
-      shared: (session): Promise<Found | undefined> => findPage(session, plan, finding),
+      pipelined: (session): Promise<Found | undefined> => findPage(session, plan, finding),
       alone: (timed, isSlow) => {
         const work = (each: Connection) => timed(() => findAtOnce(each, plan, finding))
         return isSlow ? connections.withSlow(work, bounds) : connections.with(work, bounds)
@@ -192,7 +192,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
       await runner[Symbol.asyncDispose]()
       await sequencer[Symbol.asyncDispose]()
       await listening[Symbol.asyncDispose]()
-      pipelines[Symbol.dispose]()
+      pipelining[Symbol.dispose]()
       await connections[Symbol.asyncDispose]()
     },
   }

@@ -7,7 +7,8 @@ import type { Bounds } from '../../bounds.ts'
 import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
 import { WAIT_MS, bounded, patiently } from './time-limit.ts'
 import { collectRows, collectAllRows } from './collect-rows.ts'
-import { type LeasedPipeline, MAX_PIPELINES, createPipeline } from './pipeline.ts'
+import { type LeasedPipeline, createPipeline } from './pipeline.ts'
+import { PIPELINES } from './pipeline-pool.ts'
 import type { Location } from './location.ts'
 import { type NamedStatement, type Row, backendOf, breakOff, transactionStatus } from './driver.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
@@ -50,7 +51,7 @@ export interface Connections extends AsyncDisposable {
   /** The same on connections that long statements never have. */
   readonly quick: Session
   /** A connection for many statements at once, which only read and are quick. */
-  readonly pipeline: () => Promise<LeasedPipeline>
+  readonly leasePipeline: () => Promise<LeasedPipeline>
 }
 
 export function openConnections(location: Location, onError: (error: unknown) => void): Connections {
@@ -59,7 +60,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     main: createPool(location, { max: location.poolSize }, onError),
     quick: createPool(location, { max: 2, query_timeout: WAIT_MS }, onError),
     long: createPool(location, { max: LONG.slots + LONG.ownUse }, onError),
-    shared: createPool(location, { max: MAX_PIPELINES }, onError),
+    pipelined: createPool(location, { max: PIPELINES }, onError),
     // Cancelling must not wait for what is to be cancelled.
     control: createPool(location, { max: 1, query_timeout: WAIT_MS }, onError),
   }
@@ -101,11 +102,11 @@ export function openConnections(location: Location, onError: (error: unknown) =>
         throw error
       }
     },
-    pipeline: async () => {
-      const client = await clientOf(pools.shared)
+    leasePipeline: async () => {
+      const client = await clientOf(pools.pipelined)
       const pipeline = createPipeline(client, names)
       const release = (): void => {
-        const isUnfinished = pipeline.underWay > 0
+        const isUnfinished = pipeline.inFlight > 0
         if (isUnfinished && !pipeline.isBroken) void cancel(backendOf(client)).catch(ignore)
         if (isUnfinished) breakOff(client)
         client.release(isUnfinished || pipeline.isBroken)

@@ -1,145 +1,123 @@
-/** Keeps as many shared connections as are worth it, and none that keeps its statements waiting. */
-import { type Pipeline, type LeasedPipeline, MAX_PIPELINES } from './pipeline.ts'
-import { NEVER_QUICK_MS, type StatementLatencies } from './statement-latency.ts'
+/** A fixed number of pipelines, leased when several finds run at once, and dropped when one keeps its statements waiting. */
+import { type LeasedPipeline, MAX_HEAD_MS, type Pipeline } from './pipeline.ts'
 
 interface PipelinePool extends Disposable {
-  /** The least busy one; undefined when there is none that could take more. */
-  pipelineFor(aloneUnderWay: number): Pipeline | undefined
-  /** To be done every now and then while there are any. */
-  lookAfter(): void
+  /** The pipeline with the fewest statements; undefined when none can take more. */
+  pipelineFor(aloneInFlight: number): Pipeline | undefined
+  /** Releases what is late, broken or old; runs by itself as long as there are pipelines. */
+  check(): void
 }
 
-interface Keeping {
+interface PoolOptions {
   readonly lease: () => Promise<LeasedPipeline>
-  readonly latencies: StatementLatencies
   readonly now?: () => number
-  /** Share of the time since it was last asked for in which this process had nothing to do. */
-  readonly idleShare?: () => number
+  readonly checkEveryMs?: number
 }
 
-interface Held extends LeasedPipeline {
+interface Member extends LeasedPipeline {
   readonly since: number
-  usedAt: number
-  /** Nothing more is put on it. */
-  isLeaving: boolean
-  /** How many were answered when it was last late. */
+  /** How many were answered when its head was first seen to be late. */
   lateAfter: number
 }
 
-const MAX_UNDER_WAY = 512
+/**
+ * Of each process. One backend of PostgreSQL answers quick statements about as fast as one process of ours can ask for
+ * them; more than one, so that a statement of a few milliseconds does not stop all others.
+ */
+export const PIPELINES = 2
 
-/** With fewer finds at once there is nothing to share. */
-const WORTH_SHARING = 2
+/** With fewer finds at once there is nothing to send together. */
+const MIN_CONCURRENT = 2
 
-/** With more of its time idle, this process waits for the server; with less, the server waits for this process. */
-const WAITING_SHARE = 0.3
-const BUSY_SHARE = 0.1
+/** Bounds the wait behind others; further statements run on connections of their own, in parallel. */
+const MAX_IN_FLIGHT = 128
 
-/** While this process waits for the server, what takes longer had better run on as many connections as there are. */
-const MAX_WHILE_WAITING_MS = 2
+/** Statements stay prepared as long as their connection is leased, and only the driver's pool replaces old ones. */
+const LEASE_MS = 10_000
 
-/** For a statement, however soon each of those before it is answered. */
-const MAX_WAIT_MS = 1_000
-
-const IDLE_MS = 1_000
-const LIFETIME_MS = 60_000
 const AFTER_FAILURE_MS = 1_000
 
 export function createPipelinePool({
   lease,
-  latencies,
-  now = clock,
-  idleShare = measureIdle(),
-}: Keeping): PipelinePool {
-  let pipelines: readonly Held[] = []
-  let isOpening = false
+  now = () => performance.now(),
+  checkEveryMs = MAX_HEAD_MS,
+}: PoolOptions): PipelinePool {
+  let members: readonly Member[] = []
+  let opening = 0
   let isClosed = false
   let failedAt = -Infinity
-  let watch: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
 
   async function open(): Promise<void> {
-    if (isOpening || isClosed || now() - failedAt < AFTER_FAILURE_MS) return
-    isOpening = true
+    opening++
     try {
-      hold(await lease())
+      add(await lease())
     } catch {
-      // Whoever asks for a connection of their own is told why there is none.
+      // A find that needs a connection of its own reports why there is none.
       failedAt = now()
     } finally {
-      isOpening = false
+      opening--
     }
   }
 
-  function hold(leased: LeasedPipeline): void {
+  function add(leased: LeasedPipeline): void {
     if (isClosed) return leased.release()
-    pipelines = [...pipelines, { ...leased, since: now(), usedAt: now(), isLeaving: false, lateAfter: -1 }]
-    watch ??= setInterval(lookAfter, NEVER_QUICK_MS).unref()
+    members = [...members, { ...leased, since: now(), lateAfter: -1 }]
+    timer ??= setInterval(check, checkEveryMs).unref()
   }
 
-  function letGo(held: Held): void {
-    pipelines = pipelines.filter((each) => each !== held)
-    held.release()
-    if (pipelines.length > 0) return
-    clearInterval(watch)
-    watch = undefined
+  function release(member: Member): void {
+    members = members.filter((each) => each !== member)
+    member.release()
+    if (members.length > 0) return
+    clearInterval(timer)
+    timer = undefined
   }
 
-  function lookAfter(): void {
-    adapt(idleShare())
-    for (const held of pipelines) {
-      const { pipeline, since, usedAt } = held
-      held.isLeaving ||= now() - since > LIFETIME_MS || now() - usedAt > IDLE_MS
-      const isDone = held.isLeaving && pipeline.underWay === 0
-      if (pipeline.isBroken || isDone || isLate(held)) letGo(held)
+  function check(): void {
+    for (const member of members) {
+      const { isBroken, inFlight } = member.pipeline
+      if (isBroken || (inFlight === 0 && isOld(member)) || isLate(member)) release(member)
     }
   }
 
-  /** Seen twice without an answer in between: the first time, only this process may have been late to read it. */
-  function isLate(held: Held): boolean {
-    const { underWay, headSince, headAskedAt, answered } = held.pipeline
-    if (underWay === 0) return false
-    if (now() - headAskedAt > MAX_WAIT_MS) return true
-    if (now() - headSince <= NEVER_QUICK_MS) return false
-    const wasLate = held.lateAfter === answered
-    held.lateAfter = answered
+  /** It takes no more statements, and is released when it has answered the last one. */
+  function isOld({ since }: Member): boolean {
+    return now() - since > LEASE_MS
+  }
+
+  /**
+   * Seen twice without an answer in between. The first time, the answer may lie unread because this process was busy;
+   * it is read before the second time.
+   */
+  function isLate(member: Member): boolean {
+    const { inFlight, headSince, answered } = member.pipeline
+    if (inFlight === 0 || now() - headSince <= MAX_HEAD_MS) return false
+    const wasLate = member.lateAfter === answered
+    member.lateAfter = answered
     return wasLate
   }
 
-  /** As few as keep this process busy: the fewer there are, the more goes together. */
-  function adapt(idle: number): void {
-    if (idle < BUSY_SHARE && pipelines.length > 1) pipelines.at(-1)!.isLeaving = true
-    if (idle < WAITING_SHARE || !pipelines.every(({ pipeline }) => pipeline.underWay >= WORTH_SHARING)) return
-    if (pipelines.length < MAX_PIPELINES) void open()
-    else latencies.excludeSlower(MAX_WHILE_WAITING_MS)
+  function openAll(): void {
+    if (now() - failedAt < AFTER_FAILURE_MS) return
+    for (let i = members.length + opening; i < PIPELINES; i++) void open()
   }
 
   return {
-    lookAfter,
-    pipelineFor(aloneUnderWay) {
-      if (pipelines.length === 0 && aloneUnderWay >= WORTH_SHARING) void open()
-      let best: Held | undefined
-      for (const held of pipelines) {
-        const { pipeline, isLeaving } = held
-        if (isLeaving || pipeline.isBroken || pipeline.underWay >= MAX_UNDER_WAY) continue
-        if (!best || pipeline.underWay < best.pipeline.underWay) best = held
+    check,
+    pipelineFor(aloneInFlight) {
+      if (aloneInFlight >= MIN_CONCURRENT) openAll()
+      let best: Pipeline | undefined
+      for (const member of members) {
+        const { pipeline } = member
+        if (isOld(member) || pipeline.isBroken || pipeline.inFlight >= MAX_IN_FLIGHT) continue
+        if (!best || pipeline.inFlight < best.inFlight) best = pipeline
       }
-      if (best) best.usedAt = now()
-      return best?.pipeline
+      return best
     },
     [Symbol.dispose]() {
       isClosed = true
-      pipelines.forEach(letGo)
+      members.forEach(release)
     },
-  }
-}
-
-const clock = (): number => performance.now()
-
-function measureIdle(): () => number {
-  let last = performance.eventLoopUtilization()
-  return () => {
-    const before = last
-    last = performance.eventLoopUtilization()
-    return 1 - performance.eventLoopUtilization(last, before).utilization
   }
 }

@@ -3,64 +3,67 @@ import type pg from 'pg'
 import type { Statement } from '../../sql/fragment.ts'
 import { isLost, stateOf } from './failures.ts'
 import { collectRows } from './collect-rows.ts'
-import { NEVER_QUICK_MS, type Latency } from './statement-latency.ts'
 import { type Row, sendingTogether } from './driver.ts'
+import type { Latency } from './statement-latency.ts'
 import type { StatementNames } from './statement-names.ts'
 
-/** Of each process. */
-export const MAX_PIPELINES = 4
-
-/** For statements that only read: whatever happens to one of them here, it can be asked again elsewhere. */
+/** Only for statements that read: one that fails here, for whatever reason, is run again on another connection. */
 export interface Pipeline {
-  /** Fails with nothing but `Unshared`. */
+  /** Fails with nothing but `NotPipelined`. */
   query(statement: Statement, latency: Latency): Promise<readonly Row[]>
-  /** How many wait for their answers. */
-  readonly underWay: number
+  /** How many statements wait for their answers. */
+  readonly inFlight: number
   /** How many have theirs. */
   readonly answered: number
   /** Since when the first of those that wait is the first, by the clock of `performance`. */
   readonly headSince: number
-  /** Since when it waits altogether. */
-  readonly headAskedAt: number
   /** Whether the connection is gone. */
   readonly isBroken: boolean
 }
 
 export interface LeasedPipeline {
   readonly pipeline: Pipeline
-  /** With what is still under way on it, which fails. */
+  /** Statements in flight fail. */
   readonly release: () => void
 }
 
-/** The statement is to be asked on a connection of its own. */
-export class Unshared extends Error {}
+/** The statement is to be run on a connection of its own. */
+export class NotPipelined extends Error {}
+
+/** The server answers strictly in order, so that a statement that runs longer than this is not worth waiting for. */
+export const MAX_HEAD_MS = 50
 
 /** Larger answers would keep the others waiting. */
 const MAX_BYTES = 1024 * 1024
 
 export function createPipeline(client: pg.PoolClient, names: StatementNames): Pipeline {
   const sendTogether = sendingTogether(client)
-  /** Answers come in the order of the questions. */
-  const askedAt: number[] = []
+  let inFlight = 0
   let answered = 0
   let headSince = 0
+  let idleBefore = 0
   let isBroken = false
 
+  /** The next statement becomes the head: the server works on it from now on. */
+  function startHead(): void {
+    headSince = performance.now()
+    idleBefore = idleMs()
+  }
+
   function noteAnswer(latency: Latency): void {
-    const now = performance.now()
-    // It was most likely let go because of this one.
-    if (isBroken && now - headSince > NEVER_QUICK_MS) latency.exclude()
-    latency.note(now - headSince)
-    headSince = now
-    askedAt.shift()
+    // The pipeline was most likely released because of this statement.
+    if (isBroken && performance.now() - headSince > MAX_HEAD_MS) latency.exclude()
+    // Only idle time counts. While this process is busy, answers lie unread, and that says nothing about the server.
+    latency.note(idleMs() - idleBefore)
+    startHead()
+    inFlight--
     answered++
   }
 
   return {
     async query({ text, values }, latency) {
-      const now = performance.now()
-      if (askedAt.length === 0) headSince = now
-      askedAt.push(now)
+      if (inFlight === 0) startHead()
+      inFlight++
       sendTogether()
       try {
         const statement = { text, values, name: names.nameOf(text) }
@@ -70,17 +73,17 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
         })
         if (rows) return rows
       } catch (error) {
-        // Why it failed is told by the next attempt.
+        // The reason is reported by the attempt on another connection.
         const isGone = stateOf(error) === undefined || isLost(error)
         if (!isGone) latency.exclude()
         isBroken ||= isGone
       } finally {
         noteAnswer(latency)
       }
-      throw new Unshared()
+      throw new NotPipelined()
     },
-    get underWay() {
-      return askedAt.length
+    get inFlight() {
+      return inFlight
     },
     get answered() {
       return answered
@@ -88,11 +91,13 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
     get headSince() {
       return headSince
     },
-    get headAskedAt() {
-      return askedAt[0] ?? Infinity
-    },
     get isBroken() {
       return isBroken
     },
   }
+}
+
+/** How long the event loop of this thread has had nothing to do since it started. */
+function idleMs(): number {
+  return performance.eventLoopUtilization().idle
 }

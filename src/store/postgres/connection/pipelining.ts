@@ -1,68 +1,68 @@
 /**
- * Quick finds share few connections: what is asked at once is sent at once, and the server answers one after the other
- * without being woken for each. That takes less of both processors than a connection for every find.
+ * Quick finds share few connections: finds that arrive together are sent together, and the server answers one after the
+ * other without being woken for each. That takes less processor time on both sides than a connection for every find.
  */
 import type { Bounds } from '../../bounds.ts'
 import type { Session } from './connections.ts'
-import { type LeasedPipeline, Unshared } from './pipeline.ts'
+import { type LeasedPipeline, NotPipelined } from './pipeline.ts'
 import { createPipelinePool } from './pipeline-pool.ts'
 import { createStatementLatencies } from './statement-latency.ts'
 
 export interface Pipelining extends Disposable {
-  share<T>(find: Shareable<T>): Promise<T>
+  run<T>(find: Find<T>): Promise<T>
 }
 
-interface Shareable<T> {
-  /** Finds of one kind are about as quick as each other. */
+interface Find<T> {
+  /** Finds of one kind take about the same time. */
   readonly kind: string
   readonly bounds: Bounds
-  /** What it did counts only once it is done. */
-  readonly shared: (session: Session) => Promise<T>
-  /** The same on a connection of its own: for what is not quick, and for whatever could not be done otherwise. */
+  /** Must have no effect before it is done, because it may be given up halfway. */
+  readonly pipelined: (session: Session) => Promise<T>
+  /** The same on a connection of its own. */
   readonly alone: (timed: Timed, isSlow: boolean) => Promise<T>
 }
 
-/** To be put around what is done once there is a connection: to wait for one says nothing about the find. */
+/** Wraps the work on a connection: the wait for a free connection says nothing about the find. */
 type Timed = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Time is kept exactly only alone; what is allowed less has to be. */
+/** A statement in a pipeline is not cancelled by itself, so that shorter time limits need a connection of their own. */
 const MIN_TIME_LIMIT_MS = 2_000
 
 export function createPipelining(lease: () => Promise<LeasedPipeline>): Pipelining {
   const latencies = createStatementLatencies()
-  const keeper = createPipelinePool({ lease, latencies })
-  let aloneUnderWay = 0
+  const pool = createPipelinePool({ lease })
+  let aloneInFlight = 0
 
-  async function findAlone<T>({ kind, alone }: Shareable<T>): Promise<T> {
-    aloneUnderWay++
+  async function runAlone<T>({ kind, alone }: Find<T>): Promise<T> {
+    aloneInFlight++
     try {
       return await alone(async (work) => {
         const before = performance.eventLoopUtilization()
         try {
           return await work()
         } finally {
-          // Nor does the time in which this process did something else, and may have been late to read the answer.
+          // Only idle time counts: while this process is busy, the answer lies unread.
           latencies.noteAlone(kind, performance.eventLoopUtilization(before).idle)
         }
       }, latencies.isSlow(kind))
     } finally {
-      aloneUnderWay--
+      aloneInFlight--
     }
   }
 
   return {
-    async share(find) {
-      const { kind, bounds, shared } = find
-      const latency = bounds.timeLimitMs < MIN_TIME_LIMIT_MS ? undefined : latencies.quick(kind)
-      const pipeline = latency && keeper.pipelineFor(aloneUnderWay)
-      if (!pipeline) return await findAlone(find)
+    async run(find) {
+      const { kind, bounds, pipelined } = find
+      const latency = bounds.timeLimitMs < MIN_TIME_LIMIT_MS ? undefined : latencies.pipelinable(kind)
+      const pipeline = latency && pool.pipelineFor(aloneInFlight)
+      if (!pipeline) return await runAlone(find)
       try {
-        return await shared({ query: (statement) => pipeline.query(statement, latency) })
+        return await pipelined({ query: (statement) => pipeline.query(statement, latency) })
       } catch (error) {
-        if (!(error instanceof Unshared)) throw error
-        return await findAlone(find)
+        if (!(error instanceof NotPipelined)) throw error
+        return await runAlone(find)
       }
     },
-    [Symbol.dispose]: () => keeper[Symbol.dispose](),
+    [Symbol.dispose]: () => pool[Symbol.dispose](),
   }
 }

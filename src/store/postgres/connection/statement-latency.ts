@@ -1,51 +1,48 @@
-/** Which finds are quick enough to share a connection: those that were, the last times they ran. */
+/** Which kinds of statements may be pipelined, and which are slow: by what earlier ones of the same kind took. */
 
-/** Of one kind of find. */
+/** Of one kind of statement that may be pipelined. */
 export interface Latency {
-  /** What a statement of it took on a shared connection. */
-  readonly note: (ms: number) => void
-  /** Not to be shared for a while. */
+  /** How long this process waited for an answer, with the statement at the head of its pipeline. */
+  readonly note: (waitedMs: number) => void
+  /** Keeps the kind off the pipelines for a while. */
   readonly exclude: () => void
 }
 
 export interface StatementLatencies {
-  /** Undefined for what is not known to be quick. */
-  quick(kind: string): Latency | undefined
-  /** Whether it took so long the last time that many of them would keep the database from everything else. */
+  /** Undefined for kinds that are to run on connections of their own. */
+  pipelinable(kind: string): Latency | undefined
+  /** Whether the last one took so long that many at a time would keep the database from everything else. */
   isSlow(kind: string): boolean
-  /** How long it was waited for on a connection of its own. */
-  noteAlone(kind: string, ms: number): void
-  /** Excludes whatever takes longer than that on the average. */
-  excludeSlower(ms: number): void
+  /** How long this process waited for an answer on a connection that had nothing else to do. */
+  noteAlone(kind: string, waitedMs: number): void
 }
 
-/** Nothing is shared that takes longer, however much of that may be the way to the server. */
-export const NEVER_QUICK_MS = 50
+/**
+ * Statements behind this one wait for it. Above this mean, parallel connections are worth more than the round trips
+ * that a pipeline saves.
+ */
+const MAX_MEAN_MS = 2
+const SMOOTHING = 16
 
-/** Less, because only a part of what it takes may be waited for. */
+/**
+ * A longer wait counts as this one. On a busy machine the process or the server is interrupted for many milliseconds, and
+ * a batch is answered after one long wait and several short ones: only a kind of which half are slow is excluded.
+ */
+const MAX_COUNTED_MS = 2 * MAX_MEAN_MS
+
+/** More than the mean, because statements on many connections at once wait for each other on the server. */
 const MAX_ALONE_MS = 25
+
+/** Long enough that trying again costs nothing worth mentioning, if the statement is still as slow. */
+const EXCLUDED_MS = 5_000
 
 /** Several of these at a time take a database's processors from everybody else. */
 const SLOW_MS = 250
 
-/** Others wait behind it. */
-const MAX_ON_AVERAGE_MS = 5
-const SMOOTHING = 16
-
-/** One long wait says little: this process may have been busy meanwhile. */
-const MAX_COUNTED_MS = 20
-
-/** At first, for it may not have been its fault; twice as long each time that it comes again soon. */
-const EXCLUDED_MS = 1_000
-const LONGEST_EXCLUDED_MS = 60_000
-const SOON = 10
 const MAX_KINDS = 500
 
 interface Known extends Latency {
-  readonly average: () => number
   readonly isExcluded: () => boolean
-  /** Shares again, if its time has come. */
-  readonly readmit: () => void
 }
 
 export function createStatementLatencies(now: () => number = () => performance.now()): StatementLatencies {
@@ -53,52 +50,36 @@ export function createStatementLatencies(now: () => number = () => performance.n
   const slow = new Set<string>()
   return {
     isSlow: (kind) => slow.has(kind),
-    quick(kind) {
+    pipelinable(kind) {
       const found = known.get(kind)
       return found?.isExcluded() === false ? found : undefined
     },
-    noteAlone(kind, ms) {
-      if (ms > SLOW_MS) slow.add(kind)
+    noteAlone(kind, waitedMs) {
+      if (waitedMs > SLOW_MS) slow.add(kind)
       else slow.delete(kind)
       if (slow.size > MAX_KINDS) slow.delete(slow.values().next().value!)
-      const found = known.get(kind)
-      if (ms > MAX_ALONE_MS) found?.exclude()
-      else if (found) found.readmit()
-      else {
-        known.set(kind, createKnown(now))
-        if (known.size > MAX_KINDS) known.delete(known.keys().next().value!)
-      }
-    },
-    excludeSlower(ms) {
-      for (const each of known.values()) if (each.average() > ms) each.exclude()
+      if (waitedMs > MAX_ALONE_MS) known.get(kind)?.exclude()
+      else if (!known.has(kind)) known.set(kind, createKnown(now))
+      if (known.size > MAX_KINDS) known.delete(known.keys().next().value!)
     },
   }
 }
 
 function createKnown(now: () => number): Known {
-  let average = 0
-  let isExcluded = false
-  let excludedMs = 0
-  let until = -Infinity
+  let meanMs = 0
+  let excludedUntil = -Infinity
   const exclude = (): void => {
-    if (isExcluded) return
-    isExcluded = true
-    const isSoon = now() < until + SOON * excludedMs
-    excludedMs = isSoon ? Math.min(2 * excludedMs, LONGEST_EXCLUDED_MS) : EXCLUDED_MS
-    until = now() + excludedMs
+    // Not extended by slow ones in between: on a busy machine there would always be one, and no way back.
+    if (now() < excludedUntil) return
+    excludedUntil = now() + EXCLUDED_MS
+    meanMs = 0
   }
   return {
     exclude,
-    note(ms) {
-      average += (Math.min(ms, MAX_COUNTED_MS) - average) / SMOOTHING
-      if (average > MAX_ON_AVERAGE_MS) exclude()
+    note(waitedMs) {
+      meanMs += (Math.min(waitedMs, MAX_COUNTED_MS) - meanMs) / SMOOTHING
+      if (meanMs > MAX_MEAN_MS) exclude()
     },
-    readmit() {
-      if (!isExcluded || now() < until) return
-      isExcluded = false
-      average = 0
-    },
-    average: () => average,
-    isExcluded: () => isExcluded,
+    isExcluded: () => now() < excludedUntil,
   }
 }
