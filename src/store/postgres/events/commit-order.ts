@@ -1,6 +1,8 @@
 /**
- * In which order documents changed, when all that is known is which version each change saw and which one it made. The
- * clocks of several machines made the versions, so that only within the life of one document they are sure to rise.
+ * Reconstructs the order of committed changes from outbox rows. Each row holds the version that the change replaced
+ * (`seen`) and the one that it wrote (`version`). That is enough for one document, because a write succeeds only if the
+ * version is still the one it has read: changes form a chain. It is not enough across documents, and not even across a
+ * delete and a new insert of the same `_id`, because versions come from the clocks of several machines.
  */
 
 import { compareText } from '../../../base/text.ts'
@@ -16,33 +18,42 @@ export interface ChangeRow {
   readonly at: number
 }
 
-/** Changes of one document follow each other as they happened; those of different ones, by the time they tell. */
+/**
+ * Changes of one document in the order of their commits, changes of different documents by their timestamps. A timestamp
+ * that lies before that of an earlier change of the document is raised to it: a clock that was set back must not move a
+ * change in front of the one it is based on.
+ */
 export function orderChanges<R extends ChangeRow>(rows: readonly R[]): readonly R[] {
   const documents = Map.groupBy(rows, ({ entity, doc }) => JSON.stringify([entity, doc]))
   const timed = [...documents.values()].flatMap((own) => {
     let time = -Infinity
     return orderOwn(own).map((row) => ({ row, time: (time = Math.max(time, row.at)) }))
   })
-  // Sorting is stable, so that what has the same time stays in the order of its document; which of two documents comes
-  // first then must not depend on how their rows happen to lie.
+  // The sort is stable, so that changes with the same time keep the order of their document. Documents with the same
+  // time are ordered by key, so that the result does not depend on the order of the input.
   return timed.sort((a, b) => a.time - b.time || compareText(a.row.doc, b.row.doc)).map(({ row }) => row)
 }
 
-/** From an insert to a delete; either may be missing. */
+/**
+ * The chain of changes from an insert to a delete. The beginning may be missing, because its events are numbered already,
+ * and so may the end, because it is yet to come.
+ */
 interface Life<R> {
   readonly rows: R[]
-  /** Which one it is, in the order in which they begin. */
+  /** Its position among the lives of the document, ordered by first version. */
   readonly index: number
   /** The version it has reached; undefined when the document is gone. */
   end: number | undefined
 }
 
+/** Assigns each change of one document to the life that it continues, then orders the lives. */
 function orderOwn<R extends ChangeRow>(rows: readonly R[]): readonly R[] {
   if (rows.length === 1) return rows
+  // For changes whose predecessor was numbered in an earlier round.
   const earlier: Life<R> = { rows: [], index: 0, end: -Infinity }
   const lives: Life<R>[] = [earlier]
   const goingOn: Life<R>[] = [earlier]
-  /** By the last change of each: several events of one change belong together. */
+  /** Keyed by the last change of each life: further events of that change belong to the same life. */
   const byChange = new Map<string, Life<R>>()
   for (const row of rows.toSorted(byVersion)) {
     const change = `${row.seen}/${row.version}`
@@ -62,7 +73,8 @@ function orderOwn<R extends ChangeRow>(rows: readonly R[]): readonly R[] {
     byChange.set(change, life)
     if (life.end !== undefined) goingOn.splice(placeOf(goingOn, life), 0, life)
   }
-  // An insert follows a delete: a life that goes on can only be the last.
+  // An insert of the same `_id` succeeds only after the delete, so that a life without a delete is the last one, even if
+  // its versions, made by a slower clock, are lower than those of the lives before it.
   const isOver = ({ end }: Life<R>): boolean => end === undefined
   const later = lives.slice(1)
   return [earlier, ...later.filter(isOver), ...later.filter((life) => !isOver(life))].flatMap(
@@ -83,20 +95,21 @@ function keyOf({ seen, version }: ChangeRow): number {
 }
 
 /**
- * Takes out the life that reached just this version, or else, since changes that nobody watches are not told, the highest
- * one below. They lie in the order of their ends, so that this takes no look at all of them.
+ * Removes and returns the life that reached exactly this version. Changes that no hook watches write no outbox row and
+ * leave gaps in the chain; then it is the life with the highest version below. `goingOn` is sorted by `end`, so that a
+ * document with thousands of changes takes n log n steps instead of n².
  */
 function takeReached<R>(goingOn: Life<R>[], seen: number): Life<R> | undefined {
   const place = firstWhere(goingOn, ({ end }) => end! > seen)
   return place === 0 ? undefined : goingOn.splice(place - 1, 1)[0]
 }
 
-/** Of those with the same end the one that began first lies last, and is taken first. */
+/** Of lives with the same end, the one that began first is sorted last, because `takeReached` takes the last. */
 function placeOf<R>(goingOn: readonly Life<R>[], { end, index }: Life<R>): number {
   return firstWhere(goingOn, (other) => other.end! > end! || (other.end === end && other.index < index))
 }
 
-/** The place from which on it holds, in a list in which it holds from some place on. */
+/** Binary search for the first index where the predicate is true; it must be true for all items behind it. */
 function firstWhere<T>(list: readonly T[], holds: (item: T) => boolean): number {
   let [low, high] = [0, list.length]
   while (low < high) {

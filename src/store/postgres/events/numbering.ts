@@ -1,4 +1,12 @@
-/** Gives events their numbers, while nobody else does. A number is published when all events below it are final. */
+/**
+ * Gives committed outbox entries their sequence numbers, under a lock that one process holds at a time. Numbers are given
+ * after the commit, because transactions commit in another order than they begin: with a number given inside the
+ * transaction, a reader that has read up to 7 could miss 5, committed later.
+ *
+ * It takes three steps, each committed by itself: `reserved` is raised, entries get their numbers, `published` is raised.
+ * Readers see numbers up to `published` only. A process that dies in between leaves `published` below `reserved`, and
+ * the next holder of the lock recovers; numbers are never reused, so that gaps are possible and repetitions are not.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
@@ -6,11 +14,12 @@ import type { Row, Session } from '../connection/connections.ts'
 import { type ChangeRow, orderChanges } from './commit-order.ts'
 import { readEventState } from './event-numbers.ts'
 
-/** Heard by all processes when more events can be read. */
+/** All processes listen on it; a notification is sent when more events can be read. */
 const EVENT_CHANNEL = 'smalt_events'
 
 const BATCH = 1_000
-/** Then others may go on. */
+
+/** After these the lock is released, so that one process does not number for all others without end. */
 const MAX_BATCHES = 20
 
 export interface Numbered {
@@ -19,9 +28,10 @@ export interface Numbered {
   readonly hasMore: boolean
 }
 
-/** Undefined when another process is at it. */
+/** Undefined when another process holds the lock. */
 export async function numberUnder(session: Session, lock: string): Promise<Numbered | undefined> {
-  // Sent together they are still carried out one after the other: what is read is read when the lock is ours.
+  // Sent in one round trip, but the server runs them in order, each with a snapshot of its own: both reads happen after
+  // the lock was taken, and see everything that its last holder committed.
   const [isOurs, state, first] = await Promise.all([
     tryLock(session, lock),
     readEventState(session),
@@ -47,9 +57,10 @@ async function numberAll(session: Session, first: readonly Row[]): Promise<Numbe
 }
 
 /**
- * Somebody took numbers and ended before publishing them. On a cluster such a change may still be undecided on a node:
- * there its events seem to have no number, and are locked. So every event without one is numbered before anything is
- * published, which waits for such a decision and accepts it. Numbers that nobody has by then, nobody will ever have.
+ * A process reserved numbers and died before it published them; some entries may have theirs. On a cluster its update may
+ * still be in doubt on one node (prepared, not yet committed): its entries look as if they had no number, and their rows
+ * are locked. Numbering every entry without a number waits for those locks, and thereby for the decision. Numbers that
+ * no entry has after that will never be used, and `published` can be raised over them.
  */
 async function recover(session: Session): Promise<Numbered> {
   let count = 0
@@ -62,7 +73,7 @@ async function recover(session: Session): Promise<Numbered> {
     last = batch.reduce((greatest, { doc }) => (comesAfter(doc, greatest) ? doc : greatest), last ?? '')
   }
   await publish(session, (await readEventState(session)).reserved)
-  // numbers that others gave can be read now too
+  // One more, so that readers are woken for numbers that the dead process gave.
   return { count: count + 1, hasMore: false }
 }
 
@@ -89,9 +100,9 @@ function unnumberedAfter(session: Session, last: string | undefined): Promise<re
   )
 }
 
-/** With each event all others of its document, so that these can be put in order. */
+/** All unnumbered entries of the documents in these rows: the order within a document cannot be found from a part of them. */
 async function withOthersOf(session: Session, rows: readonly Row[]): Promise<readonly Unnumbered[]> {
-  // fewer than were asked for are all there are
+  // With fewer rows than the limit, there are no others.
   if (rows.length < BATCH) return rows.map(unnumberedFrom)
   const text = `select ${COLUMNS} from smalt_outbox where seq is null and doc = any($1::text[])
     order by ${ORDER}`
@@ -110,12 +121,12 @@ function unnumberedFrom([doc, id, entity, seen, version, at]: Row): Unnumbered {
   }
 }
 
-/** Gives the last number. */
+/** Returns the last number given. */
 async function number(session: Session, batch: readonly Unnumbered[]): Promise<number> {
   const last = await reserve(session, batch.length)
   const first = last - batch.length
   const rows = orderChanges(batch).map(({ doc, id }, i) => ({ doc, id, seq: String(first + i + 1) }))
-  // everybody takes locks in the same order
+  // Row locks in the same order everywhere, so that two statements never wait for each other.
   rows.sort((a, b) => (a.doc === b.doc ? (a.id < b.id ? -1 : 1) : a.doc < b.doc ? -1 : 1))
   const text = `update smalt_outbox as stored set seq = new.seq
     from unnest($1::text[], $2::text[], $3::bigint[]) as new(doc, id, seq)
@@ -127,7 +138,7 @@ async function number(session: Session, batch: readonly Unnumbered[]): Promise<n
   return last
 }
 
-/** Numbers are never given again, whatever becomes of those who took them. */
+/** Committed before any number is used, so that no number is given twice, even if this process dies. */
 async function reserve(session: Session, count: number): Promise<number> {
   const text = 'update smalt_event_state set reserved = reserved + $1 where one = 1 returning reserved'
   const [row] = await session.query({ text, values: [count] })
@@ -140,7 +151,10 @@ interface Range {
   readonly count: number
 }
 
-/** On a cluster a change that is committed may come to light on one of its nodes a little later. */
+/**
+ * On a cluster, a committed update becomes visible on one node before another. Publishing before all numbers are visible
+ * would let a reader pass an entry that appears behind it.
+ */
 async function untilSeen(session: Session, { first, last, count }: Range): Promise<void> {
   for (const deadline = performance.now() + WAIT_MS; performance.now() < deadline; await pause(50)) {
     if ((await countSeen(session, first, last)) === count) return
@@ -163,7 +177,7 @@ async function publish(session: Session, last: number): Promise<void> {
   await Promise.all([publishing, notifying])
 }
 
-/** As the database sorts keys: by code points. */
+/** Keys have the collation "C", which compares bytes; JavaScript would compare UTF-16 units. */
 function comesAfter(a: string, b: string): boolean {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers events after they were committed, so that whoever read up to a number has seen all there will ever be below
- * it. In all processes together one is at it at a time; of any that dies, the next one takes over.
+ * Runs the numbering of events (see numbering.ts) in the background. Every process tries, an advisory lock lets one at a
+ * time in, and the lock ends with its connection, so that another process takes over from one that dies.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Connections, openConnections } from '../connection/connections.ts'
@@ -23,11 +23,11 @@ interface SequencerOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Between two rounds, so that one numbers what many wrote. */
+/** Between two rounds, so that one round numbers the events of many writes. */
 const REST_MS = 25
-/** Whoever has the lock may have looked before our events were there. */
+/** While another process holds the lock: it may have read the outbox before our events were committed. */
 const BUSY_MS = 20
-/** For events of processes that died. */
+/** Without a wake-up, for events of processes that died before they numbered them. */
 const LOOK_MS = 1_000
 const ROUND = { timeLimitMs: 30_000 }
 
@@ -40,7 +40,7 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
   let own: Connections | undefined
   let lastNotified = ''
 
-  /** On a connection of its own: the lock goes with the connection, and with it whatever was under way there. */
+  /** On a connection of its own: if it is lost, the server releases the lock and ends the statement under it. */
   async function round(): Promise<'busy' | 'done' | 'failed'> {
     isDue = false
     try {
@@ -94,7 +94,7 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
     async [Symbol.asyncDispose]() {
       ending.abort()
       await running
-      // what nobody numbers now would wait until somebody comes
+      // Events of the last writes would otherwise wait until another process looks.
       if (isDue) await round()
       await own?.[Symbol.asyncDispose]()
     },
