@@ -6,7 +6,6 @@ import type { Schema } from '../schema/schema.ts'
 import type { Bounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
 import type { Store, StoreSession } from '../store/store.ts'
-import type { Target } from './service.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
@@ -46,11 +45,14 @@ export function workOf(
   return own
 }
 
-/** What a store is held to. All that a request asks of stores shares its one clock. */
-export function boundsOf(
-  work: Work,
-  { getSignal, chargedTo }: Pick<Target, 'getSignal' | 'chargedTo'>,
-): Bounds {
+/** The part of a request that a store has to know: when to stop, and whose share of its resources to use. */
+interface StoreUser {
+  readonly getSignal?: GetSignal
+  readonly chargedTo?: string
+}
+
+/** The limits of a store operation. All operations of a request share its one clock. */
+export function boundsOf(work: Work, { getSignal, chargedTo }: StoreUser): Bounds {
   return {
     get timeLimitMs() {
       // timers take no less
