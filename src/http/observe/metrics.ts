@@ -4,6 +4,7 @@
  */
 import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client'
 import type { SinkMeter } from '../../service/sinks/deliver.ts'
+import type { Labels, Sample } from './sample.ts'
 import { createSinkMetrics } from './sink-metrics.ts'
 
 export interface Metrics {
@@ -62,14 +63,6 @@ export function createMetrics(gather?: Gather): Metrics {
       return await AggregatorRegistry.aggregate([...all]).metrics()
     },
   }
-}
-
-type Labels = Readonly<Record<string, string | number>>
-
-export interface Sample {
-  readonly value: number
-  readonly labels: Labels
-  readonly metricName?: string
 }
 
 class RouteMeter implements Meter {

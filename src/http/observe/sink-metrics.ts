@@ -1,6 +1,6 @@
 /** How sinks are doing, in numbers: counted by whoever delivers, and shown when somebody asks. */
 import type { SinkMeter, SinkState } from '../../service/sinks/deliver.ts'
-import type { Sample } from './metrics.ts'
+import type { Sample } from './sample.ts'
 
 interface Family {
   readonly name: string
