@@ -5,10 +5,9 @@ import { DEFAULT_LIMITS, type Limits } from '../../base/limits.ts'
 import { LOCATION_FORMS, parseLocation } from '../../base/location.ts'
 import type { LogLevel } from '../../http/observe/log.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
-import type { EventSettings } from '../../service/sinks/sink-settings.ts'
 import { authFrom } from './auth-config.ts'
 import { ConfigError } from './config-error.ts'
-import { eventsFrom } from './events-config.ts'
+import { type EventsConfig, eventsFrom } from './events-config.ts'
 import { Reader } from './reader.ts'
 import {
   type Environment,
@@ -33,7 +32,7 @@ export interface Config {
   readonly auth: AuthSettings
   /** Where tokens are kept, whether they count or not. */
   readonly tokensFile: string
-  readonly events: Required<Omit<EventSettings, 'roundMs'>>
+  readonly events: EventsConfig
   readonly rateLimit: RateLimit | undefined
   readonly metrics: 'authenticated' | 'public'
   readonly tls: TlsFiles | undefined

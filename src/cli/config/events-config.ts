@@ -2,12 +2,14 @@
 import { ServiceError } from '../../base/errors.ts'
 import { type JsonObject, isObject } from '../../base/json/json.ts'
 import { DEFAULT_ABANDON_DAYS, DEFAULT_EVENT_KEEPING } from '../../service/events/retention.ts'
-import { type PlacedSink, readSink } from '../../service/sinks/sink-settings.ts'
+import { type EventSettings, type PlacedSink, readSink } from '../../service/sinks/sink-settings.ts'
 import { ConfigError } from './config-error.ts'
-import type { Config } from './config.ts'
 import type { Reader } from './reader.ts'
 
-export function eventsFrom(pick: Reader, datasources: Config['datasources']): Config['events'] {
+/** Every setting of events that a configuration can hold, with defaults filled in. */
+export type EventsConfig = Required<Omit<EventSettings, 'roundMs'>>
+
+export function eventsFrom(pick: Reader, datasources: readonly Datasource[]): EventsConfig {
   const { keepDays, keepCount } = DEFAULT_EVENT_KEEPING
   const allowPrivateAddresses = pick.isTrue('events.allowPrivateAddresses')
   return {
@@ -19,9 +21,13 @@ export function eventsFrom(pick: Reader, datasources: Config['datasources']): Co
   }
 }
 
+interface Datasource {
+  readonly name: string
+}
+
 interface Surroundings {
   readonly allowPrivateAddresses: boolean
-  readonly datasources: Config['datasources']
+  readonly datasources: readonly Datasource[]
 }
 
 function sinksFrom(
