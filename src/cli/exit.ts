@@ -11,6 +11,19 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
+/** For the help. */
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.ok, 'ok'],
+  [EXIT.failed, 'failed'],
+  [EXIT.usage, 'usage'],
+  [EXIT.config, 'configuration'],
+  [EXIT.unreachable, 'store or service unreachable'],
+  [EXIT.denied, 'access denied'],
+  [EXIT.conflict, 'conflict (data or port in use, target of a move not empty)'],
+  [EXIT.warnings, 'lint has warnings'],
+  [EXIT.interrupted, 'interrupted'],
+]
+
 /** Ends the command with a message for a person and a number for a script. */
 export class Exit extends Error {
   readonly code: number

@@ -1,63 +1,99 @@
-/** What `smalt --help` says. */
-export const HELP = `Smalt stores JSON documents by entity, with versioned schemas and access by role.
+/** The help, generated from the records of commands and options: examples first. */
+import type { Command } from './command.ts'
+import { describedConfigOptions } from './config/flags.ts'
+import { EXIT_MEANINGS } from './exit.ts'
+import { type Option, type Options, dashed } from './option.ts'
 
-  smalt                          start on http://127.0.0.1:8080, data in ./data
-  smalt --port 9000 --data /srv  start elsewhere
-  smalt --store postgres://user:password@host/database --workers 4
-                                 keep the data in PostgreSQL, serve it by four processes
-  smalt config                   print the configuration in effect
-  smalt token add --principal ann --role editor --expires 90d
-                                 make a token for ann; smalt --auth tokens takes it
-  smalt move --from sqlite:./data --to postgres://user:password@host/database
-                                 copy everything into an empty PostgreSQL store, and check it
-  smalt events dead redrive --sink kitchen
-                                 try again what the sink kitchen did not take
+/** What `smalt --help` prints. */
+export function overview(commands: readonly Command[]): string {
+  const examples = commands.flatMap((command, i) =>
+    i === 0 ? command.examples : command.examples.slice(0, 1),
+  )
+  return page([
+    'Smalt stores JSON documents by entity, with versioned schemas and access by role.',
+    section('Examples', exampleRows(examples)),
+    section(
+      'Commands',
+      commands.map(({ name, summary }) => row(name, summary)),
+    ),
+    '"smalt COMMAND --help" explains a command and its options.',
+    section('Options', [
+      ...optionRows(describedConfigOptions()),
+      row('-h, --help', 'print this help; with a command, the help of that command'),
+      row('-v, --version', 'print the version'),
+    ]),
+    paragraph(SETTINGS),
+    paragraph(`Exit codes: ${EXIT_MEANINGS.map(([code, meaning]) => `${code} ${meaning}`).join(', ')}.`),
+  ])
+}
 
-Commands
-  serve                start the service (what happens without a command)
-  config               print the effective configuration as JSON; "config schema" the schema of smalt.json
-  token                add, list or revoke tokens: token add, token list, token revoke ID
-  lint                 tell what is doubtful about the metadata of a store, such as fields that one version hides
-                       and another shows; warnings end it with 7
-  events dead          list, show, redrive or discard events that a sink did not take, at a running service:
-                       events dead list, events dead show, events dead redrive, events dead discard
-  move                 copy all of a store that nobody uses into an empty one; locks stay behind
-  help                 print this text
-  version              print the version
+/** What `smalt COMMAND --help` prints. */
+export function commandHelp(command: Command): string {
+  const { name, summary, details, actions = [], options, configuration, examples } = command
+  const actionRows = actions.map((action) => row(`smalt ${name} ${action.words}`, action.summary))
+  return page([
+    paragraph(`smalt ${name}: ${summary}`),
+    ...(details === undefined ? [] : [paragraph(details)]),
+    section('Examples', exampleRows(examples)),
+    section('Actions', actionRows),
+    section('Options', [...optionRows(options), row('-h, --help', 'print this help')]),
+    section(
+      'Options of the configuration',
+      configuration === 'used' ? optionRows(describedConfigOptions()) : [],
+    ),
+  ])
+}
 
-Options
-  --port N             port to listen on, 0 picks a free one (8080; SMALT_PORT)
-  --host H             address to listen on (127.0.0.1; SMALT_HOST)
-  --data DIR           directory that the data is kept in (./data; SMALT_DATA)
-  --store LOCATION     where it is kept instead: postgres://... or sqlite:DIR (SMALT_STORE)
-  --datasource NAME=LOCATION
-                       another place for documents, by the name that metadata calls it; may be
-                       repeated (SMALT_DATASOURCES, a list with commas or spaces)
-  --workers N          processes that share the port, with PostgreSQL only (1; SMALT_WORKERS)
-  --auth MODES         who may ask: open, tokens, jwt, proxy, by commas (open; SMALT_AUTH)
-  --config FILE        file of settings (smalt.json if there is one; SMALT_CONFIG)
-  --log-level L        trace, debug, info, warn, error, fatal or silent (info; SMALT_LOG_LEVEL)
-  --from LOCATION      move: the store to copy
-  --to LOCATION        move: the empty store to fill
-  --check              move: count, look for what is in the way, and copy nothing
-  --restart            move: take away what a move that broke off left in the target, then begin
-  --principal P        token add: who uses the token
-  --role R             token add: a role of the token; may be repeated
-  --permission P       token add: a permission besides those of its roles; may be repeated
-  --claim NAME=VALUE   token add: a claim that row rules may name; may be repeated
-  --expires E          token add: until when it counts, such as 90d, 12h or 2030-12-31
-  --entity E           lint: look at this entity only
-  --sink NAME          events dead: of which sink
-  --event ID           events dead show, discard: which one; redrive: only this one
-  --url URL            events dead: where the service is (http://127.0.0.1:8080)
-  --token T            events dead: what the caller is known by; better in SMALT_TOKEN, which others cannot see
-  --json               move, token list, lint, events dead list: print JSON
-  -h, --help           print this text
-  -v, --version        print the version
+const SETTINGS =
+  'Every setting of smalt.json has a variable: limits.bodyBytes is SMALT_LIMITS_BODY_BYTES. Flags override variables, ' +
+  'variables override the file. "smalt config" shows the effective values and their sources.'
 
-Every setting of smalt.json has a variable: limits.bodyBytes is SMALT_LIMITS_BODY_BYTES. Flags win over variables, these
-over the file. "smalt config" shows what is in effect, and where it came from.
-Exit codes: 0 ok, 1 failed, 2 usage, 3 configuration, 4 store or service out of reach, 5 access denied,
-6 conflict (data or port in use, target
-of a move not empty), 7 lint has warnings, 130 interrupted.
-`
+const WIDTH = 100
+const INDENT = 2
+/** Where the second column begins. */
+const COLUMN = 25
+
+function page(parts: readonly string[]): string {
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** Empty where it has no rows. */
+function section(title: string, rows: readonly string[]): string {
+  return rows.length === 0 ? '' : [title, ...rows].join('\n')
+}
+
+function exampleRows(examples: Command['examples']): readonly string[] {
+  return examples.map(({ command, summary }) => row(command, summary))
+}
+
+function optionRows(options: Options): readonly string[] {
+  return Object.entries<Option>(options).map(([name, { value, summary }]) =>
+    row(value === undefined ? dashed(name) : `${dashed(name)} ${value}`, summary),
+  )
+}
+
+/** Two columns; a long term has a line of its own. */
+function row(term: string, text: string): string {
+  const lines = wrapped(text, WIDTH - COLUMN)
+  const begin = ' '.repeat(INDENT) + term
+  const next = `\n${' '.repeat(COLUMN)}`
+  const isLong = begin.length + 2 > COLUMN
+  return (isLong ? begin + next : begin.padEnd(COLUMN)) + lines.join(next)
+}
+
+function paragraph(text: string): string {
+  return wrapped(text, WIDTH).join('\n')
+}
+
+function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (longer.length > width && line !== '') {
+      lines.push(line)
+      line = word
+    } else line = longer
+  }
+  return [...lines, line]
+}

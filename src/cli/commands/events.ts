@@ -1,156 +1,41 @@
-/** `smalt events dead`: asks a running service about events that a sink did not take, and what is to become of them. */
-import type { Environment } from '../config/settings.ts'
-import { EXIT, Exit } from '../exit.ts'
-import { suggestion } from '../suggest.ts'
+/** `smalt events`. */
+import { defineCommand } from '../command.ts'
 
-export interface EventsFlags {
-  readonly sink?: string
-  readonly event?: string
-  readonly url?: string
-  readonly token?: string
-  readonly json?: boolean
-}
-
-const ACTIONS = ['list', 'show', 'redrive', 'discard'] as const
-const ADDRESS = 'http://127.0.0.1:8080'
-const PAGE = 1_000
-const PATIENCE_MS = 60_000
-
-interface Letter {
-  readonly id: string
-  readonly seq: number
-  readonly entity: string
-  readonly hook: string
-  readonly operation: string
-  readonly date: string
-  readonly attempts: number
-  readonly error: string
-  readonly held: number
-}
-
-export async function runEvents(
-  [subject = '', action = '', ...rest]: readonly string[],
-  flags: EventsFlags,
-  environment: Environment,
-): Promise<void> {
-  const known = ACTIONS.find((each) => each === action)
-  if (subject !== 'dead' || !known || rest.length > 0) throw usage(action)
-  const { sink = '', event } = flags
-  if (sink === '') throw bad(`events dead ${known} needs --sink`)
-  const needsEvent = known === 'show' || known === 'discard'
-  if (needsEvent && (event === undefined || event === '')) throw bad(`events dead ${known} needs --event`)
-  if (known === 'list' && event !== undefined) throw bad('events dead list takes no --event')
-  const ask = asking(flags, environment)
-  const letters = `/events/sinks/${encodeURIComponent(sink)}/dead`
-  const letter = `${letters}/${encodeURIComponent(event ?? '')}`
-  switch (known) {
-    case 'list':
-      return list(await everyLetter(ask, letters), flags.json === true)
-    case 'show':
-      return print(await ask('GET', letter))
-    case 'redrive': {
-      const path = event === undefined ? `${letters}/redrive` : letter
-      const { redriven } = (await ask('POST', path)) as { readonly redriven: number }
-      process.stderr.write(`${redriven} dead letter${redriven === 1 ? '' : 's'} of ${sink} tried again\n`)
-      return
-    }
-    case 'discard':
-      await ask('DELETE', letter)
-      process.stderr.write(`discarded the dead letter ${event} of ${sink}\n`)
-  }
-}
-
-type Asking = (method: string, path: string) => Promise<unknown>
-
-async function everyLetter(ask: Asking, letters: string): Promise<readonly Letter[]> {
-  const all: Letter[] = []
-  for (let since = 0; ;) {
-    const page = (await ask('GET', `${letters}?limit=${PAGE}&since=${since}`)) as {
-      readonly dead: readonly Letter[]
-      readonly next: number
-    }
-    all.push(...page.dead)
-    since = page.next
-    if (page.dead.length < PAGE) return all
-  }
-}
-
-function list(letters: readonly Letter[], isJson: boolean): void {
-  if (isJson) return print(letters)
-  if (letters.length === 0) process.stderr.write('there are no dead letters\n')
-  for (const { id, entity, hook, operation, date, attempts, error, held } of letters) {
-    const waiting = held === 0 ? '' : `  ${held} waiting behind it`
-    process.stdout.write(
-      `${id}  ${date}  ${entity}/${hook} ${operation}  ${attempts} attempts: ${error}${waiting}\n`,
-    )
-  }
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
-}
-
-function asking({ url = ADDRESS, token }: EventsFlags, environment: Environment): Asking {
-  const base = baseFrom(url)
-  const credentials = token ?? environment['SMALT_TOKEN']
-  const headers: Record<string, string> = credentials ? { authorization: `Bearer ${credentials}` } : {}
-  return async (method, path) => {
-    const request = { method, headers, redirect: 'error', signal: AbortSignal.timeout(PATIENCE_MS) } as const
-    let status
-    let text
-    try {
-      const answer = await fetch(`${base}${path}`, request)
-      status = answer.status
-      text = await answer.text()
-    } catch (error) {
-      throw new Exit(EXIT.unreachable, `no service answers at ${base}: ${reasonOf(error)}`)
-    }
-    return answered(base, status, text)
-  }
-}
-
-function baseFrom(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
-    throw bad('--url must be an http or https address, without a password')
-  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
-}
-
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException
-  return code ?? message
-}
-
-function answered(base: string, status: number, text: string): unknown {
-  const value = parsed(text)
-  if (value === undefined) throw new Exit(EXIT.failed, `what answers at ${base} is no Smalt service`)
-  if (status === 200) return value
-  const { errorCode = '', msg = '' } = value as { readonly errorCode?: string; readonly msg?: string }
-  throw new Exit(exitFor(status), `${msg} (${errorCode || `status ${status}`})`)
-}
-
-function parsed(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function exitFor(status: number): number {
-  if (status === 401 || status === 403) return EXIT.denied
-  if (status === 503) return EXIT.unreachable
-  return status === 409 ? EXIT.conflict : EXIT.failed
-}
-
-function usage(action: string): Exit {
-  const near = suggestion(action, ACTIONS)
-  const hint = near === undefined || near === action ? '' : `; did you mean ${near}?`
-  return bad(`events takes dead, and then ${ACTIONS.join(', ')}${hint}`)
-}
-
-function bad(problem: string): Exit {
-  return new Exit(EXIT.usage, `${problem}\nsmalt --help lists what there is.`)
-}
+export const events = defineCommand({
+  name: 'events',
+  summary: 'list, show, redrive or discard dead letters of a running service',
+  details: 'A dead letter is an event that a sink did not accept in 12 attempts.',
+  actions: [
+    { words: 'dead list', summary: 'list the dead letters of a sink' },
+    { words: 'dead show', summary: 'print one dead letter with its event' },
+    { words: 'dead redrive', summary: 'send one dead letter again, or all of them' },
+    { words: 'dead discard', summary: 'give up one dead letter' },
+  ],
+  options: {
+    sink: { type: 'string', value: 'NAME', summary: 'name of the sink' },
+    event: {
+      type: 'string',
+      value: 'ID',
+      summary: 'show, discard: id of the event; redrive: only this event',
+    },
+    url: { type: 'string', value: 'URL', summary: 'address of the service (http://127.0.0.1:8080)' },
+    token: {
+      type: 'string',
+      value: 'T',
+      summary: 'token of the caller; the variable SMALT_TOKEN is safer, because other users cannot see it',
+    },
+    json: { type: 'boolean', summary: 'list: print JSON' },
+  },
+  configuration: 'refused',
+  examples: [
+    {
+      command: 'smalt events dead redrive --sink kitchen',
+      summary: 'send all dead letters of kitchen again',
+    },
+    { command: 'smalt events dead list --sink kitchen --json', summary: 'list them as JSON' },
+  ],
+  async run({ words, flags, environment }) {
+    const { runEvents } = await import('../run/events.ts')
+    await runEvents(words, flags, environment)
+  },
+})

@@ -1,117 +1,49 @@
-/** `smalt token`: adds, lists and revokes tokens. A running service notices within a second. */
-import { type Permission, PERMISSIONS } from '../../access/caller.ts'
-import { type NewToken, TokenFileError, addToken, readTokens, revokeToken } from '../../auth/token-file.ts'
-import type { Config } from '../config/config.ts'
-import { EXIT, Exit } from '../exit.ts'
-import { suggestion } from '../suggest.ts'
+/** `smalt token`. */
+import { defineCommand } from '../command.ts'
 
-export interface TokenFlags {
-  readonly principal?: string
-  readonly role?: readonly string[]
-  readonly permission?: readonly string[]
-  readonly claim?: readonly string[]
-  readonly expires?: string
-  readonly json?: boolean
-}
-
-export async function runToken(
-  [action = '', ...words]: readonly string[],
-  flags: TokenFlags,
-  config: Config,
-): Promise<void> {
-  const file = config.tokensFile
-  try {
-    if (action === 'add' && words.length === 0) await add(file, flags, config)
-    else if (action === 'list' && words.length === 0) list(file, flags.json === true)
-    else if (action === 'revoke' && words.length === 1) await revoke(file, words[0]!)
-    else throw usage(action)
-  } catch (error) {
-    if (error instanceof TokenFileError) throw new Exit(EXIT.failed, error.message)
-    throw error
-  }
-}
-
-/** The token alone goes to standard output, once; nobody can read it again. */
-async function add(file: string, flags: TokenFlags, config: Config): Promise<void> {
-  const { id, token } = await addToken(file, newToken(flags))
-  process.stdout.write(`${token}\n`)
-  process.stderr.write(`added token ${id}; it is shown only now, and kept as a hash in ${file}\n`)
-  if (!config.auth.tokens)
-    process.stderr.write('the service takes no tokens yet: start it with --auth tokens (SMALT_AUTH=tokens)\n')
-}
-
-function list(file: string, isJson: boolean): void {
-  const records = readTokens(file).map(({ hash: _hash, ...record }) => record)
-  if (records.length === 0) process.stderr.write(`there are no tokens in ${file}\n`)
-  if (isJson) {
-    process.stdout.write(`${JSON.stringify(records, undefined, 2)}\n`)
-    return
-  }
-  for (const { id, principal, roles, permissions = [], expires } of records) {
-    const state = expires === undefined ? 'never expires' : `${endWord(expires)} ${expires}`
-    process.stdout.write(`${id}  ${principal}  ${[...roles, ...permissions].join(',') || '-'}  ${state}\n`)
-  }
-}
-
-function endWord(expires: string): string {
-  return Date.parse(expires) <= Date.now() ? 'expired' : 'expires'
-}
-
-async function revoke(file: string, id: string): Promise<void> {
-  // looked for first, because a change makes the file where there is none
-  const isThere = readTokens(file).some((record) => record.id === id)
-  if (!isThere || !(await revokeToken(file, id)))
-    throw new Exit(EXIT.failed, `there is no token ${id} in ${file}`)
-  process.stderr.write(`revoked token ${id}\n`)
-}
-
-function newToken({ principal, role = [], permission = [], claim = [], expires }: TokenFlags): NewToken {
-  if (principal === undefined || principal.trim() === '') throw bad('token add needs --principal')
-  const permissions = permission.map(permissionFrom)
-  const claims = Object.fromEntries(claim.map(claimFrom))
-  return {
-    principal,
-    roles: role.map((each) => (each.trim() === '' ? fail('--role must not be empty') : each)),
-    ...(permissions.length > 0 && { permissions }),
-    ...(claim.length > 0 && { claims }),
-    ...(expires !== undefined && { expires: expiryFrom(expires) }),
-  }
-}
-
-function permissionFrom(text: string): Permission {
-  const found = PERMISSIONS.find((each) => each === text)
-  return found ?? fail(`--permission must be one of ${PERMISSIONS.join(', ')}, not ${text}`)
-}
-
-function claimFrom(text: string): readonly [string, string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
-  return name === undefined || value === undefined ? fail('--claim must be NAME=VALUE') : [name, value]
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-const MAX_SPAN_MS = 100 * 365 * 86_400_000
-
-/** A span such as `90d` from now, or a date. */
-function expiryFrom(text: string): string {
-  const [, count, unit = ''] = /^(\d{1,9})([mhd])$/.exec(text) ?? []
-  const isDate = /^\d{4}-\d{2}-\d{2}(?:T.+)?$/.test(text)
-  const span = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
-  const time = isDate ? Date.parse(text) : Date.now() + (span <= MAX_SPAN_MS ? span : Number.NaN)
-  if (!(time > Date.now()))
-    throw bad('--expires must be a span such as 90d, 12h or 30m, or a date to come such as 2030-12-31')
-  return new Date(time).toISOString()
-}
-
-function usage(action: string): Exit {
-  const near = suggestion(action, ['add', 'list', 'revoke'])
-  const hint = near === undefined || near === action ? '' : `; did you mean ${near}?`
-  return bad(`token takes add, list, or revoke and an id${hint}`)
-}
-
-function fail(problem: string): never {
-  throw bad(problem)
-}
-
-function bad(problem: string): Exit {
-  return new Exit(EXIT.usage, `${problem}\nsmalt --help lists what there is.`)
-}
+export const token = defineCommand({
+  name: 'token',
+  summary: 'add, list or revoke tokens',
+  details:
+    'Tokens are stored as hashes in the file tokens.json of the data directory. ' +
+    'A running service notices a change within a second.',
+  actions: [
+    { words: 'add', summary: 'make a token and print it, once' },
+    { words: 'list', summary: 'list the tokens, without their secrets' },
+    { words: 'revoke ID', summary: 'make a token invalid' },
+  ],
+  options: {
+    principal: { type: 'string', value: 'P', summary: 'add: the user of the token' },
+    role: { type: 'string', multiple: true, value: 'R', summary: 'add: a role; may be repeated' },
+    permission: {
+      type: 'string',
+      multiple: true,
+      value: 'P',
+      summary: 'add: a permission besides those of the roles; may be repeated',
+    },
+    claim: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=VALUE',
+      summary: 'add: a claim that row rules may refer to; may be repeated',
+    },
+    expires: {
+      type: 'string',
+      value: 'E',
+      summary: 'add: when the token expires, such as 90d, 12h or 2030-12-31',
+    },
+    json: { type: 'boolean', summary: 'list: print JSON' },
+  },
+  configuration: 'used',
+  examples: [
+    {
+      command: 'smalt token add --principal ann --role editor --expires 90d',
+      summary: 'make a token for ann; smalt --auth tokens accepts it',
+    },
+    { command: 'smalt token list --json', summary: 'list all tokens as JSON' },
+  ],
+  async run({ words, flags, readConfig }) {
+    const { runToken } = await import('../run/token.ts')
+    await runToken(words, flags, readConfig())
+  },
+})

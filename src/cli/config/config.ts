@@ -5,9 +5,11 @@ import { DEFAULT_LIMITS, type Limits } from '../../base/limits.ts'
 import { LOCATION_FORMS, parseLocation } from '../../base/location.ts'
 import type { LogLevel } from '../../http/observe/log.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
+import { dashed } from '../option.ts'
 import { authFrom } from './auth-config.ts'
 import { ConfigError } from './config-error.ts'
 import { type EventsConfig, eventsFrom } from './events-config.ts'
+import { CONFIG_OPTIONS, type ConfigOption, type Flags } from './flags.ts'
 import { Reader } from './reader.ts'
 import {
   type Environment,
@@ -51,9 +53,6 @@ export interface TlsFiles {
   readonly key: string
   readonly ca: string | undefined
 }
-
-type Flag = 'port' | 'host' | 'data' | 'store' | 'workers' | 'log-level' | 'auth' | 'config'
-export type Flags = Readonly<Partial<Record<Flag, string>>> & { readonly datasource?: readonly string[] }
 
 export function readConfig(
   flags: Flags,
@@ -103,21 +102,10 @@ export function limitVariable(name: string): string {
 
 const DEFAULT = 'default'
 
-const PATHS: Readonly<Record<string, string>> = {
-  port: 'port',
-  host: 'host',
-  data: 'data',
-  store: 'store',
-  datasource: 'datasources',
-  workers: 'workers',
-  'log-level': 'logLevel',
-  auth: 'auth.modes',
-}
-
 function flagValues(flags: Flags): FlagValues {
-  const entries = Object.entries(flags).flatMap(([flag, value]) => {
-    const path = PATHS[flag]
-    return path === undefined || value === undefined ? [] : [[path, { flag: `--${flag}`, value }] as const]
+  const entries = Object.entries<ConfigOption>(CONFIG_OPTIONS).flatMap(([name, { path }]) => {
+    const value = flags[name as keyof Flags]
+    return path === undefined || value === undefined ? [] : [[path, { flag: dashed(name), value }] as const]
   })
   return new Map(entries)
 }

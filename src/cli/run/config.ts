@@ -2,9 +2,13 @@
 import { maskLocation } from '../../base/location.ts'
 import { showSink } from '../../service/sinks/sink-settings.ts'
 import { type Config, limitVariable } from '../config/config.ts'
+import { usageError } from '../usage-error.ts'
 import { settingsSchema } from '../config/setting-shapes.ts'
 
-export function showConfig(words: readonly string[], read: () => Config): void {
+export function runConfig(words: readonly string[], read: () => Config): void {
+  const word = words.join(' ')
+  if (word !== '' && word !== 'schema')
+    throw usageError(`config takes no further words, but got ${word}`, { word, known: ['schema'] })
   const shown = words.length > 0 ? settingsSchema() : masked(read())
   process.stdout.write(`${JSON.stringify(shown, undefined, 2)}\n`)
 }

@@ -1,0 +1,116 @@
+/** Parses the command line and runs a command. Data goes to standard output, messages to standard error. */
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { OpenNetworkError } from '../auth/authentication.ts'
+import type { Command } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { help } from './commands/help.ts'
+import { version } from './commands/version.ts'
+import { readConfig } from './config/config.ts'
+import { ConfigError } from './config/config-error.ts'
+import { CONFIG_OPTIONS } from './config/flags.ts'
+import { EXIT, Exit } from './exit.ts'
+import { type Option, type OptionValues, type Options, dashed } from './option.ts'
+import { ALIASES, usageError } from './usage-error.ts'
+
+/** Sets the exit code of the process; errors that no command foresees are thrown. */
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  try {
+    await run(args)
+  } catch (error) {
+    if (error instanceof Exit) fail(error.code, error.message)
+    else if (error instanceof ConfigError || error instanceof OpenNetworkError)
+      fail(EXIT.config, error.message)
+    else throw error
+  }
+}
+
+function fail(code: number, message: string): void {
+  process.stderr.write(`smalt: ${message}\n`)
+  process.exitCode = code
+}
+
+async function run(args: readonly string[]): Promise<void> {
+  const { command, flags, words } = parse(args)
+  // files made from here on hold data or tokens, so other users of the machine must not read them
+  process.umask(0o077)
+  await command.run({
+    words,
+    flags,
+    environment: process.env,
+    readConfig: () => readConfig(flags, process.env),
+    commands: COMMANDS,
+  })
+}
+
+const ANYWHERE = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const satisfies ParseArgsConfig['options']
+
+/** Options of all commands together, because the command may stand behind its options. */
+const OPTIONS: Readonly<Record<string, Pick<Option, 'type' | 'multiple'>>> = {
+  ...Object.assign({}, ...COMMANDS.map(({ options }) => options)),
+  ...CONFIG_OPTIONS,
+  ...ANYWHERE,
+}
+
+interface Parsed {
+  readonly command: Command
+  readonly flags: Values
+  /** The words after the command. */
+  readonly words: readonly string[]
+}
+
+type Values = OptionValues<Options>
+
+function parse(args: readonly string[]): Parsed {
+  const { values, positionals, tokens } = lenient(args)
+  for (const token of tokens) {
+    if (token.kind === 'option') checkOption(token, positionals)
+  }
+  const { help: isHelp, version: isVersion, ...flags } = values as Values
+  if (isHelp === true) return { command: help, flags: {}, words: helpTopic(positionals) }
+  if (isVersion === true) return { command: version, flags: {}, words: [] }
+  const [name = COMMANDS[0].name, ...words] = positionals
+  const command = COMMANDS.find((each) => each.name === name)
+  if (!command) throw usageError(`there is no command ${name}`, { word: name, known: [...NAMES, ...ALIASES] })
+  if (words.length > 0 && !command.actions)
+    throw usageError(`${name} takes no further words, but got ${words.join(' ')}`)
+  const stray = Object.keys(flags).find((flag) => !Object.hasOwn(optionsOf(command), flag))
+  if (stray !== undefined) throw usageError(`${name} takes no ${dashed(stray)}`)
+  return { command, flags, words }
+}
+
+const NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
+
+/** Strict parsing would throw messages of its own; the checks are made here, with suggestions. */
+function lenient(args: readonly string[]) {
+  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: false, tokens: true })
+}
+
+interface OptionToken {
+  readonly name: string
+  readonly rawName: string
+  readonly value: string | undefined
+}
+
+function checkOption({ name, rawName, value }: OptionToken, words: readonly string[]): void {
+  const known = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined
+  if (!known) {
+    // the value of an unknown option may stand before the command
+    const command = COMMANDS.find((each) => words.includes(each.name)) ?? COMMANDS[0]
+    const names = Object.keys({ ...optionsOf(command), ...ANYWHERE })
+    throw usageError(`there is no option ${rawName}`, { word: rawName, known: names.map(dashed) })
+  }
+  if (known.type === 'string' && value === undefined) throw usageError(`${rawName} needs a value`)
+  if (known.type === 'boolean' && value !== undefined) throw usageError(`${rawName} takes no value`)
+}
+
+function optionsOf({ options, configuration }: Command): Options {
+  return configuration === 'refused' ? options : { ...options, ...CONFIG_OPTIONS }
+}
+
+/** The command whose help is wanted; none for the general help. */
+function helpTopic(words: readonly string[]): readonly string[] {
+  return NAMES.filter((name) => name !== help.name && words[0] === name)
+}

@@ -1,0 +1,19 @@
+/** Wrong use of the command line: the problem, a suggestion if a known word is near, and where to read on. */
+import { EXIT, Exit } from './exit.ts'
+import { suggestion } from './suggest.ts'
+
+interface Mistyped {
+  readonly word: string
+  readonly known: readonly string[]
+}
+
+export function usageError(problem: string, mistyped?: Mistyped): Exit {
+  const near = mistyped && suggestion(mistyped.word, mistyped.known)
+  const hint = near === undefined || near === mistyped?.word ? '' : `; did you mean ${MEANT[near] ?? near}?`
+  return new Exit(EXIT.usage, `${problem}${hint}\nsmalt --help lists what there is.`)
+}
+
+/** Words that somebody may try as a command → the command for it. */
+const MEANT: Readonly<Partial<Record<string, string>>> = { start: 'serve', schema: 'config schema' }
+
+export const ALIASES: readonly string[] = Object.keys(MEANT)
