@@ -1,56 +1,39 @@
-/** What people say of a sink: read and checked once, kept as text, shown without its secret. */
+/** Definitions of sinks: read and checked once, stored as text, shown without secrets. Kinds add their own members. */
 import { type Json, type JsonObject, isObject, parseTrusted } from '../base/json/json.ts'
-import { Type, compileShape } from '../base/json/shape.ts'
+import { type Shape, Type, compileShape } from '../base/json/shape.ts'
 import type { EventFilter } from '../store/events.ts'
-import { hostOf } from './host.ts'
-import { isPrivateAddress } from './addresses.ts'
 import {
-  CredentialsShape,
-  type NatsParts,
-  type NatsReading,
-  readNats,
-  showCredentials,
-} from './nats/nats-definition.ts'
+  DEFAULT_KIND,
+  KIND_NAMES,
+  SINK_KINDS,
+  type SinkDefinition,
+  type SinkKindName,
+  sinkKind,
+} from './kinds.ts'
 import { refusal } from './refusal.ts'
-import { secretKey } from './signature.ts'
+import type { NetworkOptions, SinkMember } from './sink-kind.ts'
+import type { Transport } from './transport.ts'
 
-export type SinkDefinition = WebhookDefinition | NatsDefinition
-export type SinkKind = SinkDefinition['kind']
-
-interface Common {
-  readonly name: string
-  readonly url: string
-  /** It sees what a caller with these would. */
-  readonly roles: readonly string[]
-  readonly filter: EventFilter
-}
-
-export interface WebhookDefinition extends Common {
-  readonly kind: 'webhook'
-  readonly secret: string
-}
-
-export interface NatsDefinition extends Common, NatsParts {
-  readonly kind: 'nats'
-}
-
-export interface ReadingOptions {
-  /** Those that can be delivered to here. */
-  readonly kinds: readonly SinkKind[]
-  readonly allowPrivateAddresses: boolean
-  /** The one that is replaced: its name cannot change, and its secret stays when no other is given. */
+export interface ReadingOptions extends NetworkOptions {
+  /** The kinds that can be delivered to here; all when absent. */
+  readonly kinds?: readonly SinkKindName[]
+  /** The definition to replace: its name cannot change, and its secrets stay when no others are given. */
   readonly replaced?: SinkDefinition
 }
+
+/** The members that only some kinds have. */
+const KIND_MEMBERS: Readonly<Record<string, SinkMember>> = Object.assign(
+  {},
+  ...SINK_KINDS.map(({ shape }) => shape),
+)
 
 const text = Type.String()
 export const SinkShape = Type.Object(
   {
     name: Type.Optional(text),
-    kind: Type.Optional(Type.Enum(['webhook', 'nats'])),
+    kind: Type.Optional(Type.Enum(KIND_NAMES)),
     url: text,
-    secret: Type.Optional(text),
-    subject: Type.Optional(text),
-    credentials: Type.Optional(CredentialsShape),
+    ...kindMembers(({ shape }) => Type.Optional(shape)),
     roles: Type.Array(text, { maxItems: 100 }),
     filter: Type.Optional(
       Type.Object(
@@ -66,27 +49,36 @@ export const SinkShape = Type.Object(
   { additionalProperties: false },
 )
 
+/** A shape for each member that only some kinds have. */
+export function kindMembers(shapeOf: (member: SinkMember) => Shape): Readonly<Record<string, Shape>> {
+  return Object.fromEntries(Object.entries(KIND_MEMBERS).map(([name, member]) => [name, shapeOf(member)]))
+}
+
 export function readDefinition(body: Json | undefined, options: ReadingOptions): SinkDefinition {
   if (!isObject(body)) throw refusal('the body must be a JSON object', '')
   checkShape(body)
-  const { url, roles, filter = {}, kind = 'webhook' } = body as unknown as Given
-  if (!options.kinds.includes(kind)) {
+  const { url, roles, filter = {}, kind = DEFAULT_KIND } = body as unknown as Given
+  const record = sinkKind(kind)
+  if (!record || !(options.kinds ?? KIND_NAMES).includes(kind)) {
     throw refusal(`sinks of the kind "${kind}" cannot be delivered to here`, '/kind')
   }
   if (roles.length === 0 || !roles.every((role) => role.trim() !== '')) {
     throw refusal('"roles" must name at least one role, since a sink sees what they may see', '/roles')
   }
-  const common = { name: readName(body, options), url, roles: [...new Set(roles)], filter }
-  refuseForeign(body, kind)
-  if (kind === 'nats') return { ...common, kind, ...readNats(body, natsReading(options)) }
-  return { ...common, kind, ...readWebhook(body, options) }
+  const name = readName(body, options)
+  refuseMembersOfOthers(body, kind)
+  const { allowPrivateAddresses, replaced } = options
+  const same = replaced?.kind === kind ? replaced : undefined
+  const own = record.read(body, { allowPrivateAddresses, replaced: same })
+  // the order of members stays: a configured sink is compared with the stored text of its definition
+  return { name, url, roles: [...new Set(roles)], filter, kind, ...own } as unknown as SinkDefinition
 }
 
 interface Given {
   readonly url: string
   readonly roles: readonly string[]
   readonly filter?: EventFilter
-  readonly kind?: SinkKind
+  readonly kind?: SinkKindName
 }
 
 const isPart = new Map(
@@ -95,11 +87,9 @@ const isPart = new Map(
 
 const EXPECTED: Readonly<Record<string, string>> = {
   name: 'must be a string',
-  kind: 'must be "webhook" or "nats"',
+  kind: `must be ${KIND_NAMES.map((name) => `"${name}"`).join(' or ')}`,
   url: 'must be a string: where events are sent to',
-  secret: 'must be a string: "whsec_" and 24 to 64 random bytes in base64',
-  subject: 'must be a string',
-  credentials: 'may hold user and password, or token, nkey or creds (strings)',
+  ...Object.fromEntries(Object.entries(KIND_MEMBERS).map(([name, { expected }]) => [name, expected])),
   roles: 'must be an array of strings',
   filter: 'may hold entity, hook (strings) and operation ("insert", "update" or "delete")',
 }
@@ -125,44 +115,13 @@ function readName({ name }: JsonObject, { replaced }: ReadingOptions): string {
   throw refusal(`"name" says what the sink is called: it ${rule}`, '/name')
 }
 
-const ONLY: readonly (readonly [kind: SinkKind, name: string, what: string])[] = [
-  ['nats', 'subject', 'a subject'],
-  ['nats', 'credentials', 'credentials'],
-  ['webhook', 'secret', 'a secret'],
-]
-
-function refuseForeign(body: JsonObject, kind: SinkKind): void {
-  for (const [only, name, what] of ONLY) {
-    if (kind === only || !Object.hasOwn(body, name)) continue
-    throw refusal(`only sinks of the kind "${only}" have ${what}`, `/${name}`)
-  }
-}
-
-function natsReading({ allowPrivateAddresses, replaced }: ReadingOptions): NatsReading {
-  return { allowPrivateAddresses, replaced: replaced?.kind === 'nats' ? replaced : undefined }
-}
-
-function readWebhook(body: JsonObject, options: ReadingOptions): { readonly secret: string } {
-  checkUrl(body['url'] as string, options)
-  const kept = options.replaced?.kind === 'webhook' ? options.replaced.secret : undefined
-  const secret = (body['secret'] as string | undefined) ?? kept
-  if (secret === undefined || !secretKey(secret)) throw refusal(`"secret" ${EXPECTED['secret']}`, '/secret')
-  return { secret }
-}
-
-/** Names are looked up when something is sent; what they lead to then is checked then. */
-function checkUrl(url: string, { allowPrivateAddresses }: ReadingOptions): void {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
-    throw refusal('"url" must be an absolute http or https URL', '/url')
-  }
-  if (parsed.username !== '' || parsed.password !== '') {
-    throw refusal('"url" must hold no user name and no password', '/url')
-  }
-  const { address } = hostOf(parsed)
-  if (address !== undefined && !allowPrivateAddresses && isPrivateAddress(address)) {
-    const way = 'events.allowPrivateAddresses allows them'
-    throw refusal(`"url" leads to a private, loopback or link-local address; ${way}`, '/url')
+function refuseMembersOfOthers(body: JsonObject, kind: SinkKindName): void {
+  for (const { kind: other, shape } of SINK_KINDS) {
+    if (other === kind) continue
+    for (const [name, { noun }] of Object.entries(shape)) {
+      if (!Object.hasOwn(body, name)) continue
+      throw refusal(`only sinks of the kind "${other}" have ${noun}`, `/${name}`)
+    }
   }
 }
 
@@ -175,11 +134,16 @@ export function parseDefinition(kept: string): SinkDefinition {
   return parseTrusted(kept) as unknown as SinkDefinition
 }
 
-/** As people see it who may manage sinks: all but what is secret. */
+/** As it is shown to callers who may manage sinks: without secrets. */
 export function showDefinition(definition: SinkDefinition): JsonObject {
   const { name, kind, url, roles, filter } = definition
-  const common = { name, kind, url, roles, filter: { ...filter } }
-  if (kind === 'webhook') return { ...common, secret: 'whsec_***' }
-  const { subject, credentials } = definition
-  return { ...common, subject, ...(credentials && { credentials: showCredentials(credentials) }) }
+  return { name, kind, url, roles, filter: { ...filter }, ...sinkKind(kind)?.show(definition) }
+}
+
+/** Throws where a later version of Smalt made a sink of a kind that this one does not know. */
+export function openTransport(definition: SinkDefinition, options: NetworkOptions): Transport {
+  const record = sinkKind(definition.kind)
+  if (record) return record.open(definition, options)
+  // the rest of the definition may be secret
+  throw new Error(`the sink ${definition.name} is of a kind that cannot be delivered to here`)
 }

@@ -1,13 +1,10 @@
 /** How an event gets to where it is awaited; each kind of sink has one of these. */
 import type { JsonObject } from '../base/json/json.ts'
-import type { SinkDefinition } from './definition.ts'
 
 export interface Transport extends AsyncDisposable {
   /** Does not throw: what goes wrong is an answer, except that one that is called off has none. */
   send(message: Message, signal: AbortSignal): Promise<Answer>
 }
-
-export type OpenTransport = (definition: SinkDefinition) => Transport
 
 export interface Message {
   /** Of the event: the same however often it is sent. */

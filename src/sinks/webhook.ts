@@ -5,10 +5,15 @@ import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isPrivateAddress } from './addresses.ts'
 import { SENDS } from './delivery/delivery-state.ts'
-import type { WebhookDefinition } from './definition.ts'
 import { hostOf } from './host.ts'
 import { secretKey, sign } from './signature.ts'
+import type { SinkCommon } from './sink-kind.ts'
 import type { Answer, Message, Transport } from './transport.ts'
+
+export interface WebhookDefinition extends SinkCommon {
+  readonly kind: 'webhook'
+  readonly secret: string
+}
 
 export interface WebhookOptions {
   readonly allowPrivateAddresses: boolean

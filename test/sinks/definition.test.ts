@@ -4,12 +4,12 @@ import { test } from 'node:test'
 import type { Json } from '../../src/base/json/json.ts'
 import {
   type ReadingOptions,
-  type SinkDefinition,
   parseDefinition,
   printDefinition,
   readDefinition,
   showDefinition,
 } from '../../src/sinks/definition.ts'
+import { SINK_KINDS, type SinkDefinition } from '../../src/sinks/kinds.ts'
 import { SECRET } from './servers.ts'
 
 const OPTIONS: ReadingOptions = { kinds: ['webhook'], allowPrivateAddresses: false }
@@ -117,4 +117,18 @@ test('definition: NATS has a subject instead of a secret', () => {
   assert.throws(() => read({ ...given, subject: 'a.*' }, { kinds }), /without wildcards/)
   assert.throws(() => read({ ...given, secret: SECRET }, { kinds }), /only sinks of the kind "webhook"/)
   assert.throws(() => read({ ...given, url: 'http://x/' }, { kinds }), /nats or tls/)
+})
+
+test('kinds: no two have a member of the same name, because a definition is checked before its kind is known', () => {
+  const names = SINK_KINDS.flatMap(({ shape }) => Object.keys(shape))
+  assert.deepEqual(names, [...new Set(names)])
+  assert.deepEqual(
+    names.filter((name) => ['name', 'kind', 'url', 'roles', 'filter'].includes(name)),
+    [],
+  )
+})
+
+test('definition: its stored text keeps the order of members, which configured sinks are compared by', () => {
+  const printed = JSON.parse(printDefinition(read(GIVEN)))
+  assert.deepEqual(Object.keys(printed), ['name', 'url', 'roles', 'filter', 'kind', 'secret'])
 })

@@ -1,10 +1,11 @@
 /** Deliverers, the events they read, and receivers that remember, for tests. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type SinkDefinition, printDefinition } from '../../src/sinks/definition.ts'
+import { printDefinition } from '../../src/sinks/definition.ts'
+import type { SinkDefinition } from '../../src/sinks/kinds.ts'
 import { type DelivererOptions, type Deliverer, startDeliverer } from '../../src/sinks/delivery/deliverer.ts'
 import { openWebhook } from '../../src/sinks/webhook.ts'
-import type { OpenTransport } from '../../src/sinks/transport.ts'
+import type { OpenTransport } from '../../src/sinks/delivery/sink-run.ts'
 import { isWanted } from '../../src/store/event-window.ts'
 import type { EventsRequest, StoredEvent, StoredEvents } from '../../src/store/events.ts'
 import type { SinkStore } from '../../src/store/sinks.ts'

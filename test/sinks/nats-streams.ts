@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { type JetStreamManager, type StreamConfig, jetstreamManager } from '@nats-io/jetstream'
 import { type ConnectionOptions, connect } from '@nats-io/transport-node'
-import type { NatsDefinition } from '../../src/sinks/definition.ts'
+import type { NatsDefinition } from '../../src/sinks/nats/nats-definition.ts'
 import { openNats } from '../../src/sinks/nats/nats.ts'
-import type { OpenTransport } from '../../src/sinks/transport.ts'
+import type { OpenTransport } from '../../src/sinks/delivery/sink-run.ts'
 import { openWebhook } from '../../src/sinks/webhook.ts'
 
 export interface Published {

@@ -1,8 +1,14 @@
 /** The settings of events: how long they are kept, and who is told of them from the start. */
 import { ServiceError } from '../../base/errors.ts'
-import { type JsonObject, isObject } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
+import type { Shape } from '../../base/json/shape.ts'
 import { DEFAULT_ABANDON_DAYS, DEFAULT_EVENT_KEEPING } from '../../service/events/retention.ts'
-import { type EventSettings, type PlacedSink, readSink } from '../../service/sinks/sink-settings.ts'
+import {
+  type EventSettings,
+  type PlacedSink,
+  SINK_KIND_MEMBERS,
+  readSink,
+} from '../../service/sinks/sink-settings.ts'
 import { ConfigError } from './config-error.ts'
 import type { Reader } from './reader.ts'
 
@@ -38,7 +44,9 @@ function sinksFrom(
   if (!given) return []
   const sinks = (given.value as readonly JsonObject[]).map((each, i) => {
     const place = `${given.name}/${i}`
-    return sinkAt(place, () => readSink(revealed(pick, place, each), { allowPrivateAddresses }))
+    return sinkAt(place, () =>
+      readSink(revealed(pick, { place, shapes: SINK_KIND_MEMBERS }, each), { allowPrivateAddresses }),
+    )
   })
   const names = sinks.map(({ definition }) => definition.name)
   const twice = names.find((name, i) => names.indexOf(name) < i)
@@ -50,22 +58,23 @@ function sinksFrom(
   return sinks
 }
 
-/** With its secrets, wherever they are. */
-function revealed(pick: Reader, place: string, sink: JsonObject): JsonObject {
-  const { secret, credentials } = sink
-  return {
-    ...sink,
-    ...(secret !== undefined && { secret: pick.reveal(`${place}/secret`, secret) }),
-    ...(isObject(credentials) && { credentials: revealedAll(pick, `${place}/credentials`, credentials) }),
-  }
-}
-
-function revealedAll(pick: Reader, place: string, secrets: JsonObject): JsonObject {
-  const entries = Object.entries(secrets).map(([name, value]) => [
-    name,
-    pick.reveal(`${place}/${name}`, value),
-  ])
-  return Object.fromEntries(entries) as JsonObject
+/** With the values of its secrets, which may be in variables and files. */
+function revealed(
+  pick: Reader,
+  { place, shapes }: { readonly place: string; readonly shapes: Readonly<Record<string, Shape>> },
+  given: JsonObject,
+): JsonObject {
+  const entries = Object.entries(given).map(([name, value]): [string, Json] => {
+    const { writeOnly, properties } = shapes[name] ?? {}
+    const inner = `${place}/${name}`
+    if (writeOnly === true) return [name, pick.reveal(inner, value)]
+    if (!isObject(properties) || !isObject(value)) return [name, value]
+    return [
+      name,
+      revealed(pick, { place: inner, shapes: properties as Readonly<Record<string, Shape>> }, value),
+    ]
+  })
+  return Object.fromEntries(entries)
 }
 
 function sinkAt(place: string, read: () => PlacedSink): PlacedSink {

@@ -1,10 +1,11 @@
 /** All settings in one definition: the file is checked by it, variables are named by it, editors complete by it. */
 import { PERMISSIONS } from '../../access/caller.ts'
 import { JWT_ALGORITHMS } from '../../auth/settings.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import { type JsonObject, isObject } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { type Shape, Type } from '../../base/json/shape.ts'
 import { LOG_LEVELS } from '../../http/observe/log.ts'
+import { SINK_KIND_MEMBERS, SINK_KIND_NAMES } from '../../service/sinks/sink-settings.ts'
 
 export const MODES = ['open', 'tokens', 'jwt', 'proxy'] as const
 export type ModeName = (typeof MODES)[number]
@@ -118,17 +119,9 @@ function proxy(): Readonly<Record<string, Shape>> {
 function sink(): Readonly<Record<string, Shape>> {
   return {
     name: Type.String({ description: 'What the sink is called.' }),
-    kind: choice('webhook when absent.', ['webhook', 'nats']),
+    kind: choice(`${SINK_KIND_NAMES[0]} when absent.`, SINK_KIND_NAMES),
     url: Type.String({ description: 'Where events are sent to.' }),
-    secret: secret('What they are signed with: whsec_ and 24 to 64 random bytes in base64.'),
-    subject: text('What the subjects of NATS begin with.'),
-    credentials: optionalSection({
-      user: text('Who the service is to the NATS server.'),
-      password: secret('Of the user.'),
-      token: secret('In place of a user.'),
-      nkey: secret('Seed of a key, in place of a user.'),
-      creds: secret('Content of a file of credentials, in place of a user.'),
-    }),
+    ...settingMembers(SINK_KIND_MEMBERS),
     roles: Type.Array(Type.String(), { description: 'It sees what a caller with these would.' }),
     filter: optionalSection({
       entity: text('Events of this entity only.'),
@@ -137,6 +130,17 @@ function sink(): Readonly<Record<string, Shape>> {
     }),
     datasource: text('Whose events; those of the entity, else of the default one, when absent.'),
   }
+}
+
+/** Members of a request as settings, where a secret may also be in a variable or file. */
+function settingMembers(members: Readonly<Record<string, Shape>>): Readonly<Record<string, Shape>> {
+  const settings = Object.entries(members).map(([name, shape]) => {
+    const { properties, writeOnly, description } = shape
+    if (isObject(properties))
+      return [name, optionalSection(settingMembers(properties as Readonly<Record<string, Shape>>))]
+    return [name, writeOnly === true ? secret(description as string) : Type.Optional(shape)]
+  })
+  return Object.fromEntries(settings) as Readonly<Record<string, Shape>>
 }
 
 function section(properties: Readonly<Record<string, Shape>>): Shape {

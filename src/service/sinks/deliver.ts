@@ -1,14 +1,11 @@
 /** Sends events to the sinks of each datasource, for as long as the service is open. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../base/errors.ts'
-import { type SinkDefinition, printDefinition } from '../../sinks/definition.ts'
+import { openTransport, printDefinition } from '../../sinks/definition.ts'
 import { startDeliverer } from '../../sinks/delivery/deliverer.ts'
 import type { Overview } from '../../sinks/delivery/delivery-state.ts'
 import type { Observer } from '../../sinks/observer.ts'
 import type { See } from '../../sinks/delivery/sink-run.ts'
-import { openNats } from '../../sinks/nats/nats.ts'
-import type { Transport } from '../../sinks/transport.ts'
-import { openWebhook } from '../../sinks/webhook.ts'
 import type { Database } from '../../store/database.ts'
 import type { Deps } from '../deps.ts'
 import { type Knowing, untilKnown } from '../events/known-entities.ts'
@@ -45,13 +42,14 @@ export interface SinkState {
 }
 
 export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
+  const { allowPrivateAddresses = false } = deps.settings
   const started = new AsyncDisposableStack()
   for (const store of deps.stores.values()) {
     const deliverer = startDeliverer({
       store: store.sinks,
       readEvents: (request) => store.events.readEvents(request, { timeLimitMs: deps.limits.queryTimeMs }),
       see: seeing(deps),
-      openTransport: (definition) => openTransport(definition, deps.settings),
+      openTransport: (definition) => openTransport(definition, { allowPrivateAddresses }),
       observer: observing(deps, store),
       now: () => deps.now().getTime(),
       // without other processes nobody waits for a lease to expire
@@ -62,17 +60,6 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
   }
   started.use(makeConfigured(deps))
   return started
-}
-
-function openTransport(
-  definition: SinkDefinition,
-  { allowPrivateAddresses = false }: EventSettings,
-): Transport {
-  const { kind, name } = definition
-  if (kind === 'webhook') return openWebhook(definition, { allowPrivateAddresses })
-  if (kind === 'nats') return openNats(definition, { allowPrivateAddresses })
-  // a later version may have made it; the rest of it may be secret
-  throw new Error(`the sink ${String(name)} is of a kind that cannot be delivered to here`)
 }
 
 /** An entity or version that is not known may be one that another process defined a moment ago, and no reason to drop. */

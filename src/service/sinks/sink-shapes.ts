@@ -1,6 +1,6 @@
 /** The shapes of sinks and dead letters, as the OpenAPI document shows them. */
 import { type Shape, Type } from '../../base/json/shape.ts'
-import { SinkShape } from '../../sinks/definition.ts'
+import { SinkShape, kindMembers } from '../../sinks/definition.ts'
 import { EventShape } from '../events/event-shapes.ts'
 
 const text = (description: string): Shape => Type.String({ description })
@@ -34,9 +34,7 @@ export const SinkReplyShape = Type.Object({
   name: Type.String(),
   kind: Type.String(),
   url: Type.String(),
-  secret: Type.Optional(text('Masked: nobody can read it again.')),
-  subject: Type.Optional(text('What the subjects of NATS begin with.')),
-  credentials: Type.Optional(Type.Object({}, { description: 'Masked, all but the name of the user.' })),
+  ...kindMembers(({ shown }) => Type.Optional(shown)),
   roles: Type.Array(Type.String(), { description: 'It sees what a caller with these would.' }),
   filter: Type.Object({}, { description: 'Which events: by `entity`, `hook` and `operation`.' }),
   datasource: text('Whose events.'),

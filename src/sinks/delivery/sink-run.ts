@@ -5,11 +5,12 @@ import type { EventsRequest, StoredEvent, StoredEvents } from '../../store/event
 import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
 import { createWakeSignal } from './wake-signal.ts'
 import { cloudEvent } from '../cloud-event.ts'
-import { type SinkDefinition, parseDefinition } from '../definition.ts'
+import { parseDefinition } from '../definition.ts'
+import type { SinkDefinition } from '../kinds.ts'
 import { type Delivery, type Send, createDelivery } from './delivery-state.ts'
 import type { Lease } from './lease.ts'
 import type { Observer } from '../observer.ts'
-import type { Answer, OpenTransport, Transport } from '../transport.ts'
+import type { Answer, Transport } from '../transport.ts'
 
 export interface RunOptions {
   readonly store: SinkStore
@@ -22,6 +23,8 @@ export interface RunOptions {
   /** From 0 to 1. */
   readonly random: () => number
 }
+
+export type OpenTransport = (definition: SinkDefinition) => Transport
 
 /** An event as this caller sees it now; undefined when they see nothing of it. */
 export type See = (

@@ -1,12 +1,13 @@
 /** What people say of a sink that is a NATS server: where it is, under which subject events go there, and who we are to it. */
 import type { JsonObject } from '../../base/json/json.ts'
-import { Type } from '../../base/json/shape.ts'
+import { type Shape, Type } from '../../base/json/shape.ts'
 import { isPrivateAddress } from '../addresses.ts'
 import { type Host, foreignHostOf } from '../host.ts'
 import { refusal } from '../refusal.ts'
+import type { ReadOptions, SinkCommon } from '../sink-kind.ts'
 
-/** What a definition holds beside what all have. */
-export interface NatsParts {
+export interface NatsDefinition extends SinkCommon {
+  readonly kind: 'nats'
   /** What subjects begin with. */
   readonly subject: string
   readonly credentials?: NatsCredentials
@@ -21,24 +22,29 @@ export type NatsCredentials =
   /** The content of a file of credentials: a JWT and the seed of its key. */
   | { readonly creds: string }
 
-export interface NatsReading {
-  readonly allowPrivateAddresses: boolean
-  /** What is replaced: its credentials stay when none are given, for they cannot be read again. */
-  readonly replaced?: { readonly url: string; readonly credentials?: NatsCredentials } | undefined
-}
+type NatsReading = ReadOptions<NatsDefinition>
 
 export interface NatsServer extends Host {
   readonly port: number
   readonly isTls: boolean
 }
 
-const text = Type.Optional(Type.String())
 export const CredentialsShape = Type.Object(
-  { user: text, password: text, token: text, nkey: text, creds: text },
+  {
+    user: Type.Optional(Type.String({ description: 'Who the service is to the NATS server.' })),
+    password: secret('Of the user.'),
+    token: secret('In place of a user.'),
+    nkey: secret('Seed of a key, in place of a user.'),
+    creds: secret('Content of a file of credentials, in place of a user.'),
+  },
   { additionalProperties: false },
 )
 
-export function readNats(body: JsonObject, options: NatsReading): NatsParts {
+function secret(description: string): Shape {
+  return Type.Optional(Type.String({ description, writeOnly: true }))
+}
+
+export function readNats(body: JsonObject, options: NatsReading): Omit<NatsDefinition, keyof SinkCommon> {
   const { url, subject } = body
   checkServer(url as string, options)
   if (typeof subject !== 'string' || !isSubject(subject)) {

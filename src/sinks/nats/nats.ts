@@ -1,6 +1,6 @@
 /** Publishes events to a stream of NATS JetStream: one is delivered when the server says that it keeps it, and not before. */
 import type { JsonObject } from '../../base/json/json.ts'
-import type { NatsDefinition } from '../definition.ts'
+import type { NatsDefinition } from './nats-definition.ts'
 import { type FindAddresses, type LinkOptions, type NatsClient, openNatsClient } from './nats-connection.ts'
 import { natsReason } from './nats-reasons.ts'
 import { orAborted } from '../or-aborted.ts'
