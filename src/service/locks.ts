@@ -1,5 +1,6 @@
 /** Locks that clients agree on among themselves: they guard nothing here, and callers name their owners freely. */
 import { ServiceError, unreachable } from '../base/errors.ts'
+import { refuseWith } from '../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
 import { TYPES } from '../schema/types.ts'
 import type { LockOperation, LockOutcome, LockRequest } from '../store/tables/locks.ts'
@@ -16,6 +17,8 @@ export async function lock(
   const request = readLock(body, now())
   return resultOf(request, await store.locks.change(request))
 }
+
+const invalid = refuseWith('crud:InvalidRequest')
 
 const LOCK_OPERATIONS = ['acquire', 'release', 'count', 'ping'] as const satisfies readonly LockOperation[]
 
@@ -86,8 +89,4 @@ function resultOf({ operation, resource }: LockRequest, { count }: LockOutcome):
 function notHeld(resource: string): ServiceError {
   const problem = 'the caller does not hold this lock, or it has expired'
   return new ServiceError('crud:InvalidLock', `${problem}; InvalidLockException: ${resource}`)
-}
-
-function invalid(message: string, at: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message, { at })
 }

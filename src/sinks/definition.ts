@@ -1,6 +1,7 @@
 /** Definitions of sinks: read and checked once, stored as text, shown without secrets. Kinds add their own members. */
+import { memberChecker } from '../base/json/check-members.ts'
 import { type Json, type JsonObject, isObject, parseTrusted } from '../base/json/json.ts'
-import { type Shape, Type, compileShape } from '../base/json/shape.ts'
+import { type Shape, Type } from '../base/json/shape.ts'
 import type { EventFilter } from '../store/events.ts'
 import {
   DEFAULT_KIND,
@@ -81,10 +82,6 @@ interface Given {
   readonly kind?: SinkKindName
 }
 
-const isPart = new Map(
-  Object.entries(SinkShape.properties).map(([name, shape]) => [name, compileShape(shape)]),
-)
-
 const EXPECTED: Readonly<Record<string, string>> = {
   name: 'must be a string',
   kind: `must be ${KIND_NAMES.map((name) => `"${name}"`).join(' or ')}`,
@@ -94,12 +91,15 @@ const EXPECTED: Readonly<Record<string, string>> = {
   filter: 'may hold entity, hook (strings) and operation ("insert", "update" or "delete")',
 }
 
+const checkMembers = memberChecker(SinkShape.properties, {
+  refuse: refusal,
+  unknown: (name) => `no sink knows the key "${name}"`,
+  expected: EXPECTED,
+  otherwise: 'has the wrong type',
+})
+
 function checkShape(body: JsonObject): void {
-  for (const name of Object.keys(body)) {
-    const check = isPart.get(name)
-    if (!check) throw refusal(`no sink knows the key "${name}"`, `/${name}`)
-    if (!check(body[name]!)) throw refusal(`"${name}" ${EXPECTED[name]}`, `/${name}`)
-  }
+  checkMembers(body)
   for (const name of ['url', 'roles']) {
     if (!Object.hasOwn(body, name)) throw refusal(`"${name}" ${EXPECTED[name]}`, `/${name}`)
   }

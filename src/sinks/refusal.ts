@@ -1,6 +1,4 @@
-/** What is wrong with the definition of a sink, and where; it never repeats what was given. */
-import { ServiceError } from '../base/errors.ts'
+/** The error for a problem in the definition of a sink, and its place; it never repeats the given value. */
+import { refuseWith } from '../base/json/decode.ts'
 
-export function refusal(message: string, at: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message, { at })
-}
+export const refusal = refuseWith('crud:InvalidRequest')

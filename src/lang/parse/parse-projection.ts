@@ -6,10 +6,10 @@ import { type Path, parsePath, printPath } from '../../base/path.ts'
 import { parseQuery } from './parse-query.ts'
 import { EVERYTHING, type Projection, type ProjectionItem } from '../projection.ts'
 import type { Named } from '../query.ts'
-import { decoders } from './decode.ts'
+import { decoders, refuseWith } from '../../base/json/decode.ts'
 import { parseSort } from '../sort.ts'
 
-const read = decoders('query-api:InvalidProjection')
+const read = decoders(refuseWith('query-api:InvalidProjection'))
 
 export function parseProjection(value: Json, at: string, limits: Limits = DEFAULT_LIMITS): Projection<Named> {
   if (!isArray(value)) return [parseItem(value, at, limits)]

@@ -5,9 +5,9 @@ import type { Limits } from '../../base/limits.ts'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../../base/pattern.ts'
 import { patternSize } from '../../base/pattern-size.ts'
 import type { CompareOp, ContainsOp, Named, Query } from '../query.ts'
-import { decoders } from './decode.ts'
+import { decoders, refuseWith } from '../../base/json/decode.ts'
 
-const read = decoders('query-api:InvalidQuery')
+const read = decoders(refuseWith('query-api:InvalidQuery'))
 
 export function parseQuery(value: Json, at: string, limits: Limits): Query<Named> {
   return parse(value, at, { limits, nodes: 0 })

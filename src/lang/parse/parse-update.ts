@@ -5,10 +5,10 @@ import type { Limits } from '../../base/limits.ts'
 import { isIndex } from '../../base/path.ts'
 import { parseQuery } from './parse-query.ts'
 import type { Named } from '../query.ts'
-import { decoders } from './decode.ts'
+import { decoders, refuseWith } from '../../base/json/decode.ts'
 import type { RValue, Update, UpdateStep } from '../update.ts'
 
-const read = decoders('query-api:InvalidUpdate')
+const read = decoders(refuseWith('query-api:InvalidUpdate'))
 
 export function parseUpdate(value: Json, at: string, limits: Limits): Update<Named> {
   const update = isArray(value)

@@ -1,31 +1,19 @@
 /** Reading metadata documents: a value of the right kind, or a refusal that names its place. */
 import { type Code, ServiceError } from '../../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, member, pointer } from '../../base/json/json.ts'
+import { decoders } from '../../base/json/decode.ts'
+import { type Json, type JsonObject, member, pointer } from '../../base/json/json.ts'
 
 /** A problem of the document; the place also becomes the context, seen from the schema. */
 export function fault(code: Code, message: string, at: string): ServiceError {
   return new ServiceError(code, message, { at, context: at.replace(/^\/schema(?=\/|$)/, '').slice(1) })
 }
 
-export function objectAt(value: Json | undefined, at: string): JsonObject {
-  if (isObject(value)) return value
-  throw fault('metadata:IllFormedMetadata', 'an object is expected here', at)
-}
-
-export function listAt(value: Json | undefined, at: string): readonly Json[] {
-  if (isArray(value)) return value
-  throw fault('metadata:IllFormedMetadata', 'an array is expected here', at)
-}
-
-export function textAt(value: Json | undefined, at: string): string {
-  if (typeof value === 'string') return value
-  throw fault('metadata:IllFormedMetadata', 'a text is expected here', at)
-}
-
-export function booleanAt(value: Json | undefined, at: string): boolean {
-  if (typeof value === 'boolean') return value
-  throw fault('metadata:IllFormedMetadata', 'true or false is expected here', at)
-}
+export const {
+  object: objectAt,
+  array: listAt,
+  string: textAt,
+  boolean: booleanAt,
+} = decoders((message, at) => fault('metadata:IllFormedMetadata', message, at))
 
 export function textsAt(value: Json | undefined, at: string): readonly string[] {
   return listAt(value, at).map((each, i) => textAt(each, pointer(at, i)))

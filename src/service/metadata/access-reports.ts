@@ -3,9 +3,10 @@ import type { Caller } from '../../access/caller.ts'
 import { explainAccess } from '../../access/explain-access.ts'
 import { accessTable, reachOf, reachesIn } from '../../access/reach.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
+import { memberChecker } from '../../base/json/check-members.ts'
+import { refuseWith } from '../../base/json/decode.ts'
+import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
-import { type Check, compileShape } from '../../base/json/shape.ts'
 import { plainSchema } from '../../metadata/compile.ts'
 import type { EntityInfo } from '../../metadata/documents/entity-info.ts'
 import { lint } from '../../metadata/lint/lint.ts'
@@ -101,18 +102,19 @@ const EXPECTED: Readonly<Record<string, string>> = {
   op: 'must be "find", "insert", "update" or "delete"',
 }
 
-const members: ReadonlyMap<string, Check> = new Map(
-  Object.entries(AccessQuestionShape.properties).map(([key, shape]) => [key, compileShape(shape)]),
-)
+const invalid = refuseWith('crud:InvalidRequest')
+
+const checkMembers = memberChecker(AccessQuestionShape.properties, {
+  refuse: invalid,
+  unknown: (key) => `a question about access has no "${key}"`,
+  expected: EXPECTED,
+  otherwise: 'must be a text',
+})
 
 function readQuestion(body: Json | undefined): Question {
   if (!isObject(body)) throw invalid('the body must be a JSON object', '')
   const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-  for (const [key, value] of Object.entries(given)) {
-    const check = members.get(key)
-    if (!check) throw invalid(`a question about access has no "${key}"`, pointer('', key))
-    if (!check(value)) throw invalid(`"${key}" ${EXPECTED[key] ?? 'must be a text'}`, pointer('', key))
-  }
+  checkMembers(given)
   for (const key of ['roles', 'entity', 'op']) {
     if (!Object.hasOwn(given, key)) throw invalid(`a question about access needs "${key}"`, '')
   }
@@ -149,8 +151,4 @@ function fieldsTo(schema: Schema, path: string): readonly Field[] {
   if (trail) return trail
   const problem = `version ${schema.version} of "${schema.entity}" has no field "${path}"`
   throw new ServiceError('metadata:InvalidFieldReference', problem, { context: path })
-}
-
-function invalid(message: string, at: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message, { at })
 }

@@ -1,6 +1,7 @@
 /** The edge of a bulk: which entries it holds. An entry that makes no sense is that entry's error, not the bulk's. */
 import { ServiceError } from '../../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
+import { decoders, refuseWith } from '../../base/json/decode.ts'
+import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
 import { agreed, readExecution } from './request.ts'
 import type { Target } from '../service.ts'
 
@@ -25,14 +26,17 @@ interface BulkTask {
 const BULK_OPERATIONS = ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate'] as const
 export type BulkOperation = (typeof BULK_OPERATIONS)[number]
 
+const read = decoders(refuseWith('crud:InvalidRequest'))
+
 const BULK_KEYS = new Set(['requests', 'ordered', 'atomic', 'execution', 'client', 'clientId'])
 const ENTRY_KEYS = new Set(['seq', 'op', 'request'])
 
 export function readBulk(body: Json | undefined, maxRequests: number): Bulk {
-  if (!isObject(body)) throw invalid('a bulk must be an object with "requests"')
+  if (!isObject(body)) {
+    throw new ServiceError('crud:InvalidRequest', 'a bulk must be an object with "requests"')
+  }
   refuseUnknown(body, BULK_KEYS, '')
-  const { requests } = body
-  if (!isArray(requests)) throw invalid('"requests" must be an array', '/requests')
+  const requests = read.array(body['requests'], '/requests', '"requests"')
   if (requests.length > maxRequests) {
     const message = `a bulk may hold at most ${maxRequests} requests`
     throw new ServiceError('crud:LimitExceeded', message, { at: '/requests' })
@@ -41,17 +45,17 @@ export function readBulk(body: Json | undefined, maxRequests: number): Bulk {
   const entries = requests.map((entry, i) => readEntry(entry, `/requests/${i}`, seqs))
   return {
     entries: entries.sort((a, b) => a.seq - b.seq),
-    ordered: readClaim(body, 'ordered') ?? true,
-    atomic: readClaim(body, 'atomic') ?? readExecution(body).atomic,
+    ordered: read.flag(body, 'ordered', '') ?? true,
+    atomic: read.flag(body, 'atomic', '') ?? readExecution(body).atomic,
   }
 }
 
 function readEntry(entry: Json, at: string, seqs: Set<number>): BulkEntry {
   const seq = isObject(entry) ? entry['seq'] : undefined
   if (!isObject(entry) || typeof seq !== 'number' || !Number.isSafeInteger(seq)) {
-    throw invalid('an entry needs an integer "seq"', `${at}/seq`)
+    throw read.refuse('an entry needs an integer "seq"', `${at}/seq`)
   }
-  if (seqs.has(seq)) throw invalid('"seq" must be unique in the bulk', `${at}/seq`)
+  if (seqs.has(seq)) throw read.refuse('"seq" must be unique in the bulk', `${at}/seq`)
   seqs.add(seq)
   return { seq, task: readTask(entry, at) }
 }
@@ -59,12 +63,12 @@ function readEntry(entry: Json, at: string, seqs: Set<number>): BulkEntry {
 function readTask(entry: JsonObject, at: string): BulkTask | ServiceError {
   try {
     refuseUnknown(entry, ENTRY_KEYS, at)
-    const { op, request } = entry
+    const { op } = entry
     const operation = BULK_OPERATIONS.find((name) => typeof op === 'string' && op.toLowerCase() === name)
-    if (!operation) throw invalid(`"op" must be one of ${BULK_OPERATIONS.join(', ')}`, `${at}/op`)
-    if (!isObject(request)) throw invalid('"request" must be an object', `${at}/request`)
+    if (!operation) throw read.refuse(`"op" must be one of ${BULK_OPERATIONS.join(', ')}`, `${at}/op`)
+    const request = read.object(entry['request'], `${at}/request`, '"request"')
     const entity = agreed(request, ['entity', 'objectType'])
-    if (entity === undefined) throw invalid('"request" must name its "entity"', `${at}/request/entity`)
+    if (entity === undefined) throw read.refuse('"request" must name its "entity"', `${at}/request/entity`)
     const version = agreed(request, ['entityVersion', 'version'])
     return {
       operation,
@@ -77,18 +81,7 @@ function readTask(entry: JsonObject, at: string): BulkTask | ServiceError {
   }
 }
 
-function readClaim(body: JsonObject, key: string): boolean | undefined {
-  const value = body[key]
-  if (value === undefined || value === null) return undefined
-  if (typeof value === 'boolean') return value
-  throw invalid(`"${key}" must be true or false`, pointer('', key))
-}
-
 function refuseUnknown(object: JsonObject, known: ReadonlySet<string>, at: string): void {
   const unknown = Object.keys(object).find((key) => !known.has(key))
-  if (unknown !== undefined) throw invalid(`"${unknown}" is not known here`, pointer(at, unknown))
-}
-
-function invalid(message: string, at?: string): ServiceError {
-  return new ServiceError('crud:InvalidRequest', message, at === undefined ? {} : { at })
+  if (unknown !== undefined) throw read.refuse(`"${unknown}" is not known here`, pointer(at, unknown))
 }

@@ -1,5 +1,7 @@
 /** The edge: JSON in, typed requests out. Past this file nobody checks shapes again. */
 import { ServiceError } from '../../base/errors.ts'
+import { memberChecker } from '../../base/json/check-members.ts'
+import { refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { Type, compileShape } from '../../base/json/shape.ts'
@@ -80,9 +82,7 @@ export function readInsert(body: Json | undefined, target: Target, limits: Limit
   const envelope = readEnvelope(body, target)
   const { data } = envelope.body
   if (!isArray(data) && !isObject(data)) {
-    throw new ServiceError('crud:InvalidRequest', '"data" must be a document or an array of documents', {
-      at: '/data',
-    })
+    throw invalid('"data" must be a document or an array of documents', '/data')
   }
   if (isArray(data) && data.length > limits.documents) {
     const message = `one request may hold at most ${limits.documents} documents`
@@ -131,6 +131,8 @@ function readVersions({ onlyIfCurrent, documentVersions }: JsonObject): {
   return { documentVersions: (documentVersions ?? []) as readonly string[] }
 }
 
+const invalid = refuseWith('crud:InvalidRequest')
+
 /** The language parsers say more about their own parts than a shape can. */
 const parsedElsewhere = Type.Optional(Type.Unknown())
 const parts = {
@@ -146,7 +148,7 @@ const isEnvelope = compileShape(Type.Object(parts, { additionalProperties: false
 export function readEnvelope(body: Json | undefined, target: Target): Envelope {
   const request = body === undefined ? {} : body
   if (!isObject(request)) throw new ServiceError('crud:InvalidRequest', 'the body must be a JSON object')
-  if (!isEnvelope(request)) refuse(request)
+  if (!isEnvelope(request)) refuseMembers(request)
   return {
     ...readTarget(request, target),
     body: request,
@@ -161,9 +163,7 @@ const isExecution = compileShape(ExecutionShape)
 export function readExecution({ execution }: JsonObject): Execution {
   if (!isPresent(execution)) return { atomic: false, counted: true }
   if (!isObject(execution) || !isExecution(execution)) {
-    throw new ServiceError('crud:InvalidRequest', `"execution" ${EXPECTED['execution']}`, {
-      at: '/execution',
-    })
+    throw invalid(`"execution" ${EXPECTED['execution']}`, '/execution')
   }
   return {
     atomic: execution['atomic'] === true,
@@ -175,22 +175,18 @@ export function readExecution({ execution }: JsonObject): Execution {
 function readMaxTime({ maxTimeMs }: JsonObject): { maxTimeMs?: number } {
   if (!isPresent(maxTimeMs)) return {}
   if (typeof maxTimeMs === 'number' && maxTimeMs > 0) return { maxTimeMs }
-  throw new ServiceError('crud:InvalidRequest', '"maxTimeMs" must be greater than 0', {
-    at: '/execution/maxTimeMs',
-  })
+  throw invalid('"maxTimeMs" must be greater than 0', '/execution/maxTimeMs')
 }
 
-function refuse(request: JsonObject): never {
-  const unknown = Object.keys(request).find((key) => !Object.hasOwn(DataRequestShape.properties, key))
-  if (unknown !== undefined) {
-    throw new ServiceError('crud:InvalidRequest', `no operation knows the key "${unknown}"`, {
-      at: pointer('', unknown),
-    })
-  }
-  const key = Object.keys(request).find((name) => !isEnvelope({ [name]: request[name]! }))!
-  throw new ServiceError('crud:InvalidRequest', `"${key}" ${EXPECTED[key] ?? 'has the wrong type'}`, {
-    at: `/${key}`,
-  })
+/** Unknown keys first: a misspelt key explains more than a wrong value beside it. */
+function refuseMembers(request: JsonObject): void {
+  const unknown = Object.keys(request).find((key) => !Object.hasOwn(parts, key))
+  if (unknown !== undefined) throw invalid(unknownKey(unknown), pointer('', unknown))
+  checkMembers(request)
+}
+
+function unknownKey(key: string): string {
+  return `no operation knows the key "${key}"`
 }
 
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -208,6 +204,13 @@ const EXPECTED: Readonly<Record<string, string>> = {
   entityVersion: 'must be a string',
   asOf: 'must be a string: a date, or a documentVersion',
 }
+
+const checkMembers = memberChecker(parts, {
+  refuse: invalid,
+  unknown: unknownKey,
+  expected: EXPECTED,
+  otherwise: 'has the wrong type',
+})
 
 /** Both spellings and the path must agree; a version in the body counts where the path has none. */
 function readTarget(request: JsonObject, target: Target): Target {
@@ -228,9 +231,7 @@ function readTarget(request: JsonObject, target: Target): Target {
 export function agreed(request: JsonObject, [first, second]: readonly [string, string]): string | undefined {
   const [a, b] = [request[first], request[second]]
   if (isPresent(a) && isPresent(b) && a !== b) {
-    throw new ServiceError('crud:InvalidRequest', `"${first}" and "${second}" must agree`, {
-      at: pointer('', second),
-    })
+    throw invalid(`"${first}" and "${second}" must agree`, pointer('', second))
   }
   const value = isPresent(a) ? a : b
   return typeof value === 'string' ? value : undefined
