@@ -20,7 +20,7 @@ export interface MetadataStore {
   readonly prepareCollection: (definition: CollectionDefinition) => Promise<void>
   /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
   readonly onMetadataChange: (listener: () => void) => void
-  readonly readHistory: (entity: string) => Promise<readonly HistoryRecord[]>
+  readonly readMetadataHistory: (entity: string) => Promise<readonly HistoryRecord[]>
 }
 
 /** The tables of collections, which each engine builds in its own way. */
@@ -57,7 +57,7 @@ export function createMetadata(engine: Engine, collections: Collections): Metada
     prepareCollection: (definition) =>
       run('metadata', () => collections.change(definition, async () => undefined)),
     onMetadataChange: (listener) => engine.listen('metadata', listener),
-    readHistory: (entity) =>
+    readMetadataHistory: (entity) =>
       run('metadata', async () => {
         const rows = await engine.query(
           sql`select at, principal, action, version, before, after from smalt_history
