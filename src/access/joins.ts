@@ -4,7 +4,7 @@ import type { Path } from '../base/path.ts'
 import type { Followed } from '../lang/resolve/follow.ts'
 import { type Query, allOf } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
-import { shifted } from '../lang/resolve/shift.ts'
+import { shifted } from '../lang/resolve/query-walk.ts'
 import {
   type QueryAccess,
   allowedQuery,

@@ -1,6 +1,7 @@
 /**
  * Queries as a closed union of plain data, generic in how they name a field: `Query<Named>` is what was parsed,
- * `Query<FieldRef>` what was resolved against a schema. `evaluate/match.ts` and `store/sql/where.ts` interpret it.
+ * `Query<FieldRef>` what was resolved against a schema. `evaluate/match.ts` and `store/sql/where.ts` interpret it;
+ * code that only visits or replaces nodes uses the functions below, so that a new node is described here once.
  */
 import { unreachable } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
@@ -9,11 +10,15 @@ import type { PatternFlags } from '../base/pattern.ts'
 export type CompareOp = '$eq' | '$neq' | '$lt' | '$gt' | '$lte' | '$gte'
 export type ContainsOp = '$any' | '$all' | '$none'
 
-export type Query<F> =
+export type Query<F> = Clause<F> | ScopeQuery<F> | LogicalQuery<F>
+
+/** A query without other queries inside. */
+export type Clause<F> = ValueClause<F> | FieldPair<F>
+
+/** One field against literals. */
+export type ValueClause<F> =
   | { readonly kind: 'compare'; readonly field: F; readonly op: CompareOp; readonly value: Json }
-  | { readonly kind: 'compareFields'; readonly field: F; readonly op: CompareOp; readonly rfield: F }
   | { readonly kind: 'in'; readonly field: F; readonly negated: boolean; readonly values: readonly Json[] }
-  | { readonly kind: 'inField'; readonly field: F; readonly negated: boolean; readonly rfield: F }
   | { readonly kind: 'regex'; readonly field: F; readonly pattern: string; readonly flags: PatternFlags }
   | {
       readonly kind: 'contains'
@@ -21,8 +26,18 @@ export type Query<F> =
       readonly op: ContainsOp
       readonly values: readonly Json[]
     }
+
+/** One field against another. */
+export type FieldPair<F> =
+  | { readonly kind: 'compareFields'; readonly field: F; readonly op: CompareOp; readonly rfield: F }
+  | { readonly kind: 'inField'; readonly field: F; readonly negated: boolean; readonly rfield: F }
+
+/** Opens scopes: the names inside are looked up in an element, or in a document that a reference joins. */
+export type ScopeQuery<F> =
   | { readonly kind: 'elemMatch'; readonly array: F; readonly query: Query<F> }
   | Related<F>
+
+export type LogicalQuery<F> =
   | { readonly kind: 'and' | 'or'; readonly terms: readonly Query<F>[] }
   | { readonly kind: 'not'; readonly term: Query<F> }
 
@@ -50,41 +65,132 @@ export interface Named {
   readonly at: string
 }
 
-/** Every field a query names, wherever it stands. */
-export function* fieldsOf<F>(query: Query<F>): Generator<F> {
+type KindOf<Q extends Query<unknown>> = Q['kind']
+
+/** Adding a node to one of the groups above does not compile until it is listed here. */
+const GROUPS: Readonly<
+  Record<KindOf<ValueClause<unknown>>, 'value'> &
+    Record<KindOf<FieldPair<unknown>>, 'pair'> &
+    Record<KindOf<ScopeQuery<unknown>>, 'scope'> &
+    Record<KindOf<LogicalQuery<unknown>>, 'logical'>
+> = {
+  compare: 'value',
+  in: 'value',
+  regex: 'value',
+  contains: 'value',
+  compareFields: 'pair',
+  inField: 'pair',
+  elemMatch: 'scope',
+  related: 'scope',
+  and: 'logical',
+  or: 'logical',
+  not: 'logical',
+}
+
+export function isValueClause<F>(query: Query<F>): query is ValueClause<F> {
+  return GROUPS[query.kind] === 'value'
+}
+
+export function isFieldPair<F>(query: Query<F>): query is FieldPair<F> {
+  return GROUPS[query.kind] === 'pair'
+}
+
+export function isClause<F>(query: Query<F>): query is Clause<F> {
+  return isValueClause(query) || isFieldPair(query)
+}
+
+export function opensScope<F>(query: Query<F>): query is ScopeQuery<F> {
+  return GROUPS[query.kind] === 'scope'
+}
+
+/** The fields that the node itself names, not those of the queries inside. */
+export function ownFieldsOf<F>(query: Query<F>): readonly F[] {
+  if ('rfield' in query) return [query.field, query.rfield]
+  if ('field' in query) return [query.field]
+  if ('array' in query) return [query.array]
+  return 'reference' in query ? [query.reference] : namesNothing(query, [])
+}
+
+/** The same node with other fields of its own; the queries inside stay as they are. */
+export function mapOwnFields<F>(query: Query<F>, change: (field: F) => F): Query<F> {
+  if ('rfield' in query) return { ...query, field: change(query.field), rfield: change(query.rfield) }
+  if ('field' in query) return { ...query, field: change(query.field) }
+  if ('array' in query) return { ...query, array: change(query.array) }
+  return 'reference' in query ? { ...query, reference: change(query.reference) } : namesNothing(query, query)
+}
+
+/** Does not compile for a node that keeps its field under another name than those above. */
+function namesNothing<T>(_query: LogicalQuery<unknown>, result: T): T {
+  return result
+}
+
+/** The queries directly inside. */
+export function childrenOf<F>(query: Query<F>): readonly Query<F>[] {
+  if (isClause(query)) return []
   switch (query.kind) {
-    case 'compare':
-    case 'in':
-    case 'regex':
-      yield query.field
-      break
-    case 'compareFields':
-    case 'inField':
-      yield query.field
-      yield query.rfield
-      break
-    case 'contains':
-      yield query.array
-      break
     case 'elemMatch':
-      yield query.array
-      yield* fieldsOf(query.query)
-      break
+      return [query.query]
     case 'related':
-      yield query.reference
-      yield* fieldsOf(query.join)
-      yield* fieldsOf(query.query)
-      break
+      return [query.join, query.query]
     case 'and':
     case 'or':
-      for (const term of query.terms) yield* fieldsOf(term)
-      break
+      return query.terms
     case 'not':
-      yield* fieldsOf(query.term)
-      break
+      return [query.term]
     default:
-      unreachable(query)
+      return unreachable(query)
   }
+}
+
+/**
+ * The same node with other queries inside, and the very same object where none of them changes. `isNegated` tells that
+ * the node holds where the child does not.
+ */
+export function mapChildren<F>(
+  query: Query<F>,
+  change: (child: Query<F>, isNegated: boolean) => Query<F>,
+): Query<F> {
+  if (isClause(query)) return query
+  switch (query.kind) {
+    case 'elemMatch': {
+      const inner = change(query.query, false)
+      return inner === query.query ? query : { ...query, query: inner }
+    }
+    case 'related': {
+      const [join, inner] = [change(query.join, false), change(query.query, false)]
+      return join === query.join && inner === query.query ? query : { ...query, join, query: inner }
+    }
+    case 'and':
+    case 'or': {
+      const terms = query.terms.map((term) => change(term, false))
+      return terms.every((term, i) => term === query.terms[i]) ? query : { ...query, terms }
+    }
+    case 'not': {
+      const term = change(query.term, true)
+      return term === query.term ? query : { ...query, term }
+    }
+    default:
+      return unreachable(query)
+  }
+}
+
+/** The query with every node replaced, inner ones first; a query in which nothing changes stays the very same object. */
+export function mapQuery<F>(query: Query<F>, change: (node: Query<F>) => Query<F>): Query<F> {
+  return change(mapChildren(query, (child) => mapQuery(child, change)))
+}
+
+/** The query and every query inside of it, outer ones first, in the order in which they are written. */
+export function* nodesOf<F>(query: Query<F>): Generator<Query<F>> {
+  const pending = [query]
+  for (let node = pending.pop(); node; node = pending.pop()) {
+    yield node
+    for (const child of childrenOf(node).toReversed()) pending.push(child)
+  }
+}
+
+/** Every field a query names, wherever it stands. */
+export function* fieldsOf<F>(query: Query<F>): Generator<F> {
+  for (const node of nodesOf(query)) yield* ownFieldsOf(node)
 }
 
 export const EVERY_DOCUMENT: Query<never> = { kind: 'and', terms: [] }

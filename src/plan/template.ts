@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Json } from '../base/json/json.ts'
-import { mapCompared } from '../lang/resolve/compared.ts'
+import { mapCompared } from '../lang/resolve/query-walk.ts'
 import type { ReadPlan } from './plan.ts'
 
 /** The text for each blank. */

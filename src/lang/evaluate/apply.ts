@@ -16,7 +16,7 @@ import { carryOver } from '../../schema/carry.ts'
 import type { Field, SimpleField } from '../../schema/field.ts'
 import { definedPart } from '../../schema/known.ts'
 import { castLiteral } from '../../schema/literal.ts'
-import { looksOut } from '../resolve/looks-out.ts'
+import { looksOut } from '../resolve/query-walk.ts'
 import { candidates, compileQuery } from './match.ts'
 import {
   type WriteTarget,

@@ -3,7 +3,7 @@ import { type Json, isArray, isNumber, numberText } from '../../base/json/json.t
 import { orderKey } from '../../base/decimal.ts'
 import type { SimpleField } from '../../schema/field.ts'
 import { asCompared } from '../../schema/kind.ts'
-import { looksOut } from '../resolve/looks-out.ts'
+import { looksOut } from '../resolve/query-walk.ts'
 import { type Seen, candidates, comparables } from './match.ts'
 import { type Query, conjunctsOf } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'

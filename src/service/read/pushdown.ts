@@ -1,7 +1,7 @@
 /** Whether one store can answer a query alone, also where it leads through references. */
 import { isJoined } from '../../lang/resolve/joins.ts'
 import type { Query, Related } from '../../lang/query.ts'
-import { relatedIn } from '../../lang/resolve/related-in.ts'
+import { relatedIn } from '../../lang/resolve/query-walk.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'

@@ -1,7 +1,7 @@
 /** Writes that select by what references join: which documents they mean is settled before anything is written. */
 import { type Json, type JsonObject, parseTrusted } from '../../base/json/json.ts'
 import { type Query, allOf, conjunctsOf } from '../../lang/query.ts'
-import { relatedIn } from '../../lang/resolve/related-in.ts'
+import { relatedIn } from '../../lang/resolve/query-walk.ts'
 import { type FieldRef, resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import type { DeletePlan, UpdatePlan } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'

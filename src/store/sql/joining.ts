@@ -3,7 +3,7 @@
  * alone, the one that indexes serve best, and the rest.
  */
 import { isJoined } from '../../lang/resolve/joins.ts'
-import { looksOut } from '../../lang/resolve/looks-out.ts'
+import { looksOut } from '../../lang/resolve/query-walk.ts'
 import { type Query, conjunctsOf, fieldsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'

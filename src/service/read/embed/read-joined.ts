@@ -1,7 +1,7 @@
 /** Documents that references join and another datasource keeps: one read for each reference, however many hold it. */
 import { type Json, type JsonObject, parseTrusted } from '../../../base/json/json.ts'
 import { isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
-import { looksOnlyOut } from '../../../lang/resolve/looks-out.ts'
+import { looksOnlyOut } from '../../../lang/resolve/query-walk.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'
 import { holdersAt } from '../../../lang/evaluate/match-yielding.ts'
 import { allOf } from '../../../lang/query.ts'
