@@ -1,9 +1,9 @@
 /** What a query asks about, entity by entity: hidden fields are refused, and others are asked of readable documents only. */
-import { ServiceError, unreachable } from '../base/errors.ts'
-import type { Path } from '../base/path.ts'
+import { ServiceError } from '../base/errors.ts'
 import { isJoined } from '../lang/resolve/joins.ts'
 import type { Projection } from '../lang/projection.ts'
-import { type Query, type Related, allOf, fieldsOf } from '../lang/query.ts'
+import { type Query, type Related, allOf, fieldsOf, mapChildren, ownFieldsOf } from '../lang/query.ts'
+import { type Scopes, scopesInside } from '../lang/resolve/query-walk.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Caller } from './caller.ts'
 import type { Rule } from './conditions.ts'
@@ -25,64 +25,33 @@ export function queryAccessOf(view: View): QueryAccess {
 /** The query with every referenced entity held to its own rules; `scopes` tells whose documents are seen, innermost first. */
 export function allowedQuery(
   query: Query<FieldRef>,
-  scopes: readonly QueryAccess[],
+  scopes: Scopes<QueryAccess>,
   caller: Caller,
 ): Query<FieldRef> {
-  switch (query.kind) {
-    case 'compare':
-    case 'in':
-    case 'regex':
-      requireReadable(query.field, scopes[query.field.up]!)
-      return query
-    case 'compareFields':
-    case 'inField':
-      requireReadable(query.field, scopes[query.field.up]!)
-      requireReadable(query.rfield, scopes[query.rfield.up]!)
-      return query
-    case 'contains':
-      requireReadable(query.array, scopes[query.array.up]!)
-      return query
-    case 'elemMatch': {
-      requireReadable(query.array, scopes[query.array.up]!)
-      const around = scopes.slice(query.array.up)
-      const inside = [...elementScopes(query.array.steps, around[0]!), around[0]!, ...around]
-      return { ...query, query: allowedQuery(query.query, inside, caller) }
-    }
-    case 'related':
-      return allowedRelated(query, scopes, caller)
-    case 'and':
-    case 'or':
-      return { ...query, terms: query.terms.map((term) => allowedQuery(term, scopes, caller)) }
-    case 'not':
-      return { ...query, term: allowedQuery(query.term, scopes, caller) }
-    default:
-      return unreachable(query)
-  }
+  if (query.kind === 'related') return allowedRelated(query, scopes, caller)
+  for (const field of ownFieldsOf(query)) requireReadable(field, scopes[field.up]!)
+  // Elements stand in the document of their array.
+  const inside = scopesInside(query, scopes, undefined)
+  return mapChildren(query, (child) => allowedQuery(child, inside, caller))
 }
 
 function allowedRelated(
   related: Related<FieldRef>,
-  scopes: readonly QueryAccess[],
+  scopes: Scopes<QueryAccess>,
   caller: Caller,
 ): Query<FieldRef> {
   const { reference } = related
-  const holder = scopes[reference.up]!
-  requireReadable(reference, holder)
+  requireReadable(reference, scopes[reference.up]!)
   if (!isJoined(reference.field)) throw new Error('a reference that was not followed')
   const view = viewOf(reference.field.join.schema)(caller)
   requireEntity(view, ['find'], 'find')
   const own = queryAccessOf(view)
-  const inside = [own, ...elementScopes(reference.steps, holder), ...scopes]
+  const inside = scopesInside(related, scopes, own)
   const join = allowedQuery(related.join, inside, caller)
   const query = allowedQuery(related.query, inside, caller)
   const rules = new Set([...view.rulesFor('find'), ...own.rules])
   for (const rule of rules) scopes.at(-1)!.rulesElsewhere.add(rule)
   return { ...related, join: allOf([...rules, join]), query }
-}
-
-/** Every `*` on the way opens a scope of its own in the same document. */
-export function elementScopes(steps: Path, holder: QueryAccess): readonly QueryAccess[] {
-  return steps.filter((step) => step === '*').map(() => holder)
 }
 
 /** Asking about a field narrows the question to the documents in which it may be read; where that is none, it is refused. */

@@ -4,14 +4,8 @@ import type { Path } from '../base/path.ts'
 import type { Followed } from '../lang/resolve/follow.ts'
 import { type Query, allOf } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
-import { shifted } from '../lang/resolve/query-walk.ts'
-import {
-  type QueryAccess,
-  allowedQuery,
-  requireReadable,
-  queryAccessOf,
-  elementScopes,
-} from './authorize-query.ts'
+import { passedScopes, shifted } from '../lang/resolve/query-walk.ts'
+import { type QueryAccess, allowedQuery, requireReadable, queryAccessOf } from './authorize-query.ts'
 import type { Caller } from './caller.ts'
 import type { AllowedJoin } from './requests.ts'
 import { type View, viewOf } from './view.ts'
@@ -35,7 +29,7 @@ function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJ
   try {
     requireReadable({ path: field.path, field }, around)
     for (const key of sort) requireReadable(key.field, own)
-    const scopes = [own, ...elementScopes(steps, around), around]
+    const scopes = [own, ...passedScopes(followed, around), around]
     const query = allowedQuery(followed.query, scopes, caller)
     const { visibility, visibilityOf } = view
     const rules = [...ownRules(own), ...holderRules(around, steps)]

@@ -10,7 +10,7 @@ import {
 } from '../../schema/field.ts'
 import type { JoinedField, Joins, ShownField } from './joins.ts'
 import type { ArrayItem, Projection } from '../projection.ts'
-import { type Named, type Query, fieldsOf } from '../query.ts'
+import { type Named, type Query, childrenOf, opensScope, ownFieldsOf } from '../query.ts'
 
 /** Where a projection starts: the fields it sees, and in whose documents they are. */
 interface Start {
@@ -46,13 +46,13 @@ function sortedBy({ sort }: ArrayItem<Named>): readonly Named[] {
 
 /** Names inside an elemMatch as seen from outside of it. */
 function* namesIn(query: Query<Named>): Generator<Named> {
-  if (query.kind === 'elemMatch') {
-    yield query.array
-    for (const { path, at } of namesIn(query.query)) yield { path: `${query.array.path}.*.${path}`, at }
-  } else if (query.kind === 'and' || query.kind === 'or') {
-    for (const term of query.terms) yield* namesIn(term)
-  } else if (query.kind === 'not') yield* namesIn(query.term)
-  else yield* fieldsOf(query)
+  const own = ownFieldsOf(query)
+  yield* own
+  const [array] = opensScope(query) ? own : []
+  const prefix = array ? `${array.path}.*.` : ''
+  for (const child of childrenOf(query)) {
+    for (const { path, at } of namesIn(child)) yield { path: `${prefix}${path}`, at }
+  }
 }
 
 interface Following extends Start {

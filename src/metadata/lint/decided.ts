@@ -1,33 +1,15 @@
 /** Queries of which it can be told without looking at documents what they match: nothing, or everything. */
-import { unreachable } from '../../base/errors.ts'
 import { type Json, isArray, isObject, sameJson } from '../../base/json/json.ts'
-import { type Named, type Query, conjunctsOf, neverWritten } from '../../lang/query.ts'
+import { type Named, type Query, conjunctsOf } from '../../lang/query.ts'
 
 /** `false` says nothing. */
 export function isImpossible(query: Query<Named>): boolean {
-  switch (query.kind) {
-    case 'or':
-      return query.terms.every(isImpossible)
-    case 'and':
-      return query.terms.some(isImpossible) || contradicts(conjunctsOf(query))
-    case 'in':
-      return !query.negated && query.values.length === 0
-    case 'contains':
-      return query.op === '$any' && query.values.length === 0
-    case 'elemMatch':
-      return isImpossible(query.query)
-    case 'not':
-      return isEverything(query.term)
-    case 'compare':
-    case 'compareFields':
-    case 'inField':
-    case 'regex':
-      return false
-    case 'related':
-      return neverWritten(query)
-    default:
-      return unreachable(query)
-  }
+  if (query.kind === 'or') return query.terms.every(isImpossible)
+  if (query.kind === 'and') return query.terms.some(isImpossible) || contradicts(conjunctsOf(query))
+  if (query.kind === 'not') return isEverything(query.term)
+  if (query.kind === 'elemMatch') return isImpossible(query.query)
+  if (query.kind === 'in') return !query.negated && query.values.length === 0
+  return query.kind === 'contains' && query.op === '$any' && query.values.length === 0
 }
 
 /** `false` says nothing. */

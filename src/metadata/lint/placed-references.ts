@@ -1,7 +1,8 @@
 /** References where they stand, resolved, with the side on which each field they name is found. */
-import { ServiceError, unreachable } from '../../base/errors.ts'
+import { ServiceError } from '../../base/errors.ts'
 import { definitionOf } from '../../lang/resolve/joins.ts'
-import { type Query, fieldsOf } from '../../lang/query.ts'
+import type { Query } from '../../lang/query.ts'
+import { type Scopes, scopedFields } from '../../lang/resolve/query-walk.ts'
 import { documentScope, referenceScope } from '../../lang/resolve/reference-scope.ts'
 import { resolveQuery, resolveSort } from '../../lang/resolve/resolve.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
@@ -54,46 +55,19 @@ function resolvedIn(
 export type Side = 'target' | 'holder'
 
 /** The scopes around a clause, the innermost first; beyond them all is on the side of the holder. */
-export type Sides = readonly Side[]
+export type Sides = Scopes<Side>
 export const OUTSIDE: Sides = ['target']
 
 export function sideOf({ up }: FieldRef, sides: Sides): Side {
   return sides[up] ?? 'holder'
 }
 
-/** In an elemMatch: a scope for its elements, one for every `*` on the way to the array, and those around it. */
-export function sidesInside(array: FieldRef, sides: Sides): Sides {
-  const opened = array.steps.filter((step) => step === '*').length + 1
-  return [...Array.from({ length: opened }, () => sideOf(array, sides)), ...sides.slice(array.up)]
-}
-
 /** Every field a query names, and where it is. */
-export function* sidedFields(
+export function sidedFields(
   query: Query<FieldRef>,
-  sides: Sides = OUTSIDE,
-): Generator<{ readonly side: Side; readonly field: Field }> {
-  switch (query.kind) {
-    case 'and':
-    case 'or':
-      for (const term of query.terms) yield* sidedFields(term, sides)
-      break
-    case 'not':
-      yield* sidedFields(query.term, sides)
-      break
-    case 'elemMatch':
-      yield { side: sideOf(query.array, sides), field: query.array.field }
-      yield* sidedFields(query.query, sidesInside(query.array, sides))
-      break
-    case 'compare':
-    case 'compareFields':
-    case 'in':
-    case 'inField':
-    case 'regex':
-    case 'contains':
-    case 'related':
-      for (const ref of fieldsOf(query)) yield { side: sideOf(ref, sides), field: ref.field }
-      break
-    default:
-      unreachable(query)
-  }
+): IteratorObject<{ readonly side: Side; readonly field: Field }> {
+  return scopedFields(query, OUTSIDE, 'target').map(({ ref, scope = 'holder' }) => ({
+    side: scope,
+    field: ref.field,
+  }))
 }

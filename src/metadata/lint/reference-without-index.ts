@@ -1,6 +1,6 @@
 /** A reference is followed by what it compares, from either side: without an index all documents are looked at. */
-import { unreachable } from '../../base/errors.ts'
-import type { Query } from '../../lang/query.ts'
+import { type FieldPair, type Query, isFieldPair } from '../../lang/query.ts'
+import { scopesInside } from '../../lang/resolve/query-walk.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { EntityInfo } from '../documents/entity-info.ts'
@@ -12,7 +12,6 @@ import {
   type Sides,
   placedReferences,
   sideOf,
-  sidesInside,
 } from './placed-references.ts'
 import { type Finding, type Subject, quoted } from './subject.ts'
 
@@ -58,34 +57,24 @@ function unserved(
   return [...new Set(way.map((pair) => pair[side]))]
 }
 
-/** What of a query is alternative, each with the pairs by any one of which its documents can be found. */
+/** What of a query is alternative, each with the pairs by any one of which its documents can be found; other queries have none. */
 function waysIn(query: Query<FieldRef>, sides: Sides): readonly (readonly Pair[])[] {
-  switch (query.kind) {
-    case 'and': {
-      const ways = query.terms.map((term) => waysIn(term, sides))
-      const pairs = ways.flatMap((each) => (each.length === 1 ? each[0]! : []))
-      return pairs.length > 0 ? [pairs] : (ways.find((each) => each.length > 1) ?? [[]])
-    }
-    case 'or':
-      return query.terms.flatMap((term) => waysIn(term, sides))
-    case 'elemMatch':
-      return waysIn(query.query, sidesInside(query.array, sides))
-    case 'compareFields': {
-      const isOfValues = query.field.field.kind === 'simple' && query.rfield.field.kind === 'simple'
-      return [query.op === '$eq' && isOfValues ? pairOf(query, sides) : []]
-    }
-    case 'inField':
-      return [query.negated ? [] : pairOf(query, sides)]
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'contains':
-    case 'not':
-    case 'related':
-      return [[]]
-    default:
-      return unreachable(query)
-  }
+  if (query.kind === 'and') return waysTogether(query.terms.map((term) => waysIn(term, sides)))
+  if (query.kind === 'or') return query.terms.flatMap((term) => waysIn(term, sides))
+  if (query.kind === 'elemMatch') return waysIn(query.query, scopesInside(query, sides, 'target'))
+  return [isFieldPair(query) && isEquality(query) ? pairOf(query, sides) : []]
+}
+
+/** Any pair of a conjunction leads to its documents; without one, all alternatives of one of its terms do. */
+function waysTogether(ways: readonly (readonly (readonly Pair[])[])[]): readonly (readonly Pair[])[] {
+  const pairs = ways.flatMap((each) => (each.length === 1 ? each[0]! : []))
+  return pairs.length > 0 ? [pairs] : (ways.find((each) => each.length > 1) ?? [[]])
+}
+
+function isEquality(query: FieldPair<FieldRef>): boolean {
+  if (query.kind === 'inField') return !query.negated
+  const isOfValues = query.field.field.kind === 'simple' && query.rfield.field.kind === 'simple'
+  return query.kind === 'compareFields' && query.op === '$eq' && isOfValues
 }
 
 /** None where both are on one side. */

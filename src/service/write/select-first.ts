@@ -23,5 +23,5 @@ export async function selectFirst<P extends UpdatePlan | DeletePlan>(
 }
 
 function leadsAway(query: Query<FieldRef>): boolean {
-  return !relatedIn(query).next().done
+  return relatedIn(query).some(() => true)
 }

@@ -2,8 +2,15 @@
  * What the engine can answer of a query, and whether that is all of it. A part that it cannot answer is taken for true
  * where that lets more documents through, so that the rest, asked of these documents again, gives exactly the matches.
  */
-import { unreachable } from '../../base/errors.ts'
-import { EVERY_DOCUMENT, NO_DOCUMENT, type Query, allOf, conjunctsOf } from '../../lang/query.ts'
+import {
+  EVERY_DOCUMENT,
+  NO_DOCUMENT,
+  type Query,
+  allOf,
+  conjunctsOf,
+  mapChildren,
+  nodesOf,
+} from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import { mentionsOthers } from './joining.ts'
 
@@ -30,48 +37,25 @@ type CanPush = (part: Query<FieldRef>) => boolean
 
 /** Whether no part of it is left over. */
 export function isAnswerable(query: Query<FieldRef>, canPush: CanPush): boolean {
-  return canPush(query) && partsOf(query).every((part) => isAnswerable(part, canPush))
+  return nodesOf(query).every(canPush)
 }
 
-function partsOf(query: Query<FieldRef>): readonly Query<FieldRef>[] {
-  if (query.kind === 'and' || query.kind === 'or') return query.terms
-  if (query.kind === 'not') return [query.term]
-  if (query.kind === 'related') return [query.join, query.query]
-  return query.kind === 'elemMatch' ? [query.query] : []
-}
-
-/** Holds wherever the query holds. */
+/** Holds wherever the query holds: what cannot be pushed is taken for true, and for false under a negation. */
 function wider(query: Query<FieldRef>, canPush: CanPush): Query<FieldRef> {
   return bounded(query, canPush, EVERY_DOCUMENT)
 }
 
-/** Holds only where the query holds. */
-function narrower(query: Query<FieldRef>, canPush: CanPush): Query<FieldRef> {
-  return bounded(query, canPush, NO_DOCUMENT)
+function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<never>): Query<FieldRef> {
+  if (!canPush(query)) return instead
+  // Split above refuses what is left over of these.
+  if (query.kind === 'related') return query
+  return mapChildren(query, (child, isNegated) =>
+    bounded(child, canPush, isNegated ? oppositeOf(instead) : instead),
+  )
 }
 
-function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<FieldRef>): Query<FieldRef> {
-  if (!canPush(query)) return instead
-  switch (query.kind) {
-    case 'and':
-    case 'or':
-      return { ...query, terms: query.terms.map((term) => bounded(term, canPush, instead)) }
-    case 'not':
-      return { ...query, term: (instead === EVERY_DOCUMENT ? narrower : wider)(query.term, canPush) }
-    case 'related':
-      return query
-    case 'elemMatch':
-      return { ...query, query: bounded(query.query, canPush, instead) }
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'compareFields':
-    case 'inField':
-    case 'contains':
-      return query
-    default:
-      return unreachable(query)
-  }
+function oppositeOf(query: Query<never>): Query<never> {
+  return query === EVERY_DOCUMENT ? NO_DOCUMENT : EVERY_DOCUMENT
 }
 
 function isTrue(query: Query<FieldRef>): boolean {

@@ -2,12 +2,11 @@
  * Queries that lead to documents of another datasource, in terms that one store can answer: the documents are read
  * first, and the question becomes one about their keys, or, where it has none, is asked of each document in memory.
  */
-import { unreachable } from '../../../base/errors.ts'
 import { type Json, parseTrusted } from '../../../base/json/json.ts'
 import { type JoinKey, isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
 import type { World } from '../../../lang/evaluate/match.ts'
 import { compileYielding } from '../../../lang/evaluate/match-yielding.ts'
-import { type Query, type Related, allOf, conjunctsOf } from '../../../lang/query.ts'
+import { type Query, type Related, allOf, childrenOf, conjunctsOf, mapChildren } from '../../../lang/query.ts'
 import { queryKey, relatedIn } from '../../../lang/resolve/query-walk.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { Yielding } from '../../../lang/evaluate/time-slice.ts'
@@ -51,29 +50,19 @@ async function listed(
   reading: SharedReadContext,
 ): Promise<Query<FieldRef>> {
   if (isPushable(query, schema, reading.deps)) return query
-  switch (query.kind) {
-    case 'and':
-    case 'or': {
-      const terms: Query<FieldRef>[] = []
-      for (const term of query.terms) terms.push(await listed(term, schema, reading))
-      return { ...query, terms }
-    }
-    case 'not':
-      return { ...query, term: await listed(query.term, schema, reading) }
-    case 'elemMatch':
-      return { ...query, query: await listed(query.query, schema, reading) }
-    case 'related':
-      return await listedRelated(query, schema, reading)
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'contains':
-    case 'compareFields':
-    case 'inField':
-      return query
-    default:
-      return unreachable(query)
-  }
+  if (query.kind === 'related') return await listedRelated(query, schema, reading)
+  return await listedInside(query, schema, reading)
+}
+
+async function listedInside(
+  query: Query<FieldRef>,
+  schema: Schema,
+  reading: SharedReadContext,
+): Promise<Query<FieldRef>> {
+  const changed = new Map<Query<FieldRef>, Query<FieldRef>>()
+  // One after the other: each may read and hold documents.
+  for (const child of childrenOf(query)) changed.set(child, await listed(child, schema, reading))
+  return mapChildren(query, (child) => changed.get(child)!)
 }
 
 async function listedRelated(
@@ -84,8 +73,7 @@ async function listedRelated(
   const target = targetOf(related)
   if (target.collection.datasource === schema.collection.datasource) {
     // It is what lies behind it that is elsewhere.
-    const join = await listed(related.join, schema, reading)
-    return { ...related, join, query: await listed(related.query, schema, reading) }
+    return await listedInside(related, schema, reading)
   }
   const { local, correlated, key } = partsOf(allOf([related.join, related.query]))
   const { reference, count } = related

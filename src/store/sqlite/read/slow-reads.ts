@@ -1,7 +1,6 @@
 /** What no index serves, and what is large, is read on another thread, so that it stalls nobody. */
-import { unreachable } from '../../../base/errors.ts'
 import { memoized } from '../../../base/memo.ts'
-import type { Query } from '../../../lang/query.ts'
+import { type Query, childrenOf, isClause, isFieldPair, nodesOf, opensScope } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type {
   DeletePlan,
@@ -63,27 +62,9 @@ const termsOf = memoized(({ query, sort }: ReadPlan) => (query ? countTerms(quer
 const MANY_TERMS = 100
 
 function countTerms(query: Query<FieldRef>): number {
-  switch (query.kind) {
-    case 'and':
-    case 'or':
-      return query.terms.reduce((sum, term) => sum + countTerms(term), 0)
-    case 'not':
-      return countTerms(query.term)
-    case 'elemMatch':
-      return countTerms(query.query)
-    case 'related':
-      return countTerms(query.join) + countTerms(query.query)
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'contains':
-    case 'compareFields':
-    case 'inField':
-      return 1
-    default:
-      return unreachable(query)
-  }
+  return nodesOf(query).reduce((sum, node) => sum + (isClause(node) ? 1 : 0), 0)
 }
+
 const matchesPatterns = memoized(({ query, joins = [] }: ReadPlan): boolean =>
   [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(hasPattern),
 )
@@ -93,27 +74,7 @@ function queriesIn({ query, joins }: JoinPlan): readonly Query<FieldRef>[] {
 }
 
 function hasPattern(query: Query<FieldRef>): boolean {
-  switch (query.kind) {
-    case 'regex':
-      return true
-    case 'elemMatch':
-      return hasPattern(query.query)
-    case 'related':
-      return hasPattern(query.join) || hasPattern(query.query)
-    case 'and':
-    case 'or':
-      return query.terms.some(hasPattern)
-    case 'not':
-      return hasPattern(query.term)
-    case 'compare':
-    case 'compareFields':
-    case 'in':
-    case 'inField':
-    case 'contains':
-      return false
-    default:
-      return unreachable(query)
-  }
+  return nodesOf(query).some(({ kind }) => kind === 'regex')
 }
 
 interface Near {
@@ -204,31 +165,13 @@ async function countElsewhere(count: Statement, readers: Readers, bounds: Bounds
  * Whether one document alone could keep the engine busy: arrays held against arrays, elements inside elements, or
  * references of references of references, through which a few documents each make very many ways.
  */
-function loopsInLoops(query: Query<FieldRef>, { isInside = false, crossed = 0 }: Nesting = {}): boolean {
-  switch (query.kind) {
-    case 'compareFields':
-    case 'inField':
-      return isInside || (isMany(query.field) && isMany(query.rfield))
-    case 'elemMatch':
-      return isInside || loopsInLoops(query.query, { isInside: true, crossed })
-    case 'related': {
-      const within = { crossed: crossed + 1 }
-      const isFar = within.crossed > MAX_CROSSED
-      return isInside || isFar || loopsInLoops(query.join, within) || loopsInLoops(query.query, within)
-    }
-    case 'and':
-    case 'or':
-      return query.terms.some((term) => loopsInLoops(term, { isInside, crossed }))
-    case 'not':
-      return loopsInLoops(query.term, { isInside, crossed })
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'contains':
-      return false
-    default:
-      return unreachable(query)
-  }
+function loopsInLoops(query: Query<FieldRef>, nesting: Nesting = {}): boolean {
+  const { isInside = false, crossed = 0 } = nesting
+  if (isFieldPair(query)) return isInside || (isMany(query.field) && isMany(query.rfield))
+  if (!opensScope(query)) return childrenOf(query).some((child) => loopsInLoops(child, nesting))
+  const within = query.kind === 'related' ? { crossed: crossed + 1 } : { isInside: true, crossed }
+  if (isInside || within.crossed > MAX_CROSSED) return true
+  return childrenOf(query).some((child) => loopsInLoops(child, within))
 }
 
 interface Nesting {
