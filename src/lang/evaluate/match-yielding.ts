@@ -6,7 +6,17 @@ import { compareValues } from '../../schema/types.ts'
 import { type Near, indexBy } from './join-index.ts'
 import { pairsIn } from './join-key.ts'
 import { HOLDS, type Seen, type World, candidates, climb, compileQuery } from './match.ts'
-import { type Query, type Related, allOf, conjunctsOf } from '../query.ts'
+import {
+  type FieldPair,
+  type Query,
+  type Related,
+  allOf,
+  childrenOf,
+  conjunctsOf,
+  isFieldPair,
+  isValueClause,
+  opensScope,
+} from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
@@ -49,7 +59,7 @@ export function compileTargets(query: Query<FieldRef>, documents: readonly Json[
 }
 
 function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
-  if (isBrief(query)) return { holds: compileQuery(query) }
+  if (isValueClause(query) || isBrief(query)) return { holds: compileQuery(query) }
   switch (query.kind) {
     case 'and':
     case 'or':
@@ -69,11 +79,6 @@ function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
     case 'compareFields':
     case 'inField':
       return { answer: pairsYielding(query, asking) }
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'contains':
-      return { holds: compileQuery(query) }
     default:
       return unreachable(query)
   }
@@ -81,26 +86,9 @@ function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
 
 /** Whether it takes no longer than to look through one document once for each of its clauses. */
 function isBrief(query: Query<FieldRef>): boolean {
-  switch (query.kind) {
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'contains':
-      return true
-    case 'compareFields':
-    case 'inField':
-      return !(isMany(query.field) && isMany(query.rfield))
-    case 'and':
-    case 'or':
-      return query.terms.every(isBrief)
-    case 'not':
-      return isBrief(query.term)
-    case 'elemMatch':
-    case 'related':
-      return false
-    default:
-      return unreachable(query)
-  }
+  if (opensScope(query)) return false
+  if (isFieldPair(query)) return !(isMany(query.field) && isMany(query.rfield))
+  return childrenOf(query).every(isBrief)
 }
 
 function isMany({ steps, field }: FieldRef): boolean {
@@ -177,10 +165,7 @@ export function* holdersAt(
 }
 
 /** Many values on both sides: each pair is asked as if there was no other one. */
-function pairsYielding(
-  query: Query<FieldRef> & { kind: 'compareFields' | 'inField' },
-  { shouldYield }: Asking,
-): Answer {
+function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: Asking): Answer {
   const { field, rfield } = query
   const isNegated = query.kind === 'inField' ? query.negated : query.op === '$neq'
   const [left, right] = [

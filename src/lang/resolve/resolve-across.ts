@@ -2,14 +2,22 @@
  * Names that lead through references: a clause about what lies behind one holds when some document that it joins
  * satisfies the rest of the clause, and a negated one when none does.
  */
-import { unreachable } from '../../base/errors.ts'
 import { castValue, invalid, requireShallow } from './checks.ts'
-import { EVERY_DOCUMENT, NO_DOCUMENT, type Named, type Query } from '../query.ts'
-import { type Operand, type PairQuery, resolvePair } from './resolve-pair.ts'
+import {
+  EVERY_DOCUMENT,
+  type FieldPair,
+  NO_DOCUMENT,
+  type Named,
+  type Query,
+  type ValueClause,
+  isFieldPair,
+  isValueClause,
+} from '../query.ts'
+import { type Operand, resolvePair } from './resolve-pair.ts'
 import { type Crossing, type FieldRef, type Scope, crossing } from './scope.ts'
 
 type Resolve = (query: Query<Named>, scope: Scope) => Query<FieldRef>
-type Clause = Query<Named> & { readonly kind: 'compare' | 'in' | 'regex' | 'contains' | 'elemMatch' }
+type Clause = ValueClause<Named> | (Query<Named> & { readonly kind: 'elemMatch' })
 
 /** Undefined when the clause stays in the document. */
 export function resolveAcross(
@@ -17,24 +25,9 @@ export function resolveAcross(
   scope: Scope,
   resolve: Resolve,
 ): Query<FieldRef> | undefined {
-  switch (query.kind) {
-    case 'compare':
-    case 'in':
-    case 'regex':
-    case 'contains':
-    case 'elemMatch':
-      return clauseAcross(query, scope, resolve)
-    case 'compareFields':
-    case 'inField':
-      return pairAcross(query, { scope, resolve })
-    case 'and':
-    case 'or':
-    case 'not':
-    case 'related':
-      return undefined
-    default:
-      return unreachable(query)
-  }
+  if (isFieldPair(query)) return pairAcross(query, { scope, resolve })
+  const isAboutOneName = isValueClause(query) || query.kind === 'elemMatch'
+  return isAboutOneName ? clauseAcross(query, scope, resolve) : undefined
 }
 
 function clauseAcross(query: Clause, scope: Scope, resolve: Resolve): Query<FieldRef> | undefined {
@@ -86,7 +79,7 @@ function countedBy(query: Clause, crossed: Crossing, resolve: Resolve): Query<Fi
 }
 
 function pairAcross(
-  query: PairQuery,
+  query: FieldPair<Named>,
   { scope, resolve }: { readonly scope: Scope; readonly resolve: Resolve },
 ): Query<FieldRef> | undefined {
   const left = { named: query.field, scope, shift: 0 }
@@ -97,7 +90,7 @@ function pairAcross(
   return affirmed === query ? resolved : { kind: 'not', term: resolved }
 }
 
-function affirmedPair(query: PairQuery): PairQuery {
+function affirmedPair(query: FieldPair<Named>): FieldPair<Named> {
   if (query.kind === 'inField') return query.negated ? { ...query, negated: false } : query
   return query.op === '$neq' ? { ...query, op: '$eq' } : query
 }
@@ -109,7 +102,7 @@ interface Pair {
 }
 
 /** One side after the other is followed to its documents, while the other side stays where it was. */
-function pairOf(query: PairQuery, { left, right, resolve }: Pair): Query<FieldRef> {
+function pairOf(query: FieldPair<Named>, { left, right, resolve }: Pair): Query<FieldRef> {
   const fromLeft = crossing(left.named, left.scope, left.shift)
   if (fromLeft) {
     const moved = { left: into(fromLeft), right: outside(right, fromLeft), resolve }

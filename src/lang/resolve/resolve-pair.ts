@@ -1,7 +1,7 @@
 /** Field against field: both names are looked up, each where it stands, and must be of kinds that compare. */
 import type { SimpleField } from '../../schema/field.ts'
 import { invalid, requireArray } from './checks.ts'
-import type { Named, Query } from '../query.ts'
+import type { FieldPair, Named, Query } from '../query.ts'
 import { type FieldRef, type Scope, resolveField } from './scope.ts'
 
 /** A name and where it stands: `shift` scopes were opened around that place. */
@@ -11,9 +11,7 @@ export interface Operand {
   readonly shift: number
 }
 
-export type PairQuery = Query<Named> & { readonly kind: 'compareFields' | 'inField' }
-
-export function resolvePair(query: PairQuery, left: Operand, right: Operand): Query<FieldRef> {
+export function resolvePair(query: FieldPair<Named>, left: Operand, right: Operand): Query<FieldRef> {
   const field = refOf(left)
   const rfield = refOf(right)
   if (simpleFamily(field, left.named.at) !== simpleFamily(rfield, right.named.at)) {

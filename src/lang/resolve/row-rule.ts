@@ -6,7 +6,16 @@ import { ServiceError, unreachable } from '../../base/errors.ts'
 import { type Json, isArray } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { parseQuery } from '../parse/parse-query.ts'
-import { type Named, type Query, neverWritten } from '../query.ts'
+import {
+  EVERY_DOCUMENT,
+  type Named,
+  type Query,
+  type ValueClause,
+  childrenOf,
+  isValueClause,
+  mapQuery,
+  neverWritten,
+} from '../query.ts'
 import { resolveQuery } from './resolve.ts'
 import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
 
@@ -48,13 +57,11 @@ function check(query: Query<Named>, scope: Scope): void {
   switch (query.kind) {
     case 'and':
     case 'or':
-      for (const term of query.terms) check(term, scope)
-      break
     case 'not':
-      check(query.term, scope)
+      for (const child of childrenOf(query)) check(child, scope)
       break
     case 'elemMatch':
-      resolveQuery({ ...query, query: { kind: 'and', terms: [] } }, scope)
+      resolveQuery({ ...query, query: EVERY_DOCUMENT }, scope)
       check(query.query, elementScope(query.array, scope))
       break
     case 'compare':
@@ -110,20 +117,17 @@ interface Binding {
 
 /** Undefined when a placeholder anywhere has no value: under a `$not`, half a rule would match too much. */
 function bind(query: Query<Named>, binding: Binding): Query<Named> | undefined {
+  let isComplete = true
+  const bound = mapQuery(query, (node) => {
+    const clause = isValueClause(node) ? bindClause(node, binding) : node
+    isComplete &&= clause !== undefined
+    return clause ?? node
+  })
+  return isComplete ? bound : undefined
+}
+
+function bindClause(query: ValueClause<Named>, binding: Binding): ValueClause<Named> | undefined {
   switch (query.kind) {
-    case 'and':
-    case 'or': {
-      const terms = query.terms.map((term) => bind(term, binding))
-      return terms.every((term) => term !== undefined) ? { kind: query.kind, terms } : undefined
-    }
-    case 'not': {
-      const term = bind(query.term, binding)
-      return term && { kind: 'not', term }
-    }
-    case 'elemMatch': {
-      const inner = bind(query.query, binding)
-      return inner && { ...query, query: inner }
-    }
     case 'compare': {
       if (!isPlaceholder(query.value)) return query
       const value = valueOf(query.value, binding)
@@ -135,11 +139,7 @@ function bind(query: Query<Named>, binding: Binding): Query<Named> | undefined {
       return values && { ...query, values }
     }
     case 'regex':
-    case 'compareFields':
-    case 'inField':
       return query
-    case 'related':
-      return neverWritten(query)
     default:
       return unreachable(query)
   }

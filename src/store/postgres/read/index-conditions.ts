@@ -2,7 +2,7 @@
 import { unreachable } from '../../../base/errors.ts'
 import type { Json } from '../../../base/json/json.ts'
 import { foldCase } from '../../../base/text.ts'
-import { type Query, conjunctsOf } from '../../../lang/query.ts'
+import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
@@ -16,6 +16,8 @@ type Kind<K extends Query<FieldRef>['kind']> = Query<FieldRef> & { readonly kind
 export function hintsOf(table: Table, columns: Columns): (query: Query<FieldRef>) => Fragment | undefined {
   const rows = { table, columns }
   return (query) => {
+    if (query.kind === 'elemMatch') return elemMatchHint(query, rows)
+    if (!isValueClause(query)) return undefined
     switch (query.kind) {
       case 'compare':
         return compareHint(query, rows)
@@ -23,17 +25,8 @@ export function hintsOf(table: Table, columns: Columns): (query: Query<FieldRef>
         return query.negated ? undefined : anyHint(query.field, query.values, rows)
       case 'contains':
         return containsHint(query, rows)
-      case 'elemMatch':
-        return elemMatchHint(query, rows)
       case 'regex':
         return regexHint(query, rows)
-      case 'compareFields':
-      case 'inField':
-      case 'related':
-      case 'and':
-      case 'or':
-      case 'not':
-        return undefined
       default:
         return unreachable(query)
     }

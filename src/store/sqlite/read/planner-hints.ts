@@ -4,7 +4,7 @@
  * that the order is not to be had from an index.
  */
 import { unreachable } from '../../../base/errors.ts'
-import { type Query, conjunctsOf } from '../../../lang/query.ts'
+import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../../plan/plan.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
@@ -36,6 +36,10 @@ export function comesInOrder({ query, sort, asOf }: ReadPlan, { indexes }: Table
 
 /** Whether an index leads to what satisfies the term. */
 export function isServed(term: Query<FieldRef>, table: Table): boolean {
+  if (term.kind === 'elemMatch') {
+    return conjunctsOf(term.query).some((each) => each.kind === 'compare' && holdsElements(each.field, table))
+  }
+  if (!isValueClause(term)) return false
   switch (term.kind) {
     case 'compare':
     case 'in':
@@ -47,17 +51,6 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
       )
     case 'contains':
       return term.op !== '$none' && table.elements.has(`${term.array.field.path}.*`)
-    case 'elemMatch':
-      return conjunctsOf(term.query).some(
-        (each) => each.kind === 'compare' && holdsElements(each.field, table),
-      )
-    case 'compareFields':
-    case 'inField':
-    case 'related':
-    case 'and':
-    case 'or':
-    case 'not':
-      return false
     default:
       return unreachable(term)
   }
