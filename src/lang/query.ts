@@ -6,9 +6,7 @@
 import { unreachable } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
 import type { PatternFlags } from '../base/pattern.ts'
-
-export type CompareOp = '$eq' | '$neq' | '$lt' | '$gt' | '$lte' | '$gte'
-export type ContainsOp = '$any' | '$all' | '$none'
+import type { CompareOp, ContainsOp } from './operators.ts'
 
 export type Query<F> = Clause<F> | ScopeQuery<F> | LogicalQuery<F>
 

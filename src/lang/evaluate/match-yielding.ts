@@ -5,7 +5,7 @@ import type { Step } from '../../base/path.ts'
 import { compareValues } from '../../schema/types.ts'
 import { type Near, indexBy } from './join-index.ts'
 import { pairsIn } from './join-key.ts'
-import { HOLDS, type Seen, type World, candidates, climb, compileQuery } from './match.ts'
+import { type Seen, type World, candidates, climb, compileQuery } from './match.ts'
 import {
   type FieldPair,
   type Query,
@@ -17,6 +17,7 @@ import {
   isValueClause,
   opensScope,
 } from '../query.ts'
+import { DENIED, HOLDS, isNegative } from '../operators.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
@@ -167,7 +168,7 @@ export function* holdersAt(
 /** Many values on both sides: each pair is asked as if there was no other one. */
 function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: Asking): Answer {
   const { field, rfield } = query
-  const isNegated = query.kind === 'inField' ? query.negated : query.op === '$neq'
+  const isNegated = query.kind === 'inField' ? query.negated : isNegative(query.op)
   const [left, right] = [
     { ...field, up: 0, steps: [] },
     { ...rfield, up: 1, steps: [] },
@@ -175,7 +176,7 @@ function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: Asking): Ans
   const holds = compileQuery(
     query.kind === 'inField'
       ? { ...query, negated: false, field: left, rfield: right }
-      : { ...query, op: isNegated ? '$eq' : query.op, field: left, rfield: right },
+      : { ...query, op: isNegative(query.op) ? DENIED[query.op] : query.op, field: left, rfield: right },
   )
   return function* (seen) {
     const rights = candidates(seen, rfield)

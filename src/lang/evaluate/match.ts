@@ -6,7 +6,8 @@ import { compilePattern } from '../../base/pattern.ts'
 import { spend } from '../../base/work/work.ts'
 import { asCompared } from '../../schema/kind.ts'
 import { compareValues } from '../../schema/types.ts'
-import type { CompareOp, Query, Related } from '../query.ts'
+import { DENIED, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
+import type { Query, Related } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
 /** A value and the values around it; `outer` is one element scope out. */
@@ -119,21 +120,13 @@ export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefin
 function compileCompare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }): Predicate {
   if (value === null)
     return negatedIf(
-      op === '$neq',
+      isNegative(op),
       some(field, (each) => each === undefined || each === null),
     )
-  if (op === '$neq') return negatedIf(true, compileCompare({ kind: 'compare', field, op: '$eq', value }))
+  if (isNegative(op))
+    return negatedIf(true, compileCompare({ kind: 'compare', field, op: DENIED[op], value }))
   const holds = HOLDS[op]
   return some(field, (each) => isValue(each) && holds(compareValues(each, value)))
-}
-
-export const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
-  $eq: (order) => order === 0,
-  $neq: (order) => order !== 0,
-  $lt: (order) => order < 0,
-  $gt: (order) => order > 0,
-  $lte: (order) => order <= 0,
-  $gte: (order) => order >= 0,
 }
 
 function isIn(values: readonly Json[]): Test {
@@ -153,12 +146,12 @@ function isIn(values: readonly Json[]): Test {
 }
 
 function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }): Predicate {
-  if (query.op === '$neq') return negatedIf(true, compileCompareFields({ ...query, op: '$eq' }))
-  const { field, rfield } = query
-  const holds = HOLDS[query.op]
+  const { field, op, rfield } = query
+  if (isNegative(op)) return negatedIf(true, compileCompareFields({ ...query, op: DENIED[op] }))
+  const holds = HOLDS[op]
   const values = (a: Json | undefined, b: Json | undefined): boolean => {
     if (isValue(a) && isValue(b)) return holds(compareValues(a, b))
-    return query.op === '$eq' && !isValue(a) && !isValue(b)
+    return HOLDS_FOR_NULLS[op] && !isValue(a) && !isValue(b)
   }
   const pairwise = (a: readonly Json[], b: readonly Json[]): boolean => {
     if (a.length !== b.length) return false
@@ -196,20 +189,32 @@ function compileInField({ field, negated, rfield }: Query<FieldRef> & { kind: 'i
   })
 }
 
-function compileContains({ array, op, values }: Query<FieldRef> & { kind: 'contains' }): Predicate {
-  const inside = elementsCompared(array)
-  if (op === '$all') {
-    const tests = values.map((value) => isIn([value]))
-    return some(array, (found) => {
-      const compared = inside(found)
-      return tests.every((test) => someOf(compared, test))
-    })
+function compileContains(query: Query<FieldRef> & { kind: 'contains' }): Predicate {
+  const { op, values } = query
+  switch (op) {
+    case '$any':
+      return compileContainsAny(query, isIn(values))
+    case '$none':
+      return negatedIf(true, compileContainsAny(query, isIn(values)))
+    case '$all':
+      return compileContainsAll(query)
+    default:
+      return unreachable(op)
   }
-  const isListed = isIn(values)
-  return negatedIf(
-    op === '$none',
-    some(array, (found) => someOf(inside(found), isListed)),
-  )
+}
+
+function compileContainsAny({ array }: { readonly array: FieldRef }, isListed: Test): Predicate {
+  const inside = elementsCompared(array)
+  return some(array, (found) => someOf(inside(found), isListed))
+}
+
+function compileContainsAll({ array, values }: Query<FieldRef> & { kind: 'contains' }): Predicate {
+  const inside = elementsCompared(array)
+  const tests = values.map((value) => isIn([value]))
+  return some(array, (found) => {
+    const compared = inside(found)
+    return tests.every((test) => someOf(compared, test))
+  })
 }
 
 /** Whether there is one candidate, whatever the document. */

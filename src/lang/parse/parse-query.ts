@@ -4,8 +4,9 @@ import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../../base/pattern.ts'
 import { patternSize } from '../../base/pattern-size.ts'
-import type { CompareOp, ContainsOp, Named, Query } from '../query.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
+import { type CompareOp, type ContainsOp, comparesNull } from '../operators.ts'
+import type { Named, Query } from '../query.ts'
 
 const read = decoders(refuseWith('query-api:InvalidQuery'))
 
@@ -50,27 +51,25 @@ function parseLogical(query: JsonObject, key: string, at: string, budget: Budget
 function parseFieldQuery(query: JsonObject, at: string, budget: Budget): Query<Named> {
   if (Object.hasOwn(query, 'regex')) return parseRegex(query, at, budget)
   const op = read.text(query, 'op', at)
-  const compareOp = Object.hasOwn(COMPARE_OPS, op) ? COMPARE_OPS[op] : undefined
+  const compareOp = COMPARE_OPS.get(op)
   if (compareOp !== undefined) return parseCompare(query, compareOp, at)
   if (Object.hasOwn(IN_OPS, op)) return parseIn(query, IN_OPS[op]!, at, budget)
   throw read.refuse(`"${op}" is no operator`, pointer(at, 'op'))
 }
 
-const COMPARE_OPS: Readonly<Record<string, CompareOp>> = {
-  '=': '$eq',
-  $eq: '$eq',
-  '!=': '$neq',
-  $neq: '$neq',
-  $ne: '$neq',
-  '<': '$lt',
-  $lt: '$lt',
-  '>': '$gt',
-  $gt: '$gt',
-  '<=': '$lte',
-  $lte: '$lte',
-  '>=': '$gte',
-  $gte: '$gte',
+/** How requests may write each of them. */
+const SPELLINGS: Readonly<Record<CompareOp, readonly string[]>> = {
+  $eq: ['=', '$eq'],
+  $neq: ['!=', '$neq', '$ne'],
+  $lt: ['<', '$lt'],
+  $gt: ['>', '$gt'],
+  $lte: ['<=', '$lte'],
+  $gte: ['>=', '$gte'],
 }
+
+const COMPARE_OPS: ReadonlyMap<string, CompareOp> = new Map(
+  (Object.keys(SPELLINGS) as CompareOp[]).flatMap((op) => SPELLINGS[op].map((spelling) => [spelling, op])),
+)
 
 /** Operator → whether it is the negated one. */
 const IN_OPS: Readonly<Record<string, boolean>> = { $in: false, $nin: true, $not_in: true }
@@ -84,7 +83,7 @@ function parseCompare(query: JsonObject, op: CompareOp, at: string): Query<Named
   read.onlyKeys(query, ['field', 'op', 'rvalue', 'rfield'], at)
   if (!Object.hasOwn(query, 'rvalue')) throw read.refuse('a comparison needs "rvalue" or "rfield"', at)
   const value = query['rvalue']!
-  if (value === null && op !== '$eq' && op !== '$neq') {
+  if (value === null && !comparesNull(op)) {
     throw read.refuse('nothing is less or greater than null', pointer(at, 'rvalue'))
   }
   return { kind: 'compare', field, op, value }
@@ -164,8 +163,10 @@ function parseArrayQuery(query: JsonObject, at: string, budget: Budget): Query<N
 }
 
 function isContainsOp(op: string): op is ContainsOp {
-  return op === '$any' || op === '$all' || op === '$none'
+  return Object.hasOwn(CONTAINS_OPS, op)
 }
+
+const CONTAINS_OPS: Readonly<Record<ContainsOp, true>> = { $any: true, $all: true, $none: true }
 
 function named(query: JsonObject, key: string, at: string): Named {
   return { path: read.text(query, key, at), at: pointer(at, key) }

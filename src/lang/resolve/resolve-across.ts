@@ -2,6 +2,7 @@
  * Names that lead through references: a clause about what lies behind one holds when some document that it joins
  * satisfies the rest of the clause, and a negated one when none does.
  */
+import { unreachable } from '../../base/errors.ts'
 import { castValue, invalid, requireShallow } from './checks.ts'
 import {
   EVERY_DOCUMENT,
@@ -13,6 +14,7 @@ import {
   isFieldPair,
   isValueClause,
 } from '../query.ts'
+import { DENIED, isNegative } from '../operators.ts'
 import { type Operand, resolvePair } from './resolve-pair.ts'
 import { type Crossing, type FieldRef, type Scope, crossing } from './scope.ts'
 
@@ -42,9 +44,19 @@ function clauseAcross(query: Clause, scope: Scope, resolve: Resolve): Query<Fiel
 
 /** What a negated clause denies. */
 function affirmationOf(query: Clause): Clause | undefined {
-  if (query.kind === 'compare' && query.op === '$neq') return { ...query, op: '$eq' }
-  if (query.kind === 'in' && query.negated) return { ...query, negated: false }
-  return query.kind === 'contains' && query.op === '$none' ? { ...query, op: '$any' } : undefined
+  switch (query.kind) {
+    case 'compare':
+      return isNegative(query.op) ? { ...query, op: DENIED[query.op] } : undefined
+    case 'in':
+      return query.negated ? { ...query, negated: false } : undefined
+    case 'contains':
+      return query.op === '$none' ? { ...query, op: '$any' } : undefined
+    case 'regex':
+    case 'elemMatch':
+      return undefined
+    default:
+      return unreachable(query)
+  }
 }
 
 function renamed(query: Clause, rest: Named): Clause {
@@ -92,7 +104,7 @@ function pairAcross(
 
 function affirmedPair(query: FieldPair<Named>): FieldPair<Named> {
   if (query.kind === 'inField') return query.negated ? { ...query, negated: false } : query
-  return query.op === '$neq' ? { ...query, op: '$eq' } : query
+  return isNegative(query.op) ? { ...query, op: DENIED[query.op] } : query
 }
 
 interface Pair {

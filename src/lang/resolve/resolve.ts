@@ -6,6 +6,7 @@ import { ServiceError, unreachable } from '../../base/errors.ts'
 import { castValue, castValues, invalid, requireArray, requireShallow, requireText } from './checks.ts'
 import type { Projection, ProjectionItem } from '../projection.ts'
 import { isShown } from './joins.ts'
+import { isNegative } from '../operators.ts'
 import { EVERY_DOCUMENT, type Named, type Query, neverWritten } from '../query.ts'
 import { resolveAcross } from './resolve-across.ts'
 import { resolvePair } from './resolve-pair.ts'
@@ -117,7 +118,7 @@ function knownField(named: Named, scope: Scope): FieldRef | undefined {
 
 function resolveCompare(query: Query<Named> & { kind: 'compare' }, scope: Scope): Query<FieldRef> {
   const field = resolveField(query.field, scope)
-  if (query.value === null && isShown(field.field)) return hasDocuments(field, query.op === '$neq')
+  if (query.value === null && isShown(field.field)) return hasDocuments(field, isNegative(query.op))
   if (query.value === null) return { ...query, field }
   return { ...query, field, value: castValue(query.value, field, query.field.at) }
 }

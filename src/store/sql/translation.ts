@@ -1,7 +1,8 @@
 /** What both halves of the translation to SQL share: scopes, candidates, and negation that knows about NULL. */
 import type { Json } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
-import type { CompareOp, Query } from '../../lang/query.ts'
+import type { AffirmativeOp } from '../../lang/operators.ts'
+import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Field } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
@@ -150,7 +151,7 @@ export function isAbsent(
   return not(isMixed ? dialect.isKind(base, steps, 'array') : dialect.exists(base, steps))
 }
 
-export const OPERATORS: Readonly<Record<Exclude<CompareOp, '$neq'>, string>> = {
+export const OPERATORS: Readonly<Record<AffirmativeOp, string>> = {
   $eq: '=',
   $lt: '<',
   $gt: '>',

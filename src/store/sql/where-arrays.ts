@@ -1,8 +1,10 @@
 /** The parts of a query that look at whole arrays: field against field, membership, contents. */
 import type { ArrayField } from '../../schema/field.ts'
+import { unreachable } from '../../base/errors.ts'
 import { orderKey } from '../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
+import { type AffirmativeOp, DENIED, HOLDS, isNegative } from '../../lang/operators.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Base } from './dialect.ts'
@@ -30,7 +32,7 @@ interface Spot {
 
 export function compareFields(query: Query<FieldRef> & { kind: 'compareFields' }, to: Translation): Fragment {
   const { op } = query
-  if (op === '$neq') return not(compareFields({ ...query, op: '$eq' }, to))
+  if (isNegative(op)) return not(compareFields({ ...query, op: DENIED[op] }, to))
   const type = commonReading(typeOf(query.field.field), typeOf(query.rfield.field))
   const holds = comparison(op, to)
   const [leftIsArray, rightIsArray] = [
@@ -63,16 +65,26 @@ export function inField(query: Query<FieldRef> & { kind: 'inField' }, to: Transl
 
 export function contains(query: Query<FieldRef> & { kind: 'contains' }, to: Translation): Fragment {
   const { array, op, values } = query
+  switch (op) {
+    case '$any':
+      return containsAny(array, values, to)
+    case '$none':
+      return not(containsAny(array, values, to))
+    case '$all':
+      return containsAll(array, values, to)
+    default:
+      return unreachable(op)
+  }
+}
+
+function containsAny(array: FieldRef, values: readonly Json[], to: Translation): Fragment {
   const type = typeOf(array.field)
-  if (op === '$all') return containsAll(array, values, to)
   const listed = isIn(values, to, type)
   // Null among the values means a null element, never an absent array, so only without it this is a plain `$in`.
-  const any = values.includes(null)
-    ? someSpot(array, to, (spot) =>
-        spot.base ? anyElement(spot, to, type, (each) => listed(each)!) : raw('1=0'),
-      )
-    : some(elementsOf(array), listed, to)
-  return op === '$none' ? not(any) : any
+  if (!values.includes(null)) return some(elementsOf(array), listed, to)
+  return someSpot(array, to, (spot) =>
+    spot.base ? anyElement(spot, to, type, (each) => listed(each)!) : raw('1=0'),
+  )
 }
 
 /** An index can tell which documents hold the first value; whether they hold all of them is looked at there. */
@@ -129,9 +141,18 @@ function read({ base, steps }: Spot, type: Reading, to: Translation): Fragment {
 }
 
 /** Null is the same as missing, and equal to it; no order holds with either. */
-function comparison(op: keyof typeof OPERATORS, to: Translation): (a: Fragment, b: Fragment) => Fragment {
-  if (op === '$eq') return to.dialect.isSame
-  return (a, b) => sql`${a} ${raw(OPERATORS[op])} ${b}`
+function comparison(op: AffirmativeOp, to: Translation): (a: Fragment, b: Fragment) => Fragment {
+  switch (op) {
+    case '$eq':
+      return to.dialect.isSame
+    case '$lt':
+    case '$gt':
+    case '$lte':
+    case '$gte':
+      return (a, b) => sql`${a} ${raw(OPERATORS[op])} ${b}`
+    default:
+      return unreachable(op)
+  }
 }
 
 function anyElement(
@@ -159,13 +180,13 @@ function everyElement(
 interface Pairing {
   readonly holds: (a: Fragment, b: Fragment) => Fragment
   readonly type: Reading
-  readonly op: keyof typeof OPERATORS
+  readonly op: AffirmativeOp
   readonly to: Translation
 }
 
 /** Same length, and the comparison holds at every position; an absent array counts as empty. */
 function pairwise(left: Spot, right: Spot, { holds, type, op, to }: Pairing): Fragment {
-  const bothEmpty = op === '$lt' || op === '$gt' ? raw('1=0') : raw('1=1')
+  const bothEmpty = raw(HOLDS[op](0) ? '1=1' : '1=0')
   const sizes = sql`${size(left, to)} = ${size(right, to)}`
   if (!left.base || !right.base) return sql`(${sizes} and ${bothEmpty})`
   const a = elementsAt(left, left.base, to)

@@ -1,7 +1,8 @@
 /** The part of a query that leads to documents of other tables: a reference is an array whose elements are rows. */
 import type { Step } from '../../base/path.ts'
 import { isJoined } from '../../lang/resolve/joins.ts'
-import type { CompareOp, Related } from '../../lang/query.ts'
+import type { CompareOp } from '../../lang/operators.ts'
+import type { Related } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import { idTypeOf } from '../../plan/id-type.ts'
 import type { ArrayField } from '../../schema/field.ts'
@@ -185,10 +186,8 @@ function compareCount(
   { dialect }: Translation,
 ): Fragment {
   const number = select ?? raw('select count(*) where 1=0')
-  return sql`(${number}) ${raw(operatorOf(op))} ${param(dialect.value(value, 'integer'))}`
+  return sql`(${number}) ${raw(COUNT_OPERATORS[op])} ${param(dialect.value(value, 'integer'))}`
 }
 
 /** A number is never null, so that no care has to be taken of it. */
-function operatorOf(op: CompareOp): string {
-  return op === '$neq' ? '<>' : OPERATORS[op]
-}
+const COUNT_OPERATORS: Readonly<Record<CompareOp, string>> = { ...OPERATORS, $neq: '<>' }

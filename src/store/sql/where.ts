@@ -5,6 +5,7 @@
  */
 import { unreachable } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
+import { DENIED, isNegative } from '../../lang/operators.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Base } from './dialect.ts'
@@ -84,7 +85,7 @@ function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to
 
 /** A comparison inside an elemMatch as a question about all elements, which holds whenever the elemMatch does. */
 function seenFromOutside(term: Query<FieldRef>, array: FieldRef): Comparison | undefined {
-  if (term.kind !== 'compare' || term.op === '$neq' || term.value === null || term.field.up > 0)
+  if (term.kind !== 'compare' || isNegative(term.op) || term.value === null || term.field.up > 0)
     return undefined
   const field = { ...term.field, up: array.up, steps: [...array.steps, '*', ...term.field.steps] }
   return { ...term, field }
@@ -110,7 +111,7 @@ function someElement(
 }
 
 function compare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }, to: Translation): Fragment {
-  if (op === '$neq') return not(compare({ kind: 'compare', field, op: '$eq', value }, to))
+  if (isNegative(op)) return not(compare({ kind: 'compare', field, op: DENIED[op], value }, to))
   if (value === null) return some(field, isNull, to)
   const bound = param(to.dialect.value(value, typeOf(field.field)))
   return some(field, (subject) => subject && sql`${subject} ${raw(OPERATORS[op])} ${bound}`, to)

@@ -2,12 +2,13 @@
 import { unreachable } from '../../../base/errors.ts'
 import type { Json } from '../../../base/json/json.ts'
 import { foldCase } from '../../../base/text.ts'
+import type { CompareOp } from '../../../lang/operators.ts'
 import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { literalPrefix, prefixEnd } from '../../sql/pattern/prefix.ts'
-import { OPERATORS, isWholeArray } from '../../sql/translation.ts'
+import { isWholeArray } from '../../sql/translation.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { type Columns, type TextIndex, columnsOf, elementsAt, idKey } from '../schema/indexes.ts'
 
@@ -35,7 +36,8 @@ export function hintsOf(table: Table, columns: Columns): (query: Query<FieldRef>
 
 /** Whether an index leads to what satisfies the term. */
 export function isServed(term: Query<FieldRef>, table: Table): boolean {
-  const isPlain = (term.kind === 'compare' && term.op !== '$neq') || (term.kind === 'in' && !term.negated)
+  const isPlain =
+    (term.kind === 'compare' && CONDITIONS[term.op] !== undefined) || (term.kind === 'in' && !term.negated)
   if (isPlain && table.firsts.has(term.field.field.path)) return true
   return hintsOf(table, columnsOf(''))(term) !== undefined
 }
@@ -47,14 +49,26 @@ interface Rows {
 }
 
 function compareHint({ field, op, value }: Kind<'compare'>, rows: Rows): Fragment | undefined {
-  if (op === '$neq' || value === null) return undefined
-  if (op === '$eq') return anyHint(field, [value], rows)
+  const condition = CONDITIONS[op]
+  if (condition === undefined || value === null) return undefined
+  if (condition === '=') return anyHint(field, [value], rows)
   const index = textIndexAt(field, rows.table)
   if (!index || typeof value !== 'string') return undefined
-  const operator = op === '$lt' || op === '$lte' ? '<=' : '>='
   // Up to the indexed length the beginning of a text compares as the text itself does.
-  const exact = characters(value) < index.length ? OPERATORS[op] : operator
-  return sql`${index.expression(rows.columns.document)} ${raw(exact)} ${param(beginning(value, index))}`
+  const operator = characters(value) < index.length ? condition.exact : condition.cut
+  return sql`${index.expression(rows.columns.document)} ${raw(operator)} ${param(beginning(value, index))}`
+}
+
+/** What an index can be asked: an equality, or a range whose bound is kept as it is or cut off; undefined for nothing. */
+const CONDITIONS: Readonly<
+  Record<CompareOp, '=' | { readonly exact: string; readonly cut: '<=' | '>=' } | undefined>
+> = {
+  $eq: '=',
+  $neq: undefined,
+  $lt: { exact: '<', cut: '<=' },
+  $lte: { exact: '<=', cut: '<=' },
+  $gt: { exact: '>', cut: '>=' },
+  $gte: { exact: '>=', cut: '>=' },
 }
 
 /** Some candidate is one of the values. */
@@ -81,10 +95,18 @@ function containsHint(
   const path = `${array.field.path}.*`
   const others = values.filter((value) => value !== null)
   const isIndexed = array.up === 0 && table.elements.has(path)
-  if (!isIndexed || op === '$none' || others.length === 0) return undefined
+  if (!isIndexed || others.length === 0) return undefined
   const elements = elementsAt(path, columns.document)
-  if (op === '$all') return holdsAny(elements, others.slice(0, 1))
-  return others.length < values.length ? undefined : holdsAny(elements, others)
+  switch (op) {
+    case '$any':
+      return others.length < values.length ? undefined : holdsAny(elements, others)
+    case '$all':
+      return holdsAny(elements, others.slice(0, 1))
+    case '$none':
+      return undefined
+    default:
+      return unreachable(op)
+  }
 }
 
 /** What one element must have, some element must have. */

@@ -4,6 +4,7 @@
  * that the order is not to be had from an index.
  */
 import { unreachable } from '../../../base/errors.ts'
+import type { CompareOp, ContainsOp } from '../../../lang/operators.ts'
 import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../../plan/plan.ts'
@@ -50,11 +51,14 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
         wayInto(term, table) !== undefined
       )
     case 'contains':
-      return term.op !== '$none' && table.elements.has(`${term.array.field.path}.*`)
+      return IS_SERVED[term.op] && table.elements.has(`${term.array.field.path}.*`)
     default:
       return unreachable(term)
   }
 }
+
+/** Whether elements of an index lead to the documents; none lead to those that lack them. */
+const IS_SERVED: Readonly<Record<ContainsOp, boolean>> = { $any: true, $all: true, $none: false }
 
 function holdsElements({ field }: FieldRef, table: Table): boolean {
   return table.elements.has(field.path)
@@ -68,14 +72,22 @@ interface Way {
 function wayInto(term: Query<FieldRef>, table: Table): Way | undefined {
   if (term.kind !== 'compare' && term.kind !== 'in' && term.kind !== 'regex') return undefined
   const { path } = term.field.field
-  if (!isIndexed(path, term, table)) return undefined
-  const isValue = term.kind === 'compare' && term.op === '$eq'
-  return { kind: isValue ? 'value' : 'range', path }
+  const kind = term.kind === 'compare' ? WAYS[term.op] : 'range'
+  return kind && isIndexed(path, term, table) ? { kind, path } : undefined
+}
+
+/** Undefined where no index leads to what satisfies the operator. */
+const WAYS: Readonly<Record<CompareOp, Way['kind'] | undefined>> = {
+  $eq: 'value',
+  $neq: undefined,
+  $lt: 'range',
+  $gt: 'range',
+  $lte: 'range',
+  $gte: 'range',
 }
 
 function isIndexed(path: string, term: Query<FieldRef> & { field: FieldRef }, table: Table): boolean {
-  const isNegative = (term.kind === 'compare' && term.op === '$neq') || (term.kind === 'in' && term.negated)
-  if (isNegative) return false
+  if (term.kind === 'in' && term.negated) return false
   if (term.kind !== 'regex') return table.firsts.has(path)
   if (literalPrefix(term.pattern, term.flags) === '') return false
   return term.flags.caseInsensitive ? table.folded.has(path) : table.firsts.has(path)
