@@ -4,12 +4,18 @@ import { parseTrusted } from '../base/json/json.ts'
 import { once, weaklyCached } from '../base/memo.ts'
 import type { Collection, Schema } from '../schema/schema.ts'
 import type { MetadataRecords } from '../store/metadata-records.ts'
-import { collectionOf, compileRoot, compileSchema } from './compile.ts'
+import { collectionOf, compileSchema } from './compile.ts'
+import { compileRoot } from './compile-fields.ts'
 import type { Datasources } from './documents/datastore.ts'
 import { type EntityInfo, parseEntityInfo } from './documents/entity-info.ts'
-import type { AllRecords } from './other-stores.ts'
 import { type SchemaDocument, parseSchemaDocument } from './documents/schema-document.ts'
 import { formsOf, isForm } from './stored-forms.ts'
+
+/** The metadata of the service, with the collections of all its datasources. */
+export interface AllRecords extends MetadataRecords {
+  /** Datasources that could not be reached, whose collections are therefore unknown. */
+  readonly unread: readonly string[]
+}
 
 export interface Catalogue {
   readonly epoch: number

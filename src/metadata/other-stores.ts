@@ -2,17 +2,11 @@
 import { ServiceError } from '../base/errors.ts'
 import type { CollectionDefinition, MetadataRecords } from '../store/metadata-records.ts'
 import type { MetadataStore } from '../store/tables/metadata.ts'
-import type { Entity } from './catalogue.ts'
+import type { AllRecords, Entity } from './catalogue.ts'
 import { presentDefinition } from './validate/validate-change.ts'
 
 /** By the name of the datasource. */
 export type OtherStores = ReadonlyMap<string, Pick<MetadataStore, 'readMetadata' | 'prepareCollection'>>
-
-/** The metadata of the service, with the collections of all its datasources. */
-export interface AllRecords extends MetadataRecords {
-  /** Datasources that could not be reached, whose collections are therefore unknown. */
-  readonly unread: readonly string[]
-}
 
 /**
  * Collections are changed before the metadata that calls for it, so they are read after it: they may then know of more

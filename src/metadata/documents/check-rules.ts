@@ -7,7 +7,7 @@ import { checkRule } from '../../lang/resolve/row-rule.ts'
 import type { Scope } from '../../lang/resolve/scope.ts'
 import type { RoleList, RowRule } from '../../schema/field.ts'
 import type { EntityAccess } from './access-lists.ts'
-import { compileRoot } from '../compile.ts'
+import { compileRoot } from '../compile-fields.ts'
 import type { FieldDocument, FieldDocuments } from './field-document.ts'
 
 interface Ruled {

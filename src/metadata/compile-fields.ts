@@ -1,0 +1,122 @@
+/** Field documents → the fields of a schema, each with its path and the access lists from the root down to it. */
+import { unreachable } from '../base/errors.ts'
+import { sameJson } from '../base/json/json.ts'
+import type {
+  Constraints,
+  Element,
+  Field,
+  FieldOperation,
+  Fields,
+  ObjectField,
+  RoleList,
+} from '../schema/field.ts'
+import { TYPES } from '../schema/types.ts'
+import type { ConstraintsDocument } from './documents/constraints.ts'
+import type {
+  ArrayDocument,
+  FieldAccess,
+  FieldDocument,
+  FieldDocuments,
+  ReferenceDocument,
+} from './documents/field-document.ts'
+
+/** The root object of a schema, in which names are looked up. */
+export function compileRoot(documents: FieldDocuments, enums: Enums = new Map()): ObjectField {
+  const fields = compileFields(documents, { above: '', roles: NO_ROLES, enums })
+  return { kind: 'object', name: '', path: '', roles: NO_ROLES, constraints: {}, fields }
+}
+
+type Roles = Readonly<Record<FieldOperation, readonly RoleList[]>>
+type Enums = ReadonlyMap<string, ReadonlySet<string>>
+
+/** What the way down to a field hands on. */
+interface Above {
+  /** Path of the container with a dot at its end; empty at the root. */
+  readonly above: string
+  readonly roles: Roles
+  readonly enums: Enums
+}
+
+function compileFields(fields: FieldDocuments, above: Above): Fields {
+  return new Map([...fields].map(([name, field]) => [name, compileField(field, fields, above)]))
+}
+
+function compileField(field: FieldDocument, siblings: FieldDocuments, above: Above): Field {
+  const { name } = field
+  const described = {
+    name,
+    path: above.above + name,
+    roles: withLists(rolesAbove(field, siblings, above.roles), field.access),
+    constraints: compileConstraints(field.constraints, above.enums),
+  }
+  switch (field.kind) {
+    case 'simple':
+      return {
+        ...described,
+        kind: 'simple',
+        type: TYPES[field.type],
+        ...(field.generator ? { generator: field.generator.generator } : {}),
+        ...(field.virtual ? { virtual: field.virtual } : {}),
+      }
+    case 'object': {
+      const inside = { ...above, above: `${described.path}.`, roles: described.roles }
+      return { ...described, kind: 'object', fields: compileFields(field.fields, inside) }
+    }
+    case 'array':
+      return { ...described, kind: 'array', element: compileElement(field, described, above.enums) }
+    case 'reference':
+      return { ...described, kind: 'reference', ...compileJoin(field) }
+    default:
+      return unreachable(field)
+  }
+}
+
+function compileElement(
+  { items }: ArrayDocument,
+  array: { readonly path: string; readonly roles: Roles },
+  enums: Enums,
+): Element {
+  const path = `${array.path}.*`
+  const { roles } = array
+  const described = { name: '*', path, roles, constraints: compileConstraints(items.constraints, enums) }
+  if (items.type !== 'object') return { ...described, kind: 'simple', type: TYPES[items.type] }
+  const fields = compileFields(items.fields, { above: `${path}.`, roles, enums })
+  return { ...described, kind: 'object', fields }
+}
+
+function compileJoin({ entity, versionValue, query, projection, sort }: ReferenceDocument) {
+  return {
+    entity,
+    ...(versionValue === undefined ? {} : { versionValue }),
+    ...(query === undefined ? {} : { query }),
+    ...(projection === undefined ? {} : { projection }),
+    ...(sort === undefined ? {} : { sort }),
+  }
+}
+
+/** The size of an array tells something of the array, so all that guards the array guards its size. */
+function rolesAbove({ name }: FieldDocument, siblings: FieldDocuments, roles: Roles): Roles {
+  const counted = name.endsWith('#') ? siblings.get(name.slice(0, -1)) : undefined
+  return counted?.kind === 'array' ? withLists(roles, counted.access) : roles
+}
+
+function withLists(roles: Roles, access: FieldAccess): Roles {
+  return {
+    find: withList(roles.find, access.find),
+    insert: withList(roles.insert, access.insert),
+    update: withList(roles.update, access.update),
+  }
+}
+
+function withList(lists: readonly RoleList[], list: RoleList): readonly RoleList[] {
+  const isKnown = lists.some((each) => sameJson(each, list))
+  return list.length === 0 || isKnown ? lists : [...lists, list]
+}
+
+/** An enum can only be missing in a disabled version; enabling it again looks for the enum first. */
+function compileConstraints({ checked, enumName }: ConstraintsDocument, enums: Enums): Constraints {
+  if (enumName === undefined) return checked
+  return { ...checked, enum: { name: enumName, values: enums.get(enumName) ?? new Set() } }
+}
+
+const NO_ROLES: Roles = { find: [], insert: [], update: [] }
