@@ -1,6 +1,6 @@
 /** All metadata of the service in memory: read from the store's records, compiled when first asked for. */
 import { ServiceError } from '../base/errors.ts'
-import { parseTrusted } from '../base/json/json.ts'
+import { parseTrusted } from '../base/json/parse-trusted.ts'
 import { once, weaklyCached } from '../base/memo.ts'
 import type { Collection, Schema } from '../schema/schema.ts'
 import type { MetadataRecords } from '../store/metadata-records.ts'

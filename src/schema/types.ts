@@ -1,14 +1,7 @@
 /** Value types: the values that each accepts without loss, their stored form, and their order. */
 import { compareDecimal, integerText, isIntegral, parseDecimal } from '../base/decimal.ts'
-import {
-  type Json,
-  type JsonNumber,
-  isArray,
-  isNumber,
-  isObject,
-  numberFrom,
-  numberText,
-} from '../base/json/json.ts'
+import { type Json, type JsonNumber, isArray, isNumber, isObject, numberText } from '../base/json/json.ts'
+import { numberFrom } from '../base/json/parse-trusted.ts'
 import { compareText } from '../base/text.ts'
 import { parseDate } from './date.ts'
 

@@ -1,6 +1,7 @@
 /** Definitions of sinks: read and checked once, stored as text, shown without secrets. Kinds add their own members. */
 import { memberChecker } from '../base/json/check-members.ts'
-import { type Json, type JsonObject, isObject, parseTrusted } from '../base/json/json.ts'
+import { type Json, type JsonObject, isObject } from '../base/json/json.ts'
+import { parseTrusted } from '../base/json/parse-trusted.ts'
 import { type Shape, Type } from '../base/json/shape.ts'
 import type { EventFilter } from '../store/events.ts'
 import {

@@ -1,5 +1,6 @@
 /** Random entities that refer to each other, with documents whose few values often meet. */
-import { type Json, type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import type { Chance } from './chance.ts'
 import { makeValue } from './make-documents.ts'
 import {

@@ -1,5 +1,6 @@
 /** Small pools of values, so that random queries hit random documents; the odd ones are the point. */
-import { type Json, parseTrusted } from '../../src/base/json/json.ts'
+import type { Json } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import type { Type } from './model.ts'
 
 const numbers = (...texts: readonly string[]): readonly Json[] => texts.map(parseTrusted)

@@ -1,6 +1,7 @@
 /** Entities that refer to each other, their documents, and everyone who can be asked about them. */
 import { ServiceError } from '../../src/base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, parseTrusted } from '../../src/base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { compileSort } from '../../src/lang/evaluate/order.ts'
 import { resolveSort } from '../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../src/lang/resolve/scope.ts'

@@ -4,14 +4,8 @@
  * answers must be the same.
  */
 import { ServiceError } from '../../src/base/errors.ts'
-import {
-  type Json,
-  type JsonObject,
-  isArray,
-  isObject,
-  parseTrusted,
-  sameJson,
-} from '../../src/base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject, sameJson } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { compileQuery } from '../../src/lang/evaluate/match.ts'
 import { compileSort } from '../../src/lang/evaluate/order.ts'

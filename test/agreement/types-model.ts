@@ -1,5 +1,6 @@
 /** Two versions of one entity that disagree about types, and documents of both: few values, which look alike across types. */
-import { type Json, type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import type { Chance } from './chance.ts'
 import { makeDocuments } from './make-documents.ts'
 import type { Node, ObjectNode, Simple, Type } from './model.ts'

@@ -1,7 +1,8 @@
 /** Runs the tables about documents that are sent: types, constraints, generators, predefined fields. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Json, type JsonObject, parseTrusted, sameJson } from '../../src/base/json/json.ts'
+import { type Json, type JsonObject, sameJson } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { printResponse } from '../../src/service/response.ts'
 import {
   EVERYTHING,

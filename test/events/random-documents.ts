@@ -1,5 +1,6 @@
 /** Random documents of one schema with hidden fields at every depth, and edits of them. */
-import { type Json, type JsonObject, isArray, isObject, numberFrom } from '../../src/base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
+import { numberFrom } from '../../src/base/json/parse-trusted.ts'
 import type { Field } from '../../src/schema/field.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { compiledSchema } from '../support/schema.ts'

@@ -1,6 +1,7 @@
 /** Reading JSON, of callers and of our own, and everything that looks at its text. */
 import { memberCutter } from '../../src/base/json/cut-members.ts'
-import { cloneJson, parseTrusted, pointer, sameJson } from '../../src/base/json/json.ts'
+import { cloneJson, pointer, sameJson } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { parseJson } from '../../src/base/json/parse-json.ts'
 import { type Case, flat, many, refused, testGrowth } from './growth.ts'
 

@@ -1,5 +1,6 @@
 /** Two entities whose references compare every type with itself and its relatives, with random documents and questions. */
-import { type Json, type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import type { Schema } from '../../src/schema/schema.ts'
 import type { Chance } from '../agreement/chance.ts'
 import { compiledSchema } from '../support/schema.ts'

@@ -1,7 +1,8 @@
 /** Leaks that the non-interference test has found, each in its smallest form: two documents that must look alike. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Json, type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import { type TestService, callerWith, openTestService, textOf } from '../support/service.ts'
 

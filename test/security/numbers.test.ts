@@ -1,7 +1,7 @@
 /** Row 11: numbers stay what was sent, at every entry point. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { numberFrom } from '../../src/base/json/json.ts'
+import { numberFrom } from '../../src/base/json/parse-trusted.ts'
 import { ENTRY_POINTS } from './entry-points.ts'
 import { openOffice } from './office.ts'
 

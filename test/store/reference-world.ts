@@ -1,12 +1,6 @@
 /** Two small entities that refer to each other in every way there is, and the evaluator's answers about them. */
-import {
-  type Json,
-  type JsonObject,
-  isArray,
-  isObject,
-  member,
-  parseTrusted,
-} from '../../src/base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject, member } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import type { Step } from '../../src/base/path.ts'
 import { createJoins, isJoined } from '../../src/lang/resolve/joins.ts'

@@ -1,7 +1,8 @@
 /** Looks past the store whether documents and their claims on unique values belong together. */
 import assert from 'node:assert/strict'
 import pg from 'pg'
-import { type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
+import type { JsonObject } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { readTables } from '../../src/store/postgres/schema/catalogue.ts'
 import { claimsOf } from '../../src/store/postgres/schema/claims.ts'
 import type { Row, Session } from '../../src/store/postgres/connection/connections.ts'

@@ -1,7 +1,8 @@
 /** What the tests of writes share: the operations in short, and what is stored whoever asks. */
 import assert from 'node:assert/strict'
 import type { Caller } from '../../src/access/caller.ts'
-import { type Json, type JsonObject, parseTrusted } from '../../src/base/json/json.ts'
+import type { Json, JsonObject } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import { ADMIN, EVERYTHING, callerWith, documentsOf, textOf } from '../support/service.ts'
 import type { Tenant } from '../support/shared-service.ts'

@@ -4,8 +4,6 @@
  * Numbers that JavaScript's own number would change (64-bit integers, `1.10`) are kept as the raw numbers of
  * `JSON.rawJSON`, so `JSON.stringify` prints them back digit for digit without any help.
  */
-import { hasEscapedKey, isPlainNumber } from './json-text.ts'
-import { exactNumber, parseByHand } from './parse-by-hand.ts'
 
 interface RawNumber {
   readonly rawJSON: string
@@ -45,22 +43,6 @@ export function numberText(value: JsonNumber): string {
   return typeof value === 'number' ? String(value) : value.rawJSON
 }
 
-/** A number with exactly these digits; `text` must be a JSON number. */
-export function numberFrom(text: string): JsonNumber {
-  return isPlainNumber(text, 0, text.length) ? Number(text) : exactNumber(text)
-}
-
-/** Parses text that we printed, such as a stored document, keeping every digit. */
-export function parseTrusted(text: string): Json {
-  const isContainer = text.startsWith('{') || text.startsWith('[')
-  return parseText(text, !isContainer || NEEDS_RAW.test(text))
-}
-
-/** Parses what may be unsound, too, which is then a SyntaxError; keeps digits where a plain parse would change some. */
-export function parseText(text: string, needsDigits: boolean): Json {
-  return needsDigits || hasEscapedKey(text) ? parseByHand(text) : (JSON.parse(text) as Json)
-}
-
 /** Equal as JSON: key order does not matter, digits do (`1.1` is not `1.10`). */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
@@ -85,11 +67,3 @@ export function cloneJson(value: Json): Json {
 export function pointer(at: string, step: string | number): string {
   return `${at}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
-
-/**
- * Finds the numbers that a plain parse would change: many digits, zeros at the end of a fraction, exponents, minus
- * zero. It may also match inside a string; then the slower parse runs for nothing and the answer is the same. Printed
- * text has no white space around its numbers, which makes this several times faster than looking for it. What is tried
- * again is never longer than the 15 digits that the first alternative leaves.
- */
-const NEEDS_RAW = /[:,[](?:-?[\d.]{16}|-?\d+(?:[eE]|\.(?:\d*0[,\]}]|\d+[eE]))|-0[,\]}])/

@@ -17,7 +17,8 @@ import {
   isDigit,
   isPlainNumber,
 } from './json-text.ts'
-import { type Json, isArray, isObject, parseText, pointer } from './json.ts'
+import { type Json, isArray, isObject, pointer } from './json.ts'
+import { parseText } from './parse-trusted.ts'
 import { parseByHand } from './parse-by-hand.ts'
 
 /** Refuses malformed text, deep nesting, duplicate keys, `__proto__`, NUL and lone surrogates; keeps all digits. */

@@ -8,9 +8,9 @@ import {
   isArray,
   isNumber,
   isObject,
-  numberFrom,
   numberText,
 } from '../../base/json/json.ts'
+import { numberFrom } from '../../base/json/parse-trusted.ts'
 import { spend } from '../../base/work/work.ts'
 import { carryOver } from '../../schema/carry.ts'
 import type { Field, SimpleField } from '../../schema/field.ts'

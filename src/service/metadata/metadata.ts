@@ -1,7 +1,8 @@
 /** The metadata operations: permission first, then the registry; every problem says which work it stopped. */
 import { type Caller, type Permission, requirePermission } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { type Json, type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../base/limits.ts'
 import { spend } from '../../base/work/work.ts'
 import type { Heading } from '../../metadata/catalogue.ts'

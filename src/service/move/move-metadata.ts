@@ -1,5 +1,6 @@
 /** What a move reads from metadata, and the one member of it that the target needs otherwise. */
-import { type Json, type JsonObject, isArray, isObject, member, parseTrusted } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { type TypeName, isTypeName } from '../../schema/types.ts'
 import type { Archive, ArchivedRecords } from '../../store/transfer.ts'
 import type { StoreKind } from '../../store/store.ts'

@@ -1,7 +1,8 @@
 /** History: the versions of one document, oldest first, as this caller may see them now. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { yieldEvery } from '../../base/work/rest.ts'
 import { castValue } from '../../lang/resolve/checks.ts'
 import { during } from '../../base/work/work.ts'

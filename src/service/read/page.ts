@@ -1,7 +1,8 @@
 /** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
 import type { Rendering, Visibility } from '../../access/requests.ts'
 import { memberCutter } from '../../base/json/cut-members.ts'
-import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized, once } from '../../base/memo.ts'
 import { during, spend } from '../../base/work/work.ts'
 import { compileProjection } from '../../lang/evaluate/project.ts'

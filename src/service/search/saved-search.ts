@@ -1,7 +1,8 @@
 /** Saved searches: a find that is kept as a document, run with the values and the access of whoever calls. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { type Json, type JsonObject, isArray, parseTrusted } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
 import { readFind } from '../request/request.ts'

@@ -1,6 +1,7 @@
 /** Values that the service makes: identifiers, times, and numbers from sequences. */
 import { randomUUID } from 'node:crypto'
-import { type Json, numberFrom } from '../../base/json/json.ts'
+import type { Json } from '../../base/json/json.ts'
+import { numberFrom } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
 import { uuidV7 } from '../../base/uuid.ts'
 import { printDate } from '../../schema/date.ts'

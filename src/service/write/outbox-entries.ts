@@ -1,7 +1,8 @@
 /** What those who watch an entity are to be told of a change, worked out while it is made. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../access/caller.ts'
-import { type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import type { JsonObject } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
 import { type Work, during } from '../../base/work/work.ts'
 import { makeEvent } from '../../events/make-event.ts'

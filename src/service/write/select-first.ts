@@ -1,5 +1,6 @@
 /** Writes that select by what references join: which documents they mean is settled before anything is written. */
-import { type Json, type JsonObject, parseTrusted } from '../../base/json/json.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { type Query, allOf, conjunctsOf } from '../../lang/query.ts'
 import { relatedIn } from '../../lang/resolve/query-walk.ts'
 import { type FieldRef, resolveField, rootScope } from '../../lang/resolve/scope.ts'

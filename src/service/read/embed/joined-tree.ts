@@ -1,5 +1,6 @@
 /** A document with all that its references join, level by level, as far as it was read. */
-import { type Json, type JsonObject, isArray, parseTrusted } from '../../../base/json/json.ts'
+import { type Json, type JsonObject, isArray } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { PlannedJoin } from '../../../plan/joins.ts'
 import { type JoinedDocuments, TOO_LARGE } from '../../../plan/plan.ts'
 import { tooLarge } from '../../memory-limits.ts'

@@ -1,5 +1,6 @@
 /** Documents that references join and another datasource keeps: one read for each reference, however many hold it. */
-import { type Json, type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { Json, JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
 import { looksOnlyOut } from '../../../lang/resolve/query-walk.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'

@@ -2,7 +2,8 @@
  * Queries that lead to documents of another datasource, in terms that one store can answer: the documents are read
  * first, and the question becomes one about their keys, or, where it has none, is asked of each document in memory.
  */
-import { type Json, parseTrusted } from '../../../base/json/json.ts'
+import type { Json } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { type JoinKey, isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
 import type { World } from '../../../lang/evaluate/match.ts'
 import { compileYielding } from '../../../lang/evaluate/match-yielding.ts'

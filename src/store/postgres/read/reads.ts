@@ -1,7 +1,7 @@
 /** Plans for reading as statements. What the engine cannot answer is asked of the documents that come. */
 import { type Work, during, spend } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
-import { parseTrusted } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { memoized } from '../../../base/memo.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'
 import { type Query, conjunctsOf } from '../../../lang/query.ts'

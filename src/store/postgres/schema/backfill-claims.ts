@@ -1,5 +1,6 @@
 /** Enters the unique values of documents that were there before the index, while others go on writing. */
-import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { type CollectionRecord, type IndexRecord, claimsName, tableName } from './catalogue.ts'
 import { claimsOf } from './claims.ts'

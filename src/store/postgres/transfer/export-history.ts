@@ -1,5 +1,6 @@
 /** Changes that are kept of documents, as they move from one store to another. */
-import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { ArchivedChange } from '../../transfer.ts'
 import type { Action } from '../../events.ts'
 import type { Statement } from '../../sql/fragment.ts'

@@ -1,5 +1,6 @@
 /** Rows that come from another store: as they were there, many in one statement. */
-import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'

@@ -1,5 +1,6 @@
 /** Deletes: every document that matches goes, with the unique values it held. */
-import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { DeletePlan, CaptureChange } from '../../../plan/plan.ts'
 import type { TypeName } from '../../../schema/types.ts'
 import type { Row } from '../connection/connections.ts'

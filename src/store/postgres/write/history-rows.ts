@@ -1,5 +1,6 @@
 /** Rows of past versions, as parts of the statements that make the changes: both are committed together or not at all. */
-import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { textBeforeInsert } from '../../history.ts'
 import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'

@@ -1,5 +1,6 @@
 /** Rows about to be written: the document, the unique values that it claims, and what is recorded about the change. */
-import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { OutboxEntry, StoredDocument, CaptureChange } from '../../../plan/plan.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../schema/claims.ts'

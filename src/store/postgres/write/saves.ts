@@ -1,5 +1,6 @@
 /** Saves: each item finds at most one document by its identity, and says what becomes of it or of its absence. */
-import { type JsonObject, parseTrusted } from '../../../base/json/json.ts'
+import type { JsonObject } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'
 import { printQuery } from '../../../lang/query.ts'
 import { type Change, type Outcome, type SaveItem, type SavePlan, unwritten } from '../../../plan/plan.ts'

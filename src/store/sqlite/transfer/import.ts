@@ -1,6 +1,7 @@
 /** Creates collections in an empty file and fills them with the documents of another store. */
 import type { DatabaseSync } from 'node:sqlite'
-import { type JsonObject, isNumber, parseTrusted } from '../../../base/json/json.ts'
+import { type JsonObject, isNumber } from '../../../base/json/json.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import { bind } from '../../sql/sqlite-dialect.ts'
 import type { CollectionImport } from '../../tables/import.ts'
