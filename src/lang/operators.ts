@@ -14,6 +14,13 @@ export type ContainsOp = '$any' | '$all' | '$none'
 /** What a negative operator denies. */
 export const DENIED: Readonly<Record<NegativeOp, AffirmativeOp>> = { $neq: '$eq' }
 
+/** The same for what an array contains; undefined for an operator that affirms. */
+export const CONTAINS_DENIED: Readonly<Record<ContainsOp, ContainsOp | undefined>> = {
+  $any: undefined,
+  $all: undefined,
+  $none: '$any',
+}
+
 export function isNegative(op: CompareOp): op is NegativeOp {
   return Object.hasOwn(DENIED, op)
 }

@@ -14,7 +14,7 @@ import {
   isFieldPair,
   isValueClause,
 } from '../query.ts'
-import { DENIED, isNegative } from '../operators.ts'
+import { CONTAINS_DENIED, DENIED, isNegative } from '../operators.ts'
 import { type Operand, resolvePair } from './resolve-pair.ts'
 import { type Crossing, type FieldRef, type Scope, crossing } from './scope.ts'
 
@@ -49,8 +49,10 @@ function affirmationOf(query: Clause): Clause | undefined {
       return isNegative(query.op) ? { ...query, op: DENIED[query.op] } : undefined
     case 'in':
       return query.negated ? { ...query, negated: false } : undefined
-    case 'contains':
-      return query.op === '$none' ? { ...query, op: '$any' } : undefined
+    case 'contains': {
+      const op = CONTAINS_DENIED[query.op]
+      return op && { ...query, op }
+    }
     case 'regex':
     case 'elemMatch':
       return undefined
