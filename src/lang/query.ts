@@ -6,6 +6,7 @@
 import { unreachable } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
 import type { PatternFlags } from '../base/pattern.ts'
+import { type ListOperand, type Operand, literalOf, literalsOf } from './operand.ts'
 import type { CompareOp, ContainsOp } from './operators.ts'
 
 export type Query<F> = Clause<F> | ScopeQuery<F> | LogicalQuery<F>
@@ -15,8 +16,8 @@ export type Clause<F> = ValueClause<F> | FieldPair<F>
 
 /** One field against literals. */
 export type ValueClause<F> =
-  | { readonly kind: 'compare'; readonly field: F; readonly op: CompareOp; readonly value: Json }
-  | { readonly kind: 'in'; readonly field: F; readonly negated: boolean; readonly values: readonly Json[] }
+  | { readonly kind: 'compare'; readonly field: F; readonly op: CompareOp; readonly value: Operand }
+  | { readonly kind: 'in'; readonly field: F; readonly negated: boolean; readonly values: ListOperand }
   | { readonly kind: 'regex'; readonly field: F; readonly pattern: string; readonly flags: PatternFlags }
   | {
       readonly kind: 'contains'
@@ -49,7 +50,7 @@ export interface Related<F> {
   readonly reference: F
   readonly join: Query<F>
   readonly query: Query<F>
-  readonly count?: { readonly op: CompareOp; readonly value: Json }
+  readonly count?: { readonly op: CompareOp; readonly value: Operand }
 }
 
 /** For those who read queries as they were written. */
@@ -208,11 +209,11 @@ export function conjunctsOf<F>(query: Query<F>): readonly Query<F>[] {
 export function printQuery<F extends { readonly path: string }>(query: Query<F>): Json {
   switch (query.kind) {
     case 'compare':
-      return { field: query.field.path, op: query.op, rvalue: query.value }
+      return { field: query.field.path, op: query.op, rvalue: literalOf(query.value) }
     case 'compareFields':
       return { field: query.field.path, op: query.op, rfield: query.rfield.path }
     case 'in':
-      return { field: query.field.path, op: query.negated ? '$nin' : '$in', values: query.values }
+      return { field: query.field.path, op: query.negated ? '$nin' : '$in', values: literalsOf(query.values) }
     case 'inField':
       return { field: query.field.path, op: query.negated ? '$nin' : '$in', rfield: query.rfield.path }
     case 'regex':

@@ -2,6 +2,7 @@
 import { type ServiceError, unreachable } from '../base/errors.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import type { Step } from '../base/path.ts'
+import type { Arguments } from '../lang/operand.ts'
 import type { Query } from '../lang/query.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
@@ -13,6 +14,8 @@ export interface ReadPlan {
   readonly collection: Collection
   /** Absent: every document. */
   readonly query?: Query<FieldRef>
+  /** For the parameters of the query. Present in plans of prepared finds, which share the query. */
+  readonly arguments?: Arguments
   readonly sort: readonly SortKey<FieldRef>[]
   /** Inclusive, zero-based; without `to` the page is open. */
   readonly from: number

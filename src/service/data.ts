@@ -7,7 +7,7 @@ import { type Operations, type Transaction, bulk, elsewhere } from './bulk.ts'
 import { remove } from './write/delete.ts'
 import { type Deps, workOf } from './deps.ts'
 import { explain } from './read/explain.ts'
-import { findAsked } from './read/find.ts'
+import { find } from './read/find.ts'
 import { generate, readCount, readGenerate } from './write/generate.ts'
 import { history, readHistory } from './read/history.ts'
 import { insert } from './write/insert.ts'
@@ -59,9 +59,7 @@ export function dataService(deps: Deps): DataService {
     update: (caller, target, body = {}) => operations.update(caller, target, body),
     delete: (caller, target, body = {}) => operations.delete(caller, target, body),
     simpleFind: (caller, target, parameters) =>
-      answered('find', target, () =>
-        findAsked(deps, caller, { target, body: readSimpleRequest(parameters) }),
-      ),
+      answered('find', target, () => find(deps, caller, { target, body: readSimpleRequest(parameters) })),
     simpleExplain: (caller, target, parameters) =>
       answered('explain', target, () =>
         explain(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
@@ -92,7 +90,7 @@ export function dataService(deps: Deps): DataService {
 function operationsOn(deps: Deps): Operations {
   const { limits } = deps
   return {
-    find: (caller, target, body) => answered('find', target, () => findAsked(deps, caller, { target, body })),
+    find: (caller, target, body) => answered('find', target, () => find(deps, caller, { target, body })),
     explain: (caller, target, body) =>
       answered('explain', target, () => explain(deps, caller, readFind(body, target, limits))),
     insert: (caller, target, body) =>

@@ -6,6 +6,7 @@ import { compareValues } from '../../schema/types.ts'
 import { type Near, indexBy } from './join-index.ts'
 import { pairsIn } from './join-key.ts'
 import { type Seen, type World, candidates, climb, compileQuery } from './match.ts'
+import { literalOf } from '../operand.ts'
 import {
   type FieldPair,
   type Query,
@@ -146,7 +147,7 @@ function relatedYielding(related: Related<FieldRef>, asking: Asking): Answer {
         else if (!count) return true
         else found++
       }
-      if (count && HOLDS[count.op](compareValues(found, count.value))) return true
+      if (count && HOLDS[count.op](compareValues(found, literalOf(count.value)))) return true
     }
     return false
   }

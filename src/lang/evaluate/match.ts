@@ -6,6 +6,7 @@ import { compilePattern } from '../../base/pattern.ts'
 import { spend } from '../../base/work/work.ts'
 import { asCompared } from '../../schema/kind.ts'
 import { compareValues } from '../../schema/types.ts'
+import { literalOf, literalsOf } from '../operand.ts'
 import { DENIED, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
 import type { Query, Related } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
@@ -27,7 +28,7 @@ export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Pr
     case 'compare':
       return compileCompare(query)
     case 'in':
-      return negatedIf(query.negated, some(query.field, isIn(query.values)))
+      return negatedIf(query.negated, some(query.field, isIn(literalsOf(query.values))))
     case 'regex': {
       const pattern = compilePattern(query.pattern, query.flags)!
       return some(query.field, (value) => typeof value === 'string' && pattern.occursIn(value))
@@ -77,9 +78,17 @@ function compileRelated(related: Related<FieldRef>, world: World): Predicate {
     return (value: Json) => join({ value, outer }) && query({ value, outer })
   }
   const test: Predicate = count
-    ? (outer) => HOLDS[count.op](compareValues(documents.filter(matches(outer)).length, count.value))
+    ? countTest(count, (outer) => documents.filter(matches(outer)).length)
     : (outer) => documents.some(matches(outer))
   return (seen) => someHolder(climb(seen, reference.up).value, reference.steps, { seen, test })
+}
+
+function countTest(
+  { op, value }: NonNullable<Related<FieldRef>['count']>,
+  countOf: (outer: Seen) => number,
+): Predicate {
+  const number = literalOf(value)
+  return (outer) => HOLDS[op](compareValues(countOf(outer), number))
 }
 
 /** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */
@@ -117,7 +126,8 @@ export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefin
   return candidates(seen, ref).map(asCompared(ref.field))
 }
 
-function compileCompare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }): Predicate {
+function compileCompare({ field, op, value: operand }: Query<FieldRef> & { kind: 'compare' }): Predicate {
+  const value = literalOf(operand)
   if (value === null)
     return negatedIf(
       isNegative(op),

@@ -2,20 +2,34 @@
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { ArrayField } from '../../schema/field.ts'
+import { type ListOperand, type Operand, isParameter } from '../operand.ts'
+import type { ValueType } from '../../schema/types.ts'
 import type { FieldRef, Scope } from './scope.ts'
 
 export function castValues(values: readonly Json[], ref: FieldRef, at: string): readonly Json[] {
   return values.map((value) => (value === null ? null : castValue(value, ref, at)))
 }
 
-export function castValue(value: Json, { field, path }: FieldRef, at: string): Json {
-  if (field.kind !== 'simple' || field.type.family === undefined) {
-    throw invalid(`"${path}" can only be compared with null`, at)
-  }
-  const cast = field.type.cast(value)
+export function castValue(value: Json, ref: FieldRef, at: string): Json {
+  const type = comparedType(ref, at)
+  const cast = type.cast(value)
   if (cast !== undefined) return cast
-  const message = `"${path}" is of type ${field.type.name}; the value given is not`
-  throw new ServiceError('metadata:IncompatibleValue', message, { at, context: path })
+  const message = `"${ref.path}" is of type ${type.name}; the value given is not`
+  throw new ServiceError('metadata:IncompatibleValue', message, { at, context: ref.path })
+}
+
+/** A parameter takes on the type, by which its arguments are cast. */
+export function castOperand(operand: Operand, ref: FieldRef, at: string): Operand {
+  return isParameter(operand) ? { ...operand, type: comparedType(ref, at) } : castValue(operand, ref, at)
+}
+
+export function castList(operand: ListOperand, ref: FieldRef, at: string): ListOperand {
+  return isParameter(operand) ? { ...operand, type: comparedType(ref, at) } : castValues(operand, ref, at)
+}
+
+function comparedType({ field, path }: FieldRef, at: string): ValueType {
+  if (field.kind === 'simple' && field.type.family !== undefined) return field.type
+  throw invalid(`"${path}" can only be compared with null`, at)
 }
 
 /** Every scope is a loop inside the loops around it. */

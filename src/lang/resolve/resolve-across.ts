@@ -3,7 +3,8 @@
  * satisfies the rest of the clause, and a negated one when none does.
  */
 import { unreachable } from '../../base/errors.ts'
-import { castValue, invalid, requireShallow } from './checks.ts'
+import { castOperand, invalid, requireShallow } from './checks.ts'
+import { isParameter } from '../operand.ts'
 import {
   EVERY_DOCUMENT,
   type FieldPair,
@@ -78,6 +79,8 @@ function aboutAll(query: Clause, crossed: Crossing, resolve: Resolve): Query<Fie
 
 function countedBy(query: Clause, crossed: Crossing, resolve: Resolve): Query<FieldRef> {
   if (query.kind === 'in') {
+    // Each number would be a term of its own.
+    if (isParameter(query.values)) throw invalid('numbers of documents are no list', crossed.at)
     const terms = query.values.map((value) =>
       countedBy({ kind: 'compare', field: query.field, op: '$eq', value }, crossed, resolve),
     )
@@ -88,7 +91,7 @@ function countedBy(query: Clause, crossed: Crossing, resolve: Resolve): Query<Fi
   }
   if (query.value === null) return NO_DOCUMENT
   const number = { ...crossed.reference, field: crossed.count! }
-  const value = castValue(query.value, number, query.field.at)
+  const value = castOperand(query.value, number, query.field.at)
   return { ...related(crossed, resolve, EVERY_DOCUMENT), count: { op: query.op, value } }
 }
 

@@ -3,7 +3,15 @@
  * stored form of its field's type. What cannot mean anything is refused here, before anything runs.
  */
 import { ServiceError, unreachable } from '../../base/errors.ts'
-import { castValue, castValues, invalid, requireArray, requireShallow, requireText } from './checks.ts'
+import {
+  castList,
+  castOperand,
+  castValues,
+  invalid,
+  requireArray,
+  requireShallow,
+  requireText,
+} from './checks.ts'
 import type { Projection, ProjectionItem } from '../projection.ts'
 import { isShown } from './joins.ts'
 import { isNegative } from '../operators.ts'
@@ -23,7 +31,7 @@ function resolveHere(query: Query<Named>, scope: Scope): Query<FieldRef> {
       return resolveCompare(query, scope)
     case 'in': {
       const field = resolveField(query.field, scope)
-      return { ...query, field, values: castValues(query.values, field, query.field.at) }
+      return { ...query, field, values: castList(query.values, field, query.field.at) }
     }
     case 'regex': {
       const field = resolveField(query.field, scope)
@@ -120,7 +128,7 @@ function resolveCompare(query: Query<Named> & { kind: 'compare' }, scope: Scope)
   const field = resolveField(query.field, scope)
   if (query.value === null && isShown(field.field)) return hasDocuments(field, isNegative(query.op))
   if (query.value === null) return { ...query, field }
-  return { ...query, field, value: castValue(query.value, field, query.field.at) }
+  return { ...query, field, value: castOperand(query.value, field, query.field.at) }
 }
 
 /** Whether a reference that is filled in joins something. */

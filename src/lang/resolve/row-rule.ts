@@ -6,6 +6,7 @@ import { ServiceError, unreachable } from '../../base/errors.ts'
 import { type Json, isArray } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { parseQuery } from '../parse/parse-query.ts'
+import { type ListOperand, type Operand, literalsOf } from '../operand.ts'
 import {
   EVERY_DOCUMENT,
   type Named,
@@ -49,7 +50,7 @@ export function bindRule(
 
 const PLACEHOLDER = /^\$caller(?:$|\.)/
 
-function isPlaceholder(value: Json): value is string {
+function isPlaceholder(value: Operand): value is string {
   return typeof value === 'string' && PLACEHOLDER.test(value)
 }
 
@@ -91,11 +92,12 @@ function check(query: Query<Named>, scope: Scope): void {
 }
 
 function checkListed(query: Query<Named> & { kind: 'in' | 'contains' }, scope: Scope): void {
-  resolveQuery({ ...query, values: query.values.filter((value) => !isPlaceholder(value)) }, scope)
+  const values = literalsOf(query.values)
+  resolveQuery({ ...query, values: values.filter((value) => !isPlaceholder(value)) }, scope)
   const named = query.kind === 'in' ? query.field : query.array
   const ref = resolveField(named, scope)
   const field = query.kind === 'contains' && ref.field.kind === 'array' ? ref.field.element : ref.field
-  for (const value of query.values) {
+  for (const value of values) {
     if (isPlaceholder(value)) checkPlaceholder(value, named, { ...ref, field })
   }
 }
@@ -146,7 +148,8 @@ function bindClause(query: ValueClause<Named>, binding: Binding): ValueClause<Na
 }
 
 /** A claim that is an array gives all its elements. A list that ends up empty matches nothing, whatever is asked of it. */
-function bindListed(listed: readonly Json[], binding: Binding): readonly Json[] | undefined {
+function bindListed(operand: ListOperand, binding: Binding): readonly Json[] | undefined {
+  const listed = literalsOf(operand)
   if (!listed.some(isPlaceholder)) return listed
   const values: Json[] = []
   for (const each of listed) {

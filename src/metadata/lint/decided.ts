@@ -1,5 +1,6 @@
 /** Queries of which it can be told without looking at documents what they match: nothing, or everything. */
 import { type Json, isArray, isObject, sameJson } from '../../base/json/json.ts'
+import { literalOf, literalsOf } from '../../lang/operand.ts'
 import { type Named, type Query, conjunctsOf } from '../../lang/query.ts'
 
 /** `false` says nothing. */
@@ -8,7 +9,7 @@ export function isImpossible(query: Query<Named>): boolean {
   if (query.kind === 'and') return query.terms.some(isImpossible) || contradicts(conjunctsOf(query))
   if (query.kind === 'not') return isEverything(query.term)
   if (query.kind === 'elemMatch') return isImpossible(query.query)
-  if (query.kind === 'in') return !query.negated && query.values.length === 0
+  if (query.kind === 'in') return !query.negated && literalsOf(query.values).length === 0
   return query.kind === 'contains' && query.op === '$any' && query.values.length === 0
 }
 
@@ -23,12 +24,13 @@ export function isEverything(query: Query<Named>): boolean {
 function contradicts(terms: readonly Query<Named>[]): boolean {
   const known = new Map<string, Json>()
   for (const term of terms) {
-    if (term.kind !== 'compare' || term.op !== '$eq' || !isPlain(term.value)) continue
+    if (term.kind !== 'compare' || term.op !== '$eq') continue
     const { path } = term.field
-    if (path.includes('*')) continue
+    const value = literalOf(term.value)
+    if (path.includes('*') || !isPlain(value)) continue
     const other = known.get(path)
-    if (other !== undefined && typeof other === typeof term.value && !sameJson(other, term.value)) return true
-    known.set(path, term.value)
+    if (other !== undefined && typeof other === typeof value && !sameJson(other, value)) return true
+    known.set(path, value)
   }
   return false
 }

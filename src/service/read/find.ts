@@ -1,45 +1,28 @@
-/** Find: the path every request takes, in ten lines. */
-import { type Authorized, authorizeFind } from '../../access/authorize.ts'
-import type { AllowedFind } from '../../access/requests.ts'
+/** Find, the path of every request: prepare, bind, read, render. */
 import type { Caller } from '../../access/caller.ts'
 import type { Json } from '../../base/json/json.ts'
-import { resolveSort } from '../../lang/resolve/resolve.ts'
-import { rootScope } from '../../lang/resolve/scope.ts'
-import { planFind } from '../../plan/read.ts'
+import { parameterized } from '../../lang/parameters.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
-import { type PreparedFind, preparedOnce } from './prepared/prepared-finds.ts'
-import { resolveReading } from './resolve-request.ts'
-import { createPage } from './page.ts'
-import { isInStatement, readPage } from './read-page.ts'
-import { type FindRequest, readFind } from '../request/request.ts'
+import { readFind } from '../request/request.ts'
 import { type DataResponse, complete } from '../response.ts'
-import type { RequestContext, Target } from '../service.ts'
+import type { Target } from '../service.ts'
+import { createPage } from './page.ts'
+import { plannedFind } from './plan-find.ts'
+import { type PreparedFind, bindFind, preparedFrom, preparedOnce } from './prepared/prepared-finds.ts'
+import { type QueryShape, shapeOf } from './prepared/query-shape.ts'
+import { readPage } from './read-page.ts'
 
-export async function find(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
-  return await answer(deps, prepareFind(deps, caller, request), request)
+interface UnreadFind {
+  readonly target: Target
+  readonly body: Json
 }
 
-/** The same for a request that was not read yet: what is like others before is not worked out again. */
-export async function findAsked(
-  deps: Deps,
-  caller: Caller,
-  { target, body }: { readonly target: Target; readonly body: Json },
-): Promise<DataResponse> {
-  const prepare = (asked: Json): PreparedFind =>
-    prepareFind(deps, caller, readFind(asked, target, deps.limits))
-  return await answer(deps, preparedOnce({ target, body }, { deps, caller, prepare }), target)
-}
-
-function prepareFind(deps: Deps, caller: Caller, request: FindRequest): PreparedFind {
-  const allowed = allowedFind(deps, caller, request)
-  return { allowed, plan: planFind(allowed, isInStatement(deps)), maxTimeMs: request.maxTimeMs }
-}
-
-async function answer(
-  deps: Deps,
-  { allowed, plan, maxTimeMs }: PreparedFind,
-  target: RequestContext,
-): Promise<DataResponse> {
+export async function find(deps: Deps, caller: Caller, unread: UnreadFind): Promise<DataResponse> {
+  const { target, body } = unread
+  const shape = shapeOf(body, deps.limits)
+  const prepared = shape && prepareFind(deps, caller, { ...unread, shape })
+  const bound = prepared && bindFind(prepared, shape.literals)
+  const { allowed, plan, maxTimeMs } = bound ?? plannedFind(deps, caller, readFind(body, target, deps.limits))
   const { schema, asOf } = allowed
   const work = workOf(deps, { work: target.work, maxTimeMs })
   const page = createPage(allowed, plan, pageBounds(deps, work))
@@ -48,24 +31,22 @@ async function answer(
   return complete(schema, { matchCount, ...page.shown })
 }
 
-/** The request in terms of the schema, rewritten to what this caller may see; explain asks the same. */
-export function allowedFind(
-  deps: Pick<Deps, 'schemaOf' | 'limits'>,
+function prepareFind(
+  deps: Deps,
   caller: Caller,
-  request: FindRequest,
-): Authorized<AllowedFind> {
-  const schema = deps.schemaOf(request.entity, request.version)
-  const { sort, range, counted, asOf } = request
-  const read = resolveReading(request, schema, deps)
-  return authorizeFind(
-    {
-      schema,
-      ...read,
-      sort: resolveSort(sort, rootScope(schema)),
-      ...range,
-      counted,
-      ...(asOf !== undefined && { asOf }),
-    },
-    caller,
-  )
+  { target, body, shape }: UnreadFind & { readonly shape: QueryShape },
+): PreparedFind | undefined {
+  const key = `${JSON.stringify([target.entity, target.version])}${shape.key}`
+  return preparedOnce({ metadata: deps.metadata(), caller, key }, () => {
+    const request = readFind(body, target, deps.limits)
+    if (!request.query) return undefined
+    const { query, literals } = parameterized(request.query)
+    // Both walk the query in the same order; what the shape did not see cannot be bound.
+    if (!isSameList(literals, shape.literals)) return undefined
+    return preparedFrom(plannedFind(deps, caller, { ...request, query }), literals.length)
+  })
+}
+
+function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
+  return a.length === b.length && a.every((each, i) => each === b[i])
 }

@@ -3,7 +3,6 @@ import type { Yielding } from '../../lang/evaluate/time-slice.ts'
 import type { IsInStatement } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
-import { shapeOf } from '../../plan/template.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Found } from '../../store/store.ts'
 import { isPushable } from './pushdown.ts'
@@ -69,7 +68,7 @@ async function readMatches(
   take: (document: StoredDocument) => void,
 ): Promise<Found> {
   const { deps, schema, bounds } = reading
-  const { query } = shapeOf(read)
+  const { query } = read
   if (!query || isPushable(query, schema, deps)) return await deps.storeOf(schema).find(read, take, bounds)
   const together = sharing(reading)
   const { isMatch, ...settled } = await resolveRemoteJoins(read, schema, together)

@@ -7,7 +7,7 @@ import { relatedIn } from '../../lang/resolve/query-walk.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import { targetOf } from './pushdown.ts'
 import type { Deps } from '../deps.ts'
-import { allowedFind } from './find.ts'
+import { allowedFind } from './plan-find.ts'
 import type { FindRequest } from '../request/request.ts'
 
 type Watching = Pick<Deps, 'epoch' | 'schemaOf' | 'now' | 'limits'>

@@ -5,7 +5,6 @@ import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
-import { readFind } from '../request/request.ts'
 import type { DataResponse } from '../response.ts'
 import { type Part, type Values, bind, readPart } from './bind-parameters.ts'
 import { SAVED_SEARCH } from './search-entity.ts'
@@ -27,7 +26,7 @@ export async function search(
   }
   const values = parameterValues(saved['parameters'], supplied)
   const body = { ...findRequest(saved, values, deps), ...rangeOf(saved, overrides), ...overrides }
-  return await find(deps, caller, readFind(body, { ...target, version }, deps.limits))
+  return await find(deps, caller, { target: { ...target, version }, body })
 }
 
 /** The saved searches of one entity, as far as the caller may read them. */
@@ -38,7 +37,7 @@ export async function searches(
 ): Promise<DataResponse> {
   const query = { field: 'entity', op: '=', rvalue: target.entity }
   const body = { query, projection: EVERYTHING, sort: { name: '$asc' }, ...overrides }
-  return await find(deps, caller, readFind(body, savedSearchesFor(target), deps.limits))
+  return await find(deps, caller, { target: savedSearchesFor(target), body })
 }
 
 async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise<readonly JsonObject[]> {
@@ -48,8 +47,8 @@ async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise
       { field: 'entity', op: '=', rvalue: target.entity },
     ],
   }
-  const request = readFind({ query, projection: EVERYTHING }, savedSearchesFor(target), deps.limits)
-  const { processed = [] } = await find(deps, caller, request)
+  const body = { query, projection: EVERYTHING }
+  const { processed = [] } = await find(deps, caller, { target: savedSearchesFor(target), body })
   return processed.map((text) => parseTrusted(text) as JsonObject)
 }
 

@@ -35,7 +35,7 @@ import { outboxTable } from './events/event-numbers.ts'
 import { capturing, notifyAfterCapture } from './events/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './read/history.ts'
-import { answers, readStatementsFor, statementsOf } from './read/reads.ts'
+import { answers, readStatementsFor, preparedStatements } from './read/reads.ts'
 import { createRunner } from './runner.ts'
 import { createSequencer } from './events/sequencer.ts'
 import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
@@ -105,7 +105,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     if (!table) return { matchCount: 0 }
     const id = requestedId(plan)
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
-    const read = readStatementsFor(bounds, statementsOf(plan, table))
+    const read = readStatementsFor(bounds, preparedStatements(plan, table))
     const finding = { read, take }
     const once = { bounds, isOneMoment: true, mayRepeat: false }
     if (read.residual)

@@ -3,6 +3,7 @@ import type { Json } from '../../base/json/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
 import type { Step } from '../../base/path.ts'
 import type { Kind } from '../../schema/kind.ts'
+import type { Comparands } from './comparands.ts'
 import type { Fragment, SqlValue } from './fragment.ts'
 import type { Reading } from './reading.ts'
 
@@ -37,8 +38,8 @@ export interface Dialect {
   readonly each: (base: Base, steps: readonly Step[], options: EachOptions) => Elements
   /** A literal in the form that `read` gives. */
   readonly value: (value: Json, type: Reading) => SqlValue
-  /** Whether `subject` is one of the values, none of which is null. */
-  readonly isIn: (subject: Fragment, values: readonly Json[], type: Reading) => Fragment
+  /** Whether `subject` is one of the values. */
+  readonly isIn: (subject: Fragment, values: Comparands, type: Reading) => Fragment
   /** Whether `subject` is one of the values of a sub-select that gives few. */
   readonly isAmong: (subject: Fragment, select: Fragment) => Fragment
   /** Whether `subject` is the key of some row of another table, in a form that either side's indexes serve. */

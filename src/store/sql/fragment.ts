@@ -1,18 +1,28 @@
 /** SQL as a value: text with holes, and what fills the holes travels beside it, never in it. */
+import type { Json } from '../../base/json/json.ts'
+import { type Arguments, argumentFor } from '../../lang/operand.ts'
 
 export type SqlValue = null | number | bigint | string
 
 export interface Fragment {
-  readonly parts: readonly (string | Parameter)[]
+  readonly parts: readonly Part[]
 }
 
-interface Parameter {
+type Part = string | Known | Argument
+
+interface Known {
   readonly value: SqlValue
+}
+
+/** A value that each request of a prepared find brings along, and its form in the statement. */
+interface Argument {
+  readonly param: number
+  readonly encode: (value: Json) => SqlValue
 }
 
 /** Interpolates fragments as text and nothing else: a value has to say that it is one, with `param`. */
 export function sql(strings: TemplateStringsArray, ...holes: readonly Fragment[]): Fragment {
-  const parts: (string | Parameter)[] = []
+  const parts: Part[] = []
   // Every request passes here many times, and loops are what is fast.
   for (let i = 0; i < strings.length; i++) {
     if (strings[i] !== '') add(parts, strings[i]!)
@@ -23,6 +33,10 @@ export function sql(strings: TemplateStringsArray, ...holes: readonly Fragment[]
 
 export function param(value: SqlValue): Fragment {
   return { parts: [{ value }] }
+}
+
+export function argument(place: number, encode: Argument['encode']): Fragment {
+  return { parts: [{ param: place, encode }] }
 }
 
 /** Text of our own making: keywords, table names of the catalogue, quoted names. */
@@ -36,7 +50,7 @@ export function literal(text: string): Fragment {
 }
 
 export function join(fragments: readonly Fragment[], separator: string): Fragment {
-  const parts: (string | Parameter)[] = []
+  const parts: Part[] = []
   fragments.forEach((fragment, i) => {
     if (i > 0) add(parts, separator)
     append(parts, fragment)
@@ -44,12 +58,12 @@ export function join(fragments: readonly Fragment[], separator: string): Fragmen
   return { parts }
 }
 
-function append(parts: (string | Parameter)[], fragment: Fragment): void {
+function append(parts: Part[], fragment: Fragment): void {
   for (const part of fragment.parts) add(parts, part)
 }
 
 /** Texts beside each other become one: whatever a fragment goes into copies its parts once more. */
-function add(parts: (string | Parameter)[], part: string | Parameter): void {
+function add(parts: Part[], part: Part): void {
   const last = parts.at(-1)
   if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part
   else parts.push(part)
@@ -69,12 +83,22 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
+/** A statement some of whose values are not known yet. */
+export interface PreparedStatement {
+  readonly text: string
+  readonly values: readonly (Known | Argument)[]
+}
+
 export function render(fragment: Fragment, placeholder: (n: number) => string): Statement {
+  return bindStatement(prepare(fragment, placeholder), [])
+}
+
+export function prepare(fragment: Fragment, placeholder: (n: number) => string): PreparedStatement {
   let text = ''
-  const values: SqlValue[] = []
+  const values: (Known | Argument)[] = []
   for (const part of fragment.parts) {
     if (typeof part === 'string') text += part
-    else text += placeholder(values.push(part.value))
+    else text += placeholder(values.push(part))
   }
   return { text, values }
 }
@@ -86,16 +110,23 @@ export function render(fragment: Fragment, placeholder: (n: number) => string): 
  */
 export function renderShared(fragment: Fragment, placeholder: (n: number) => string): Statement {
   let text = ''
-  const values: SqlValue[] = []
-  const numbers = new Map<Parameter, number>()
+  const values: (Known | Argument)[] = []
+  const numbers = new Map<Known | Argument, number>()
   for (const part of fragment.parts) {
     if (typeof part === 'string') {
       text += part
       continue
     }
-    const n = numbers.get(part) ?? values.push(part.value)
+    const n = numbers.get(part) ?? values.push(part)
     numbers.set(part, n)
     text += placeholder(n)
   }
-  return { text, values }
+  return bindStatement({ text, values }, [])
+}
+
+export function bindStatement({ text, values }: PreparedStatement, given: Arguments): Statement {
+  return {
+    text,
+    values: values.map((each) => ('value' in each ? each.value : each.encode(argumentFor(each, given)))),
+  }
 }

@@ -50,8 +50,9 @@ export const POSTGRES: Dialect = {
   },
   value: bind,
   isIn(subject, values, type) {
-    if (values.length === 1) return sql`${subject} = ${param(bind(values[0]!, type))}`
-    return sql`${subject} = any(${param(arrayText(values.map((value) => String(bind(value, type)))))})`
+    if (values.hasOne) return sql`${subject} = ${values.encoded(([only]) => bind(only!, type))}`
+    const list = values.encoded((all) => arrayText(all.map((value) => String(bind(value, type)))))
+    return sql`${subject} = any(${list})`
   },
   isAmong: (subject, select) => sql`${subject} = any(array(${select}))`,
   isKeyOf(subject, { type, mayBeNull, indexedForms, select }) {

@@ -1,54 +1,54 @@
-/** The statements of plans that were made of a template: written once for the template, and filled in for each plan. */
+/** Statements of prepared finds: written once for all requests of a shape, and bound to the arguments of each. */
 import { memoized, once } from '../../base/memo.ts'
-import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
-import { type Texts, blanksIn, fillBlanks, originOf, probesFor } from '../../plan/template.ts'
-import type { Statement } from './fragment.ts'
+import type { Arguments } from '../../lang/operand.ts'
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
+import { type PreparedStatement, type Statement, bindStatement } from './fragment.ts'
 
-export interface Written {
+export interface WrittenRead {
+  readonly page: PreparedStatement
+  readonly count: () => PreparedStatement
+  /** The part of the query that the engine cannot answer. */
+  readonly residual?: Query<FieldRef>
+}
+
+export interface BoundRead {
   readonly page: Statement
   readonly count: () => Statement
-  /** What is asked of documents besides. */
-  readonly residual?: (document: StoredDocument) => boolean
 }
 
-type Write<T> = (plan: ReadPlan, table: T) => Written
+type Write<T> = (plan: ReadPlan, table: T) => WrittenRead
 
-/** `write` makes the statements of a plan on a table; what comes back does the same, and the same work only once. */
-export function filledIn<T extends object>(write: Write<T>): Write<T> {
-  const known = memoized((template: ReadPlan) =>
-    memoized((table: T) => fillable(template, (plan) => write(plan, table))),
-  )
+export function bindRead({ page, count }: WrittenRead, values: Arguments = []): BoundRead {
+  return { page: bindStatement(page, values), count: () => bindStatement(count(), values) }
+}
+
+/**
+ * The same as `write`, which runs once per prepared find and table. Requests of one shape share the query itself; plans
+ * that were derived from it, such as one for another page, differ in the rest.
+ */
+export function writtenOnce<T extends object>(write: Write<T>): Write<T> {
+  const known = memoized((_query: Query<FieldRef>) => new WeakMap<T, { plan: ReadPlan; read: WrittenRead }>())
   return (plan, table) => {
-    const origin = originOf(plan)
-    const written = origin && known(origin.template)(table)
-    if (!written) return write(plan, table)
-    const { texts } = origin
-    return { page: filled(written.page, texts), count: () => filled(written.count(), texts) }
+    if (!plan.query || !plan.arguments) return write(plan, table)
+    const byTable = known(plan.query)
+    const last = byTable.get(table)
+    if (last && isSamePage(last.plan, plan)) return last.read
+    const written = write(plan, table)
+    const read = { ...written, count: once(written.count) }
+    byTable.set(table, { plan, read })
+    return read
   }
 }
 
-/** Undefined where more depends on the texts than the values beside the statements. */
-function fillable(template: ReadPlan, write: (plan: ReadPlan) => Written): Written | undefined {
-  const probes = probesFor(blanksIn(template))
-  const [one, other] = [write(template), write(fillBlanks(template, probes))]
-  // It has the texts in it.
-  if (one.residual) return undefined
-  const count = once(one.count)
-  const isFit = isSame(filled(one.page, probes), other.page) && isSame(filled(count(), probes), other.count())
-  return isFit ? { page: one.page, count } : undefined
-}
-
-function isSame(one: Statement, other: Statement): boolean {
+function isSamePage(a: ReadPlan, b: ReadPlan): boolean {
   return (
-    one.text === other.text &&
-    one.values.length === other.values.length &&
-    one.values.every((value, i) => value === other.values[i])
+    a.sort === b.sort &&
+    a.joins === b.joins &&
+    a.from === b.from &&
+    a.to === b.to &&
+    a.asOf === b.asOf &&
+    a.idType === b.idType
   )
-}
-
-function filled({ text, values }: Statement, texts: Texts): Statement {
-  return {
-    text,
-    values: values.map((value) => (typeof value === 'string' ? (texts.get(value) ?? value) : value)),
-  }
 }

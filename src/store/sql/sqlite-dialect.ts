@@ -48,8 +48,9 @@ export const SQLITE: Dialect = {
   },
   value: bind,
   isIn(subject, values, type) {
-    if (values.length === 1) return sql`${subject} = ${param(bind(values[0]!, type))}`
-    return sql`${subject} in (select value from json_each(${param(listText(values, type))}))`
+    if (values.hasOne) return sql`${subject} = ${values.encoded(([only]) => bind(only!, type))}`
+    const list = values.encoded((all) => listText(all, type))
+    return sql`${subject} in (select value from json_each(${list}))`
   },
   isAmong: (subject, select) => sql`${subject} in (${select})`,
   isKeyOf(subject, { mayBeNull, select }) {

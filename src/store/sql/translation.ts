@@ -1,6 +1,6 @@
 /** What both halves of the translation to SQL share: scopes, candidates, and negation that knows about NULL. */
-import type { Json } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
+import { type ListOperand, isParameter } from '../../lang/operand.ts'
 import type { AffirmativeOp } from '../../lang/operators.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
@@ -8,6 +8,7 @@ import type { Field } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { TypeName } from '../../schema/types.ts'
 import { kindOf } from '../../schema/kind.ts'
+import { comparands } from './comparands.ts'
 import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, raw, sql } from './fragment.ts'
 import { type Reading, readingOf } from './reading.ts'
@@ -161,12 +162,12 @@ export const OPERATORS: Readonly<Record<AffirmativeOp, string>> = {
 
 export const isNull: Test = (subject) => (subject ? sql`${subject} is null` : raw('1=1'))
 
-export function isIn(values: readonly Json[], { dialect }: Translation, type: Reading): Test {
-  const others = values.filter((value) => value !== null)
-  const hasNull = others.length < values.length
+export function isIn(values: ListOperand, { dialect }: Translation, type: Reading): Test {
+  const hasNull = !isParameter(values) && values.includes(null)
+  const others = comparands(hasNull ? values.filter((value) => value !== null) : values)
   return (subject) => {
     if (!subject) return hasNull ? raw('1=1') : undefined
-    const listed = others.length > 0 ? dialect.isIn(subject, others, type) : raw('1=0')
+    const listed = others ? dialect.isIn(subject, others, type) : raw('1=0')
     return hasNull ? sql`(${listed} or ${subject} is null)` : listed
   }
 }

@@ -7,6 +7,7 @@ import type { Step } from '../../base/path.ts'
 import { type AffirmativeOp, DENIED, HOLDS, isNegative } from '../../lang/operators.ts'
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
+import { comparands } from './comparands.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, param, raw, sql } from './fragment.ts'
 import { type Reading, commonReading } from './reading.ts'
@@ -110,7 +111,8 @@ function holdsAll(spot: Spot, values: readonly Json[], type: Reading, to: Transl
     .size
   const { from, element } = elementsAt(spot, spot.base, to)
   const each = element.scalar!(type)
-  const listed = others.length > 0 ? to.dialect.isIn(each, others, type) : raw('1=0')
+  const compared = comparands(others)
+  const listed = compared ? to.dialect.isIn(each, compared, type) : raw('1=0')
   const all = sql`(select count(distinct ${each}) from ${from} where ${listed}) = ${param(distinct)}`
   if (others.length === values.length) return all
   return sql`(${all} and ${anyElement(spot, to, type, (value) => sql`${value} is null`)})`

@@ -7,7 +7,8 @@ import type { FieldRef } from '../../lang/resolve/scope.ts'
 import { idTypeOf } from '../../plan/id-type.ts'
 import type { ArrayField } from '../../schema/field.ts'
 import type { Base, KeyedRows } from './dialect.ts'
-import { type Fragment, param, raw, sql } from './fragment.ts'
+import { operandParam } from './comparands.ts'
+import { type Fragment, raw, sql } from './fragment.ts'
 import { type Around, type Filter, allOf, elementsOf, joinedRows, localTerms } from './joined-rows.ts'
 import {
   type Equality,
@@ -186,7 +187,8 @@ function compareCount(
   { dialect }: Translation,
 ): Fragment {
   const number = select ?? raw('select count(*) where 1=0')
-  return sql`(${number}) ${raw(COUNT_OPERATORS[op])} ${param(dialect.value(value, 'integer'))}`
+  const wanted = operandParam(value, (each) => dialect.value(each, 'integer'))
+  return sql`(${number}) ${raw(COUNT_OPERATORS[op])} ${wanted}`
 }
 
 /** A number is never null, so that no care has to be taken of it. */

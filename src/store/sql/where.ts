@@ -8,6 +8,7 @@ import { foldCase } from '../../base/text.ts'
 import { DENIED, isNegative } from '../../lang/operators.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
+import { operandParam } from './comparands.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, join, joinBalanced, param, raw, sql } from './fragment.ts'
 import { literalPrefix, prefixEnd } from './pattern/prefix.ts'
@@ -113,7 +114,8 @@ function someElement(
 function compare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }, to: Translation): Fragment {
   if (isNegative(op)) return not(compare({ kind: 'compare', field, op: DENIED[op], value }, to))
   if (value === null) return some(field, isNull, to)
-  const bound = param(to.dialect.value(value, typeOf(field.field)))
+  const type = typeOf(field.field)
+  const bound = operandParam(value, (each) => to.dialect.value(each, type))
   return some(field, (subject) => subject && sql`${subject} ${raw(OPERATORS[op])} ${bound}`, to)
 }
 

@@ -30,14 +30,14 @@ import { OUTBOX_TABLE, type Outbox, createOutbox as createEventLog } from './wri
 import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './write/history.ts'
 import {
-  type ReadStatements,
   type Statements,
   type StoredRow,
   createStatements,
   readStatements,
-  statementsOf,
+  preparedStatements,
   storedFrom,
 } from './read/reads.ts'
+import type { BoundRead } from '../sql/prepared-statement.ts'
 import { type Readers, createReaders } from './read/readers.ts'
 import { createSinks, freeAllSinks } from '../tables/sinks.ts'
 import { createSqliteEngine, queryIn } from './engine.ts'
@@ -108,7 +108,7 @@ export function openSqliteStore(options: SqliteOptions): Database {
         if (!table) return { matchCount: 0 }
         const found = lookedUp(plan, take, { table, lookups })
         if (found) return found
-        const read = statementsOf(plan, table)
+        const read = preparedStatements(plan, table)
         if (isSlow(plan, read.page.text, { table, statements })) {
           return readElsewhere(plan, take, { table, readers, bounds })
         }
@@ -358,7 +358,7 @@ function lookedUp(
 function readPage(
   plan: ReadPlan,
   take: OnDocument,
-  { read, statements }: { readonly read: ReadStatements; readonly statements: Statements },
+  { read, statements }: { readonly read: BoundRead; readonly statements: Statements },
 ): Found {
   const { page, count } = read
   let taken = 0

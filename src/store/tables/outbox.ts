@@ -12,6 +12,7 @@ import {
   type StoredEvents,
   removable,
 } from '../events.ts'
+import { literals } from '../sql/comparands.ts'
 import { param, raw, sql } from '../sql/fragment.ts'
 import { type OutboxReading, type OutboxTable, boundsOf, headsIn } from './outbox-heads.ts'
 
@@ -75,7 +76,7 @@ async function readStates(
   holders: readonly number[],
 ): Promise<ReadonlyMap<number, EventStates>> {
   if (holders.length === 0) return new Map()
-  const isIn = engine.dialect.isIn(raw('seq'), holders, 'integer')
+  const isIn = engine.dialect.isIn(raw('seq'), literals(holders), 'integer')
   const statement = sql`select seq, before, after from ${table.name} where ${isIn} order by seq`
   const rows = await engine.query(statement, { bounds })
   const textOf = (text: unknown): string | null => (typeof text === 'string' ? text : null)

@@ -14,6 +14,7 @@ import type {
   SinkRecord,
   SinkStore,
 } from '../sinks.ts'
+import { literals } from '../sql/comparands.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
 /** Every change of items begins with the row of their sink, so that concurrent changes come one after the other. */
@@ -48,7 +49,7 @@ export function createSinks(engine: Engine): SinkStore {
         await read(sql`select ${ITEM_COLUMNS} from smalt_sink_item where sink = ${param(name)} order by seq`)
       ).map(itemFrom),
     readItemEvents: async (name, seqs) => {
-      const isIn = dialect.isIn(raw('seq'), seqs, 'integer')
+      const isIn = dialect.isIn(raw('seq'), literals(seqs), 'integer')
       const rows = await read(
         sql`select seq, event from smalt_sink_item where sink = ${param(name)} and ${isIn} order by seq`,
       )
@@ -144,7 +145,9 @@ function settling(
       failures = ${param(failures)}, retry_at = ${param(retryAt)}
       where ${sink} and owner = ${param(owner)} and owned_until > ${param(now)} returning sink`,
     ...(removed.length > 0
-      ? [sql`delete from smalt_sink_item where ${sink} and ${dialect.isIn(raw('seq'), removed, 'integer')}`]
+      ? [
+          sql`delete from smalt_sink_item where ${sink} and ${dialect.isIn(raw('seq'), literals(removed), 'integer')}`,
+        ]
       : []),
     ...changed.map(
       ({ seq, state, attempts, nextAt, error }) =>

@@ -7,10 +7,19 @@ import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { type JoinKey, isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
 import type { World } from '../../../lang/evaluate/match.ts'
 import { compileYielding } from '../../../lang/evaluate/match-yielding.ts'
-import { type Query, type Related, allOf, childrenOf, conjunctsOf, mapChildren } from '../../../lang/query.ts'
+import {
+  EVERY_DOCUMENT,
+  type Query,
+  type Related,
+  allOf,
+  childrenOf,
+  conjunctsOf,
+  mapChildren,
+} from '../../../lang/query.ts'
 import { queryKey, relatedIn } from '../../../lang/resolve/query-walk.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { Yielding } from '../../../lang/evaluate/time-slice.ts'
+import { withLiterals } from '../../../plan/about.ts'
 import { idTypeOf } from '../../../plan/id-type.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import type { Schema } from '../../../schema/schema.ts'
@@ -31,8 +40,8 @@ export async function resolveRemoteJoins(
   schema: Schema,
   reading: ReadContext,
 ): Promise<RemoteJoins> {
-  const { query, ...rest } = read
-  if (!query || isPushable(query, schema, reading.deps)) return { read }
+  if (!read.query || isPushable(read.query, schema, reading.deps)) return { read }
+  const { query = EVERY_DOCUMENT, ...rest } = withLiterals(read)
   const shared = sharing(reading)
   const terms = conjunctsOf(await listed(query, schema, shared))
   const answered = terms.filter((term) => isPushable(term, schema, reading.deps))

@@ -1,89 +1,125 @@
 /**
- * Most finds of an application differ from each other only in the texts they compare with. The second of such finds
- * makes a template, of which the plans for all others are made, as long as metadata and caller stay the same.
+ * Finds of the same shape are prepared once: the second request of a shape caches the plan, with parameters for the
+ * literals of the query, and later requests only bind theirs. Stores cache the SQL of such a plan in the same way.
  */
-import type { Authorized } from '../../../access/authorize.ts'
 import type { Caller } from '../../../access/caller.ts'
-import type { AllowedFind } from '../../../access/requests.ts'
 import { ServiceError } from '../../../base/errors.ts'
-import type { Json } from '../../../base/json/json.ts'
+import { type Json, isArray } from '../../../base/json/json.ts'
 import { memoized } from '../../../base/memo.ts'
-import type { FindPlan } from '../../../plan/read.ts'
-import { blanksIn, fillBlanks } from '../../../plan/template.ts'
-import type { Deps } from '../../deps.ts'
-import { type Outline, outlineOf } from './query-shape.ts'
-import type { Target } from '../../service.ts'
+import type { Arguments, Parameter } from '../../../lang/operand.ts'
+import { parametersIn } from '../../../lang/parameters.ts'
+import type { PlannedFind } from '../plan-find.ts'
 
-/** A find as this caller may have it, and how it is done. */
+/** A planned find with parameters in its query. */
 export interface PreparedFind {
-  readonly allowed: Authorized<AllowedFind>
-  readonly plan: FindPlan
-  readonly maxTimeMs: number | undefined
+  readonly find: PlannedFind
+  readonly parameters: readonly Parameter[]
 }
 
-interface Preparing {
-  readonly deps: Pick<Deps, 'metadata'>
+interface Lookup {
+  /** Prepared finds end with the metadata they were made by. */
+  readonly metadata: object
+  /** What may be read depends on the caller, so that nothing is shared between callers. */
   readonly caller: Caller
-  readonly prepare: (body: Json) => PreparedFind
+  readonly key: string
 }
 
+/** Undefined at the first request of a shape, and for shapes that cannot be prepared. */
 export function preparedOnce(
-  { target, body }: { readonly target: Target; readonly body: Json },
-  { deps, caller, prepare }: Preparing,
-): PreparedFind {
-  const outline = outlineOf(body)
-  if (!outline) return prepare(body)
-  const templates = templatesIn(deps.metadata())
-  const key = `${JSON.stringify([target.entity, target.version])}${outline.key}`
-  const known = templates.find(caller, key)
-  const template = known === 'seen' ? templateOf(outline, prepare) : known
-  if (typeof template === 'object') {
-    if (template !== known) templates.keep(caller, key, template)
-    const { plan } = template
-    return { ...template, plan: { ...plan, read: fillBlanks(plan.read, outline.texts) } }
+  { metadata, caller, key }: Lookup,
+  prepare: () => PreparedFind | undefined,
+): PreparedFind | undefined {
+  const cache = cacheOf(metadata)
+  const known = cache.get(caller, key)
+  if (typeof known === 'object') return known
+  if (known === 'unfit') return undefined
+  if (known === undefined) {
+    cache.set(caller, key, 'seen')
+    return undefined
   }
-  const prepared = prepare(body)
-  // Of what is refused nothing is kept.
-  if (template !== known || !known) templates.keep(caller, key, template ?? 'seen')
+  const prepared = refusedAsUnfit(prepare)
+  cache.set(caller, key, prepared ?? 'unfit')
   return prepared
 }
 
-/** What is wrong with a find is told in its own words, and not in those of a template. */
-function templateOf({ body, texts }: Outline, prepare: Preparing['prepare']): PreparedFind | 'unfit' {
+/** Why a find is refused is for the request itself to find out, with its own values. */
+function refusedAsUnfit(prepare: () => PreparedFind | undefined): PreparedFind | undefined {
   try {
-    const template = prepare(body)
-    return blanksIn(template.plan.read).length === texts.size ? template : 'unfit'
+    return prepare()
   } catch (error) {
-    if (error instanceof ServiceError) return 'unfit'
+    if (error instanceof ServiceError) return undefined
     throw error
   }
 }
 
-/** What was asked once, what no template can be made of, and templates. */
-type Kept = 'seen' | 'unfit' | PreparedFind
-
-interface Templates {
-  find(caller: Caller, key: string): Kept | undefined
-  keep(caller: Caller, key: string, kept: Kept): void
+/** Undefined where a literal has no parameter, so that nothing would check it, or where two fields cast it differently. */
+export function preparedFrom(find: PlannedFind, literals: number): PreparedFind | undefined {
+  const { query } = find.plan.read
+  const parameters = new Map<number, Parameter>()
+  for (const parameter of query ? parametersIn(query) : []) {
+    const known = parameters.get(parameter.param)
+    if (known && known.type !== parameter.type) return undefined
+    parameters.set(parameter.param, parameter)
+  }
+  if (parameters.size !== literals) return undefined
+  return { find, parameters: [...parameters.values()].sort((a, b) => a.param - b.param) }
 }
 
-/** Of metadata that are not in use any more nothing is kept, nor of callers who are gone. */
-const templatesIn = memoized((_metadata: object): Templates => {
-  let byCaller = new WeakMap<Caller, Map<string, Kept>>()
+/** Undefined where a literal is not of its field's type: the request is refused when it is planned by itself. */
+export function bindFind(
+  { find, parameters }: PreparedFind,
+  literals: readonly Json[],
+): PlannedFind | undefined {
+  const cast = castArguments(parameters, literals)
+  if (!cast) return undefined
+  const { plan } = find
+  return { ...find, plan: { ...plan, read: { ...plan.read, arguments: cast } } }
+}
+
+function castArguments(parameters: readonly Parameter[], literals: readonly Json[]): Arguments | undefined {
+  const cast: Json[] = []
+  for (const [i, { type }] of parameters.entries()) {
+    const literal = literals[i]!
+    const value = isArray(literal) ? castAll(literal, type!) : type!.cast(literal)
+    if (value === undefined) return undefined
+    cast.push(value)
+  }
+  return cast
+}
+
+function castAll(values: readonly Json[], type: NonNullable<Parameter['type']>): Json | undefined {
+  const cast: Json[] = []
+  for (const each of values) {
+    const value = type.cast(each)
+    if (value === undefined) return undefined
+    cast.push(value)
+  }
+  return cast
+}
+
+type Cached = 'seen' | 'unfit' | PreparedFind
+
+interface Cache {
+  get(caller: Caller, key: string): Cached | undefined
+  set(caller: Caller, key: string, cached: Cached): void
+}
+
+const cacheOf = memoized((_metadata: object): Cache => {
+  let byCaller = new WeakMap<Caller, Map<string, Cached>>()
   let characters = 0
   return {
-    find: (caller, key) => byCaller.get(caller)?.get(key),
-    keep(caller, key, kept) {
+    get: (caller, key) => byCaller.get(caller)?.get(key),
+    set(caller, key, cached) {
       characters += key.length
       if (characters > MAX_CHARACTERS) {
         byCaller = new WeakMap()
         characters = key.length
       }
-      const own = byCaller.get(caller) ?? new Map<string, Kept>()
-      byCaller.set(caller, own.set(key, kept))
+      const own = byCaller.get(caller) ?? new Map<string, Cached>()
+      byCaller.set(caller, own.set(key, cached))
     },
   }
 })
 
-/** Of the keys of all callers: the longer one is, the more there is to keep. What is asked often is soon there again. */
+/** Of the keys of all callers, which tell how large the finds are. A full cache starts again from empty. */
 const MAX_CHARACTERS = 500_000

@@ -1,4 +1,4 @@
-/** What is left of a find when the texts are taken out that its query compares with. */
+/** The shape of a find: all of it but the literals of its query, which later requests of the shape bind. */
 import {
   type Json,
   type JsonObject,
@@ -7,24 +7,24 @@ import {
   isObject,
   numberText,
 } from '../../../base/json/json.ts'
-import { BLANKS, isPlainText } from '../../../plan/template.ts'
+import type { Limits } from '../../../base/limits.ts'
+import { isLiteral, isLiteralList } from '../../../lang/parameters.ts'
 
-export interface Outline {
-  /** The same for all finds that differ only in those texts. */
+export interface QueryShape {
+  /** The same for all finds that differ in their literals only. */
   readonly key: string
-  /** The find with blanks in their place. */
-  readonly body: JsonObject
-  /** By their blanks. */
-  readonly texts: ReadonlyMap<string, string>
+  /** In the order in which `parameterized` numbers them. */
+  readonly literals: readonly Json[]
 }
 
-/** Undefined where there is nothing to take out, or so much else that to compare it would cost more than to read it. */
-export function outlineOf(body: Json): Outline | undefined {
+/** Undefined where nothing could be bound, or where so much else is in the find that a key costs more than it saves. */
+export function shapeOf(body: Json, { inValues }: Pick<Limits, 'inValues'>): QueryShape | undefined {
   if (!isObject(body) || !isObject(body['query']) || 'asOf' in body) return undefined
   if (weightOf(body, 0) > MAX_WEIGHT) return undefined
-  const texts = new Map<string, string>()
-  const outline = { ...body, query: withoutTexts(body['query'], texts) }
-  return texts.size === 0 ? undefined : { key: JSON.stringify(outline), body: outline, texts }
+  const found: Found = { literals: [], inValues }
+  const query = withoutLiterals(body['query'], found)
+  if (query === undefined || found.literals.length === 0) return undefined
+  return { key: JSON.stringify({ ...body, query }), literals: found.literals }
 }
 
 /** Characters of texts, names and numbers, and a few for each of them. */
@@ -46,23 +46,54 @@ function weightOf(json: Json, before: number): number {
   return weight
 }
 
-/** Only where a text can be something that is compared with; what else is wrong with the query stays in it. */
-function withoutTexts(query: Json, texts: Map<string, string>): Json {
-  if (!isObject(query)) return query
-  const { rvalue } = query
-  if (typeof rvalue === 'string') {
-    const blank = BLANKS[texts.size]
-    if (blank === undefined || !isPlainText(rvalue)) return query
-    texts.set(blank, rvalue)
-    return { ...query, rvalue: blank }
-  }
-  return Object.fromEntries(
-    Object.entries(query).map(([name, part]) => [name, INNER.has(name) ? withoutTextsIn(part, texts) : part]),
-  )
+interface Found {
+  readonly literals: Json[]
+  readonly inValues: Limits['inValues']
 }
 
-function withoutTextsIn(part: Json, texts: Map<string, string>): Json {
-  return isArray(part) ? part.map((each) => withoutTexts(each, texts)) : withoutTexts(part, texts)
+/**
+ * Markers stand where the literals stood, and are nothing that a valid query could have there: `{}` for a value, 1 or 2
+ * for a list of one or of several. Undefined where a query has something invalid in these places.
+ */
+function withoutLiterals(query: Json, found: Found): Json | undefined {
+  if (!isObject(query)) return undefined
+  if (Object.hasOwn(query, 'rvalue')) return withoutValue(query, found)
+  if (Object.hasOwn(query, 'field')) return Object.hasOwn(query, 'values') ? withoutList(query, found) : query
+  const parts: [string, Json][] = []
+  for (const name in query) {
+    const part = INNER.has(name) ? withoutLiteralsIn(query[name]!, found) : query[name]
+    if (part === undefined) return undefined
+    parts.push([name, part])
+  }
+  return Object.fromEntries(parts)
+}
+
+function withoutValue(query: JsonObject, { literals }: Found): Json | undefined {
+  const { rvalue } = query
+  if (isLiteral(rvalue)) {
+    literals.push(rvalue)
+    return { ...query, rvalue: {} }
+  }
+  return isArray(rvalue) || isObject(rvalue) ? undefined : query
+}
+
+function withoutList(query: JsonObject, { literals, inValues }: Found): Json | undefined {
+  const { values } = query
+  if (!isArray(values) || values.length > inValues) return undefined
+  if (!isLiteralList(values)) return query
+  literals.push(values)
+  return { ...query, values: values.length === 1 ? 1 : 2 }
+}
+
+function withoutLiteralsIn(part: Json, found: Found): Json | undefined {
+  if (!isArray(part)) return withoutLiterals(part, found)
+  const parts: Json[] = []
+  for (const each of part) {
+    const inner = withoutLiterals(each, found)
+    if (inner === undefined) return undefined
+    parts.push(inner)
+  }
+  return parts
 }
 
 /** Under these names other queries stand. */

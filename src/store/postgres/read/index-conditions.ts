@@ -5,6 +5,7 @@ import { foldCase } from '../../../base/text.ts'
 import type { CompareOp } from '../../../lang/operators.ts'
 import { type Query, conjunctsOf, isValueClause } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import { type Comparands, comparand, comparands } from '../../sql/comparands.ts'
 import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { literalPrefix, prefixEnd } from '../../sql/pattern/prefix.ts'
@@ -23,7 +24,7 @@ export function hintsOf(table: Table, columns: Columns): (query: Query<FieldRef>
       case 'compare':
         return compareHint(query, rows)
       case 'in':
-        return query.negated ? undefined : anyHint(query.field, query.values, rows)
+        return query.negated ? undefined : anyHint(query.field, comparands(query.values), rows)
       case 'contains':
         return containsHint(query, rows)
       case 'regex':
@@ -50,16 +51,18 @@ interface Rows {
 
 function compareHint({ field, op, value }: Kind<'compare'>, rows: Rows): Fragment | undefined {
   const condition = CONDITIONS[op]
-  if (condition === undefined || value === null) return undefined
-  if (condition === '=') return anyHint(field, [value], rows)
+  const compared = comparand(value)
+  if (condition === undefined || !compared) return undefined
+  if (condition === '=') return anyHint(field, compared, rows)
   const index = textIndexAt(field, rows.table)
-  if (!index || typeof value !== 'string') return undefined
+  if (!index || !compared.areTexts()) return undefined
   // Up to the indexed length the beginning of a text compares as the text itself does.
-  const operator = characters(value) < index.length ? condition.exact : condition.cut
-  return sql`${index.expression(rows.columns.document)} ${raw(operator)} ${param(beginning(value, index))}`
+  const operator = compared.maxCharacters() < index.length ? condition.exact : condition.cut
+  const start = compared.encoded(([only]) => beginning(only!, index))
+  return sql`${index.expression(rows.columns.document)} ${raw(operator)} ${start}`
 }
 
-/** What an index can be asked: an equality, or a range whose bound is kept as it is or cut off; undefined for nothing. */
+/** The condition that an index serves: an equality, or a range whose bound is exact or cut off; undefined for none. */
 const CONDITIONS: Readonly<
   Record<CompareOp, '=' | { readonly exact: string; readonly cut: '<=' | '>=' } | undefined>
 > = {
@@ -72,20 +75,21 @@ const CONDITIONS: Readonly<
 }
 
 /** Some candidate is one of the values. */
-function anyHint(at: FieldRef, values: readonly Json[], { table, columns }: Rows): Fragment | undefined {
+function anyHint(
+  at: FieldRef,
+  values: Comparands | undefined,
+  { table, columns }: Rows,
+): Fragment | undefined {
   const { up, field, steps } = at
-  if (up > 0 || values.length === 0 || values.includes(null)) return undefined
-  if (field.path === '_id') return among(raw(columns.id), values.map(idKey))
+  if (up > 0 || !values) return undefined
+  if (field.path === '_id') return among(raw(columns.id), values, idKey)
   if (isWholeArray(steps) && table.elements.has(field.path)) {
     return holdsAny(elementsAt(field.path, columns.document), values)
   }
   const index = textIndexAt(at, table)
   // A version that makes something else of the field is not served by an index of texts.
-  if (!index || !values.every((value) => typeof value === 'string')) return undefined
-  return among(
-    index.expression(columns.document),
-    values.map((value) => beginning(value, index)),
-  )
+  if (!index || !values.areTexts()) return undefined
+  return among(index.expression(columns.document), values, (value) => beginning(value, index))
 }
 
 function containsHint(
@@ -93,15 +97,18 @@ function containsHint(
   { table, columns }: Rows,
 ): Fragment | undefined {
   const path = `${array.field.path}.*`
-  const others = values.filter((value) => value !== null)
   const isIndexed = array.up === 0 && table.elements.has(path)
-  if (!isIndexed || others.length === 0) return undefined
+  if (!isIndexed) return undefined
   const elements = elementsAt(path, columns.document)
   switch (op) {
-    case '$any':
-      return others.length < values.length ? undefined : holdsAny(elements, others)
-    case '$all':
-      return holdsAny(elements, others.slice(0, 1))
+    case '$any': {
+      const anyOf = comparands(values)
+      return anyOf && holdsAny(elements, anyOf)
+    }
+    case '$all': {
+      const first = comparand(values.find((value) => value !== null) ?? null)
+      return first && holdsAny(elements, first)
+    }
     case '$none':
       return undefined
     default:
@@ -113,9 +120,12 @@ function containsHint(
 function elemMatchHint({ array, query }: Kind<'elemMatch'>, { table, columns }: Rows): Fragment | undefined {
   if (array.up > 0) return undefined
   const hints = conjunctsOf(query).flatMap((term) => {
-    if (term.kind !== 'compare' || term.op !== '$eq' || term.value === null || term.field.up > 0) return []
+    if (term.kind !== 'compare' || term.op !== '$eq' || term.field.up > 0) return []
     const { path } = term.field.field
-    return table.elements.has(path) ? [holdsAny(elementsAt(path, columns.document), [term.value])] : []
+    const compared = comparand(term.value)
+    return compared && table.elements.has(path)
+      ? [holdsAny(elementsAt(path, columns.document), compared)]
+      : []
   })
   return hints.length === 0 ? undefined : join(hints, ' and ')
 }
@@ -141,21 +151,20 @@ export function textIndexAt(
   return (isFolded ? table.folded : table.texts).get(field.path)
 }
 
-function holdsAny(elements: Fragment, values: readonly Json[]): Fragment {
-  const texts = values.map((value) => JSON.stringify([value]))
-  if (texts.length === 1) return sql`${elements} @> ${param(texts[0]!)}`
-  return sql`${elements} @> any(${param(arrayText(texts))}::jsonb[])`
+function holdsAny(elements: Fragment, values: Comparands): Fragment {
+  const text = (value: Json): string => JSON.stringify([value])
+  if (values.hasOne) return sql`${elements} @> ${values.encoded(([only]) => text(only!))}`
+  return sql`${elements} @> any(${values.encoded((all) => arrayText(all.map(text)))}::jsonb[])`
 }
 
-function among(subject: Fragment, values: readonly string[]): Fragment {
-  if (values.length === 1) return sql`${subject} = ${param(values[0]!)}`
-  return sql`${subject} = any(${param(arrayText(values))})`
+function among(subject: Fragment, values: Comparands, form: (value: Json) => string): Fragment {
+  if (values.hasOne) return sql`${subject} = ${values.encoded(([only]) => form(only!))}`
+  return sql`${subject} = any(${values.encoded((all) => arrayText(all.map(form)))})`
 }
 
-function beginning(text: string, { length }: TextIndex): string {
-  return Array.from(text).slice(0, length).join('')
-}
-
-function characters(text: string): number {
-  return Array.from(text).length
+/** Of a text. */
+function beginning(text: Json, { length }: TextIndex): string {
+  return Array.from(text as string)
+    .slice(0, length)
+    .join('')
 }

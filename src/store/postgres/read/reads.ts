@@ -4,6 +4,7 @@ import type { Bounds } from '../../bounds.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { memoized } from '../../../base/memo.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'
+import { bindQuery } from '../../../lang/parameters.ts'
 import { type Query, conjunctsOf } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { SortKey } from '../../../lang/sort.ts'
@@ -15,11 +16,12 @@ import {
   join,
   joinBalanced,
   param,
+  prepare,
   raw,
   render,
   sql,
 } from '../../sql/fragment.ts'
-import { filledIn } from '../../sql/prepared-statement.ts'
+import { type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-statement.ts'
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
 import { orderBy } from '../../sql/order-by.ts'
@@ -44,7 +46,24 @@ export interface ReadStatements {
   readonly residual?: Residual
 }
 
-export function readStatements(plan: ReadPlan, present: Table): ReadStatements {
+export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
+  return bound(write(plan, table), plan)
+}
+
+/** The same without writing the statements again for plans of a prepared find. */
+export function preparedStatements(plan: ReadPlan, table: Table): ReadStatements {
+  return bound(writeOnce(plan, table), plan)
+}
+
+const writeOnce = writtenOnce(write)
+
+function bound(written: WrittenRead, { arguments: given = [] }: ReadPlan): ReadStatements {
+  const { residual } = written
+  const read = bindRead(written, given)
+  return residual ? { ...read, residual: residualTest(bindQuery(residual, given)) } : read
+}
+
+function write(plan: ReadPlan, present: Table): WrittenRead {
   const { idType, joins = [], asOf } = plan
   const { pushed, residual } = plan.query ? splitQuery(plan.query) : {}
   const writing = beginStatement()
@@ -57,14 +76,11 @@ export function readStatements(plan: ReadPlan, present: Table): ReadStatements {
   const columns = join([raw(storedColumns(idType)), ...joined], ', ')
   const ordered = writing.finish(sql`select ${columns}${from} order by ${order(plan, table)}`)
   return {
-    page: print(residual ? ordered : sql`${ordered}${window(plan)}`),
-    count: () => print(count),
-    ...(residual && { residual: residualTest(residual) }),
+    page: prepare(residual ? ordered : sql`${ordered}${window(plan)}`, POSTGRES.placeholder),
+    count: () => prepare(count, POSTGRES.placeholder),
+    ...(residual && { residual }),
   }
 }
-
-/** The same for plans of a template without writing the statements again. */
-export const statementsOf = filledIn(readStatements)
 
 /** The documents a query matches, as keys and versions; with a residual the documents come along. */
 export function matchStatement(

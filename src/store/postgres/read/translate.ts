@@ -2,6 +2,7 @@
 import type { Query } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { TypeName } from '../../../schema/types.ts'
+import { comparand, comparands } from '../../sql/comparands.ts'
 import type { Base } from '../../sql/dialect.ts'
 import { type Fragment, join, raw, sql } from '../../sql/fragment.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
@@ -82,8 +83,8 @@ function indexedTerm(term: Query<FieldRef>, table: Table, columns: Columns): Fra
   const index = textIndexAt(term.field, table)
   // The index may be older than the news that versions disagree about the kind of the field.
   if (!index || field.isMixed || field.kind !== 'simple' || !isText(field.type.name)) return undefined
-  const values = term.kind === 'in' ? term.values : [term.value]
-  const areShort = values.every((value) => typeof value === 'string' && value.length < index.length)
+  const compared = term.kind === 'in' ? comparands(term.values) : comparand(term.value)
+  const areShort = compared?.areTexts() && compared.maxCharacters() < index.length
   return areShort ? hintsOf(table, columns)(term) : undefined
 }
 

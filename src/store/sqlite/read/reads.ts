@@ -4,8 +4,18 @@ import type { Query } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import type { TypeName } from '../../../schema/types.ts'
-import { type Fragment, type Statement, join, param, raw, render, sql } from '../../sql/fragment.ts'
-import { filledIn } from '../../sql/prepared-statement.ts'
+import {
+  type Fragment,
+  type PreparedStatement,
+  type Statement,
+  join,
+  param,
+  prepare,
+  raw,
+  render,
+  sql,
+} from '../../sql/fragment.ts'
+import { type BoundRead, type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-statement.ts'
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
 import { orderBy } from '../../sql/order-by.ts'
@@ -46,13 +56,19 @@ export function storedFrom([id, version, text, ...joined]: StoredRow): StoredDoc
   return joined.length === 0 ? { id, version, text } : { id, version, text, joined: joinedFrom(joined) }
 }
 
-export interface ReadStatements {
-  readonly page: Statement
-  readonly count: () => Statement
+/** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
+export function readStatements(plan: ReadPlan, table: Table, isWatched = false): BoundRead {
+  return bindRead(write(plan, table, isWatched), plan.arguments)
 }
 
-/** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
-export function readStatements(plan: ReadPlan, present: Table, isWatched = false): ReadStatements {
+/** The same without writing the statements again for plans of a prepared find. */
+export function preparedStatements(plan: ReadPlan, table: Table): BoundRead {
+  return bindRead(writeOnce(plan, table), plan.arguments)
+}
+
+const writeOnce = writtenOnce((plan: ReadPlan, table: Table) => write(plan, table, false))
+
+function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead {
   const writing = beginStatement(isWatched)
   const moment = plan.asOf === undefined ? undefined : momentOf(plan.asOf)
   const table = moment ? moment.tableAt(present) : present
@@ -66,13 +82,10 @@ export function readStatements(plan: ReadPlan, present: Table, isWatched = false
   const page = plan.joins?.length
     ? pageWithJoins(plan, table, { writing, from })
     : [sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}${window(plan)}`]
-  const finish = (...parts: readonly Fragment[]): Statement =>
-    render(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
+  const finish = (...parts: readonly Fragment[]): PreparedStatement =>
+    prepare(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
   return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
 }
-
-/** The same for plans of a template without writing the statements again. */
-export const statementsOf = filledIn((plan: ReadPlan, table: Table) => readStatements(plan, table))
 
 /** The last of the parts is the statement; all others have names that it uses. */
 export function behind(parts: readonly Fragment[]): Fragment {

@@ -11,7 +11,7 @@ import type {
   WritePlan,
 } from '../../../plan/plan.ts'
 import { endsHere } from '../../../plan/about.ts'
-import { shapeOf } from '../../../plan/template.ts'
+import type { Collection } from '../../../schema/schema.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { collectionsBeside } from '../../sql/joining.ts'
 import type { Bounds } from '../../bounds.ts'
@@ -39,35 +39,46 @@ const LARGE_PAGE = 2_000
 /** What loops in loops, what is large, and what the engine would walk through; its text tells the last. */
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   // What is past may be far more than what is there.
-  if (plan.asOf !== undefined || loops(shapeOf(plan))) return true
+  if (plan.asOf !== undefined || (plan.query && loops(plan.query))) return true
   // A pattern may take a quarter of a second over a thousand letters, and while it runs here nothing else does.
-  if (matchesPatterns(shapeOf(plan))) return true
+  if (matchesPatterns(plan)) return true
   const scans = (): Scans => scansOf(pageText, table, statements)
-  const terms = termsOf(shapeOf(plan))
+  const terms = termsOf(plan)
   if (terms > MANY_TERMS) return true
   if (!isSmall(table, statements, terms)) {
     const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
     if (isLarge || scans().ofTable) return true
     if (!scans().ofOthers) return false
   }
-  const others = beside(shapeOf(plan)).flatMap((collection) => table.beside(collection) ?? [])
+  const others = beside(plan).flatMap((collection) => table.beside(collection) ?? [])
   return others.length > 0 && !areSmallTogether(table, others, statements) && scans().ofOthers
 }
 
-const loops = memoized(({ query }: ReadPlan) => query !== undefined && loopsInLoops(query))
-const beside = memoized(collectionsBeside)
+/** By the query, which all requests of a prepared find share. */
+const loops = memoized((query: Query<FieldRef>) => loopsInLoops(query))
+const termsIn = memoized(countTerms)
+const patternIn = memoized(hasPattern)
+const besideQuery = memoized((query: Query<FieldRef>) => collectionsBeside({ query }))
+const besideJoins = memoized((joins: readonly JoinPlan[]) => collectionsBeside({ joins }))
+
+function beside({ query, joins }: ReadPlan): readonly Collection[] {
+  return [...(query ? besideQuery(query) : []), ...(joins ? besideJoins(joins) : [])]
+}
 
 /** Each may look into an array of each document anew. */
-const termsOf = memoized(({ query, sort }: ReadPlan) => (query ? countTerms(query) : 0) + sort.length + 1)
+function termsOf({ query, sort }: ReadPlan): number {
+  return (query ? termsIn(query) : 0) + sort.length + 1
+}
+
 const MANY_TERMS = 100
 
 function countTerms(query: Query<FieldRef>): number {
   return nodesOf(query).reduce((sum, node) => sum + (isClause(node) ? 1 : 0), 0)
 }
 
-const matchesPatterns = memoized(({ query, joins = [] }: ReadPlan): boolean =>
-  [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(hasPattern),
-)
+function matchesPatterns({ query, joins = [] }: ReadPlan): boolean {
+  return [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(patternIn)
+}
 
 function queriesIn({ query, joins }: JoinPlan): readonly Query<FieldRef>[] {
   return [query, ...joins.flatMap(queriesIn)]

@@ -1,0 +1,104 @@
+/** Literals of a query become parameters, and parameters become literals again. */
+import { unreachable } from '../base/errors.ts'
+import { type Json, isArray, isNumber, numberText } from '../base/json/json.ts'
+import {
+  type Arguments,
+  type ListOperand,
+  MAX_PARAMETER_CHARACTERS,
+  type Operand,
+  type Parameter,
+  boundList,
+  boundValue,
+  isParameter,
+  listParameter,
+  valueParameter,
+} from './operand.ts'
+import type { Query } from './query.ts'
+
+/** Whether a parameter may stand for the value: which one it is must not decide about plan or SQL, as null does. */
+export function isLiteral(value: Json | undefined): value is Json {
+  if (typeof value === 'string') return value.length <= MAX_PARAMETER_CHARACTERS
+  if (typeof value === 'boolean') return true
+  return isNumber(value) && numberText(value).length <= MAX_PARAMETER_CHARACTERS
+}
+
+export function isLiteralList(values: Json | undefined): values is readonly Json[] {
+  return isArray(values) && values.length > 0 && values.every(isLiteral)
+}
+
+/** The query with parameters for its literals, which are numbered in the order of the text. */
+export function parameterized<F>(query: Query<F>): {
+  readonly query: Query<F>
+  readonly literals: readonly Json[]
+} {
+  const literals: Json[] = []
+  const changed = mapOperands(query, {
+    value: (operand) =>
+      !isParameter(operand) && isLiteral(operand) ? valueParameter(literals.push(operand) - 1) : operand,
+    list: (operand) =>
+      !isParameter(operand) && isLiteralList(operand)
+        ? listParameter(literals.push(operand) - 1, operand.length === 1)
+        : operand,
+  })
+  return { query: changed, literals }
+}
+
+/** Every parameter in the query, as often as it stands there. */
+export function parametersIn<F>(query: Query<F>): readonly Parameter[] {
+  const found: Parameter[] = []
+  mapOperands(query, {
+    value(operand) {
+      if (isParameter(operand)) found.push(operand)
+      return operand
+    },
+    list(operand) {
+      if (isParameter(operand)) found.push(operand)
+      return operand
+    },
+  })
+  return found
+}
+
+export function bindQuery<F>(query: Query<F>, values: Arguments): Query<F> {
+  return mapOperands(query, {
+    value: (operand) => boundValue(operand, values),
+    list: (operand) => boundList(operand, values),
+  })
+}
+
+interface Change {
+  readonly value: (operand: Operand) => Operand
+  readonly list: (operand: ListOperand) => ListOperand
+}
+
+function mapOperands<F>(query: Query<F>, change: Change): Query<F> {
+  switch (query.kind) {
+    case 'compare':
+      return { ...query, value: change.value(query.value) }
+    case 'in':
+      return { ...query, values: change.list(query.values) }
+    case 'elemMatch':
+      return { ...query, query: mapOperands(query.query, change) }
+    case 'related': {
+      const { count } = query
+      return {
+        ...query,
+        join: mapOperands(query.join, change),
+        query: mapOperands(query.query, change),
+        ...(count && { count: { ...count, value: change.value(count.value) } }),
+      }
+    }
+    case 'and':
+    case 'or':
+      return { ...query, terms: query.terms.map((term) => mapOperands(term, change)) }
+    case 'not':
+      return { ...query, term: mapOperands(query.term, change) }
+    case 'regex':
+    case 'contains':
+    case 'compareFields':
+    case 'inField':
+      return query
+    default:
+      return unreachable(query)
+  }
+}
