@@ -127,10 +127,12 @@ function withOtherLiterals(query: Json, chance: Chance): Json {
   )
 }
 
+/** Longer and shorter ones, too: a list of one and an empty list have shapes of their own. */
 function otherList(values: readonly Json[], chance: Chance): Json {
   const others = values.map((each) => otherLiteral(each, chance))
-  if (others.length < 2 || chance.happens(50)) return others
-  return chance.happens(50) ? [...others, ...others.slice(0, 1)] : others.slice(0, chance.int(others.length))
+  if (others.length === 0 || chance.happens(40)) return others
+  const more = values.map((each) => otherLiteral(each, chance))
+  return [...others, ...more].slice(0, chance.pick([1, 1, 2, others.length * 2, 0]))
 }
 
 function otherLiteral(value: Json, chance: Chance): Json {

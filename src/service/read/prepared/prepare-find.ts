@@ -1,0 +1,38 @@
+/** The plan that all finds of a shape share: parameters take the place of the literals before names are resolved. */
+import type { Caller } from '../../../access/caller.ts'
+import type { Json } from '../../../base/json/json.ts'
+import { parameterized } from '../../../lang/parameters.ts'
+import type { Deps } from '../../deps.ts'
+import { readFind } from '../../request/request.ts'
+import type { Target } from '../../service.ts'
+import { plannedFind } from '../plan-find.ts'
+import { type PreparedFind, preparedFrom } from './bind-find.ts'
+import { preparedOnce } from './prepared-finds.ts'
+import type { QueryShape } from './query-shape.ts'
+
+interface Shaped {
+  readonly target: Target
+  readonly body: Json
+  readonly shape: QueryShape
+}
+
+/** Undefined where the request has to be planned by itself. */
+export function prepareFind(
+  deps: Deps,
+  caller: Caller,
+  { target, body, shape }: Shaped,
+): PreparedFind | undefined {
+  const key = `${JSON.stringify([target.entity, target.version])}${shape.key}`
+  return preparedOnce({ metadata: deps.metadata(), caller, key }, () => {
+    const request = readFind(body, target, deps.limits)
+    if (!request.query) return undefined
+    const { query, literals } = parameterized(request.query)
+    // Both walk the query in the same order; what the shape did not see cannot be bound.
+    if (!isSameList(literals, shape.literals)) return undefined
+    return preparedFrom(plannedFind(deps, caller, { ...request, query }), literals.length)
+  })
+}
+
+function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
+  return a.length === b.length && a.every((each, i) => each === b[i])
+}
