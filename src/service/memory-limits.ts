@@ -50,6 +50,14 @@ export function tooLargeResult(maxBytes: number, joins: readonly Shown[] = []): 
   return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
+/** What is shown, together with the documents of a write that failed. */
+export function tooLargeFailures(maxBytes: number): ServiceError {
+  const message =
+    `the result, with the documents that failed, is larger than ${maxBytes} bytes, so nothing was written; write ` +
+    'fewer documents at a time, or ask for fewer fields'
+  return new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
 function nameOf({ plan }: Shown): string {
   return String(plan.steps.at(-1))
 }

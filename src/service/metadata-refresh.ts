@@ -52,7 +52,7 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
     failures = error === undefined ? 0 : failures + 1
     if (!isLoaded) problem = error
     if (error === undefined) told = ''
-    else if (isUnforeseen(error)) captureChange(error)
+    else if (isUnforeseen(error)) reportError(error)
     if (isLoaded) return isShared ? INTERVAL_MS : undefined
     return Math.min(INTERVAL_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
   }
@@ -63,7 +63,7 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
   }
 
   /** What fails every half second is told of once, until it is over. */
-  function captureChange(error: unknown): void {
+  function reportError(error: unknown): void {
     if (String(error) === told) return
     told = String(error)
     onInternalError(error)

@@ -1,6 +1,5 @@
 /** The data response document, and the one place that prints it. */
 import { CODES, type ErrorObject, type ServiceError } from '../base/errors.ts'
-import type { Json } from '../base/json/json.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** JSON that is text already: stored documents pass through without being parsed and printed again. */
@@ -22,7 +21,7 @@ type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
 
 export interface DataError {
   /** The document as its sender knows it. */
-  readonly data: Json
+  readonly data: JsonText
   readonly errors: readonly ErrorObject[]
 }
 
@@ -34,9 +33,14 @@ export function printResponse(response: DataResponse): JsonText {
   text += `"status":"${response.status}","modifiedCount":${response.modifiedCount},"matchCount":${response.matchCount}`
   if (response.processed) text += `,"processed":[${listed(response.processed)}]`
   if (response.resultMetadata) text += `,"resultMetadata":[${listed(response.resultMetadata)}]`
-  if (response.dataErrors?.length) text += `,"dataErrors":${JSON.stringify(response.dataErrors)}`
+  if (response.dataErrors?.length)
+    text += `,"dataErrors":[${listed(response.dataErrors.map(printDataError))}]`
   if (response.errors?.length) text += `,"errors":${JSON.stringify(response.errors)}`
   return `${text}}`
+}
+
+export function printDataError({ data, errors }: DataError): JsonText {
+  return `{"data":${data},"errors":${JSON.stringify(errors)}}`
 }
 
 /** Not `join`, which copies everything: strings that are added are copied only once, when all of it is sent. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { EVERYTHING, dataErrorCodes, documentsOf } from '../support/service.ts'
+import { EVERYTHING, dataErrorCodes, documentsOf, failedDocumentsOf } from '../support/service.ts'
 import type { Tenant } from '../support/shared-service.ts'
 import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
 
@@ -213,7 +213,7 @@ test('documentVersion: names a document by its _id only where that may be read',
   const stale = await on.service.data.update(ANN, { entity: on.entity }, body)
   assert.deepEqual(new Set(dataErrorCodes(stale).flat()), new Set(['store-crud:ConcurrentUpdate']))
   assert.deepEqual(
-    stale.dataErrors!.map(({ data }) => Object.keys(data as JsonObject)),
+    failedDocumentsOf(stale).map((data) => Object.keys(data)),
     [['_id'], [], ['_id'], []],
   )
   assert.deepEqual(

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Caller } from '../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { EVERYTHING, dataErrorCodes, documentsOf } from '../support/service.ts'
+import { EVERYTHING, dataErrorCodes, documentsOf, failedDocumentsOf } from '../support/service.ts'
 import type { Tenant } from '../support/shared-service.ts'
 import { startTestServer } from '../support/server.ts'
 import { ALL, BOSS, answer, callerAs, equals, idsIn, openRuled, plain, readBy, stored } from './ruled.ts'
@@ -175,7 +175,7 @@ test('insert: a document must match an admitted entry', async () => {
   const response = await on.insert(on.entity, { data, projection: EVERYTHING }, ANN)
   assert.deepEqual(dataErrorCodes(response), [['crud:NoAccess'], ['crud:NoAccess']])
   assert.deepEqual(
-    response.dataErrors!.map((each) => (each.data as JsonObject)['_id']),
+    failedDocumentsOf(response).map((data) => data['_id']),
     ['b', 'c'],
   )
   assert.deepEqual(

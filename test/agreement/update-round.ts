@@ -4,6 +4,7 @@
  * holds.
  */
 import { type Json, type JsonObject, sameJson } from '../../src/base/json/json.ts'
+import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { type DataResponse, printResponse } from '../../src/service/response.ts'
 import { ADMIN, EVERYTHING, type TestService, documentsOf } from '../support/service.ts'
 import { type Chance, sample } from './chance.ts'
@@ -226,7 +227,7 @@ function checkResponse(response: DataResponse, expected: Expected): void {
   const shown = new Map(documentsOf(response).map((document) => [idOf(document), document]))
   const failures = new Map(
     (response.dataErrors ?? []).map(({ data, errors }) => [
-      idOf(data as JsonObject),
+      idOf(parseTrusted(data) as JsonObject),
       errors.map(({ errorCode }) => errorCode).join(),
     ]),
   )

@@ -9,6 +9,7 @@ import {
   codeOf,
   dataErrorCodes,
   documentsOf,
+  failedDocumentsOf,
   json,
   jsonObject,
   openTestService,
@@ -219,7 +220,7 @@ test('insert: good documents are stored, bad ones reported with what was sent', 
   assert.equal(response.modifiedCount, 2)
   assert.equal(response.matchCount, 0)
   assert.deepEqual(documentsOf(response), [{ _id: 'a' }, { _id: 'b' }])
-  assert.deepEqual(response.dataErrors![0]!.data, bad)
+  assert.deepEqual(failedDocumentsOf(response), [bad])
 })
 
 test('insert: atomic means that one failure fails all', async () => {
@@ -263,7 +264,7 @@ test('insert: an identity exists once, whatever else the document holds', async 
   assert.deepEqual(dataErrorCodes(again), [['store-crud:Duplicate']])
   assert.equal(again.modifiedCount, 1)
   assert.doesNotMatch(
-    printResponse({ ...again, dataErrors: again.dataErrors!.map((each) => ({ ...each, data: null })) }),
+    printResponse({ ...again, dataErrors: again.dataErrors!.map((each) => ({ ...each, data: 'null' })) }),
     /1\.1/,
   )
 })

@@ -3,6 +3,7 @@
 import '../support/on-postgres.ts'
 import '../writes/bulk.test.ts'
 import '../writes/current.test.ts'
+import '../writes/limits.test.ts'
 import '../writes/made-values.test.ts'
 import '../writes/removal.test.ts'
 import '../writes/save.test.ts'

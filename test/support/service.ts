@@ -136,6 +136,11 @@ export function documentsOf(response: DataResponse): readonly JsonObject[] {
   return (response.processed ?? []).map((text) => parseTrusted(text) as JsonObject)
 }
 
+/** The documents that failed, as they are told. */
+export function failedDocumentsOf(response: DataResponse): readonly JsonObject[] {
+  return (response.dataErrors ?? []).map(({ data }) => parseTrusted(data) as JsonObject)
+}
+
 /** The value, which must be a text. */
 export function textOf(value: Json | undefined): string {
   assert.ok(typeof value === 'string', JSON.stringify(value))

@@ -134,7 +134,7 @@ export class EventHub implements AsyncDisposable {
       }
       this.#told = ''
     } catch (error) {
-      this.#captureChange(error)
+      this.#reportError(error)
     } finally {
       this.#reading = undefined
       if (this.#followers === 0) this.#recent.forget()
@@ -168,7 +168,7 @@ export class EventHub implements AsyncDisposable {
   }
 
   /** What fails again and again is told of once; a store out of reach shows in the answers. */
-  #captureChange(error: unknown): void {
+  #reportError(error: unknown): void {
     if (error instanceof ServiceError || String(error) === this.#told) return
     this.#told = String(error)
     this.#options.onInternalError(error)
@@ -191,7 +191,7 @@ export class EventHub implements AsyncDisposable {
         to = this.#recent.scannedTo()
       }
     } catch (error) {
-      this.#captureChange(error)
+      this.#reportError(error)
     } finally {
       this.#isPassing = false
     }

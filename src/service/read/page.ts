@@ -14,10 +14,10 @@ import type { PageBounds } from '../deps.ts'
 import { documentVersion } from '../document-version.ts'
 import { compileEmbed } from './embed/embed.ts'
 import { type JoinedSet, joinedSetsOf } from './embed/joined-tree.ts'
-import type { JsonText } from '../response.ts'
+import { type DataError, type JsonText, printDataError } from '../response.ts'
 import { compileSplice } from './embed/splice.ts'
 import { stripForJoins, stripOf } from './hidden-members.ts'
-import { tooLargeResult } from '../memory-limits.ts'
+import { tooLargeFailures, tooLargeResult } from '../memory-limits.ts'
 
 /** Documents come with what references join; only what was read apart from them is told beside them. */
 export interface Page {
@@ -28,6 +28,8 @@ export interface Page {
   readonly metadataOf: (document: StoredDocument) => JsonText
   /** A document and its version as one line of a stream; nothing is kept of it. */
   readonly line: (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => JsonText
+  /** A document that failed, which is told of in the same answer. */
+  readonly addFailure: (failure: () => DataError) => DataError
   /** All that was taken. */
   readonly shown: Shown
   /** Gives back what was reserved for the answer, where a store begins again and nothing of it is sent. */
@@ -50,6 +52,11 @@ export function createPage(rendering: Rendering, remaining: Remaining, { work, s
   const resultMetadata: JsonText[] = []
   const tooLarge = (maxBytes: number): Error => tooLargeResult(maxBytes, remaining.joins)
   let reserved = 0
+  const reserve = (size: number, refusal: (maxBytes: number) => Error): void => {
+    spend(STEPS_PER_DOCUMENT + size / CHARACTERS_COPIED_PER_STEP)
+    work.reserveResponse(size, refusal)
+    reserved += size
+  }
   return {
     show,
     metadataOf,
@@ -60,12 +67,15 @@ export function createPage(rendering: Rendering, remaining: Remaining, { work, s
       during(work, () => {
         const text = show(document, joinedSets)
         const metadata = metadataOf(document)
-        spend(STEPS_PER_DOCUMENT + text.length / CHARACTERS_COPIED_PER_STEP)
-        const size = text.length + metadata.length
-        work.reserveResponse(size, tooLarge)
-        reserved += size
+        reserve(text.length + metadata.length, tooLarge)
         processed.push(text)
         resultMetadata.push(metadata)
+      }),
+    addFailure: (failure) =>
+      during(work, () => {
+        const dataError = failure()
+        reserve(printDataError(dataError).length, tooLargeFailures)
+        return dataError
       }),
     release() {
       work.releaseResponse(reserved)

@@ -90,7 +90,7 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database
   }
   if (!sinkMeter) return { error }
   const delivering = new Set<string>()
-  const captureChange = async (
+  const measureDepth = async (
     sink: string,
     { position, undelivered, oldestAt, dead }: Overview,
   ): Promise<void> => {
@@ -104,7 +104,7 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database
     failed: (sink) => sinkMeter.failed(sink),
     state: (sink, overview) => {
       delivering.add(sink)
-      captureChange(sink, overview).catch(error)
+      measureDepth(sink, overview).catch(error)
     },
     left: (sink) => {
       delivering.delete(sink)

@@ -15,7 +15,7 @@ import { faultsOfNew } from './denials.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { createPage } from '../read/page.ts'
 import type { InsertRequest } from '../request/request.ts'
-import type { DataResponse } from '../response.ts'
+import type { DataResponse, JsonText } from '../response.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
 import { sourcesFor } from './generated-values.ts'
@@ -37,21 +37,18 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
   const isHopeless = write.atomic && !drafts.every(isSound)
   if (isHopeless || write.documents.length === 0) {
     const tally = start()
-    for (const draft of drafts) tally.add(refusal(draft), draft.sent)
+    for (const draft of drafts) tally.add(refusal(draft), () => echo(draft))
     return tally.respond(!isHopeless)
   }
   let tally: Tally | undefined
-  let told!: ReturnType<typeof inOrder>
   const begin = (): Report => {
     tally?.release()
     tally = start()
-    told = inOrder(drafts, tally.add)
-    return told.report
+    return inOrder(drafts, tally.add)
   }
   const isCommitted = await deps
     .storeOf(schema)
     .write(watched(write, schema, { deps, caller, work }), begin, boundsOf(work, request))
-  told.finish()
   return tally!.respond(isCommitted)
 }
 
@@ -87,18 +84,26 @@ function refusal({ faults }: Draft): Outcome {
   return { kind: 'refused', faults }
 }
 
-/** The store reports on the sound documents only; the others are told of where they stood. */
-function inOrder(drafts: readonly Draft[], add: (outcome: Outcome, data: Json) => void) {
+function echo({ sent }: Draft): JsonText {
+  return JSON.stringify(sent)
+}
+
+/**
+ * The store reports on the sound documents only; the others are told of where they stood. All of them are told of
+ * before the last report ends, while everything can still be taken back.
+ */
+function inOrder(drafts: readonly Draft[], add: Tally['add']): Report {
   let next = 0
   const passFaulty = (): void => {
-    for (; next < drafts.length && !isSound(drafts[next]!); next++)
-      add(refusal(drafts[next]!), drafts[next]!.sent)
+    for (; next < drafts.length && !isSound(drafts[next]!); next++) {
+      const draft = drafts[next]!
+      add(refusal(draft), () => echo(draft))
+    }
   }
-  return {
-    report: (outcome: Outcome): void => {
-      passFaulty()
-      add(outcome, drafts[next++]!.sent)
-    },
-    finish: passFaulty,
+  return (outcome) => {
+    passFaulty()
+    const draft = drafts[next++]!
+    add(outcome, () => echo(draft))
+    passFaulty()
   }
 }

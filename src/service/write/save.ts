@@ -42,7 +42,7 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
     tally?.release()
     const page = createPage(allowed, remaining, pageBounds(deps, work))
     tally = createTally({ operation: 'save', schema, page, range: request.range })
-    return (outcome, item) => tally!.add(outcome, request.data[item!]!)
+    return (outcome, item) => tally!.add(outcome, () => JSON.stringify(request.data[item!]!))
   }
   const isCommitted = await deps
     .storeOf(schema)

@@ -4,7 +4,6 @@ import type { AllowedChange, Visibility } from '../../access/requests.ts'
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isNumber } from '../../base/json/json.ts'
-import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
 import { during, spend } from '../../base/work/work.ts'
 import { compileUpdate } from '../../lang/evaluate/apply.ts'
@@ -19,7 +18,7 @@ import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { resolveSelection } from '../read/resolve-request.ts'
 import { type Page, createPage } from '../read/page.ts'
 import type { UpdateRequest } from '../request/request.ts'
-import type { DataResponse } from '../response.ts'
+import type { DataResponse, JsonText } from '../response.ts'
 import { documentIn, freshnessFor, hiddenDenial, revise } from './revise.ts'
 import { selectFirst } from './select-first.ts'
 import { type Tally, createTally } from './write-result.ts'
@@ -55,7 +54,7 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
     matchCount = 0
     return (outcome) => {
       matchCount++
-      tally!.add(outcome, visible(outcome, page, { request, allowed }))
+      tally!.add(outcome, () => visible(outcome, page, { request, allowed }))
     }
   }
   const isCommitted = await deps
@@ -124,10 +123,12 @@ function visible(
   outcome: Outcome,
   page: Page,
   { request, allowed }: { readonly request: UpdateRequest; readonly allowed: AllowedChange },
-): Json {
+): JsonText {
   const document = 'document' in outcome ? outcome.document : undefined
-  if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return {}
-  if (request.projection.length > 0) return parseTrusted(page.show(document))
+  if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return '{}'
+  if (request.projection.length > 0) return page.show(document)
   const value = documentIn(document)
-  return (allowed.shownAs?.(value) ?? allowed.visibility).showsId ? { _id: value['_id']! } : {}
+  return (allowed.shownAs?.(value) ?? allowed.visibility).showsId
+    ? JSON.stringify({ _id: value['_id']! })
+    : '{}'
 }

@@ -1,15 +1,17 @@
 /** Counts what became of the documents of a write, and makes the response of it. */
 import { ServiceError } from '../../base/errors.ts'
-import type { Json } from '../../base/json/json.ts'
 import type { Outcome, StoredDocument } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Page, Shown } from '../read/page.ts'
 import type { Range } from '../request/request.ts'
-import { type DataError, type DataResponse, statusOf } from '../response.ts'
+import { type DataError, type DataResponse, type JsonText, statusOf } from '../response.ts'
 
 export interface Tally {
-  /** `data` is the document as its sender knows it, for the case that it failed. */
-  readonly add: (outcome: Outcome, data: Json) => void
+  /**
+   * `data` is the document as its sender knows it, for the case that it failed. Throws where the answer would become
+   * too large, so that nothing is written.
+   */
+  readonly add: (outcome: Outcome, data: () => JsonText) => void
   readonly respond: (isCommitted: boolean) => DataResponse
   /** Where a store begins again: nothing that was counted is sent. */
   readonly release: () => void
@@ -26,7 +28,8 @@ interface TallyOptions {
 export function createTally({ operation, schema, page, range }: TallyOptions): Tally {
   const { entity, version: entityVersion } = schema
   const context = `${operation}(${entity}:${entityVersion})`
-  const entries: { readonly data: Json; readonly faults: readonly ServiceError[] }[] = []
+  const entries: Entry[] = []
+  const failures: DataError[] = []
   let modifiedCount = 0
   let shown = 0
 
@@ -36,23 +39,28 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
     if (isInRange) page.take(document)
   }
 
+  function addFailure({ data, faults }: Entry): DataError {
+    return page.addFailure(() => ({
+      data: data(),
+      errors: faults.map((fault) => fault.toObject(context)),
+    }))
+  }
+
   return {
     release: page.release,
     add(outcome, data) {
-      entries.push({ data, faults: faultsOf(outcome) })
+      const entry = { data, faults: faultsOf(outcome) }
+      entries.push(entry)
+      if (entry.faults.length > 0) failures.push(addFailure(entry))
       if (outcome.kind === 'inserted' || outcome.kind === 'updated' || outcome.kind === 'kept')
         show(outcome.document)
       if (outcome.kind === 'inserted' || outcome.kind === 'updated' || outcome.kind === 'deleted')
         modifiedCount++
     },
     respond(isCommitted) {
-      const told = isCommitted ? entries : entries.map(takenBack)
-      const dataErrors = told
-        .filter(({ faults }) => faults.length > 0)
-        .map(({ data, faults }): DataError => ({
-          data,
-          errors: faults.map((fault) => fault.toObject(context)),
-        }))
+      // What was counted for the documents to be shown is counted anew for all that are told of instead.
+      if (!isCommitted) page.release()
+      const dataErrors = isCommitted ? failures : entries.map((entry) => addFailure(takenBack(entry)))
       const { processed, resultMetadata } = isCommitted ? page.shown : NOTHING_SHOWN
       return {
         entity,
@@ -68,10 +76,15 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
   }
 }
 
+interface Entry {
+  readonly data: () => JsonText
+  readonly faults: readonly ServiceError[]
+}
+
 const NOTHING_SHOWN: Shown = { processed: [], resultMetadata: [] }
 
 /** In an atomic request the failure of one document is the failure of all. */
-function takenBack<T extends { readonly faults: readonly ServiceError[] }>(entry: T): T {
+function takenBack(entry: Entry): Entry {
   if (entry.faults.length > 0) return entry
   const fault = new ServiceError(
     'crud:Rolledback',
