@@ -13,7 +13,7 @@ import {
   listParameter,
   valueParameter,
 } from './operand.ts'
-import type { Query } from './query.ts'
+import { type Query, type ValueClause, isValueClause, mapQuery } from './query.ts'
 
 /** Whether a parameter may stand for the value: which one it is must not decide about plan or SQL, as null does. */
 export function isLiteral(value: Json | undefined): value is Json {
@@ -72,33 +72,23 @@ interface Change {
 }
 
 function mapOperands<F>(query: Query<F>, change: Change): Query<F> {
-  switch (query.kind) {
+  return mapQuery(query, (node) => {
+    if (isValueClause(node)) return withOperands(node, change)
+    if (node.kind !== 'related' || !node.count || node.count.op === '$in') return node
+    return { ...node, count: { ...node.count, value: change.value(node.count.value) } }
+  })
+}
+
+function withOperands<F>(clause: ValueClause<F>, change: Change): ValueClause<F> {
+  switch (clause.kind) {
     case 'compare':
-      return { ...query, value: change.value(query.value) }
+      return { ...clause, value: change.value(clause.value) }
     case 'in':
-      return { ...query, values: change.list(query.values) }
-    case 'elemMatch':
-      return { ...query, query: mapOperands(query.query, change) }
-    case 'related': {
-      const { count } = query
-      return {
-        ...query,
-        join: mapOperands(query.join, change),
-        query: mapOperands(query.query, change),
-        ...(count && { count: { ...count, value: change.value(count.value) } }),
-      }
-    }
-    case 'and':
-    case 'or':
-      return { ...query, terms: query.terms.map((term) => mapOperands(term, change)) }
-    case 'not':
-      return { ...query, term: mapOperands(query.term, change) }
+      return { ...clause, values: change.list(clause.values) }
     case 'regex':
     case 'contains':
-    case 'compareFields':
-    case 'inField':
-      return query
+      return clause
     default:
-      return unreachable(query)
+      return unreachable(clause)
   }
 }

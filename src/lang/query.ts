@@ -50,8 +50,13 @@ export interface Related<F> {
   readonly reference: F
   readonly join: Query<F>
   readonly query: Query<F>
-  readonly count?: { readonly op: CompareOp; readonly value: Operand }
+  readonly count?: Count
 }
+
+/** What a number of documents is: compared with one, or among several. */
+export type Count =
+  | { readonly op: CompareOp; readonly value: Operand }
+  | { readonly op: '$in'; readonly values: readonly Json[] }
 
 /** For those who read queries as they were written. */
 export function neverWritten(_query: Related<Named>): never {

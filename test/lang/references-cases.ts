@@ -71,6 +71,9 @@ export const CUSTOMERS: readonly Row[] = [
   ['the number compares', { field: 'orders#', op: '<=', rvalue: 1 }, ['bob', 'cid', 'dan']],
   ['the number is not', isNot('orders#', 0), ['ann', 'bob']],
   ['the number is one of', { field: 'orders#', op: '$in', values: [0, 2] }, ['ann', 'cid', 'dan']],
+  ['the number is one of, null aside', { field: 'orders#', op: '$in', values: [null, '2', 2] }, ['ann']],
+  ['the number is among nulls only', { field: 'orders#', op: '$in', values: [null] }, []],
+  ['the number is not among nulls', { field: 'orders#', op: '$nin', values: [null] }, ALL],
   ['the number is none of', { field: 'orders#', op: '$nin', values: [0, 2] }, ['bob']],
   ['the number is a literal of any spelling', is('orders#', '2'), ['ann']],
   ['the number is never null', is('orders#', null), []],
@@ -96,6 +99,11 @@ export const CUSTOMERS: readonly Row[] = [
   ['elemMatch on the reference behind *', elem('visits.*.bought', is('total', 5)), ['ann']],
   ['some element joins so many', is('visits.*.bought#', 1), ['ann']],
   ['an element that joins none counts none', is('visits.*.bought#', 0), ['cid']],
+  [
+    'some element joins one of so many',
+    { field: 'visits.*.bought#', op: '$in', values: [0, 1, 7] },
+    ['ann', 'cid'],
+  ],
   ['= null behind *: no element joins any', is('visits.*.bought', null), ['bob', 'cid', 'dan']],
   ['elemMatch, then = null: some element joins none', elem('visits', is('bought', null)), ['ann', 'cid']],
   // $parent.

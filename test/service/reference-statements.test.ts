@@ -116,3 +116,25 @@ test('references: on PostgreSQL one read is one statement', async () => {
     assert.equal(about.length, 1, about.map(({ text }) => text).join('\n'))
   }
 })
+
+for (const kind of ['sqlite', 'postgres'] as const) {
+  test(`references: on ${kind} documents are counted once for all numbers of a list`, async () => {
+    await using on = await opened([kind, kind, kind])
+    const body = (op: string, length: number): JsonObject => ({
+      query: { field: 'below#', op, values: Array.from({ length }, (_, i) => i + 1) },
+      projection: { field: '_id' },
+    })
+    const explained = async (op: string, length: number): Promise<JsonObject> => {
+      const response = await on.service.data.explain(ADMIN, { entity: 'root' }, body(op, length))
+      return (documentsOf(response)[0]![kind] as JsonObject)['query'] as JsonObject
+    }
+    for (const [op, count] of [
+      ['$in', ROOTS],
+      ['$nin', 0],
+    ] as const) {
+      assert.deepEqual((await explained(op, 10_000))['sql'], (await explained(op, 2))['sql'])
+      const found = await on.service.data.find(ADMIN, { entity: 'root' }, body(op, 10_000))
+      assert.equal(found.matchCount, count)
+    }
+  })
+}

@@ -2,11 +2,9 @@
 import { unreachable } from '../../base/errors.ts'
 import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
-import { compareValues } from '../../schema/types.ts'
 import { type Near, indexBy } from './join-index.ts'
 import { pairsIn } from './join-key.ts'
-import { type Seen, type World, candidates, climb, compileQuery } from './match.ts'
-import { literalOf } from '../operand.ts'
+import { type Seen, type World, candidates, climb, compileCount, compileQuery } from './match.ts'
 import {
   type FieldPair,
   type Query,
@@ -18,7 +16,7 @@ import {
   isValueClause,
   opensScope,
 } from '../query.ts'
-import { DENIED, HOLDS, isNegative } from '../operators.ts'
+import { DENIED, isNegative } from '../operators.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
@@ -139,15 +137,16 @@ function* elementsAt(seen: Seen, steps: readonly Step[]): Generator<Seen> {
 function relatedYielding(related: Related<FieldRef>, asking: Asking): Answer {
   const { reference, join, query, count } = related
   const places = compileTargets(allOf([join, query]), asking.world(related), asking)
+  const isCount = count && compileCount(count)
   return function* (seen) {
     for (const outer of holdersAt(climb(seen, reference.up).value, reference.steps, seen)) {
       let found = 0
       for (const place of places(outer)) {
         if (place === undefined) yield
-        else if (!count) return true
+        else if (!isCount) return true
         else found++
       }
-      if (count && HOLDS[count.op](compareValues(found, literalOf(count.value)))) return true
+      if (isCount?.(found)) return true
     }
     return false
   }

@@ -8,7 +8,7 @@ import { asCompared } from '../../schema/kind.ts'
 import { compareValues } from '../../schema/types.ts'
 import { literalOf, literalsOf } from '../operand.ts'
 import { DENIED, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
-import type { Query, Related } from '../query.ts'
+import type { Count, Query, Related } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
 /** A value and the values around it; `outer` is one element scope out. */
@@ -77,18 +77,19 @@ function compileRelated(related: Related<FieldRef>, world: World): Predicate {
     spend(documents.length)
     return (value: Json) => join({ value, outer }) && query({ value, outer })
   }
-  const test: Predicate = count
-    ? countTest(count, (outer) => documents.filter(matches(outer)).length)
+  const isCount = count && compileCount(count)
+  const test: Predicate = isCount
+    ? (outer) => isCount(documents.filter(matches(outer)).length)
     : (outer) => documents.some(matches(outer))
   return (seen) => someHolder(climb(seen, reference.up).value, reference.steps, { seen, test })
 }
 
-function countTest(
-  { op, value }: NonNullable<Related<FieldRef>['count']>,
-  countOf: (outer: Seen) => number,
-): Predicate {
-  const number = literalOf(value)
-  return (outer) => HOLDS[op](compareValues(countOf(outer), number))
+/** Whether a number of documents fulfils the condition. */
+export function compileCount(count: Count): (found: number) => boolean {
+  if (count.op === '$in') return isIn(count.values)
+  const holds = HOLDS[count.op]
+  const value = literalOf(count.value)
+  return (found) => holds(compareValues(found, value))
 }
 
 /** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */

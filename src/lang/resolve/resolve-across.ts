@@ -3,9 +3,10 @@
  * satisfies the rest of the clause, and a negated one when none does.
  */
 import { unreachable } from '../../base/errors.ts'
-import { castOperand, invalid, requireShallow } from './checks.ts'
+import { castOperand, castValues, invalid, requireShallow } from './checks.ts'
 import { isParameter } from '../operand.ts'
 import {
+  type Count,
   EVERY_DOCUMENT,
   type FieldPair,
   NO_DOCUMENT,
@@ -78,21 +79,28 @@ function aboutAll(query: Clause, crossed: Crossing, resolve: Resolve): Query<Fie
 }
 
 function countedBy(query: Clause, crossed: Crossing, resolve: Resolve): Query<FieldRef> {
-  if (query.kind === 'in') {
-    // Each number would be a term of its own.
-    if (isParameter(query.values)) throw invalid('numbers of documents are no list', crossed.at)
-    const terms = query.values.map((value) =>
-      countedBy({ kind: 'compare', field: query.field, op: '$eq', value }, crossed, resolve),
-    )
-    return { kind: 'or', terms }
-  }
-  if (query.kind !== 'compare') {
+  if (query.kind !== 'compare' && query.kind !== 'in') {
     throw invalid(`"${crossed.reference.path}" is a number of documents`, crossed.at)
   }
-  if (query.value === null) return NO_DOCUMENT
   const number = { ...crossed.reference, field: crossed.count! }
-  const value = castOperand(query.value, number, query.field.at)
-  return { ...related(crossed, resolve, EVERY_DOCUMENT), count: { op: query.op, value } }
+  const count = countIn(query, number, crossed.at)
+  return count ? { ...related(crossed, resolve, EVERY_DOCUMENT), count } : NO_DOCUMENT
+}
+
+/** Undefined for null, which no number is. */
+function countIn(
+  query: Clause & { kind: 'compare' | 'in' },
+  number: FieldRef,
+  place: string,
+): Count | undefined {
+  const { at } = query.field
+  if (query.kind === 'compare') {
+    return query.value === null ? undefined : { op: query.op, value: castOperand(query.value, number, at) }
+  }
+  // Nulls in the list would have to be left out of each prepared statement anew.
+  if (isParameter(query.values)) throw invalid('numbers of documents are not prepared', place)
+  const values = castValues(query.values, number, at).filter((value) => value !== null)
+  return values.length === 0 ? undefined : { op: '$in', values }
 }
 
 function pairAcross(

@@ -2,12 +2,12 @@
 import type { Step } from '../../base/path.ts'
 import { isJoined } from '../../lang/resolve/joins.ts'
 import type { CompareOp } from '../../lang/operators.ts'
-import type { Related } from '../../lang/query.ts'
+import type { Count, Related } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import { idTypeOf } from '../../plan/id-type.ts'
 import type { ArrayField } from '../../schema/field.ts'
 import type { Base, KeyedRows } from './dialect.ts'
-import { operandParam } from './comparands.ts'
+import { literals, operandParam } from './comparands.ts'
 import { type Fragment, raw, sql } from './fragment.ts'
 import { type Around, type Filter, allOf, elementsOf, joinedRows, localTerms } from './joined-rows.ts'
 import {
@@ -181,14 +181,12 @@ function numberOf(joining: Joining, around: Around): Fragment {
   return sql`select count(*) from ${from} where ${where}`
 }
 
-function compareCount(
-  { op, value }: NonNullable<Related<FieldRef>['count']>,
-  select: Fragment | undefined,
-  { dialect }: Translation,
-): Fragment {
-  const number = select ?? raw('select count(*) where 1=0')
-  const wanted = operandParam(value, (each) => dialect.value(each, 'integer'))
-  return sql`(${number}) ${raw(COUNT_OPERATORS[op])} ${wanted}`
+/** However many numbers it is compared with, documents are counted once. */
+function compareCount(count: Count, select: Fragment | undefined, { dialect }: Translation): Fragment {
+  const number = sql`(${select ?? raw('select count(*) where 1=0')})`
+  if (count.op === '$in') return dialect.isIn(number, literals(count.values), 'integer')
+  const wanted = operandParam(count.value, (each) => dialect.value(each, 'integer'))
+  return sql`${number} ${raw(COUNT_OPERATORS[count.op])} ${wanted}`
 }
 
 /** A number is never null, so that no care has to be taken of it. */
