@@ -1,29 +1,26 @@
 /** JSON → `Projection<Named>`. */
-import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, pointer } from '../../base/json/json.ts'
-import { DEFAULT_LIMITS, type Limits } from '../../base/limits.ts'
+import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { type Path, parsePath, printPath } from '../../base/path.ts'
+import { type Bounds, budgetIn, countItems } from '../budget.ts'
 import { parseQuery } from './parse-query.ts'
 import { EVERYTHING, type Projection, type ProjectionItem } from '../projection.ts'
 import type { Named } from '../query.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
-import { parseSort } from '../sort.ts'
+import { type SortKey, parseSort } from '../sort.ts'
 
 const read = decoders(refuseWith('query-api:InvalidProjection'))
 
-export function parseProjection(value: Json, at: string, limits: Limits = DEFAULT_LIMITS): Projection<Named> {
-  if (!isArray(value)) return [parseItem(value, at, limits)]
-  if (value.length > limits.queryNodes) {
-    const message = `a projection may have at most ${limits.queryNodes} parts`
-    throw new ServiceError('crud:LimitExceeded', message, { at })
-  }
-  return value.map((item, i) => parseItem(item, pointer(at, i), limits))
+export function parseProjection(value: Json, at: string, bounds: Bounds = DEFAULT_LIMITS): Projection<Named> {
+  countItems(budgetIn(bounds), isArray(value) ? value.length : 1, at)
+  if (!isArray(value)) return [parseItem(value, at, bounds)]
+  return value.map((item, i) => parseItem(item, pointer(at, i), bounds))
 }
 
 const FIELD_KEYS = ['field', 'include', 'recursive']
 const ARRAY_KEYS = [...FIELD_KEYS, 'match', 'range', 'projection', 'project', 'sort']
 
-function parseItem(value: Json, at: string, limits: Limits): ProjectionItem<Named> {
+function parseItem(value: Json, at: string, bounds: Bounds): ProjectionItem<Named> {
   const item = read.object(value, at, 'a projection')
   read.onlyKeys(item, ARRAY_KEYS, at)
   const path = read.text(item, 'field', at)
@@ -39,19 +36,26 @@ function parseItem(value: Json, at: string, limits: Limits): ProjectionItem<Name
     array: { path: printPath(pattern), at: pointer(at, 'field') },
     pattern,
     include,
-    projection: parseNested(item, at, limits),
-    sort: present(item, 'sort') ? parseSort(item['sort']!, pointer(at, 'sort')) : [],
+    projection: parseNested(item, at, bounds),
+    sort: parseOrder(item, at, bounds),
   }
   if (!present(item, 'range')) {
-    return { kind: 'match', query: parseQuery(item['match']!, pointer(at, 'match'), limits), ...shared }
+    return { kind: 'match', query: parseQuery(item['match']!, pointer(at, 'match'), bounds), ...shared }
   }
   if (present(item, 'match')) throw read.refuse('"match" and "range" cannot stand together', at)
   return { kind: 'range', ...parseRange(item['range']!, pointer(at, 'range')), ...shared }
 }
 
-function parseNested(item: JsonObject, at: string, limits: Limits): Projection<Named> {
+function parseNested(item: JsonObject, at: string, bounds: Bounds): Projection<Named> {
   const key = present(item, 'projection') ? 'projection' : 'project'
-  return present(item, key) ? parseProjection(item[key]!, pointer(at, key), limits) : EVERYTHING
+  return present(item, key) ? parseProjection(item[key]!, pointer(at, key), bounds) : EVERYTHING
+}
+
+function parseOrder(item: JsonObject, at: string, bounds: Bounds): readonly SortKey<Named>[] {
+  if (!present(item, 'sort')) return []
+  const sort = parseSort(item['sort']!, pointer(at, 'sort'))
+  countItems(budgetIn(bounds), sort.length, pointer(at, 'sort'))
+  return sort
 }
 
 function parseRange(value: Json, at: string): { from: number; to: number | undefined } {

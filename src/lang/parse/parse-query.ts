@@ -1,28 +1,21 @@
 /** JSON → `Query<Named>`. Unknown keys, operators and shapes are refused with the place where they stand. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
-import type { Limits } from '../../base/limits.ts'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../../base/pattern.ts'
 import { patternSize } from '../../base/pattern-size.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
+import { type Bounds, type Budget, budgetIn, countNode } from '../budget.ts'
 import { type CompareOp, type ContainsOp, comparesNull } from '../operators.ts'
 import type { Named, Query } from '../query.ts'
 
 const read = decoders(refuseWith('query-api:InvalidQuery'))
 
-export function parseQuery(value: Json, at: string, limits: Limits): Query<Named> {
-  return parse(value, at, { limits, nodes: 0 })
-}
-
-interface Budget {
-  readonly limits: Limits
-  nodes: number
+export function parseQuery(value: Json, at: string, bounds: Bounds): Query<Named> {
+  return parse(value, at, budgetIn(bounds))
 }
 
 function parse(value: Json, at: string, budget: Budget): Query<Named> {
-  if (++budget.nodes > budget.limits.queryNodes) {
-    throw exceeded(`a query may have at most ${budget.limits.queryNodes} parts`, at)
-  }
+  countNode(budget, at)
   const query = read.object(value, at, 'a query')
   const logical = Object.keys(query).find((key) => Object.hasOwn(LOGICAL, key))
   if (logical !== undefined) return parseLogical(query, logical, at, budget)

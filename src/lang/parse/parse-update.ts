@@ -1,8 +1,8 @@
 /** JSON → `Update<Named>`. Several operators in one object are applied in the order in which they stand. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
-import type { Limits } from '../../base/limits.ts'
 import { isIndex } from '../../base/path.ts'
+import { type Bounds, type Budget, budgetIn } from '../budget.ts'
 import { parseQuery } from './parse-query.ts'
 import type { Named } from '../query.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
@@ -10,16 +10,22 @@ import type { RValue, Update, UpdateStep } from '../update.ts'
 
 const read = decoders(refuseWith('query-api:InvalidUpdate'))
 
-export function parseUpdate(value: Json, at: string, limits: Limits): Update<Named> {
-  const update = isArray(value)
-    ? value.flatMap((each, i) => parsePartial(each, pointer(at, i), limits))
-    : parsePartial(value, at, limits)
+export function parseUpdate(value: Json, at: string, bounds: Bounds): Update<Named> {
+  const budget = budgetIn(bounds)
+  const update = parseSteps(value, at, budget)
+  const { limits } = budget
   // each of them is done to every document, and those inside a loop to every element
   if (stepsIn(update) > limits.queryNodes) {
     const message = `an update may have at most ${limits.queryNodes} steps`
     throw new ServiceError('crud:LimitExceeded', message, { at })
   }
   return update
+}
+
+function parseSteps(value: Json, at: string, budget: Budget): Update<Named> {
+  return isArray(value)
+    ? value.flatMap((each, i) => parsePartial(each, pointer(at, i), budget))
+    : parsePartial(value, at, budget)
 }
 
 function stepsIn(update: Update<Named>): number {
@@ -30,18 +36,18 @@ function stepsIn(update: Update<Named>): number {
   return steps
 }
 
-function parsePartial(value: Json, at: string, limits: Limits): Update<Named> {
+function parsePartial(value: Json, at: string, budget: Budget): Update<Named> {
   const partial = read.object(value, at, 'an update')
   const operators = Object.keys(partial)
   if (operators.length === 0) throw read.refuse(`an update needs one of ${KNOWN}`, at)
   return operators.flatMap((operator) =>
-    parseOperator(operator, partial[operator]!, pointer(at, operator), limits),
+    parseOperator(operator, partial[operator]!, pointer(at, operator), budget),
   )
 }
 
 const KNOWN = '$set, $unset, $add, $append, $insert, $foreach'
 
-function parseOperator(operator: string, value: Json, at: string, limits: Limits): Update<Named> {
+function parseOperator(operator: string, value: Json, at: string, budget: Budget): Update<Named> {
   switch (operator) {
     case '$set':
     case '$add':
@@ -53,7 +59,7 @@ function parseOperator(operator: string, value: Json, at: string, limits: Limits
     case '$insert':
       return [parseInsert(value, at)]
     case '$foreach':
-      return [parseForeach(value, at, limits)]
+      return [parseForeach(value, at, budget)]
     default:
       throw read.refuse(`"${operator}" is no update operator; known are ${KNOWN}`, at)
   }
@@ -105,7 +111,7 @@ function parseValues(value: Json, at: string): readonly RValue<Named>[] {
   return isArray(value) ? value.map((each, i) => parseValue(each, pointer(at, i))) : [parseValue(value, at)]
 }
 
-function parseForeach(value: Json, at: string, limits: Limits): UpdateStep<Named> {
+function parseForeach(value: Json, at: string, budget: Budget): UpdateStep<Named> {
   const operand = read.object(value, at, 'the operand')
   const [path, ...others] = Object.keys(operand).filter((key) => key !== '$update')
   if (path === undefined || others.length > 0 || !Object.hasOwn(operand, '$update')) {
@@ -115,15 +121,15 @@ function parseForeach(value: Json, at: string, limits: Limits): UpdateStep<Named
   return {
     kind: 'foreach',
     array: { path, at: place },
-    ...(operand[path] !== '$all' && { selector: parseQuery(operand[path]!, place, limits) }),
-    action: parseAction(operand['$update']!, pointer(at, '$update'), limits),
+    ...(operand[path] !== '$all' && { selector: parseQuery(operand[path]!, place, budget) }),
+    action: parseAction(operand['$update']!, pointer(at, '$update'), budget),
   }
 }
 
-function parseAction(value: Json, at: string, limits: Limits): 'remove' | Update<Named> {
+function parseAction(value: Json, at: string, budget: Budget): 'remove' | Update<Named> {
   if (value === '$remove') return 'remove'
   if (typeof value === 'string') throw read.refuse('"$update" is "$remove" or an update', at)
-  return parseUpdate(value, at, limits)
+  return parseSteps(value, at, budget)
 }
 
 /** The text `$null` is null; an object with the one key `$valueof` names a field; all else is what it is. */

@@ -5,6 +5,7 @@ import { refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { Type, compileShape } from '../../base/json/shape.ts'
+import { type Budget, startBudget } from '../../lang/budget.ts'
 import { parseProjection } from '../../lang/parse/parse-projection.ts'
 import { parseQuery } from '../../lang/parse/parse-query.ts'
 import { parseUpdate } from '../../lang/parse/parse-update.ts'
@@ -64,14 +65,15 @@ export interface UpdateRequest extends DeleteRequest {
 
 export function readFind(body: Json | undefined, target: Target, limits: Limits): FindRequest {
   const envelope = readEnvelope(body, target)
-  const projection = readProjection(envelope.body, limits)
+  const budget = startBudget(limits)
+  const projection = readProjection(envelope.body, budget)
   if (projection.length === 0) {
     throw new ServiceError('store-crud:NullProjection', 'say in "projection" which fields to return')
   }
   const { query, sort, asOf } = envelope.body
   return {
     ...envelope,
-    ...(isPresent(query) && { query: parseQuery(query, '/query', limits) }),
+    ...(isPresent(query) && { query: parseQuery(query, '/query', budget) }),
     projection,
     sort: isPresent(sort) ? parseSort(sort, '/sort') : [],
     ...(typeof asOf === 'string' && { asOf: readAsOf(asOf, '/asOf') }),
@@ -88,7 +90,7 @@ export function readInsert(body: Json | undefined, target: Target, limits: Limit
     const message = `one request may hold at most ${limits.documents} documents`
     throw new ServiceError('crud:LimitExceeded', message, { at: '/data' })
   }
-  const projection = readProjection(envelope.body, limits)
+  const projection = readProjection(envelope.body, startBudget(limits))
   return { ...envelope, data: isArray(data) ? data : [data], projection }
 }
 
@@ -98,6 +100,10 @@ export function readSave(body: Json | undefined, target: Target, limits: Limits)
 }
 
 export function readDelete(body: Json | undefined, target: Target, limits: Limits): DeleteRequest {
+  return readSelection(body, target, startBudget(limits))
+}
+
+function readSelection(body: Json | undefined, target: Target, budget: Budget): DeleteRequest {
   const envelope = readEnvelope(body, target)
   const { query } = envelope.body
   if (!isPresent(query)) {
@@ -106,19 +112,20 @@ export function readDelete(body: Json | undefined, target: Target, limits: Limit
       'say in "query" which documents; {"$and":[]} means all of them',
     )
   }
-  return { ...envelope, query: parseQuery(query, '/query', limits) }
+  return { ...envelope, query: parseQuery(query, '/query', budget) }
 }
 
 export function readUpdate(body: Json | undefined, target: Target, limits: Limits): UpdateRequest {
-  const request = readDelete(body, target, limits)
+  const budget = startBudget(limits)
+  const request = readSelection(body, target, budget)
   const { update } = request.body
   if (!isPresent(update)) {
     throw new ServiceError('query-api:InvalidUpdate', 'say in "update" what to change', { at: '/update' })
   }
   return {
     ...request,
-    update: parseUpdate(update, '/update', limits),
-    projection: readProjection(request.body, limits),
+    update: parseUpdate(update, '/update', budget),
+    projection: readProjection(request.body, budget),
     ...readVersions(request.body),
   }
 }
@@ -249,9 +256,9 @@ function clamped(from: Json | undefined, to: Json | undefined): Range {
   return typeof to === 'number' ? { from: start, to } : { from: start }
 }
 
-function readProjection(request: JsonObject, limits: Limits): Projection<Named> {
+function readProjection(request: JsonObject, budget: Budget): Projection<Named> {
   const { projection } = request
-  return isPresent(projection) ? parseProjection(projection, '/projection', limits) : []
+  return isPresent(projection) ? parseProjection(projection, '/projection', budget) : []
 }
 
 function isPresent(value: Json | undefined): value is Exclude<Json, null> {
