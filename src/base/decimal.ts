@@ -1,6 +1,6 @@
 /** Exact decimal numbers, parsed from text: comparison, addition, and a text key that sorts as the numbers do. */
 
-interface Decimal {
+export interface Decimal {
   readonly negative: boolean
   /** Significant digits without leading or trailing zeros; empty for zero. */
   readonly digits: string

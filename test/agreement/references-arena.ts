@@ -2,12 +2,11 @@
 import { ServiceError } from '../../src/base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
-import { compileSort } from '../../src/lang/evaluate/order.ts'
 import { resolveSort } from '../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../src/lang/resolve/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
 import type { Schema } from '../../src/schema/schema.ts'
-import { compareValues } from '../../src/schema/types.ts'
+import { inOrder } from '../support/in-order.ts'
 import { createEvaluator } from '../support/references-evaluator.ts'
 import type { ReferencesService } from '../support/references-service.ts'
 import { compiledSchema } from '../support/schema.ts'
@@ -98,10 +97,8 @@ function evaluatorOf({ entities, documents }: Holdings): Arena['byEvaluator'] {
     try {
       const { query = { $and: [] }, sort = [] } = body
       const keys = isArray(sort) && sort.length === 0 ? [] : parseSort(sort, '/sort')
-      const inOrder = compileSort(resolveSort(keys, rootScope(schemas.get(entity)!)))
-      const found = matching(entity, query).toSorted(
-        (a, b) => inOrder({ value: a }, { value: b }) || compareValues(a['_id']!, b['_id']!),
-      )
+      const resolved = resolveSort(keys, rootScope(schemas.get(entity)!))
+      const found = inOrder(matching(entity, query), resolved)
       return page(body, found)
     } catch (error) {
       if (error instanceof ServiceError) return { code: error.code, ids: [], documents: [], matchCount: 0 }

@@ -8,7 +8,6 @@ import { type Json, type JsonObject, isArray, isObject, sameJson } from '../../s
 import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { compileQuery } from '../../src/lang/evaluate/match.ts'
-import { compileSort } from '../../src/lang/evaluate/order.ts'
 import { parseProjection } from '../../src/lang/parse/parse-projection.ts'
 import { parseQuery } from '../../src/lang/parse/parse-query.ts'
 import { compileProjection } from '../../src/lang/evaluate/project.ts'
@@ -16,8 +15,8 @@ import { resolveProjection, resolveQuery, resolveSort } from '../../src/lang/res
 import { rootScope } from '../../src/lang/resolve/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
 import type { Schema } from '../../src/schema/schema.ts'
-import { compareValues } from '../../src/schema/types.ts'
 import { foldCase } from '../../src/base/text.ts'
+import { inOrder } from '../support/in-order.ts'
 import { compiledSchema } from '../support/schema.ts'
 import type { TestService } from '../support/service.ts'
 import { sample } from './chance.ts'
@@ -182,14 +181,15 @@ function evaluated(request: JsonObject, schema: Schema, documents: readonly Json
       query === undefined
         ? () => true
         : compileQuery(resolveQuery(parseQuery(query, '/query', DEFAULT_LIMITS), scope))
-    const inOrder = compileSort(resolveSort(sort === undefined ? [] : parseSort(sort, '/sort'), scope))
+    const keys = resolveSort(sort === undefined ? [] : parseSort(sort, '/sort'), scope)
     const projector = compileProjection(
       resolveProjection(parseProjection(projection!, '/projection'), scope),
       schema.root,
     )
-    const found = documents
-      .filter((document) => isMatch({ value: document }))
-      .sort((a, b) => inOrder({ value: a }, { value: b }) || compareValues(a['_id']!, b['_id']!))
+    const found = inOrder(
+      documents.filter((document) => isMatch({ value: document })),
+      keys,
+    )
     return page(request, found, (document) => JSON.stringify(projector(document, '')))
   } catch (error) {
     if (error instanceof ServiceError) return { code: error.code, documents: [], matchCount: 0 }

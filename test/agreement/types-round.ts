@@ -7,7 +7,6 @@ import { ServiceError } from '../../src/base/errors.ts'
 import { type JsonObject, isArray, isObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import { compileQuery } from '../../src/lang/evaluate/match.ts'
-import { compileSort } from '../../src/lang/evaluate/order.ts'
 import { parseProjection } from '../../src/lang/parse/parse-projection.ts'
 import { parseQuery } from '../../src/lang/parse/parse-query.ts'
 import { compileProjection } from '../../src/lang/evaluate/project.ts'
@@ -15,7 +14,7 @@ import { resolveProjection, resolveQuery, resolveSort } from '../../src/lang/res
 import { rootScope } from '../../src/lang/resolve/scope.ts'
 import { parseSort } from '../../src/lang/sort.ts'
 import type { Schema } from '../../src/schema/schema.ts'
-import { compareValues } from '../../src/schema/types.ts'
+import { inOrder } from '../support/in-order.ts'
 import { compiledSchema } from '../support/schema.ts'
 import { ADMIN, EVERYTHING } from '../support/service.ts'
 import { sampleEvenly } from './chance.ts'
@@ -146,12 +145,13 @@ function evaluated({ version, body }: Request, { entity, documents }: Arena): An
     const isMatch = query
       ? compileQuery(resolveQuery(parseQuery(query, '/query', DEFAULT_LIMITS), scope))
       : () => true
-    const inOrder = compileSort(resolveSort(parseSort(sort, '/sort'), scope))
+    const keys = resolveSort(parseSort(sort, '/sort'), scope)
     const items = resolveProjection(parseProjection(projection!, '/projection'), scope)
     const project = compileProjection(items, schema.root)
-    const found = documents
-      .filter((value) => isMatch({ value }))
-      .sort((a, b) => inOrder({ value: a }, { value: b }) || compareValues(a['_id']!, b['_id']!))
+    const found = inOrder(
+      documents.filter((value) => isMatch({ value })),
+      keys,
+    )
     return {
       documents: pageOf(body, found).map((each) => JSON.stringify(project(each, ''))),
       matchCount: found.length,

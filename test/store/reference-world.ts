@@ -239,14 +239,13 @@ function atHolders(
 
 function joinedTo(outer: Seen, plan: JoinPlan, stored: Stored): Expected {
   const matches = compileQuery(plan.query, WORLD)
-  const compare = compileSort(plan.sort)
-  const found = documentsOf(SCHEMAS[plan.collection.entity]!)
+  const joined = documentsOf(SCHEMAS[plan.collection.entity]!)
     .map((document): Seen & { readonly text: string } => {
       const { text } = stored.get(idOf(document))!
       return { value: parseTrusted(text), outer, text }
     })
     .filter(matches)
-    .toSorted(compare)
+  const found = compileSort(plan.sort)(joined).map((position) => joined[position]!)
   if (found.length === 0) return NOTHING
   return {
     documents: `[${found.map(({ text }) => text).join(',')}]`,

@@ -1,32 +1,76 @@
-/** Sorts as comparison functions: null and missing first ascending, arrays by their least or greatest element. */
-import type { Json } from '../../base/json/json.ts'
+/** Sorts: null and missing first ascending, arrays by their least or greatest element. */
+import { type Decimal, compareDecimal, parseDecimal } from '../../base/decimal.ts'
+import { type Json, isNumber, numberText } from '../../base/json/json.ts'
+import { spend } from '../../base/work/work.ts'
 import { compareValues } from '../../schema/types.ts'
 import { type Seen, comparables } from './match.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { SortKey } from '../sort.ts'
 
-export function compileSort(sort: readonly SortKey<FieldRef>[]): (a: Seen, b: Seen) => number {
-  return (a, b) => {
-    for (const key of sort) {
-      const order = compareNullsFirst(sortValue(a, key), sortValue(b, key))
-      if (order !== 0) return key.descending ? -order : order
-    }
-    return 0
+/** The positions of values in the order of a sort; those that are alike in it stay as they are. */
+export function compileSort(
+  sort: readonly SortKey<FieldRef>[],
+): (values: readonly Seen[]) => readonly number[] {
+  return (values) => {
+    spend(values.length)
+    const positions = [...values.keys()]
+    if (sort.length === 0) return positions
+    const columns = sort.map((key) => columnOf(values, key))
+    return positions.sort((a, b) => {
+      spend(sort.length)
+      for (const compare of columns) {
+        const order = compare(a, b)
+        if (order !== 0) return order
+      }
+      return a - b
+    })
   }
 }
 
+/** What a value is sorted by may take long to work out: that is done once, and only where it decides something. */
+function columnOf(values: readonly Seen[], key: SortKey<FieldRef>): (a: number, b: number) => number {
+  const known: Key[] = []
+  const keyAt = (position: number): Key => {
+    const before = known[position]
+    return before === undefined ? (known[position] = keyOf(sortValue(values[position]!, key))) : before
+  }
+  const sign = key.descending ? -1 : 1
+  return (a, b) => sign * compareNullsFirst(keyAt(a), keyAt(b), compareKeys)
+}
+
+/** Numbers that JavaScript does not have are read from their digits. */
+type Key = Exclude<Json, object> | Decimal
+
+function keyOf(value: Json): Key {
+  if (typeof value !== 'object' || value === null) return value
+  // Nothing else has an order.
+  return isNumber(value) ? parseDecimal(numberText(value))! : null
+}
+
+function compareKeys(a: NonNullable<Key>, b: NonNullable<Key>): number {
+  if (typeof a !== 'object' && typeof b !== 'object') return compareValues(a, b)
+  return compareDecimal(decimalOf(a), decimalOf(b))
+}
+
+function decimalOf(key: NonNullable<Key>): Decimal {
+  return typeof key === 'object' ? key : parseDecimal(String(key))!
+}
+
 /** Null is less than every value. */
-function compareNullsFirst(a: Json, b: Json): number {
+function compareNullsFirst<T>(a: T | null, b: T | null, compare: (a: T, b: T) => number): number {
   if (a === null || b === null) return (a === null ? 0 : 1) - (b === null ? 0 : 1)
-  return compareValues(a, b)
+  return compare(a, b)
 }
 
 /** The value that stands for all candidates of the key: the least ascending, the greatest descending. */
 function sortValue(seen: Seen, { field, descending }: SortKey<FieldRef>): Json {
-  const values = comparables(seen, field).map((value) => value ?? null)
-  const [first = null, ...others] = values
-  return others.reduce((best, each) => {
-    const order = compareNullsFirst(each, best)
-    return (descending ? order > 0 : order < 0) ? each : best
-  }, first)
+  const candidates = comparables(seen, field)
+  spend(candidates.length)
+  let best = candidates[0] ?? null
+  for (let i = 1; i < candidates.length; i++) {
+    const each = candidates[i] ?? null
+    const order = compareNullsFirst<Json>(each, best, compareValues)
+    if (descending ? order > 0 : order < 0) best = each
+  }
+  return best
 }

@@ -80,14 +80,9 @@ function compileSelection(item: Exclude<ProjectionItem<FieldRef>, { kind: 'field
   const matches = item.kind === 'match' ? compileQuery(item.query) : undefined
   return (elements: readonly Json[], outer: Seen): Selection => {
     spend(elements.length)
-    const order = [...elements.keys()]
     const seen = (position: number): Seen => ({ value: elements[position], outer })
-    if (item.sort.length > 0) {
-      order.sort((a, b) => {
-        spend(item.sort.length)
-        return inOrder(seen(a), seen(b)) || a - b
-      })
-    }
+    const positions = [...elements.keys()]
+    const order = item.sort.length > 0 ? inOrder(positions.map(seen)) : positions
     if (matches) return { order, isSelected: (position) => matches(seen(position)) === item.include }
     const { from, to = Infinity } = item as { from: number; to?: number }
     const inRange = new Set(order.slice(from, to < from ? from : to + 1))
