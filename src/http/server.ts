@@ -18,6 +18,7 @@ import type { EventsReply, Reply, Route, StreamReply } from './routes/route.ts'
 import { sendEvents } from './send/send-events.ts'
 import { sendReply } from './send/send-reply.ts'
 import { sendStream } from './send/send-stream.ts'
+import { oneByOne } from './sent-ahead.ts'
 
 // An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
 const { createServer: createPlainServer } = process.getBuiltinModule('node:http')
@@ -31,10 +32,14 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   refuseOpenNetwork(options.auth, options.host)
   const listener = createListener(options)
-  const server = createServer(options.tls, (request, response) => void receive(listener, request, response))
+  const begin = oneByOne(
+    (request, response) => void receive(listener, request, response),
+    listener.shares.uploads,
+  )
+  const server = createServer(options.tls, begin)
   // asked by callers with large bodies: the refusal can then come before the body does
-  server.on('checkContinue', (request, response) => void receive(listener, request, response))
-  server.on('checkExpectation', (request, response) => void receive(listener, request, response))
+  server.on('checkContinue', begin)
+  server.on('checkExpectation', begin)
   server.on('clientError', (error, socket) => answerClientError(error, socket, options.log.logger))
   guardConnections(server, { limits: options.limits, isEncrypted: options.tls !== undefined })
   const drain = prepareDrain(server)

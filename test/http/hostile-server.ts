@@ -21,12 +21,19 @@ export interface Measured {
 const fake = fakeService()
 let open = 0
 
-/** `/data/find/{kind}/{size}` answers with so many characters of a kind. */
+/**
+ * `/data/find/{kind}/{size}` answers with so many characters of a kind, `/data/find/busy/{ms}` after so long without a
+ * turn for anybody else, and `/data/find/held` never.
+ */
 const large = memoized((kind) => {
   const [name, size] = kind.split('/') as [string, string]
   const text = name === 'ascii' ? 'x'.repeat(Number(size)) : `y${'\u{1f600}'.repeat(Number(size) / 2)}`
   return JSON.stringify(text)
 })
+
+function spin(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
 
 function memoized(make: (key: string) => string): (key: string) => string {
   const known = new Map<string, string>()
@@ -37,12 +44,12 @@ const service = {
   ...fake,
   data: {
     ...fake.data,
-    find: async (_: unknown, { entity, version = '0' }: { entity: string; version?: string }) => ({
-      status: 'COMPLETE' as const,
-      modifiedCount: 0,
-      matchCount: 1,
-      processed: [large(`${entity}/${version}`)],
-    }),
+    find: async (_: unknown, { entity, version = '0' }: { entity: string; version?: string }) => {
+      if (entity === 'held') await new Promise(() => undefined)
+      if (entity === 'busy') spin(Number(version))
+      const processed = [large(`${entity}/${version}`)]
+      return { status: 'COMPLETE' as const, modifiedCount: 0, matchCount: 1, processed }
+    },
     stream: async () => countOpen(endlessLines()),
   },
   events: { ...fake.events, follow: async () => countOpen(endlessEvents()) },
