@@ -2,16 +2,17 @@
  * What a database offers to the bookkeeping of `tables/`, which is written once for all of them. Statements are
  * fragments; the engine writes its own placeholders.
  *
- * A further database brings a `Dialect` for the SQL of queries, and these 18 functions:
+ * A further database brings a `Dialect` for the SQL of queries, and these 18 functions to serve requests:
  *
  * | Interface | Functions |
  * |---|---|
  * | `Engine` | `run`, `query`, `batch`, `transaction`, `notify`, `listen`, `readClock` |
  * | `OutboxTable` | `setBounds`, `untilNumbered` |
  * | `Collections` | `change`, `reload` |
- * | `Store` | `answers`, `find`, `stream`, `explain`, `readPast`, `write`, `transact` |
+ * | `Store` | `answers`, `find`, `stream`, `explain`, `readHistory`, `write`, `transact` |
  *
- * To take part in moves it also exports and imports its own tables of documents: `CollectionExport`, `CollectionImport`.
+ * A move between stores needs nine more, for tables of documents: `CollectionExport` (three), `CollectionImport` (five),
+ * and `claim`, which keeps other moves away.
  */
 import type { Bounds } from './bounds.ts'
 import type { Dialect } from './sql/dialect.ts'

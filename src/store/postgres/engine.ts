@@ -37,7 +37,7 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
       return Number(row![0])
     },
     run,
-    query: query,
+    query,
     batch: batch as Engine['batch'],
     transaction: (work, { isReadOnly = false } = {}) =>
       inTransaction(connections, (transaction) => work(sessionOf(transaction)), { isOneMoment: isReadOnly }),
