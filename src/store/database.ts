@@ -4,7 +4,7 @@ import type { SinkStore } from './sinks.ts'
 import type { Store } from './store.ts'
 import type { Locks } from './tables/locks.ts'
 import type { MetadataStore } from './tables/metadata.ts'
-import type { Archive } from './transfer.ts'
+import type { Transfer } from './transfer.ts'
 
 export interface Database extends Store {
   readonly metadata: MetadataStore
@@ -12,5 +12,5 @@ export interface Database extends Store {
   readonly events: EventStore
   readonly sinks: SinkStore
   /** All of it, for a move to another store. */
-  readonly archive: Archive
+  readonly transfer: Transfer
 }

@@ -41,7 +41,7 @@ export interface EventRange {
 }
 
 /** An event as it moves to another store. One that shares the documents of another event comes without them. */
-export interface ArchivedEvent extends StoredEvent {
+export interface ExportedEvent extends StoredEvent {
   readonly holder?: { readonly seq: number; readonly id: string }
 }
 

@@ -31,7 +31,7 @@ export function withSequencesOf(home: Home, store: Database): Database {
     locks: store.locks,
     events: store.events,
     sinks: store.sinks,
-    archive: store.archive,
+    transfer: store.transfer,
     ping: () => store.ping(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   }

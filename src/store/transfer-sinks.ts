@@ -9,7 +9,7 @@ export const SINK_TABLES = {
 export type SinkTable = keyof typeof SINK_TABLES
 
 /** In the order of their keys. */
-export type ArchivedSinks = { readonly [T in SinkTable]: readonly (readonly string[])[] }
+export type ExportedSinks = { readonly [T in SinkTable]: readonly (readonly string[])[] }
 
 /** What the other columns of a new row are. */
 export const SINK_DEFAULTS: { readonly [T in SinkTable]: Readonly<Record<string, string>> } = {

@@ -507,7 +507,7 @@ test('move: a source that changes meanwhile is a conflict, and the target stays 
     assert.match(err, /the collection many of many changed in the source while it was moved/)
   })
   const store = await openStore(to)
-  assert.equal(await store.archive.obstacle(), undefined)
+  assert.equal(await store.transfer.obstacle(), undefined)
   await store[Symbol.asyncDispose]()
 })
 
@@ -527,7 +527,7 @@ test('move: a database that goes away meanwhile is out of reach, and says that i
   await killed
   await server.restart()
   assert.equal(await reasonOf({}), 'conflict')
-  assert.equal(await reasonOf({ discardsUnfinished: true }), 'moved')
+  assert.equal(await reasonOf({ discardsIncomplete: true }), 'moved')
 })
 
 const TAMPERINGS: readonly [what: string, sql: string, message: RegExp][] = [

@@ -104,7 +104,7 @@ test('find: a page that is too much at once is read again in pieces, with the co
         }
         return findByPieces(asWritten, plan, { read, take })
       },
-      { isOneMoment: true },
+      { isSnapshot: true },
     )
     assert.deepEqual([matchCount, taken.length, taken.at(-1)], [80, 75, '75'])
   }

@@ -16,7 +16,7 @@ import {
   type FlagValues,
   LAYERS,
   type Settings,
-  gatherSettings,
+  collectSettings,
   readSettingsFile,
   variableFor,
 } from './settings.ts'
@@ -63,7 +63,7 @@ export function readConfig(
     throw new ConfigError('--data and --store both say where the data is; leave one of them out')
   const file = readSettingsFile(flags.config ?? environment['SMALT_CONFIG'], directory)
   refuseStrayVariables(environment, file)
-  const settings = gatherSettings(flagValues(flags), environment, file)
+  const settings = collectSettings(flagValues(flags), environment, file)
   const pick = new Reader(settings, environment)
   const dataDirectory = pick.text('data') ?? './data'
   const store = isDataStronger(pick) ? undefined : storeFrom(pick)

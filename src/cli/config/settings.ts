@@ -30,7 +30,7 @@ export type FlagValues = ReadonlyMap<
   { readonly flag: string; readonly value: string | readonly string[] }
 >
 
-export function gatherSettings(
+export function collectSettings(
   flags: FlagValues,
   environment: Environment,
   file: Given | undefined,

@@ -25,7 +25,7 @@ export async function runMove(flags: MoveFlags): Promise<void> {
       from,
       to,
       isRehearsal: check,
-      discardsUnfinished: restart,
+      discardsIncomplete: restart,
       onProgress: (each) => progress.show(each),
       signal: abortedBySignals(),
     })

@@ -2,12 +2,12 @@
 import { createHash, hash } from 'node:crypto'
 import { compareText } from '../../base/text.ts'
 import type { Collection } from '../../schema/schema.ts'
-import type { Archive, ArchivedCollection, ArchivedDocument, ArchivedRecords } from '../../store/transfer.ts'
+import type { Transfer, ExportedCollection, ExportedDocument, ExportedRecords } from '../../store/transfer.ts'
 import { MoveError } from './move-error.ts'
 
 /** Grows by pages; the same for the same documents in any order. */
 export interface Tally {
-  add(documents: readonly ArchivedDocument[]): void
+  add(documents: readonly ExportedDocument[]): void
   documents(): number
   checksum(): string
 }
@@ -30,12 +30,12 @@ export function createTally(): Tally {
 }
 
 export async function tallyOf(
-  archive: Archive,
+  transfer: Transfer,
   collection: Collection,
   onPage: (documents: number) => void,
 ): Promise<Tally> {
   const tally = createTally()
-  for await (const page of archive.documents(collection)) {
+  for await (const page of transfer.documents(collection)) {
     tally.add(page)
     onPage(page.length)
   }
@@ -43,10 +43,10 @@ export async function tallyOf(
 }
 
 interface Sides {
-  readonly source: Archive
-  readonly target: Archive
+  readonly source: Transfer
+  readonly target: Transfer
   /** What the target must hold. */
-  readonly records: ArchivedRecords
+  readonly records: ExportedRecords
 }
 
 /** Everything but the documents. A source that is not what it was when the move began is in use. */
@@ -55,12 +55,12 @@ export async function checkRest({ source, target, records }: Sides): Promise<voi
   if (from.epoch !== records.epoch) throw inUse('its metadata')
   if (textOf({ ...to, epoch: 0 }) !== textOf({ ...records, epoch: 0 })) throw differs('the metadata')
   const parts = [
-    ['the collections and their indexes', async (each: Archive) => shapesOf(await each.collections())],
+    ['the collections and their indexes', async (each: Transfer) => shapesOf(await each.collections())],
     ['the past versions of documents', historyChecksums],
-    ['the sequences', async (each: Archive) => textOf(await each.sequences())],
+    ['the sequences', async (each: Transfer) => textOf(await each.sequences())],
     ['the history of metadata', historyDigest],
     ['the events', eventsDigest],
-    ['the sinks of events', async (each: Archive) => textOf(await each.sinks())],
+    ['the sinks of events', async (each: Transfer) => textOf(await each.sinks())],
   ] as const
   for (const [name, read] of parts) {
     const [there, here] = await Promise.all([read(source), read(target)])
@@ -79,16 +79,16 @@ export function differs(what: string): MoveError {
   return new MoveError('failed', `${what} in the target is not what the source holds; nothing was moved`)
 }
 
-function shapesOf(collections: readonly ArchivedCollection[]): string {
+function shapesOf(collections: readonly ExportedCollection[]): string {
   const shapes = collections.map(({ collection: { name, entity }, paths, indexes, historySince }) =>
     textOf({ name, entity, paths, indexes: indexes.map(textOf).sort(), historySince }),
   )
   return shapes.sort().join('\n')
 }
 
-async function historyDigest(archive: Archive): Promise<string> {
+async function historyDigest(transfer: Transfer): Promise<string> {
   const digest = createHash('sha256')
-  for await (const page of archive.history()) {
+  for await (const page of transfer.history()) {
     for (const { entity, at, principal, action, version, before, after } of page) {
       digest.update(textOf([entity, at, principal, action, version ?? null, before, after]))
     }
@@ -97,11 +97,11 @@ async function historyDigest(archive: Archive): Promise<string> {
 }
 
 /** By collection, in whatever order its changes come. */
-async function historyChecksums(archive: Archive): Promise<string> {
+async function historyChecksums(transfer: Transfer): Promise<string> {
   const sums: string[] = []
-  for (const { collection } of await archive.collections()) {
+  for (const { collection } of await transfer.collections()) {
     const tally = createTally()
-    for await (const page of archive.past(collection)) {
+    for await (const page of transfer.past(collection)) {
       tally.add(
         page.map(({ key, version, ...rest }) => {
           const { follows, operation, principal, text } = rest
@@ -114,16 +114,16 @@ async function historyChecksums(archive: Archive): Promise<string> {
   return sums.sort(compareText).join('\n')
 }
 
-async function eventsDigest(archive: Archive): Promise<string> {
+async function eventsDigest(transfer: Transfer): Promise<string> {
   const digest = createHash('sha256')
-  for await (const page of archive.events()) {
+  for await (const page of transfer.events()) {
     for (const each of page) {
       const { seq, id, entity, hook, operation, document, at, details, before, after, holder } = each
       const states = [before, after, holder?.seq ?? seq]
       digest.update(textOf([seq, id, entity, hook, operation, document, at, details, ...states]))
     }
   }
-  return digest.update(String(await archive.lastEvent())).digest('hex')
+  return digest.update(String(await transfer.lastEvent())).digest('hex')
 }
 
 function textOf(value: unknown): string {

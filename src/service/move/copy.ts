@@ -1,16 +1,16 @@
 /** The steps of a move: documents, their indexes, all the rest, and the check that nothing is missing. */
 import { ServiceError } from '../../base/errors.ts'
-import type { Archive, ArchivedCollection, ArchivedRecords, Receiving } from '../../store/transfer.ts'
+import type { Transfer, ExportedCollection, ExportedRecords, StoreImport } from '../../store/transfer.ts'
 import { type Tally, createTally, differs, inUse, tallyOf } from './check.ts'
 import { MoveError } from './move-error.ts'
 import { numericIdTypes } from './move-metadata.ts'
 
 export interface Plan {
-  readonly source: Archive
-  readonly target: Archive
+  readonly source: Transfer
+  readonly target: Transfer
   /** As they are to be in the target. */
-  readonly records: ArchivedRecords
-  readonly collections: readonly ArchivedCollection[]
+  readonly records: ExportedRecords
+  readonly collections: readonly ExportedCollection[]
   readonly shown: string
 }
 
@@ -30,7 +30,7 @@ export interface Progress {
 /** Gives what was copied of each collection. */
 export async function copyDocuments(
   { source, collections }: Plan,
-  receiving: Receiving,
+  storeImport: StoreImport,
   watch: Watch,
 ): Promise<readonly Tally[]> {
   const { onProgress, signal } = watch
@@ -41,27 +41,27 @@ export async function copyDocuments(
   for (const { count: _, ...definition } of collections) {
     const { collection } = definition
     const tally = createTally()
-    await receiving.createCollection({ ...definition, numericIdType: idTypeOf(collection.entity) })
+    await storeImport.createCollection({ ...definition, numericIdType: idTypeOf(collection.entity) })
     for await (const page of source.documents(collection)) {
       signal?.throwIfAborted()
-      await receiving.addDocuments(collection, page)
+      await storeImport.addDocuments(collection, page)
       tally.add(page)
       onProgress?.({ phase: 'copying', done: (done += page.length), total })
     }
     copied.push(tally)
     for await (const page of source.past(collection)) {
       signal?.throwIfAborted()
-      await receiving.addDocumentHistory(collection, page)
+      await storeImport.addDocumentHistory(collection, page)
     }
   }
-  await buildIndexes(collections, receiving, watch)
+  await buildIndexes(collections, storeImport, watch)
   return copied
 }
 
 /** After the documents, which is quicker. */
 async function buildIndexes(
-  collections: readonly ArchivedCollection[],
-  receiving: Receiving,
+  collections: readonly ExportedCollection[],
+  storeImport: StoreImport,
   { onProgress, signal }: Watch,
 ): Promise<void> {
   const total = totalOf(collections)
@@ -69,7 +69,7 @@ async function buildIndexes(
   for (const { collection, count } of collections) {
     signal?.throwIfAborted()
     onProgress?.({ phase: 'indexing', done, total })
-    await receiving.buildIndexes(collection).catch((error: unknown) => {
+    await storeImport.buildIndexes(collection).catch((error: unknown) => {
       const { name, entity } = collection
       if (!(error instanceof ServiceError) || error.code === 'crud:Unavailable') throw error
       throw new MoveError('failed', `the collection ${name} of ${entity}: ${error.message}`, error)
@@ -79,13 +79,13 @@ async function buildIndexes(
 }
 
 /** Metadata comes last. */
-export async function copyRest({ source, records }: Plan, receiving: Receiving): Promise<void> {
-  await receiving.addSequences(await source.sequences())
-  for await (const page of source.history()) await receiving.addHistory(page)
-  for await (const page of source.events()) await receiving.addEvents(page)
-  await receiving.putLastEvent(await source.lastEvent())
-  await receiving.addSinks(await source.sinks())
-  await receiving.putRecords(records)
+export async function copyRest({ source, records }: Plan, storeImport: StoreImport): Promise<void> {
+  await storeImport.addSequences(await source.sequences())
+  for await (const page of source.history()) await storeImport.addHistory(page)
+  for await (const page of source.events()) await storeImport.addEvents(page)
+  await storeImport.putLastEvent(await source.lastEvent())
+  await storeImport.addSinks(await source.sinks())
+  await storeImport.putRecords(records)
 }
 
 /** Both stores are read again: the target must hold what was copied, and the source still that. */
@@ -115,6 +115,6 @@ function isSame(a: Tally, b: Tally): boolean {
   return a.documents() === b.documents() && a.checksum() === b.checksum()
 }
 
-function totalOf(collections: readonly ArchivedCollection[]): number {
+function totalOf(collections: readonly ExportedCollection[]): number {
   return collections.reduce((sum, { count }) => sum + count, 0)
 }

@@ -1,6 +1,6 @@
 /** Why a move did not happen. */
 import { ServiceError } from '../../base/errors.ts'
-import { type Obstacle, UnfinishedError, UnfitError } from '../../store/transfer.ts'
+import { type Obstacle, IncompleteImportError, UnfitError } from '../../store/transfer.ts'
 
 export type MoveReason = 'location' | 'unreachable' | 'conflict' | 'interrupted' | 'failed'
 
@@ -28,7 +28,7 @@ const MESSAGES: Readonly<Record<Obstacle, (shown: string) => string>> = {
 
 /** What is written for people, told apart by whether a store went away; anything unforeseen stays as it is. */
 export function asForeseen(error: unknown): unknown {
-  if (error instanceof UnfitError || error instanceof UnfinishedError) {
+  if (error instanceof UnfitError || error instanceof IncompleteImportError) {
     return new MoveError('failed', error.message, error)
   }
   if (!(error instanceof ServiceError)) return error

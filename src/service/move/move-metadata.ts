@@ -2,12 +2,12 @@
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { type TypeName, isTypeName } from '../../schema/types.ts'
-import type { Archive, ArchivedRecords } from '../../store/transfer.ts'
+import type { Transfer, ExportedRecords } from '../../store/transfer.ts'
 import type { StoreKind } from '../../store/store.ts'
 import { MoveError } from './move-error.ts'
 
 /** Entity info names the backend that holds the documents; all else stays as it is written. */
-export function recordsFor(backend: StoreKind, records: ArchivedRecords): ArchivedRecords {
+export function recordsFor(backend: StoreKind, records: ExportedRecords): ExportedRecords {
   const infos = records.entities.map(({ entity, info }) => ({
     entity,
     text: info,
@@ -40,7 +40,7 @@ function onBackend(info: JsonObject, text: string, backend: StoreKind): string {
 }
 
 /** By entity, also removed ones: of which type numbers are as `_id`. Where versions disagree, the last one counts. */
-export async function numericIdTypes(source: Archive): Promise<(entity: string) => TypeName | undefined> {
+export async function numericIdTypes(source: Transfer): Promise<(entity: string) => TypeName | undefined> {
   const types = new Map<string, TypeName>()
   const note = (entity: string, schema: Json | undefined): void => {
     const type = member(member(member(schema, 'fields'), '_id'), 'type')

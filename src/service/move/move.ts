@@ -16,7 +16,7 @@ interface MoveOptions extends Watch {
   /** Counts and looks for what would be in the way, and copies nothing. */
   readonly isRehearsal?: boolean
   /** Whether what a move that broke off has left in the target is taken away first. */
-  readonly discardsUnfinished?: boolean
+  readonly discardsIncomplete?: boolean
 }
 
 export interface Moved {
@@ -62,7 +62,7 @@ async function moveOnce(options: MoveOptions): Promise<Moved> {
     documents: done.reduce((sum, { documents }) => sum + documents, 0),
     entities: entities.length,
     versions: schemas.length,
-    sequences: (await source.archive.sequences()).length,
+    sequences: (await source.transfer.sequences()).length,
   }
 }
 
@@ -93,12 +93,12 @@ function cannotOpen(location: string, error: unknown): MoveError {
 async function planned(source: Database, target: Database, { from, to }: MoveOptions): Promise<Plan> {
   // Also fails when the source itself is the rest of a move that broke off.
   await source.metadata.readMetadata()
-  const records = recordsFor(target.kind, await source.archive.records())
-  const collections = await source.archive.collections()
+  const records = recordsFor(target.kind, await source.transfer.records())
+  const collections = await source.transfer.collections()
   if (collections.length === 0 && records.entities.length === 0) {
     throw new MoveError('location', `nothing is stored in ${maskLocation(from)}`)
   }
-  return { source: source.archive, target: target.archive, records, collections, shown: maskLocation(to) }
+  return { source: source.transfer, target: target.transfer, records, collections, shown: maskLocation(to) }
 }
 
 async function rehearse(
@@ -106,7 +106,7 @@ async function rehearse(
   options: MoveOptions,
 ): Promise<readonly MovedCollection[]> {
   const obstacle = await target.obstacle()
-  if (obstacle && !(obstacle === 'unfinished' && options.discardsUnfinished === true)) {
+  if (obstacle && !(obstacle === 'unfinished' && options.discardsIncomplete === true)) {
     throw inTheWay(obstacle, shown)
   }
   return collections.map(({ collection: { name, entity }, count }) => ({ name, entity, documents: count }))
@@ -114,17 +114,17 @@ async function rehearse(
 
 async function carryOut(plan: Plan, options: MoveOptions): Promise<readonly MovedCollection[]> {
   const { target, shown } = plan
-  const discardsUnfinished = options.discardsUnfinished ?? false
-  await using receiving = await target.receive({ discardsUnfinished }).catch((error: unknown) => {
+  const discardsIncomplete = options.discardsIncomplete ?? false
+  await using storeImport = await target.beginImport({ discardsIncomplete }).catch((error: unknown) => {
     throw error instanceof ObstacleError ? inTheWay(error.obstacle, shown) : error
   })
   try {
-    const copied = await copyDocuments(plan, receiving, options)
-    await copyRest(plan, receiving)
+    const copied = await copyDocuments(plan, storeImport, options)
+    await copyRest(plan, storeImport)
     await checkDocuments(plan, copied, options)
     await checkRest(plan)
     options.signal?.throwIfAborted()
-    await receiving.finish()
+    await storeImport.finish()
     return plan.collections.map(({ collection: { name, entity } }, i) => ({
       name,
       entity,
@@ -132,7 +132,7 @@ async function carryOut(plan: Plan, options: MoveOptions): Promise<readonly Move
       checksum: copied[i]!.checksum(),
     }))
   } catch (error) {
-    await receiving.clear().catch((cause: unknown) => {
+    await storeImport.clear().catch((cause: unknown) => {
       const foreseen = asForeseen(error)
       const reason = foreseen instanceof MoveError ? foreseen.reason : 'failed'
       throw new MoveError(reason, `${messageOf(error)}; and ${shown} could not be cleared again`, cause)

@@ -20,7 +20,7 @@ export async function sourcesFor(deps: Deps, schema: Schema, data: readonly Json
       drawn.set(sequence.name, values.values())
     }
   }
-  return drawingSources(deps, (sequence) => drawn.get(sequence.name)!.next().value!)
+  return drawSources(deps, (sequence) => drawn.get(sequence.name)!.next().value!)
 }
 
 /** As many values as asked for; none when the field has no generator. */
@@ -33,12 +33,12 @@ export async function generateValues(
   if (!generator) return []
   const drawn =
     generator.sequence && (await deps.storeOf(schema).nextValues(generator.sequence, count)).values()
-  const { generate } = drawingSources(deps, () => drawn!.next().value!)
+  const { generate } = drawSources(deps, () => drawn!.next().value!)
   return Array.from({ length: count }, () => generate(field))
 }
 
 /** Sources that draw each sequence value when it is needed. */
-export function drawingSources(
+export function drawSources(
   deps: Deps,
   draw: (sequence: Sequence) => bigint,
   faults: FaultBudget = faultBudget(deps.limits),
@@ -71,7 +71,7 @@ function neededValues(
   data: readonly Json[],
 ): Iterable<{ sequence: Sequence; count: number }> {
   const needed = new Map<string, { sequence: Sequence; count: number }>()
-  const rehearsal = drawingSources(deps, (sequence) => {
+  const rehearsal = drawSources(deps, (sequence) => {
     const entry = needed.get(sequence.name) ?? { sequence, count: 0 }
     entry.count++
     needed.set(sequence.name, entry)

@@ -25,7 +25,7 @@ import type { DataResponse } from '../response.ts'
 import { documentIn, freshnessFor, revise } from './revise.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
-import { drawingSources } from './generated-values.ts'
+import { drawSources } from './generated-values.ts'
 
 export async function save(deps: Deps, caller: Caller, request: SaveRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
@@ -94,20 +94,20 @@ function identityQuery(sent: Json, { schema }: AllowedSave): Query<FieldRef> | u
   return terms.length === 1 ? terms[0] : { kind: 'and', terms }
 }
 
-type Drawing = Saving & { readonly draw: Draw }
+type SequenceDraws = Saving & { readonly draw: Draw }
 
-function create(sent: Json, { deps, allowed, draw, budget }: Drawing): Change {
+function create(sent: Json, { deps, allowed, draw, budget }: SequenceDraws): Change {
   if (!allowed.upsert) {
     const message = 'no document has this identity; send "upsert": true to insert new ones'
     return { kind: 'refuse', faults: [new ServiceError('store-crud:SaveError', message)] }
   }
-  const prepared = prepareDocument(allowed.schema, sent, drawingSources(deps, draw, budget))
+  const prepared = prepareDocument(allowed.schema, sent, drawSources(deps, draw, budget))
   const faults = faultsOfNew(prepared, allowed, budget)
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
 
 /** What is out of sight or of another version is carried over first; only then anything is made, missed or compared. */
-function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
+function replace(stored: StoredDocument, sent: Json, drawing: SequenceDraws): Change {
   const { deps, allowed, freshness, draw, budget } = drawing
   const state = freshness(stored)
   if (state === 'unlisted') return { kind: 'skip' }
@@ -125,11 +125,7 @@ function replace(stored: StoredDocument, sent: Json, drawing: Drawing): Change {
     isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
   const after = carryMembers(before, named, schema.root.fields, isCarried)
   const hiddenNamed = hiddenAmong(sentFields, isHidden)
-  return revise(
-    { schema, before, after, visibility, hiddenNamed },
-    allowed,
-    drawingSources(deps, draw, budget),
-  )
+  return revise({ schema, before, after, visibility, hiddenNamed }, allowed, drawSources(deps, draw, budget))
 }
 
 function hiddenAmong(sentFields: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {

@@ -23,7 +23,7 @@ import { documentIn, freshnessFor, hiddenDenial, revise } from './revise.ts'
 import { selectFirst } from './select-first.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
-import { drawingSources } from './generated-values.ts'
+import { drawSources } from './generated-values.ts'
 
 export async function update(deps: Deps, caller: Caller, request: UpdateRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
@@ -99,7 +99,7 @@ function changeBy(
     return revise(
       { schema, before, after, visibility, hiddenNamed },
       allowed,
-      drawingSources(deps, draw, budget),
+      drawSources(deps, draw, budget),
     )
   }
 }

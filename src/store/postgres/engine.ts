@@ -40,7 +40,7 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
     query,
     batch: batch as Engine['batch'],
     transaction: (work, { isReadOnly = false } = {}) =>
-      inTransaction(connections, (transaction) => work(sessionOf(transaction)), { isOneMoment: isReadOnly }),
+      inTransaction(connections, (transaction) => work(sessionOf(transaction)), { isSnapshot: isReadOnly }),
     notify: async ({ query }, topic) =>
       void (await query(sql`select pg_notify(${param(CHANNELS[topic])}, ${param(schema)})`)),
     listen,

@@ -4,7 +4,7 @@ import type { Collection } from '../../schema/schema.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Explanation, Found, StoreSession } from '../store.ts'
 import type { Table } from './schema/catalogue.ts'
-import { type Drawing, createDrawing } from './write/sequence-retry.ts'
+import { type SequenceDraws, createSequenceDraws } from './write/sequence-retry.ts'
 import { NOTHING_STORED, explainPage } from './read/explain.ts'
 import { type OnDocument, findWithin } from './read/find.ts'
 import { answers, readStatements, readStatementsFor } from './read/reads.ts'
@@ -22,7 +22,7 @@ interface SessionContext {
 }
 
 /** All that a transaction writes to collections that keep their past, it writes at the same moment. */
-export function oneMoment(context: SessionContext): SessionContext {
+export function inOneSnapshot(context: SessionContext): SessionContext {
   let moment: number | undefined
   const { version } = context
   return { ...context, version: (table) => (table.past ? (moment ??= version(table)) : version(table)) }
@@ -44,7 +44,7 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
     write: (plan, begin, bounds) =>
       transaction.within(bounds, () => {
         const table = requireTable(tableOf(plan.collection), plan.collection)
-        const draw = drawingOn(engine)
+        const draw = sequenceDrawsOn(engine)
         const stamp = stampFor(plan, version(table))
         return carryOut(plan, { transaction, table, stamp, report: begin(), draw, work: bounds.work })
       }),
@@ -55,8 +55,8 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
 }
 
 /** Values for one write. */
-export function drawingOn(engine: Engine): Drawing {
-  return createDrawing((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
+export function sequenceDrawsOn(engine: Engine): SequenceDraws {
+  return createSequenceDraws((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
 }
 
 export async function findIn(

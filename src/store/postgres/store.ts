@@ -5,7 +5,7 @@ import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Database } from '../database.ts'
 import type { Found } from '../store.ts'
-import { createArchive } from '../tables/export.ts'
+import { createTransfer } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { claimImport, collectionImport } from './transfer/import.ts'
 import { writeAtOnce } from './write/single-statement.ts'
@@ -38,7 +38,7 @@ import { readHistory } from './read/history.ts'
 import { answers, readStatementsFor, preparedStatements } from './read/reads.ts'
 import { createRunner } from './runner.ts'
 import { createSequencer } from './events/sequencer.ts'
-import { drawingOn, explainIn, oneMoment, requireTable, sessionIn, stampFor } from './session.ts'
+import { sequenceDrawsOn, explainIn, inOneSnapshot, requireTable, sessionIn, stampFor } from './session.ts'
 import { createSinks } from '../tables/sinks.ts'
 import { ping } from '../engine.ts'
 import { CHANNELS, createPostgresEngine } from './engine.ts'
@@ -107,7 +107,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
     const read = readStatementsFor(bounds, preparedStatements(plan, table))
     const finding = { read, take }
-    const once = { bounds, isOneMoment: true, mayRepeat: false }
+    const once = { bounds, isSnapshot: true, mayRepeat: false }
     if (read.residual)
       return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
     const found = await pipelining.run({
@@ -144,7 +144,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
           (each) => explainIn(each, plan, { table: tableOf(plan.collection), bounds }),
           {
             bounds,
-            isOneMoment: true,
+            isSnapshot: true,
           },
         ),
       ),
@@ -154,7 +154,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
           const plan = note(given)
           const table = requireTable(tableOf(plan.collection), plan.collection)
           const stamp = stampFor(plan, context.version())
-          const draw = drawingOn(engine)
+          const draw = sequenceDrawsOn(engine)
           const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds })
           if (isDone !== undefined) return isDone
           return await inTransaction(connections, async (transaction) => {
@@ -169,8 +169,8 @@ export function openPostgresStore(options: PostgresOptions): Database {
         notifyAfterCapture(sequencer.wake, (note) =>
           inTransaction(
             connections,
-            (transaction) => work(capturing(sessionIn(transaction, oneMoment(context)), note)),
-            { isOneMoment: true, queue: `transactions of ${location.schema}` },
+            (transaction) => work(capturing(sessionIn(transaction, inOneSnapshot(context)), note)),
+            { isSnapshot: true, queue: `transactions of ${location.schema}` },
           ),
         ),
       ),
@@ -178,7 +178,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     locks: createLocks(engine),
     metadata: createMetadata(engine, collections),
     sinks: createSinks(engine),
-    archive: createArchive({
+    transfer: createTransfer({
       engine,
       collections,
       outbox,

@@ -21,7 +21,7 @@ export interface Table {
   readonly name: string
   readonly entity: string
   /** Absent: no past versions were ever kept. */
-  readonly past?: Past
+  readonly past?: HistoryTable
   readonly indexes: ReadonlyMap<number, IndexDefinition>
   /** Paths that some plain index begins with. */
   readonly firsts: ReadonlySet<string>
@@ -37,7 +37,7 @@ export interface Table {
   readonly beside: (collection: Collection) => Table | undefined
 }
 
-export interface Past {
+export interface HistoryTable {
   readonly name: string
   /** From when on all is known; absent while nothing is added. */
   readonly since?: number
@@ -94,7 +94,7 @@ function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
   return tables
 }
 
-function readHistory({ no, has_past, past_since }: Record<string, unknown>): Past | undefined {
+function readHistory({ no, has_past, past_since }: Record<string, unknown>): HistoryTable | undefined {
   if (has_past !== 1) return undefined
   const name = historyTableName(Number(no))
   return past_since === null ? { name } : { name, since: Number(past_since) }

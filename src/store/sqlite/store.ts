@@ -12,7 +12,7 @@ import { type Operation, ping } from '../engine.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Database } from '../database.ts'
 import type { Found, StoreSession } from '../store.ts'
-import { createArchive } from '../tables/export.ts'
+import { createTransfer } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { collectionImport } from './transfer/import.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
@@ -131,7 +131,7 @@ export function openSqliteStore(options: SqliteOptions): Database {
       }),
     transact: (work, options) =>
       timed('transact', () =>
-        writer.transact(() => work(promised(directSession(oneMoment(session), true))), options),
+        writer.transact(() => work(promised(directSession(inOneSnapshot(session), true))), options),
       ),
   }
 }
@@ -171,7 +171,7 @@ export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptio
       }),
     transact: (work, options) =>
       timed('transact', () =>
-        writer.transact(() => work(promised(directSession(oneMoment(session)))), options),
+        writer.transact(() => work(promised(directSession(inOneSnapshot(session)))), options),
       ),
   }
 }
@@ -213,7 +213,7 @@ function common(parts: Parts) {
     metadata: createMetadata(engine, collections),
     events: createOutbox(engine, OUTBOX_TABLE),
     sinks: createSinks(engine),
-    archive: createArchive({
+    transfer: createTransfer({
       engine,
       collections,
       outbox: OUTBOX_TABLE,
@@ -273,7 +273,7 @@ interface Session {
 }
 
 /** All that a transaction writes to collections that keep their past, it writes at the same moment. */
-function oneMoment(session: Session): Session {
+function inOneSnapshot(session: Session): Session {
   let moment: number | undefined
   return {
     ...session,

@@ -1,8 +1,8 @@
 /** All that a store holds, for a move to another one; `import.ts` is the other direction. */
 import type { Engine, Rows, Session } from '../engine.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
-import type { Archive, ArchivedHistory } from '../transfer.ts'
-import { type ArchivedSinks, SINK_KEYS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
+import type { Transfer, ExportedHistory } from '../transfer.ts'
+import { type ExportedSinks, SINK_KEYS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
 import { type ImportParts, beginImport } from './import.ts'
 import { historyFrom, readRecords } from './metadata.ts'
 import { obstacleIn } from './obstacle.ts'
@@ -10,9 +10,9 @@ import { boundsOf } from './outbox-heads.ts'
 import { exportEvents } from './outbox.ts'
 
 /** What each engine exports in its own way. */
-export type CollectionExport = Pick<Archive, 'collections' | 'documents' | 'past'>
+export type CollectionExport = Pick<Transfer, 'collections' | 'documents' | 'past'>
 
-export function createArchive(parts: ImportParts & { readonly from: CollectionExport }): Archive {
+export function createTransfer(parts: ImportParts & { readonly from: CollectionExport }): Transfer {
   const { engine, outbox, from } = parts
   const run = <T>(work: () => Promise<T>): Promise<T> => engine.run('move', work)
   return {
@@ -32,7 +32,7 @@ export function createArchive(parts: ImportParts & { readonly from: CollectionEx
         const rows = await run(() => engine.query(historyAfter(last)))
         if (rows.length === 0) return
         last = Number(rows.at(-1)![0])
-        yield rows.map(([, entity, ...record]): ArchivedHistory => {
+        yield rows.map(([, entity, ...record]): ExportedHistory => {
           return { entity: String(entity), ...historyFrom(record) }
         })
       }
@@ -58,7 +58,7 @@ export function createArchive(parts: ImportParts & { readonly from: CollectionEx
         return records
       }),
     obstacle: () => run(() => obstacleIn(engine, engine)),
-    receive: (options) => run(() => beginImport(parts, options)),
+    beginImport: (options) => run(() => beginImport(parts, options)),
   }
 }
 
@@ -71,7 +71,7 @@ function historyAfter(last: number): Fragment {
     where no > ${param(last)} order by no limit ${raw(String(HISTORY_PAGE))}`
 }
 
-async function exportSinks({ query }: Engine): Promise<ArchivedSinks> {
+async function exportSinks({ query }: Engine): Promise<ExportedSinks> {
   const rowsOf = async (table: SinkTable): Promise<readonly (readonly string[])[]> => {
     const columns = raw(SINK_TABLES[table].join(', '))
     const rows: Rows = await query(

@@ -1,10 +1,10 @@
 /** Fills an empty store with what another one held. */
 import { randomBytes } from 'node:crypto'
 import type { Engine, Session } from '../engine.ts'
-import type { ArchivedEvent } from '../events.ts'
+import type { ExportedEvent } from '../events.ts'
 import { type Fragment, join, param, raw, sql } from '../sql/fragment.ts'
-import { type Archive, type ArchivedRecords, ObstacleError, type Receiving } from '../transfer.ts'
-import { type ArchivedSinks, SINK_DEFAULTS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
+import { type Transfer, type ExportedRecords, ObstacleError, type StoreImport } from '../transfer.ts'
+import { type ExportedSinks, SINK_DEFAULTS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
 import { MARK, UNMARK } from './import-marker.ts'
 import { type Collections, insertHistory, putEntity, putSchema } from './metadata.ts'
 import { FILLED, obstacleIn } from './obstacle.ts'
@@ -12,7 +12,7 @@ import type { OutboxTable } from './outbox-heads.ts'
 
 /** What each engine imports in its own way. */
 export interface CollectionImport extends Pick<
-  Receiving,
+  StoreImport,
   'createCollection' | 'addDocuments' | 'addDocumentHistory' | 'buildIndexes'
 > {
   /** Deletes the tables of all collections, while the catalogue still has them. */
@@ -30,15 +30,15 @@ export interface ImportParts {
 
 export async function beginImport(
   parts: ImportParts,
-  { discardsUnfinished }: Parameters<Archive['receive']>[0],
-): Promise<Receiving> {
+  { discardsIncomplete }: Parameters<Transfer['beginImport']>[0],
+): Promise<StoreImport> {
   const { engine, collections, claim, openImport } = parts
   const into = openImport()
   const claimed = await claim()
   try {
     await collections.change(undefined, async (session) => {
       const obstacle = await obstacleIn(engine, session)
-      if (obstacle === 'unfinished' && discardsUnfinished) await clear(parts, session, into)
+      if (obstacle === 'unfinished' && discardsIncomplete) await clear(parts, session, into)
       else if (obstacle) throw new ObstacleError(obstacle)
       await session.query(MARK)
       // A process that read that the store is empty cannot change its metadata any more.
@@ -51,7 +51,7 @@ export async function beginImport(
   return importing(parts, into, claimed)
 }
 
-function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDisposable): Receiving {
+function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDisposable): StoreImport {
   const { engine, collections, outbox } = parts
   const write = (statements: readonly Fragment[]): Promise<void> =>
     engine.run('move', async () => {
@@ -90,7 +90,7 @@ function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDis
 }
 
 /** One by one: rows of several would need casts, which writes beside documents do without. */
-function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: ArchivedEvent): Fragment {
+function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: ExportedEvent): Fragment {
   const { seq, id, entity, hook, operation, document, at, details, before, after, holder } = event
   const columns = raw('seq, id, entity, hook, operation, at, details, before, after, holder')
   const values = [seq, id, entity, hook, operation, at, details, before, after, holder?.[holderKey] ?? null]
@@ -98,7 +98,7 @@ function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: A
   return sql`insert into ${name}(${columns}, ${raw(documentColumns.join(', '))}) values (${join(places, ', ')})`
 }
 
-function insertSinks(sinks: ArchivedSinks): readonly Fragment[] {
+function insertSinks(sinks: ExportedSinks): readonly Fragment[] {
   return (Object.keys(SINK_TABLES) as SinkTable[]).flatMap((table) => {
     const others = SINK_DEFAULTS[table]
     const columns = raw([...SINK_TABLES[table], ...Object.keys(others)].join(', '))
@@ -111,7 +111,7 @@ function insertSinks(sinks: ArchivedSinks): readonly Fragment[] {
 
 function putRecords(
   { secretTable }: Engine,
-  { epoch, secret, entities, schemas }: ArchivedRecords,
+  { epoch, secret, entities, schemas }: ExportedRecords,
 ): readonly Fragment[] {
   return [
     sql`update smalt_epoch set epoch = case when epoch + 1 > ${param(epoch)} then epoch + 1 else ${param(epoch)} end`,

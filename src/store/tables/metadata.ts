@@ -8,7 +8,7 @@ import type {
   MetadataRecords,
 } from '../metadata-records.ts'
 import { type Fragment, param, sql } from '../sql/fragment.ts'
-import { refuseUnfinished } from './import-marker.ts'
+import { refuseIncompleteImport } from './import-marker.ts'
 
 export interface MetadataStore {
   readonly readMetadata: () => Promise<MetadataRecords>
@@ -43,7 +43,7 @@ export function createMetadata(engine: Engine, collections: Collections): Metada
     readMetadata: () =>
       run('metadata', async () => {
         const read = async (session: Session): Promise<MetadataRecords> => {
-          await refuseUnfinished(engine, session)
+          await refuseIncompleteImport(engine, session)
           return await readRecords(engine, session)
         }
         const records = await engine.transaction(read, { isReadOnly: true })

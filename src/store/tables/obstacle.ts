@@ -2,10 +2,10 @@
 import type { Engine, Session } from '../engine.ts'
 import { join, raw, sql } from '../sql/fragment.ts'
 import type { Obstacle } from '../transfer.ts'
-import { isUnfinished } from './import-marker.ts'
+import { hasImportMarker } from './import-marker.ts'
 
 export async function obstacleIn(engine: Engine, session: Session): Promise<Obstacle | undefined> {
-  if (await isUnfinished(engine, session)) return 'unfinished'
+  if (await hasImportMarker(engine, session)) return 'unfinished'
   const hasRows = FILLED.map((table) => sql`exists (select 1 from ${raw(table)})`)
   const rows = await session.query(sql`select 1 where ${join(hasRows, ' or ')}`)
   return rows.length > 0 ? 'filled' : undefined

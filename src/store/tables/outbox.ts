@@ -2,7 +2,7 @@
 import { EVENT_CHARACTERS, isWanted, windowOf } from '../event-window.ts'
 import type { Engine } from '../engine.ts'
 import {
-  type ArchivedEvent,
+  type ExportedEvent,
   type EventHead,
   type EventLimits,
   type EventStates,
@@ -90,7 +90,7 @@ export async function exportEvents(
   reading: OutboxReading,
   since: number,
   limit: number,
-): Promise<readonly ArchivedEvent[]> {
+): Promise<readonly ExportedEvent[]> {
   const range = sql`seq > ${param(since)} order by seq limit ${param(limit)}`
   const placed = await headsIn(reading, range)
   const own = placed.map(({ head }) => head).filter(({ seq, holder }) => seq === holder)

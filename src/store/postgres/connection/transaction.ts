@@ -16,7 +16,7 @@ export interface Transaction extends Session {
 interface TransactionOptions {
   readonly bounds?: Bounds
   /** Everything is read as of one moment; a document that others changed since then is a collision. */
-  readonly isOneMoment?: boolean
+  readonly isSnapshot?: boolean
   /** Whether the work may be begun again; not where it has told others what it saw. */
   readonly mayRepeat?: boolean
   /** Those who collided come back one after the other, in a queue of this name. */
@@ -56,10 +56,10 @@ const LOSSES = 2
 async function runOnce<T>(
   connection: Connection,
   work: (transaction: Transaction) => Promise<T>,
-  { isOneMoment = false }: TransactionOptions,
+  { isSnapshot = false }: TransactionOptions,
 ): Promise<T> {
   let isUndone = false
-  connection.send(isOneMoment ? 'begin isolation level repeatable read' : 'begin')
+  connection.send(isSnapshot ? 'begin isolation level repeatable read' : 'begin')
   try {
     const result = await work({
       query: (statement) => connection.query(statement),

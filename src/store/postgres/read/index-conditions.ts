@@ -15,7 +15,10 @@ import { type Columns, type TextIndex, columnsOf, elementsAt, idKey } from '../s
 
 type Kind<K extends Query<FieldRef>['kind']> = Query<FieldRef> & { readonly kind: K }
 
-export function hintsOf(table: Table, columns: Columns): (query: Query<FieldRef>) => Fragment | undefined {
+export function indexConditionsOf(
+  table: Table,
+  columns: Columns,
+): (query: Query<FieldRef>) => Fragment | undefined {
   const rows = { table, columns }
   return (query) => {
     if (query.kind === 'elemMatch') return elemMatchHint(query, rows)
@@ -40,7 +43,7 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
   const isPlain =
     (term.kind === 'compare' && CONDITIONS[term.op] !== undefined) || (term.kind === 'in' && !term.negated)
   if (isPlain && table.firsts.has(term.field.field.path)) return true
-  return hintsOf(table, columnsOf(''))(term) !== undefined
+  return indexConditionsOf(table, columnsOf(''))(term) !== undefined
 }
 
 /** A table, and what its columns are called. */

@@ -8,7 +8,7 @@ import { type Fragment, join, raw, sql } from '../../sql/fragment.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import type { OtherRows, Translation } from '../../sql/translation.ts'
 import type { Table } from '../schema/catalogue.ts'
-import { hintsOf, isServed, textIndexAt } from './index-conditions.ts'
+import { indexConditionsOf, isServed, textIndexAt } from './index-conditions.ts'
 import { type Columns, columnsOf, isText } from '../schema/indexes.ts'
 
 /** What all parts of one statement share. */
@@ -56,7 +56,7 @@ export function translation({ table, idType }: Documents, writing: Writing, name
     hasFoldedIndex: () => false,
     elementsOf: () => undefined,
     foldedElementsOf: () => undefined,
-    hint: hintsOf(table, columns),
+    hint: indexConditionsOf(table, columns),
     indexed: (query) => indexedTerm(query, table, columns),
     isWatched: false,
   }
@@ -85,7 +85,7 @@ function indexedTerm(term: Query<FieldRef>, table: Table, columns: Columns): Fra
   if (!index || field.isMixed || field.kind !== 'simple' || !isText(field.type.name)) return undefined
   const compared = term.kind === 'in' ? comparands(term.values) : comparand(term.value)
   const areShort = compared?.areTexts() && compared.maxCharacters() < index.length
-  return areShort ? hintsOf(table, columns)(term) : undefined
+  return areShort ? indexConditionsOf(table, columns)(term) : undefined
 }
 
 function otherRows(documents: Documents, writing: Writing): OtherRows {

@@ -16,7 +16,7 @@ export interface Table {
   readonly name: string
   readonly entity: string
   /** Absent: no past versions were ever kept. */
-  readonly past?: Past
+  readonly past?: HistoryTable
   /** Holds the unique values. */
   readonly claims: string
   readonly indexes: ReadonlyMap<number, IndexDefinition>
@@ -33,7 +33,7 @@ export interface Table {
   readonly beside: (collection: Collection) => Table | undefined
 }
 
-interface Past {
+interface HistoryTable {
   readonly name: string
   /** From when on all is known; absent while nothing is added. */
   readonly since?: number

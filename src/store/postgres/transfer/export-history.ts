@@ -1,7 +1,7 @@
 /** Changes that are kept of documents, as they move from one store to another. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
-import type { ArchivedChange } from '../../transfer.ts'
+import type { ExportedChange } from '../../transfer.ts'
 import type { Action } from '../../events.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
@@ -20,9 +20,9 @@ export interface Reading {
 
 /** In the order of documents, and of the changes of each. */
 export async function changesAfter(
-  last: ArchivedChange | undefined,
+  last: ExportedChange | undefined,
   { collection, limit, session }: Reading,
-): Promise<readonly ArchivedChange[]> {
+): Promise<readonly ExportedChange[]> {
   const record = await findCollection(session, collection)
   if (!record?.hasHistory) return []
   const from = `select follows, version, operation, principal, doc, id from ${historyTableName(record)}`
@@ -44,7 +44,7 @@ export async function changesAfter(
 }
 
 export function historyRowsStatement(
-  changes: readonly ArchivedChange[],
+  changes: readonly ExportedChange[],
   paths: number,
   table: string,
 ): Statement {

@@ -1,6 +1,6 @@
 /** Collections and their documents, for a move to another store. */
 import type { CollectionExport } from '../../tables/export.ts'
-import { type ArchivedChange, type ArchivedCollection, type ArchivedDocument, PAGE } from '../../transfer.ts'
+import { type ExportedChange, type ExportedCollection, type ExportedDocument, PAGE } from '../../transfer.ts'
 import type { Connections, Session } from '../connection/connections.ts'
 import { type CollectionRecord, readCollections, readIndexes, tableName } from '../schema/catalogue.ts'
 import { findCollection } from '../schema/collections.ts'
@@ -11,7 +11,7 @@ export type Run = <T>(work: () => Promise<T>) => Promise<T>
 
 export function collectionExport(connections: Connections, run: Run): CollectionExport {
   return {
-    collections: () => run(() => archivedCollections(connections)),
+    collections: () => run(() => exportedCollections(connections)),
     async *documents(collection) {
       let limit: number = FIRST_PAGE
       for (let last: string | undefined; ;) {
@@ -24,7 +24,7 @@ export function collectionExport(connections: Connections, run: Run): Collection
     },
     async *past(collection) {
       let limit: number = FIRST_PAGE
-      for (let last: ArchivedChange | undefined; ;) {
+      for (let last: ExportedChange | undefined; ;) {
         const page = await run(() => changesAfter(last, { collection, limit, session: connections }))
         if (page.length === 0) return
         last = page.at(-1)!
@@ -35,9 +35,9 @@ export function collectionExport(connections: Connections, run: Run): Collection
   }
 }
 
-async function archivedCollections(session: Session): Promise<readonly ArchivedCollection[]> {
+async function exportedCollections(session: Session): Promise<readonly ExportedCollection[]> {
   const indexes = await readIndexes(session)
-  const collections: ArchivedCollection[] = []
+  const collections: ExportedCollection[] = []
   for (const record of await readCollections(session)) {
     const [row] = await session.query({ text: `select count(*) from ${tableName(record)}`, values: [] })
     const ready = indexes.filter(({ collection, isReady }) => collection === record.no && isReady)
@@ -55,14 +55,14 @@ async function archivedCollections(session: Session): Promise<readonly ArchivedC
 function historyIn({
   hasHistory,
   historySince,
-}: CollectionRecord): Pick<ArchivedCollection, 'history' | 'historySince'> {
+}: CollectionRecord): Pick<ExportedCollection, 'history' | 'historySince'> {
   return hasHistory ? { history: historySince !== undefined, historySince: historySince ?? null } : {}
 }
 
 async function documentsAfter(
   last: string | undefined,
   { collection, limit, session }: Reading,
-): Promise<readonly ArchivedDocument[]> {
+): Promise<readonly ExportedDocument[]> {
   const record = await findCollection(session, collection)
   if (!record) return []
   const from = `select id, version, doc from ${tableName(record)}`

@@ -4,7 +4,7 @@ import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
-import { type ArchivedDocument, UnfitError, indexNames } from '../../transfer.ts'
+import { type ExportedDocument, UnfitError, indexNames } from '../../transfer.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../schema/claims.ts'
 import type { Session } from '../connection/connections.ts'
@@ -20,7 +20,7 @@ interface Inserting {
 }
 
 export async function insertDocuments(
-  documents: readonly ArchivedDocument[],
+  documents: readonly ExportedDocument[],
   { collection, paths, table, session }: Inserting,
 ): Promise<void> {
   try {
@@ -40,7 +40,7 @@ export async function insertDocuments(
 }
 
 /** Documents and claims in one statement, so that either all of them are there or none. */
-function documentsStatement(documents: readonly ArchivedDocument[], paths: number, table: Table): Statement {
+function documentsStatement(documents: readonly ExportedDocument[], paths: number, table: Table): Statement {
   const hasClaims = table.unique.size > 0
   const rows = documents.map(({ version, text }) => {
     const document = parseTrusted(text) as JsonObject

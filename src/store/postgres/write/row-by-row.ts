@@ -6,7 +6,7 @@ import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Session } from '../connection/connections.ts'
-import type { Drawing } from './sequence-retry.ts'
+import type { SequenceDraws } from './sequence-retry.ts'
 import { following } from './history-rows.ts'
 import { storedColumns, storedFrom } from '../read/reads.ts'
 import { claimStatement, insertStatement, releaseStatement, updateStatement } from './row-statements.ts'
@@ -19,7 +19,7 @@ export interface WriteContext {
   readonly table: Table
   readonly stamp: Stamp
   readonly report: Report
-  readonly draw: Drawing
+  readonly draw: SequenceDraws
   /** The request that pays for what is asked of each document. */
   readonly work?: Work | undefined
 }

@@ -2,7 +2,7 @@
 import type { Draw } from '../../../plan/plan.ts'
 import type { Sequence } from '../../../schema/field.ts'
 
-export type Drawing = <T>(work: (draw: Draw) => T) => Promise<T>
+export type SequenceDraws = <T>(work: (draw: Draw) => T) => Promise<T>
 
 /** Thrown through the work; it only computes, so nothing needs to be taken back. */
 class ValueWanted extends Error {
@@ -17,7 +17,7 @@ class ValueWanted extends Error {
 type NextValues = (sequence: Sequence, count: number) => Promise<readonly bigint[]>
 
 /** Values are fetched in growing numbers; those that nobody wants in the end are gaps in the sequence. */
-export function createDrawing(nextValues: NextValues): Drawing {
+export function createSequenceDraws(nextValues: NextValues): SequenceDraws {
   const spare = new Map<string, bigint[]>()
   let count = 1
 

@@ -20,7 +20,7 @@ import type { Bounds } from '../../bounds.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Connections, Row, Session } from '../connection/connections.ts'
-import type { Drawing } from './sequence-retry.ts'
+import type { SequenceDraws } from './sequence-retry.ts'
 import { isCollision, isDuplicate, unlessUnknown } from '../connection/failures.ts'
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { following, keepsHistory } from './history-rows.ts'
@@ -38,7 +38,7 @@ interface AtOnce {
   readonly connections: Connections
   readonly table: Table
   readonly stamp: Stamp
-  readonly draw: Drawing
+  readonly draw: SequenceDraws
   readonly begin: () => Report
   readonly bounds: Bounds
 }

@@ -4,12 +4,12 @@ import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../catalogue.ts'
 
 /** Under names of their own, which stand in front of the statement. */
-export interface Moment {
+export interface AsOf {
   readonly tableAt: (table: Table) => Table
   readonly inFront: () => readonly Fragment[]
 }
 
-export function momentOf(asOf: number): Moment {
+export function asOfFrom(asOf: number): AsOf {
   const seen = new Map<number, { readonly table: Table; readonly rows: Fragment }>()
   const tableAt = (table: Table): Table => {
     const known = seen.get(table.no)
@@ -23,7 +23,7 @@ export function momentOf(asOf: number): Moment {
 }
 
 /** No index of the documents knows of their past. */
-function asItWas(table: Table, name: string, tableAt: Moment['tableAt']): Table {
+function asItWas(table: Table, name: string, tableAt: AsOf['tableAt']): Table {
   return {
     ...table,
     name,

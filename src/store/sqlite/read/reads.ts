@@ -22,7 +22,7 @@ import { orderBy } from '../../sql/order-by.ts'
 import { SQLITE } from '../../sql/sqlite-dialect.ts'
 import { where } from '../../sql/where.ts'
 import type { Table } from '../catalogue.ts'
-import { momentOf } from './as-of.ts'
+import { asOfFrom } from './as-of.ts'
 import { comesInOrder, sortsAfterwards } from './planner-hints.ts'
 import { type Writing, beginStatement, translation } from './translate.ts'
 
@@ -70,7 +70,7 @@ const writeOnce = writtenOnce((plan: ReadPlan, table: Table) => write(plan, tabl
 
 function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead {
   const writing = beginStatement(isWatched)
-  const moment = plan.asOf === undefined ? undefined : momentOf(plan.asOf)
+  const moment = plan.asOf === undefined ? undefined : asOfFrom(plan.asOf)
   const table = moment ? moment.tableAt(present) : present
   const name = plan.query && mentionsOthers(plan.query) ? table.name : ''
   const terms = [

@@ -18,7 +18,7 @@ import { where } from '../../sql/where.ts'
 import type { Bounds } from '../../bounds.ts'
 import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
 import type { Table } from '../catalogue.ts'
-import { momentOf } from './as-of.ts'
+import { asOfFrom } from './as-of.ts'
 import type { Readers } from './readers.ts'
 import { type StoredRow, behind, order, storedColumns, storedFrom, window } from './reads.ts'
 import { sortsAfterwards } from './planner-hints.ts'
@@ -106,7 +106,7 @@ function documentsStatement(plan: ReadPlan, present: Table, keys: readonly SqlVa
 
 function begin(plan: ReadPlan, present: Table) {
   const writing = beginStatement(true)
-  const moment = plan.asOf === undefined ? undefined : momentOf(plan.asOf)
+  const moment = plan.asOf === undefined ? undefined : asOfFrom(plan.asOf)
   const table = moment ? moment.tableAt(present) : present
   const matches = plan.query && where(plan.query, translation(table, writing, table.name))
   return {

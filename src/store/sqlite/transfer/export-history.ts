@@ -1,7 +1,7 @@
 /** Changes that are kept of documents, as they move from one store to another. */
 import type { DatabaseSync } from 'node:sqlite'
 import { orderKey } from '../../../base/decimal.ts'
-import { type ArchivedChange, type ArchivedDocument, PAGE } from '../../transfer.ts'
+import { type ExportedChange, type ExportedDocument, PAGE } from '../../transfer.ts'
 import type { Action } from '../../events.ts'
 import type { SqlValue } from '../../sql/fragment.ts'
 
@@ -9,7 +9,7 @@ import type { SqlValue } from '../../sql/fragment.ts'
 export async function* exportedHistory(
   database: DatabaseSync,
   table: string | undefined,
-): AsyncGenerator<readonly ArchivedChange[]> {
+): AsyncGenerator<readonly ExportedChange[]> {
   if (table === undefined) return
   for (let last = 0n; ;) {
     const page = changesAfter(database, table, last)
@@ -25,7 +25,7 @@ function changesAfter(database: DatabaseSync, table: string, last: bigint) {
   )
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
-  const changes: ArchivedChange[] = []
+  const changes: ExportedChange[] = []
   let characters = 0
   let reached = last
   const rows = statement.iterate(last, PAGE.documents) as unknown as Iterable<Row>
@@ -50,9 +50,9 @@ type Row = readonly [
 ]
 
 interface Adding {
-  readonly changes: readonly ArchivedChange[]
+  readonly changes: readonly ExportedChange[]
   /** What the column of `_id` holds. */
-  readonly idOf: (document: Pick<ArchivedDocument, 'key' | 'text'>) => SqlValue
+  readonly idOf: (document: Pick<ExportedDocument, 'key' | 'text'>) => SqlValue
 }
 
 export function addDocumentHistory(database: DatabaseSync, table: string, { changes, idOf }: Adding): void {

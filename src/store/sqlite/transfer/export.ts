@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { orderKey } from '../../../base/decimal.ts'
 import type { CollectionExport } from '../../tables/export.ts'
-import { type ArchivedCollection, type ArchivedDocument, PAGE } from '../../transfer.ts'
+import { type ExportedCollection, type ExportedDocument, PAGE } from '../../transfer.ts'
 import type { Catalogue, Table } from '../catalogue.ts'
 import { exportedHistory } from './export-history.ts'
 
@@ -30,7 +30,7 @@ export function collectionExport(database: DatabaseSync, catalogue: Catalogue): 
   }
 }
 
-function readCollections(database: DatabaseSync, catalogue: Catalogue): readonly ArchivedCollection[] {
+function readCollections(database: DatabaseSync, catalogue: Catalogue): readonly ExportedCollection[] {
   return catalogue.paths().map(({ name, entity, paths }) => {
     const collection = { datasource: '', name, entity }
     const table = catalogue.tableOf(collection)!
@@ -39,7 +39,7 @@ function readCollections(database: DatabaseSync, catalogue: Catalogue): readonly
   })
 }
 
-function historyIn({ past }: Table): Pick<ArchivedCollection, 'history' | 'historySince'> {
+function historyIn({ past }: Table): Pick<ExportedCollection, 'history' | 'historySince'> {
   return past ? { history: past.since !== undefined, historySince: past.since ?? null } : {}
 }
 
@@ -49,7 +49,7 @@ function readDocuments(database: DatabaseSync, table: string, last: bigint) {
   )
   statement.setReadBigInts(true)
   statement.setReturnArrays(true)
-  const documents: ArchivedDocument[] = []
+  const documents: ExportedDocument[] = []
   let characters = 0
   let reached = last
   const rows = statement.iterate(last, PAGE.documents) as unknown as Iterable<DocumentRow>

@@ -5,7 +5,7 @@ import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import { bind } from '../../sql/sqlite-dialect.ts'
 import type { CollectionImport } from '../../tables/import.ts'
-import { type ArchivedDocument, type ReceivedCollection, UnfitError } from '../../transfer.ts'
+import { type ExportedDocument, type ImportedCollection, UnfitError } from '../../transfer.ts'
 import type { Catalogue } from '../catalogue.ts'
 import { isConstraintError } from '../file/failures.ts'
 import type { Writer } from '../write/writer.ts'
@@ -18,7 +18,7 @@ interface Parts {
 }
 
 export function collectionImport({ database, catalogue, writer }: Parts): CollectionImport {
-  const received = new Map<string, ReceivedCollection>()
+  const received = new Map<string, ImportedCollection>()
   const definitionOf = ({ name, entity }: Collection) => received.get(`${name}/${entity}`)!
 
   /** The tables may be others afterwards. */
@@ -67,8 +67,8 @@ export function collectionImport({ database, catalogue, writer }: Parts): Collec
 }
 
 /** The column of `_id` holds numbers as the type of the field says. */
-function idReader({ collection, numericIdType }: ReceivedCollection) {
-  return ({ key, text }: Pick<ArchivedDocument, 'key' | 'text'>) => {
+function idReader({ collection, numericIdType }: ImportedCollection) {
+  return ({ key, text }: Pick<ExportedDocument, 'key' | 'text'>) => {
     const id = (parseTrusted(text) as JsonObject)['_id']!
     if (!isNumber(id)) return key
     if (numericIdType === undefined) {
