@@ -2,4 +2,4 @@
 /* eslint-disable import/no-unassigned-import -- the tests of other files are run by importing them */
 import '../support/on-postgres.ts'
 import '../service/history.test.ts'
-import '../http/history.test.ts'
+import '../service/http/history.test.ts'

@@ -7,7 +7,7 @@ import { keepEventsInBounds, trimAll } from '../../src/service/events/retention.
 import { openStore } from '../../src/store/open.ts'
 import type { EventHead, EventStore } from '../../src/store/events.ts'
 import type { Database } from '../../src/store/database.ts'
-import { eventually } from '../auth/harness.ts'
+import { eventually } from './auth/harness.ts'
 import { SCHEMA, write } from '../store/contract.ts'
 import { allEvents, insertion } from '../store/events.ts'
 import { failLoudly } from '../support/service.ts'

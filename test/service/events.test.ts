@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
 import type { EventKeeping } from '../../src/service/events/retention.ts'
 import { openService } from '../../src/service/open.ts'
 import type { EventPage, Service } from '../../src/service/service.ts'
-import { eventually } from '../auth/harness.ts'
+import { eventually } from './auth/harness.ts'
 import { ADMIN, failLoudly, metadataDocument } from '../support/service.ts'
 import { freshPlace, storeKind } from '../support/store-kind.ts'
 

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { NO_FLAGS, compilePattern } from '../../src/base/pattern.ts'
 import { foldCase } from '../../src/base/text.ts'
 import { createFoldFunction, foldFunctionName } from '../../src/store/sql/postgres-fold.ts'
-import { sample } from '../agreement/chance.ts'
+import { sample } from '../support/chance.ts'
 import { testPostgresUrl } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'
 

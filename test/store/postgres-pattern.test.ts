@@ -5,7 +5,7 @@ import pg from 'pg'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../../src/base/pattern.ts'
 import { createFoldFunction, foldFunctionName } from '../../src/store/sql/postgres-fold.ts'
 import { type PostgresPattern, postgresPattern } from '../../src/store/sql/pattern/postgres-pattern.ts'
-import { type Chance, sample } from '../agreement/chance.ts'
+import { type Chance, sample } from '../support/chance.ts'
 import { testPostgresUrl } from '../support/postgres.ts'
 import { SEED } from '../support/seed.ts'
 

@@ -1,9 +1,9 @@
 /** The SQL of the store on PostgreSQL keeps to what a cluster can do too: every text it sends is looked at. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { runPastRound } from '../agreement/past-round.ts'
-import { runRound } from '../agreement/round.ts'
-import { runUpdateRound } from '../agreement/update-round.ts'
+import { runPastRound } from '../property/agreement/past-round.ts'
+import { runRound } from '../property/agreement/round.ts'
+import { runUpdateRound } from '../property/agreement/update-round.ts'
 import { rowsOf, testPostgresUrl } from '../support/postgres.ts'
 import { PLACINGS, openReferencesService } from '../support/references-service.ts'
 import { SEED } from '../support/seed.ts'

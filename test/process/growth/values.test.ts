@@ -1,0 +1,68 @@
+/** Values become what is stored: numbers, dates, texts. */
+import { addDecimals, orderKey, parseDecimal } from '../../../src/base/decimal.ts'
+import type { Json } from '../../../src/base/json/json.ts'
+import { parsePath } from '../../../src/base/path.ts'
+import { countCodePoints, foldCase } from '../../../src/base/text.ts'
+import { TYPES, type TypeName } from '../../../src/schema/types.ts'
+import { type Case, many, refused, testGrowth } from './growth.ts'
+
+const DIGITS: readonly (readonly [what: string, make: (size: number) => string])[] = [
+  ['digits with zeros between them', (n) => `1${'0'.repeat(n)}1`],
+  ['zeros at the end', (n) => `1.1${'0'.repeat(n)}`],
+  ['zeros in front', (n) => `0.${'0'.repeat(n)}1`],
+  ['runs of zeros', (n) => `1${'0001'.repeat(n / 4)}`],
+  ['digits of the exponent', (n) => `1e${'0'.repeat(n)}1`],
+  ['what is no number', (n) => `${'1'.repeat(n)}x`],
+]
+
+for (const [what, make] of DIGITS) {
+  testGrowth(`numbers, ${what}`, [
+    ['parseDecimal', 20_000, (n) => on(make(n), parseDecimal)],
+    ['orderKey', 20_000, (n) => on(make(n), orderKey)],
+    ...(['integer', 'double', 'biginteger', 'bigdecimal', 'string', 'date'] as const).map((name): Case => [
+      `as ${name}`,
+      20_000,
+      (n) => casting(name, make(n)),
+    ]),
+  ])
+}
+
+testGrowth('numbers', [
+  [
+    'bigdecimal: values',
+    2_000,
+    (n) => {
+      const values = many(n, (i) => JSON.rawJSON(`${i}.50`))
+      return () => values.map(TYPES.bigdecimal.cast)
+    },
+  ],
+  ['addDecimals: digits', 200, (n) => () => many(20, () => addDecimals('9'.repeat(n), `0.${'9'.repeat(n)}`))],
+  ['addDecimals: exponent', 200, (n) => () => many(20, () => addDecimals(`1e${n}`, `1e-${n}`))],
+  ['addDecimals: out of reach', 200_000, (n) => refused(() => addDecimals('1', `1e${n}`))],
+  [
+    'any: values',
+    10_000,
+    (n) =>
+      casting(
+        'any',
+        many(n, () => JSON.rawJSON('1.10')),
+      ),
+  ],
+])
+
+testGrowth('texts', [
+  ['date: digits of the second', 50_000, (n) => casting('date', `2024-01-02T03:04:05.${'0'.repeat(n)}Z`)],
+  ['binary: length', 50_000, (n) => casting('binary', 'AAAA'.repeat(n))],
+  ['countCodePoints: length', 50_000, (n) => on('ab😀'.repeat(n), countCodePoints)],
+  ['foldCase: length', 5_000, (n) => on('aÄ😀'.repeat(n), foldCase)],
+  ['parsePath: steps', 5_000, (n) => on(many(n, () => 'a').join('.'), (path) => parsePath(path, ''))],
+  ['parsePath: digits', 50_000, (n) => on(`${'0'.repeat(n)}1`, (path) => parsePath(path, ''))],
+])
+
+function on<T>(value: string, run: (value: string) => T): () => T {
+  return () => run(value)
+}
+
+function casting(name: TypeName, value: Json): () => unknown {
+  return () => TYPES[name].cast(value)
+}

@@ -1,0 +1,235 @@
+/** Sound requests of every route: what the fuzz test sets out from. */
+import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import { metadataDocument } from '../../support/service.ts'
+import { COUNTRY, COUNTRY_INFO, EVERYTHING } from '../../service/seed/fixture.ts'
+
+export interface Request {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Json
+}
+
+const ROLES = { 'Smalt-Roles': 'hr, boss, admin' }
+
+export const REQUESTS: readonly Request[] = [
+  ...data('POST', 'find', [
+    { query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: EVERYTHING },
+    {
+      query: {
+        $or: [
+          { field: 'population', op: '>=', rvalue: 10 },
+          { $not: { field: 'name', regex: '^Sw.*d$', options: 'i' } },
+          { array: 'neighbours', contains: '$any', values: ['FR', 'IT'] },
+          { array: 'places', elemMatch: { field: 'height', op: '<', rvalue: 100 } },
+          { field: 'iso2Code', op: '$in', values: ['CH', 'FR', null] },
+          { field: 'places.0.name', op: '!=', rfield: 'name' },
+        ],
+      },
+      projection: [
+        { field: 'places', range: [0, 1], projection: { field: 'name' }, sort: { height: '$desc' } },
+        { field: 'places', match: { field: 'height', op: '>', rvalue: 1 } },
+        { field: 'name', include: true },
+      ],
+      sort: [{ name: '$asc' }, { population: '$desc' }],
+      range: [0, 10],
+    },
+    { projection: { field: '*' }, from: 0, maxResults: 3, execution: { count: 'none', maxTimeMs: 1_000 } },
+  ]),
+  ...data('POST', 'explain', [
+    { query: { $and: [{ field: 'name', op: '$eq', rvalue: 'x' }] }, projection: [EVERYTHING] },
+  ]),
+  ...data('PUT', 'insert', [
+    { data: [{ iso2Code: 'XX', name: 'new', population: 5, places: [{ name: 'p', height: 1 }] }] },
+    {
+      data: { iso2Code: 'YY', neighbours: ['a', null] },
+      projection: EVERYTHING,
+      execution: { atomic: true },
+    },
+  ]),
+  ...data('POST', 'save', [
+    { data: [{ _id: '1', iso2Code: 'CH', name: 'saved' }], upsert: true, projection: EVERYTHING },
+    { data: { _id: '2', iso2Code: 'FR' }, onlyIfCurrent: true, documentVersions: ['2:1'] },
+  ]),
+  ...data('POST', 'update', [
+    {
+      query: { field: '_id', op: '=', rvalue: '3' },
+      update: [
+        { $set: { name: 'set', population: { $valueof: 'population' } } },
+        { $append: { neighbours: ['ZZ', {}] } },
+        { $insert: { 'places.0': { name: 'first' } } },
+        {
+          $foreach: { places: { field: 'height', op: '>', rvalue: 1 }, $update: { $set: { name: 'each' } } },
+        },
+        { $unset: ['places.-1', 'neighbours.0'] },
+        { $add: { population: 1 } },
+      ],
+      projection: EVERYTHING,
+    },
+  ]),
+  ...data('POST', 'delete', [{ query: { field: 'iso2Code', op: '=', rvalue: 'XX' } }]),
+  ...[
+    '/data/find/country?Q=iso2Code:CH,FR;population:9&P=*:1r,name:0&S=name:a,_id:d&from=0&to=5&maxResults=2',
+    '/data/explain/country/1.0.0?Q=name:x&P=name:1',
+    '/data/generate/staff/badge?n=2',
+    '/data/generate/staff/1.0.0/tags.*.code?n=3',
+    '/metadata',
+    '/metadata/s=active,deprecated',
+    '/metadata/roles',
+    '/metadata/staff/roles',
+    '/metadata/staff/1.0.0/roles',
+    '/metadata/dependencies',
+    '/metadata/staff/dependencies',
+    '/metadata/staff/1.0.0/dependencies',
+    '/metadata/country',
+    '/metadata/staff/history',
+    '/metadata/country/default',
+    '/metadata/country/1.0.0',
+    '/metadata/country/1.0.0/diff/1.1.0',
+    '/data/search/country?P=name:1',
+    '/data/search/country/mine?x=1&from=0',
+    '/data/lock/batch/me/report',
+    '/health',
+    '/ready',
+    '/version',
+    '/metrics',
+    '/',
+  ].map((path): Request => ({ method: 'GET', path, headers: ROLES })),
+  {
+    method: 'POST',
+    path: '/data/search/country/1.0.0/mine?S=name:d',
+    headers: ROLES,
+    body: { x: 'CH', n: 5 },
+  },
+  {
+    method: 'POST',
+    path: '/data/lock',
+    headers: ROLES,
+    body: { operation: 'acquire', domain: 'batch', callerId: 'me', resourceId: 'report', ttl: 1_000 },
+  },
+  { method: 'PUT', path: '/data/lock/batch/me/report?ttl=5000', headers: ROLES },
+  { method: 'PUT', path: '/data/lock/batch/me/report/ping', headers: ROLES },
+  { method: 'DELETE', path: '/data/lock/batch/me/report', headers: ROLES },
+  {
+    method: 'PUT',
+    path: '/data/insert/savedSearch',
+    headers: ROLES,
+    body: {
+      data: {
+        name: 'mine',
+        entity: 'country',
+        parameters: [
+          { name: 'x', type: 'string' },
+          { name: 'n', type: 'integer', optional: true, defaultValue: 1 },
+        ],
+        query: { field: 'iso2Code', op: '=', rvalue: '${x}' },
+        projection: { field: '*' },
+      },
+    },
+  },
+  { method: 'POST', path: '/data/bulk', headers: ROLES, body: bulk() },
+  { method: 'POST', path: '/rest/data/bulk', headers: ROLES, body: { ...bulk(), atomic: true } },
+  { method: 'PUT', path: '/metadata/country', headers: ROLES, body: COUNTRY_INFO },
+  { method: 'PUT', path: '/metadata/spare/1.0.0', headers: ROLES, body: spare('1.0.0') },
+  {
+    method: 'PUT',
+    path: '/metadata/spare/2.0.0-SNAPSHOT',
+    headers: ROLES,
+    body: spare('2.0.0-SNAPSHOT'),
+  },
+  {
+    method: 'PUT',
+    path: '/metadata/country/schema=1.1.0',
+    headers: ROLES,
+    body: metadataDocument(
+      'country',
+      { ...COUNTRY, capital: { type: 'string' } },
+      { schema: { version: { value: '1.1.0', changelog: 'capital' } } },
+    )['schema']!,
+  },
+  { method: 'PUT', path: '/metadata/spare/1.0.0/deprecated?comment=why', headers: ROLES },
+  { method: 'POST', path: '/metadata/spare/1.0.0/default', headers: ROLES },
+  { method: 'DELETE', path: '/metadata/spare/default', headers: ROLES },
+  { method: 'DELETE', path: '/metadata/spare', headers: ROLES },
+]
+
+/** With everything that metadata knows, so that every parser of it gets to see mutations. */
+export function spare(version: string): JsonObject {
+  return metadataDocument(
+    'spare',
+    {
+      key: { type: 'string', constraints: { identity: true, minLength: 1, matches: '[a-z]+' } },
+      kind: { type: 'string', constraints: { enum: 'kinds' } },
+      count: { type: 'integer', constraints: { minimum: 0, maximum: 100 } },
+      exact: { type: 'bigdecimal' },
+      when: { type: 'date', valueGenerator: { type: 'CurrentTime', overwrite: true } },
+      number: {
+        type: 'integer',
+        valueGenerator: { type: 'IntSequence', configuration: { name: 's', initialValue: 1, increment: 2 } },
+      },
+      list: {
+        type: 'array',
+        constraints: { minItems: 0, maxItems: 9 },
+        items: { type: 'object', fields: { id: { type: 'uid', constraints: { 'element-identity': true } } } },
+      },
+      box: { type: 'object', fields: { inner: { type: 'any' }, bytes: { type: 'binary' } } },
+      other: {
+        type: 'reference',
+        entity: 'country',
+        query: { field: 'iso2Code', op: '=', rfield: '$parent.key' },
+        projection: { field: '*' },
+      },
+    },
+    {
+      info: {
+        defaultVersion: version,
+        enums: [{ name: 'kinds', values: ['a', 'b'] }],
+        hooks: [
+          {
+            name: 'h',
+            actions: ['insert', 'update', 'delete'],
+            configuration: { watchProjection: [{ field: 'key' }], arrayOrderingSignificant: true },
+          },
+        ],
+        indexes: [
+          { name: 'keys', unique: true, fields: [{ field: 'key', dir: '$asc', caseInsensitive: true }] },
+          { name: 'ids', unique: false, fields: [{ field: 'list.*.id', dir: '$desc' }] },
+        ],
+      },
+      schema: {
+        version: { value: version, changelog: 'x' },
+        enums: [{ name: 'kinds', values: ['a', 'b'] }],
+      },
+    },
+  )
+}
+
+function data(method: string, operation: string, bodies: readonly JsonObject[]): readonly Request[] {
+  return bodies.flatMap((body): Request[] => [
+    { method, path: `/data/${operation}/country`, headers: ROLES, body },
+    {
+      method,
+      path: `/rest/data/${operation}/country/1.1.0`,
+      headers: ROLES,
+      body: { objectType: 'country', version: '1.1.0', ...body },
+    },
+  ])
+}
+
+function bulk(): JsonObject {
+  const query = { field: 'iso2Code', op: '=', rvalue: 'CH' }
+  const projection = [EVERYTHING]
+  const target = { entity: 'country', entityVersion: '1.0.0' }
+  return {
+    requests: [
+      { seq: 1, op: 'find', request: { ...target, query, projection, range: [0, 2] } },
+      { seq: 2, op: 'INSERT', request: { ...target, data: [{ iso2Code: 'BU' }] } },
+      { seq: 3, op: 'update', request: { ...target, query, update: { $set: { name: 'b' } } } },
+      { seq: 4, op: 'generate', request: { entity: 'staff', field: 'badge', n: 1 } },
+      { seq: 5, op: 'delete', request: { ...target, query: { ...query, rvalue: 'BU' } } },
+      { seq: 6, op: 'explain', request: { ...target, query, projection } },
+      { seq: 7, op: 'save', request: { ...target, data: { _id: '1', iso2Code: 'CH' }, upsert: true } },
+    ],
+    ordered: true,
+  }
+}

@@ -1,0 +1,21 @@
+/** So many random requests tell nothing apart, over all routes, and enough of them are answered. */
+import assert from 'node:assert/strict'
+import { ROUTES } from '../../../src/http/routes/routes.ts'
+import { type Rounds, runRounds } from './rounds.ts'
+
+/** Routes that are not asked, and why. */
+const EXCUSED: Readonly<Record<string, string>> = {
+  metrics: 'counts and times the requests of everybody',
+  eventStream: 'has no end; what it tells of an event is made as that of events is',
+}
+
+export async function tellNothingApart(options: Rounds): Promise<void> {
+  const { asked, answered } = await runRounds(options)
+  const total = [...asked.values()].reduce((sum, count) => sum + count, 0)
+  assert.equal(total, options.pairs)
+  assert.ok(answered > total / 2, 'most requests are answered')
+  const missed = ROUTES.map(({ operationId }) => operationId).filter(
+    (route) => !asked.has(route) && !Object.hasOwn(EXCUSED, route),
+  )
+  assert.deepEqual(missed, [], 'every route is asked, or is excused')
+}

@@ -1,0 +1,192 @@
+/** Requests that threads beside the main one carry out: the same answers, nothing lost, and nobody kept waiting. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Json } from '../../../src/base/json/json.ts'
+import { type StoreKind } from '../../../src/store/store.ts'
+import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'
+import { chooseStore } from '../../support/store-kind.ts'
+
+const STORES: readonly StoreKind[] = ['sqlite', 'postgres']
+const ALL: Json = { field: '*', recursive: true }
+const ID: Json = { field: '_id' }
+const FIELDS: Json = {
+  n: { type: 'integer' },
+  s: { type: 'string', constraints: { maxLength: 30_000 } },
+  xs: {
+    type: 'array',
+    items: { type: 'object', fields: { a: { type: 'integer' }, b: { type: 'integer' } } },
+  },
+}
+const MANY = Array.from({ length: 1_000 }, (_, i) => ({ a: i, b: -1 - i }))
+/** A product of three arrays of a thousand elements. */
+const PRODUCT: Json = {
+  field: 'xs',
+  match: {
+    array: '$parent.xs',
+    elemMatch: { array: '$parent.xs', elemMatch: { field: 'a', op: '=', rfield: 'b' } },
+  },
+  projection: ALL,
+}
+
+for (const kind of STORES) {
+  const start = async (settings: Parameters<typeof startTestServer>[0] = {}): Promise<TestServer> => {
+    chooseStore(kind)
+    const server = await startTestServer(settings)
+    await server.define('d', FIELDS, {
+      info: { hooks: [{ name: 'all', actions: ['insert', 'update'] }] },
+    })
+    return server
+  }
+
+  test(`threads: every operation is answered as by the main thread (${kind})`, async () => {
+    await using inline = await start()
+    await using offloaded = await start({ inlineBodyBytes: 0 })
+    for (const [method, path, body] of OPERATIONS) {
+      const [expected, answer] = [
+        await inline.ask(method, path, { body }),
+        await offloaded.ask(method, path, { body }),
+      ]
+      assert.equal(answer.status, expected.status, `${path}: ${answer.text}`)
+      assert.equal(comparable(answer), comparable(expected), path)
+    }
+    assert.deepEqual([...inline.faults(), ...offloaded.faults()], [])
+  })
+
+  test(`threads: what they write is seen by the main thread at once (${kind})`, async () => {
+    await using server = await start({ inlineBodyBytes: 2_000 })
+    const polled = server.ask('GET', '/events?entity=d&wait=20')
+    const big = { _id: 'big', n: 1, s: 'x'.repeat(5_000) }
+    const stored = await server.ask('PUT', '/data/insert/d', { body: { data: big } })
+    assert.equal(stored.json.modifiedCount, 1, stored.text)
+    const found = await server.ask('GET', '/data/find/d?Q=_id:big&P=n:1')
+    assert.deepEqual(found.json.processed, [{ n: 1 }])
+    assert.equal((await polled).json.events[0].documentId, 'big')
+    const description = 'y'.repeat(5_000)
+    await server.define('later', { t: { type: 'string', description } })
+    assert.equal((await server.ask('GET', '/data/find/later')).json.status, 'COMPLETE')
+  })
+
+  test(`threads: one that does not stop in time is ended, and nothing of it is written (${kind})`, async () => {
+    await using server = await start()
+    const slow = {
+      query: { field: 'n', op: '=', rvalue: 1 },
+      update: { $set: { n: 2 } },
+      projection: PRODUCT,
+      execution: { maxTimeMs: 300 },
+    }
+    await server.ask('PUT', '/data/insert/d', { body: { data: { _id: '1', n: 1, xs: MANY } } })
+    const answer = await server.ask('POST', '/data/update/d', { body: slow })
+    // on a busy machine the thread may have to be ended, and PostgreSQL does not tell whether it had committed
+    assert.match(answer.json.errors[0].errorCode, /^store-crud:(Timeout|OutcomeUnknown)$/, answer.text)
+    // a pattern over a long text cannot be interrupted: its thread is ended
+    await server.define('p', { s: { type: 'string', constraints: { matches: '.*[a-m][a-z ]{300}[0-9].*' } } })
+    let state = 1
+    const letters = Array.from({ length: 60_000 }, () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return 'abcdefghijklm nopqrstuvwxyz'[(state >>> 16) % 27]
+    })
+    const insert = { data: { s: letters.join('') }, execution: { maxTimeMs: 300 } }
+    const ended = await server.ask('PUT', '/data/insert/p', { body: insert })
+    assert.match(ended.json.errors[0].errorCode, /^store-crud:(Timeout|OutcomeUnknown)$/, ended.text)
+    const after = await server.ask('PUT', '/data/insert/d', { body: { data: { _id: '2', n: 1 } } })
+    assert.equal(after.json.modifiedCount, 1, after.text)
+    assert.deepEqual((await server.ask('GET', '/data/find/d?P=n:1')).json.processed, [{ n: 1 }, { n: 1 }])
+    assert.equal((await server.ask('GET', '/data/find/p')).json.matchCount, 0)
+  })
+
+  test(`threads: an entry of a bulk, or a line of a stream, that is too much moves alone (${kind})`, async () => {
+    await using server = await start()
+    const xs = MANY.slice(0, 120)
+    await server.ask('PUT', '/data/insert/d', { body: { data: { _id: '1', n: 1, xs } } })
+    const find = { entity: 'd', query: { field: '_id', op: '=', rvalue: '1' }, projection: [ID, PRODUCT] }
+    const requests = [
+      { seq: 1, op: 'insert', request: { entity: 'd', data: { _id: '2', n: 2 } } },
+      { seq: 2, op: 'find', request: find },
+      { seq: 3, op: 'find', request: { ...find, projection: ID } },
+    ]
+    const bulk = await server.ask('POST', '/data/bulk', { body: { requests } })
+    const responses = bulk.json.responses.map(
+      ({ response }: { response: { status: string; processed: Json } }) => [
+        response.status,
+        response.processed,
+      ],
+    )
+    assert.deepEqual(responses, [
+      ['COMPLETE', [{}]],
+      ['COMPLETE', [{ _id: '1' }]],
+      ['COMPLETE', [{ _id: '1' }]],
+    ])
+    const stream = await server.ask('POST', '/data/find/d?stream=true', {
+      body: { projection: [ID, PRODUCT], sort: { _id: '$asc' } },
+    })
+    const lines = stream.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(
+      lines.slice(1, -1).map(({ processed }: { processed: Json }) => processed),
+      [{ _id: '1' }, { _id: '2' }],
+    )
+    assert.deepEqual(server.faults(), [])
+  })
+}
+
+test('threads: an index over many documents is built beside the main thread (sqlite)', async () => {
+  chooseStore('sqlite')
+  await using server = await startTestServer()
+  await server.define('d', FIELDS)
+  const data = Array.from({ length: 1_500 }, (_, i) => ({ _id: `d${i}`, n: i % 700 }))
+  await server.ask('PUT', '/data/insert/d', { body: { data } })
+  const { json } = await server.ask('GET', '/metadata/d/1.0.0')
+  const indexed = (unique: boolean): Json => ({
+    ...json.entityInfo,
+    indexes: [{ name: 'by n', unique, fields: [{ field: 'n', dir: '$asc' }] }],
+  })
+  const refused = await server.ask('PUT', '/metadata/d', { body: indexed(true) })
+  assert.equal(refused.json.errorCode, 'metadata:InvalidIndex', refused.text)
+  const built = await server.ask('PUT', '/metadata/d', { body: indexed(false) })
+  assert.equal(built.status, 200, built.text)
+  const explained = await server.ask('GET', '/data/explain/d?Q=n:5')
+  assert.match(explained.text, /idx_|by n/)
+})
+
+const OPERATIONS: readonly (readonly [method: string, path: string, body: Json])[] = [
+  [
+    'PUT',
+    '/data/insert/d',
+    {
+      data: [
+        { _id: '1', n: 1, s: 'a', xs: [{ a: 1 }] },
+        { _id: '2', n: 'x' },
+      ],
+      projection: ALL,
+    },
+  ],
+  ['POST', '/data/save/d', { data: { _id: '1', n: 3 }, projection: ALL }],
+  ['POST', '/data/save/d', { data: { _id: '3', n: 3.5 }, upsert: true, projection: ALL }],
+  [
+    'POST',
+    '/data/update/d',
+    { query: { field: 'n', op: '=', rvalue: 3 }, update: { $add: { n: 1 } }, projection: ALL },
+  ],
+  [
+    'POST',
+    '/data/find/d',
+    { query: { field: 'n', op: '>', rvalue: 0 }, projection: ALL, sort: { n: '$desc' } },
+  ],
+  ['POST', '/data/find/d', { query: { field: 'nope', op: '=', rvalue: 1 }, projection: ALL }],
+  ['POST', '/data/find/d', { projections: ALL }],
+  ['POST', '/data/bulk', { requests: [{ seq: 1, op: 'find', request: { entity: 'd', projection: ALL } }] }],
+  [
+    'POST',
+    '/data/bulk',
+    { atomic: true, requests: [{ seq: 1, op: 'delete', request: { entity: 'd', query: { $and: [] } } }] },
+  ],
+  ['POST', '/data/find/nobody', { projection: ALL }],
+  ['PUT', '/metadata/x/1.0.0', { entityInfo: { name: 'y' } }],
+]
+
+/** Without versions of documents, which tell the time. */
+function comparable({ text }: Answer): string {
+  return text.replaceAll(/"documentVersion":"[^"]*"/g, '')
+}
