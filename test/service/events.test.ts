@@ -9,7 +9,7 @@ import { openService } from '../../src/service/open.ts'
 import type { EventPage, Service } from '../../src/service/service.ts'
 import { eventually } from './auth/harness.ts'
 import { ADMIN, failLoudly, metadataDocument } from '../support/service.ts'
-import { freshPlace, storeKind } from '../support/store-kind.ts'
+import { freshPlace, onEveryStore, storeKind } from '../support/store-kind.ts'
 
 const HOOKS = [{ name: 'all', actions: ['insert'] }]
 
@@ -61,55 +61,57 @@ async function idsOf(service: Service, count: number, query: string): Promise<re
   return ids
 }
 
-test('events: each datasource has its own; the entity tells which one, else the default one is meant', async () => {
-  await using opened = await openTwo()
-  const { service } = opened
-  await put(service, 'here', 'h1')
-  await put(service, 'there', 't1')
-  await put(service, 'there', 't2')
-  assert.deepEqual(await idsOf(service, 1, ''), ['h1'])
-  for (const query of ['entity=there', 'datasource=other', 'datasource=other&entity=there'])
-    assert.deepEqual(await idsOf(service, 2, query), ['t1', 't2'])
-  await assert.rejects(
-    read(service, 'datasource=default&entity=there'),
-    /"datasource" must be that of the entity/,
-  )
-  await assert.rejects(read(service, 'datasource=third'), /"datasource" must be one of default, other/)
-})
+onEveryStore(() => {
+  test('events: each datasource has its own; the entity tells which one, else the default one is meant', async () => {
+    await using opened = await openTwo()
+    const { service } = opened
+    await put(service, 'here', 'h1')
+    await put(service, 'there', 't1')
+    await put(service, 'there', 't2')
+    assert.deepEqual(await idsOf(service, 1, ''), ['h1'])
+    for (const query of ['entity=there', 'datasource=other', 'datasource=other&entity=there'])
+      assert.deepEqual(await idsOf(service, 2, query), ['t1', 't2'])
+    await assert.rejects(
+      read(service, 'datasource=default&entity=there'),
+      /"datasource" must be that of the entity/,
+    )
+    await assert.rejects(read(service, 'datasource=third'), /"datasource" must be one of default, other/)
+  })
 
-test('events: a wait and an iteration end with the service', async () => {
-  const opened = await openTwo()
-  const { service } = opened
-  const parameters = new URLSearchParams()
-  const ending = new AbortController().signal
-  const followed = await service.events.follow(ADMIN, { parameters, lastEventId: undefined, ending })
-  const positions: number[] = []
-  const following = (async () => {
-    for await (const { position } of followed) positions.push(position)
-  })()
-  const waiting = service.events.read(ADMIN, new URLSearchParams('wait=60'))
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  await opened[Symbol.asyncDispose]()
-  await following
-  assert.deepEqual(positions, [0])
-  assert.deepEqual(await waiting, { events: [], next: 0 })
-})
+  test('events: a wait and an iteration end with the service', async () => {
+    const opened = await openTwo()
+    const { service } = opened
+    const parameters = new URLSearchParams()
+    const ending = new AbortController().signal
+    const followed = await service.events.follow(ADMIN, { parameters, lastEventId: undefined, ending })
+    const positions: number[] = []
+    const following = (async () => {
+      for await (const { position } of followed) positions.push(position)
+    })()
+    const waiting = service.events.read(ADMIN, new URLSearchParams('wait=60'))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await opened[Symbol.asyncDispose]()
+    await following
+    assert.deepEqual(positions, [0])
+    assert.deepEqual(await waiting, { events: [], next: 0 })
+  })
 
-test('events: an iteration that is too slow for what is kept fails, and says where to go on', async () => {
-  await using opened = await openTwo({ keepDays: 7, keepCount: 10, roundMs: 50 })
-  const { service } = opened
-  const parameters = new URLSearchParams('since=0')
-  const ending = new AbortController().signal
-  const followed = await service.events.follow(ADMIN, { parameters, lastEventId: undefined, ending })
-  const iteration = followed[Symbol.asyncIterator]()
-  assert.deepEqual((await iteration.next()).value, { events: [], position: 0 })
-  const data = Array.from({ length: 3_000 }, (_, i) => ({ _id: `d${i}` }))
-  await service.data.insert(ADMIN, { entity: 'here' }, { data })
-  await eventually(async () => {
-    const { events, next } = await read(service, 'limit=1000')
-    return next === 3_000 && events.length === 10
-  }, 'the oldest are gone')
-  await assert.rejects(iteration.next(), (error: ServiceError) => {
-    return error.code === 'crud:EventsGone' && error.message.includes('since=2990 ')
+  test('events: an iteration that is too slow for what is kept fails, and says where to go on', async () => {
+    await using opened = await openTwo({ keepDays: 7, keepCount: 10, roundMs: 50 })
+    const { service } = opened
+    const parameters = new URLSearchParams('since=0')
+    const ending = new AbortController().signal
+    const followed = await service.events.follow(ADMIN, { parameters, lastEventId: undefined, ending })
+    const iteration = followed[Symbol.asyncIterator]()
+    assert.deepEqual((await iteration.next()).value, { events: [], position: 0 })
+    const data = Array.from({ length: 3_000 }, (_, i) => ({ _id: `d${i}` }))
+    await service.data.insert(ADMIN, { entity: 'here' }, { data })
+    await eventually(async () => {
+      const { events, next } = await read(service, 'limit=1000')
+      return next === 3_000 && events.length === 10
+    }, 'the oldest are gone')
+    await assert.rejects(iteration.next(), (error: ServiceError) => {
+      return error.code === 'crud:EventsGone' && error.message.includes('since=2990 ')
+    })
   })
 })

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import { documentsOf } from '../support/service.ts'
 import { openTenant } from '../support/shared-service.ts'
+import { onEveryStore } from '../support/store-kind.ts'
 
 const objects = (fields: JsonObject): JsonObject => ({ type: 'array', items: { type: 'object', fields } })
 const index = (...paths: readonly string[]): JsonObject => ({ fields: paths.map((field) => ({ field })) })
@@ -40,67 +41,69 @@ const CASES: readonly (readonly [
   ],
 ]
 
-for (const [rule, declared, query, found] of CASES) {
-  test(`find: an index ${rule} answers as no index does`, async () => {
-    for (const indexes of [[], [declared]]) {
+onEveryStore(() => {
+  for (const [rule, declared, query, found] of CASES) {
+    test(`find: an index ${rule} answers as no index does`, async () => {
+      for (const indexes of [[], [declared]]) {
+        await using tester = await openTenant()
+        await tester.define(tester.entity, FIELDS, { info: { indexes } })
+        await tester.store(tester.entity, DOCUMENTS)
+        const response = await tester.find(tester.entity, { query, projection: { field: '_id' } })
+        assert.deepEqual(
+          documentsOf(response).map(({ _id }) => _id),
+          found,
+          indexes.length === 0 ? 'without' : 'with',
+        )
+      }
+    })
+  }
+
+  const MANY = 32
+  const names = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `f${i}`)
+  const numbers = (count: number, more: JsonObject = {}): JsonObject =>
+    Object.fromEntries(names(count).map((name) => [name, { type: 'integer', ...more }]))
+  const inElements = (count: number): readonly string[] => names(count).map((name) => `a.*.${name}`)
+
+  const WIDE: readonly (readonly [
+    rule: string,
+    fields: (count: number) => JsonObject,
+    info: (count: number) => JsonObject,
+  ])[] = [
+    ['an index', numbers, (count) => ({ indexes: [index(...names(count))] })],
+    ['a unique index', numbers, (count) => ({ indexes: [{ ...index(...names(count)), unique: true }] })],
+    [
+      'a descending index',
+      numbers,
+      (count) => ({ indexes: [{ fields: names(count).map((field) => ({ field, dir: '$desc' })) }] }),
+    ],
+    [
+      'an index into an array',
+      (count) => ({ a: objects(numbers(count)) }),
+      (count) => ({ indexes: [index(...inElements(count))] }),
+    ],
+    [
+      'a unique index into an array',
+      (count) => ({ a: objects(numbers(count)) }),
+      (count) => ({ indexes: [{ ...index(...inElements(count)), unique: true }] }),
+    ],
+    ['an identity', (count) => numbers(count, { constraints: { identity: true } }), () => ({})],
+  ]
+
+  for (const [rule, fields, info] of WIDE) {
+    test(`metadata: ${rule} of ${MANY} fields is built, and a wider one refused`, async () => {
       await using tester = await openTenant()
-      await tester.define(tester.entity, FIELDS, { info: { indexes } })
-      await tester.store(tester.entity, DOCUMENTS)
-      const response = await tester.find(tester.entity, { query, projection: { field: '_id' } })
-      assert.deepEqual(
-        documentsOf(response).map(({ _id }) => _id),
-        found,
-        indexes.length === 0 ? 'without' : 'with',
-      )
-    }
-  })
-}
-
-const MANY = 32
-const names = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `f${i}`)
-const numbers = (count: number, more: JsonObject = {}): JsonObject =>
-  Object.fromEntries(names(count).map((name) => [name, { type: 'integer', ...more }]))
-const inElements = (count: number): readonly string[] => names(count).map((name) => `a.*.${name}`)
-
-const WIDE: readonly (readonly [
-  rule: string,
-  fields: (count: number) => JsonObject,
-  info: (count: number) => JsonObject,
-])[] = [
-  ['an index', numbers, (count) => ({ indexes: [index(...names(count))] })],
-  ['a unique index', numbers, (count) => ({ indexes: [{ ...index(...names(count)), unique: true }] })],
-  [
-    'a descending index',
-    numbers,
-    (count) => ({ indexes: [{ fields: names(count).map((field) => ({ field, dir: '$desc' })) }] }),
-  ],
-  [
-    'an index into an array',
-    (count) => ({ a: objects(numbers(count)) }),
-    (count) => ({ indexes: [index(...inElements(count))] }),
-  ],
-  [
-    'a unique index into an array',
-    (count) => ({ a: objects(numbers(count)) }),
-    (count) => ({ indexes: [{ ...index(...inElements(count)), unique: true }] }),
-  ],
-  ['an identity', (count) => numbers(count, { constraints: { identity: true } }), () => ({})],
-]
-
-for (const [rule, fields, info] of WIDE) {
-  test(`metadata: ${rule} of ${MANY} fields is built, and a wider one refused`, async () => {
-    await using tester = await openTenant()
-    await assert.rejects(tester.define(tester.entity, fields(MANY + 1), { info: info(MANY + 1) }), {
-      code: 'crud:LimitExceeded',
+      await assert.rejects(tester.define(tester.entity, fields(MANY + 1), { info: info(MANY + 1) }), {
+        code: 'crud:LimitExceeded',
+      })
+      await tester.define(tester.entity, fields(MANY), { info: info(MANY) })
+      const values = Object.fromEntries(names(MANY).map((name, i) => [name, i]))
+      await tester.store(tester.entity, [{ _id: '1', ...(fields(1)['a'] ? { a: [values] } : values) }])
+      const path = fields(1)['a'] ? 'a.*.f0' : 'f0'
+      const response = await tester.find(tester.entity, {
+        query: { field: path, op: '=', rvalue: 0 },
+        projection: { field: '_id' },
+      })
+      assert.equal(response.matchCount, 1)
     })
-    await tester.define(tester.entity, fields(MANY), { info: info(MANY) })
-    const values = Object.fromEntries(names(MANY).map((name, i) => [name, i]))
-    await tester.store(tester.entity, [{ _id: '1', ...(fields(1)['a'] ? { a: [values] } : values) }])
-    const path = fields(1)['a'] ? 'a.*.f0' : 'f0'
-    const response = await tester.find(tester.entity, {
-      query: { field: path, op: '=', rvalue: 0 },
-      projection: { field: '_id' },
-    })
-    assert.equal(response.matchCount, 1)
-  })
-}
+  }
+})

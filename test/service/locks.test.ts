@@ -9,7 +9,7 @@ import { rowsOf } from '../support/postgres.ts'
 import { startTestServer } from '../support/server.ts'
 import { ADMIN, openServiceAt, openTestService } from '../support/service.ts'
 import { type Tenant, shareService } from '../support/shared-service.ts'
-import { directoryOf, freshPlace, storeKind } from '../support/store-kind.ts'
+import { directoryOf, freshPlace, onEveryStore, storeKind } from '../support/store-kind.ts'
 
 const clock = { at: 0 }
 const openShared = shareService({ now: () => new Date(clock.at) })
@@ -54,204 +54,206 @@ async function refused(work: Promise<unknown>, code: Code, message: RegExp): Pro
 const notHeld = (work: Promise<unknown>): Promise<void> =>
   refused(work, 'crud:InvalidLock', /InvalidLockException: r$/)
 
-test('lock: a free resource is acquired, and nobody else acquires it', async () => {
-  await using locks = await openLocks()
-  assert.equal(await locks.ask('acquire', 'a'), true)
-  assert.equal(await locks.ask('acquire', 'b'), false)
-  assert.equal(await locks.ask('count', 'a'), 1)
-})
+onEveryStore(() => {
+  test('lock: a free resource is acquired, and nobody else acquires it', async () => {
+    await using locks = await openLocks()
+    assert.equal(await locks.ask('acquire', 'a'), true)
+    assert.equal(await locks.ask('acquire', 'b'), false)
+    assert.equal(await locks.ask('count', 'a'), 1)
+  })
 
-test('lock: each acquire by its holder is counted, and needs a release of its own', async () => {
-  await using locks = await openLocks()
-  await locks.ask('acquire', 'a')
-  assert.equal(await locks.ask('acquire', 'a'), true)
-  assert.equal(await locks.ask('count', 'a'), 2)
-  assert.equal(await locks.ask('release', 'a'), false)
-  assert.equal(await locks.ask('acquire', 'b'), false)
-  assert.equal(await locks.ask('release', 'a'), true)
-  assert.equal(await locks.ask('acquire', 'b'), true)
-})
+  test('lock: each acquire by its holder is counted, and needs a release of its own', async () => {
+    await using locks = await openLocks()
+    await locks.ask('acquire', 'a')
+    assert.equal(await locks.ask('acquire', 'a'), true)
+    assert.equal(await locks.ask('count', 'a'), 2)
+    assert.equal(await locks.ask('release', 'a'), false)
+    assert.equal(await locks.ask('acquire', 'b'), false)
+    assert.equal(await locks.ask('release', 'a'), true)
+    assert.equal(await locks.ask('acquire', 'b'), true)
+  })
 
-test('lock: release, count and ping of a lock that is not held are refused', async () => {
-  await using locks = await openLocks()
-  for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'a'))
-  await locks.ask('acquire', 'a')
-  for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'b'))
-  assert.equal(await locks.ask('count', 'a'), 1)
-  await locks.ask('release', 'a')
-  await notHeld(locks.ask('release', 'a'))
-})
+  test('lock: release, count and ping of a lock that is not held are refused', async () => {
+    await using locks = await openLocks()
+    for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'a'))
+    await locks.ask('acquire', 'a')
+    for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'b'))
+    assert.equal(await locks.ask('count', 'a'), 1)
+    await locks.ask('release', 'a')
+    await notHeld(locks.ask('release', 'a'))
+  })
 
-test('lock: it expires when its time is over, not before, and anyone may take it over', async () => {
-  await using locks = await openLocks()
-  await locks.ask('acquire', 'a', { ttl: 1_000 })
-  await locks.ask('acquire', 'a', { ttl: 1_000 })
-  locks.at += 999
-  assert.equal(await locks.ask('acquire', 'b'), false)
-  locks.at += 1
-  for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'a'))
-  assert.equal(await locks.ask('acquire', 'b'), true)
-  assert.equal(await locks.ask('count', 'b'), 1)
-})
+  test('lock: it expires when its time is over, not before, and anyone may take it over', async () => {
+    await using locks = await openLocks()
+    await locks.ask('acquire', 'a', { ttl: 1_000 })
+    await locks.ask('acquire', 'a', { ttl: 1_000 })
+    locks.at += 999
+    assert.equal(await locks.ask('acquire', 'b'), false)
+    locks.at += 1
+    for (const operation of ['release', 'count', 'ping']) await notHeld(locks.ask(operation, 'a'))
+    assert.equal(await locks.ask('acquire', 'b'), true)
+    assert.equal(await locks.ask('count', 'b'), 1)
+  })
 
-test('lock: its own holder takes an expired lock over with a count of one', async () => {
-  await using locks = await openLocks()
-  await locks.ask('acquire', 'a', { ttl: 10 })
-  await locks.ask('acquire', 'a', { ttl: 10 })
-  locks.at += 10
-  assert.equal(await locks.ask('acquire', 'a'), true)
-  assert.equal(await locks.ask('count', 'a'), 1)
-})
+  test('lock: its own holder takes an expired lock over with a count of one', async () => {
+    await using locks = await openLocks()
+    await locks.ask('acquire', 'a', { ttl: 10 })
+    await locks.ask('acquire', 'a', { ttl: 10 })
+    locks.at += 10
+    assert.equal(await locks.ask('acquire', 'a'), true)
+    assert.equal(await locks.ask('count', 'a'), 1)
+  })
 
-test('lock: without a ttl it lives an hour', async () => {
-  await using locks = await openLocks()
-  await locks.ask('acquire', 'a')
-  locks.at += 3_599_999
-  assert.equal(await locks.ask('count', 'a'), 1)
-  locks.at += 1
-  await notHeld(locks.ask('count', 'a'))
-})
-
-test('lock: ping and a partial release begin the stored ttl anew; another acquire replaces it', async () => {
-  await using locks = await openLocks()
-  await locks.ask('acquire', 'a', { ttl: '1000' })
-  locks.at += 900
-  assert.equal(await locks.ask('ping', 'a'), true)
-  locks.at += 900
-  await locks.ask('acquire', 'a', { ttl: 500 })
-  locks.at += 499
-  assert.equal(await locks.ask('release', 'a'), false)
-  locks.at += 499
-  assert.equal(await locks.ask('count', 'a'), 1)
-  locks.at += 1
-  await notHeld(locks.ask('count', 'a'))
-})
-
-test('lock: a ttl of nothing or less is over at once', async () => {
-  await using locks = await openLocks()
-  for (const ttl of [0, -5]) {
-    assert.equal(await locks.ask('acquire', 'a', { ttl }), true)
+  test('lock: without a ttl it lives an hour', async () => {
+    await using locks = await openLocks()
+    await locks.ask('acquire', 'a')
+    locks.at += 3_599_999
+    assert.equal(await locks.ask('count', 'a'), 1)
+    locks.at += 1
     await notHeld(locks.ask('count', 'a'))
+  })
+
+  test('lock: ping and a partial release begin the stored ttl anew; another acquire replaces it', async () => {
+    await using locks = await openLocks()
+    await locks.ask('acquire', 'a', { ttl: '1000' })
+    locks.at += 900
+    assert.equal(await locks.ask('ping', 'a'), true)
+    locks.at += 900
+    await locks.ask('acquire', 'a', { ttl: 500 })
+    locks.at += 499
+    assert.equal(await locks.ask('release', 'a'), false)
+    locks.at += 499
+    assert.equal(await locks.ask('count', 'a'), 1)
+    locks.at += 1
+    await notHeld(locks.ask('count', 'a'))
+  })
+
+  test('lock: a ttl of nothing or less is over at once', async () => {
+    await using locks = await openLocks()
+    for (const ttl of [0, -5]) {
+      assert.equal(await locks.ask('acquire', 'a', { ttl }), true)
+      await notHeld(locks.ask('count', 'a'))
+    }
+  })
+
+  test('lock: domains and resources have nothing to do with each other', async () => {
+    await using locks = await openLocks()
+    await locks.ask('acquire', 'a')
+    assert.equal(await locks.ask('acquire', 'b', { domain: 'other' }), true)
+    assert.equal(await locks.ask('acquire', 'b', { resourceId: 'other' }), true)
+    assert.equal(await locks.ask('acquire', 'b', { resourceId: 'R' }), true)
+  })
+
+  test('lock: of a hundred callers at once exactly one acquires', async () => {
+    await using locks = await openLocks()
+    const results = await Promise.all(Array.from({ length: 100 }, (_, i) => locks.ask('acquire', `c${i}`)))
+    assert.equal(results.filter((each) => each === true).length, 1)
+    assert.equal(results.filter((each) => each === false).length, 99)
+  })
+
+  test('lock: expired locks of other resources are swept away, living ones stay', async () => {
+    await using locks = await openLocksApart()
+    for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1 })
+    await locks.ask('acquire', 'a', { resourceId: 'living' })
+    locks.at += 1
+    for (let i = 0; i < 5; i++) await locks.ask('acquire', 'b', { resourceId: `new${i}` })
+    assert.equal(await locks.ask('count', 'a', { resourceId: 'living' }), 1)
+    assert.deepEqual(await rows(locks.location), ['living', 'new0', 'new1', 'new2', 'new3', 'new4'])
+  })
+
+  async function rows(location: string): Promise<readonly unknown[]> {
+    if (storeKind() === 'postgres') {
+      const found = await rowsOf(location, (schema) => `select resource from ${schema}.smalt_lock`)
+      return found.map(({ resource }) => resource).sort()
+    }
+    using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { readOnly: true })
+    const found = database.prepare('select resource from smalt_lock order by resource').all()
+    return found.map(({ resource }) => resource)
   }
-})
 
-test('lock: domains and resources have nothing to do with each other', async () => {
-  await using locks = await openLocks()
-  await locks.ask('acquire', 'a')
-  assert.equal(await locks.ask('acquire', 'b', { domain: 'other' }), true)
-  assert.equal(await locks.ask('acquire', 'b', { resourceId: 'other' }), true)
-  assert.equal(await locks.ask('acquire', 'b', { resourceId: 'R' }), true)
-})
+  test('lock: it outlives the process', async () => {
+    await using place = await freshPlace()
+    const ask = { domain: 'd', resourceId: 'r' }
+    {
+      await using service = await openServiceAt(place.location)
+      assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'a' }), true)
+    }
+    {
+      await using service = await openServiceAt(place.location)
+      assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'b' }), false)
+      assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'count', callerId: 'a' }), 1)
+    }
+  })
 
-test('lock: of a hundred callers at once exactly one acquires', async () => {
-  await using locks = await openLocks()
-  const results = await Promise.all(Array.from({ length: 100 }, (_, i) => locks.ask('acquire', `c${i}`)))
-  assert.equal(results.filter((each) => each === true).length, 1)
-  assert.equal(results.filter((each) => each === false).length, 99)
-})
-
-test('lock: expired locks of other resources are swept away, living ones stay', async () => {
-  await using locks = await openLocksApart()
-  for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1 })
-  await locks.ask('acquire', 'a', { resourceId: 'living' })
-  locks.at += 1
-  for (let i = 0; i < 5; i++) await locks.ask('acquire', 'b', { resourceId: `new${i}` })
-  assert.equal(await locks.ask('count', 'a', { resourceId: 'living' }), 1)
-  assert.deepEqual(await rows(locks.location), ['living', 'new0', 'new1', 'new2', 'new3', 'new4'])
-})
-
-async function rows(location: string): Promise<readonly unknown[]> {
-  if (storeKind() === 'postgres') {
-    const found = await rowsOf(location, (schema) => `select resource from ${schema}.smalt_lock`)
-    return found.map(({ resource }) => resource).sort()
-  }
-  using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { readOnly: true })
-  const found = database.prepare('select resource from smalt_lock order by resource').all()
-  return found.map(({ resource }) => resource)
-}
-
-test('lock: it outlives the process', async () => {
-  await using place = await freshPlace()
-  const ask = { domain: 'd', resourceId: 'r' }
-  {
-    await using service = await openServiceAt(place.location)
-    assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'a' }), true)
-  }
-  {
-    await using service = await openServiceAt(place.location)
-    assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'acquire', callerId: 'b' }), false)
-    assert.equal(await service.data.lock(ADMIN, { ...ask, operation: 'count', callerId: 'a' }), 1)
-  }
-})
-
-const SOUND = { operation: 'acquire', domain: 'd', callerId: 'a', resourceId: 'r' }
-const UNSOUND: readonly [what: string, body: Json | undefined, place: RegExp][] = [
-  ['no body', undefined, /at the top/],
-  ['an array', [], /at the top/],
-  ['an operation in upper case', { ...SOUND, operation: 'ACQUIRE' }, /at \/operation/],
-  ['no operation', { domain: 'd', callerId: 'a', resourceId: 'r' }, /at \/operation/],
-  ['an empty domain', { ...SOUND, domain: '' }, /at \/domain/],
-  ['a number as caller', { ...SOUND, callerId: 7 }, /at \/callerId/],
-  ['no resource', { ...SOUND, resourceId: null }, /at \/resourceId/],
-  ['a resource that is too long', { ...SOUND, resourceId: '😀'.repeat(1_001) }, /at \/resourceId/],
-  ['a ttl that is no number', { ...SOUND, ttl: 'soon' }, /at \/ttl/],
-  ['an empty ttl', { ...SOUND, ttl: '' }, /at \/ttl/],
-  ['a fraction as ttl', { ...SOUND, ttl: 1.5 }, /at \/ttl/],
-  ['a truth value as ttl', { ...SOUND, ttl: true }, /at \/ttl/],
-  ['a ttl beyond counting', { ...SOUND, ttl: 1e16 }, /at \/ttl/],
-  ['a key that it does not know', { ...SOUND, tll: 5 }, /at \/tll/],
-]
-
-test('lock: an unusable request is refused, naming the place', async () => {
-  await using locks = await openLocks()
-  for (const [what, body, place] of UNSOUND) {
-    await refused(locks.service.data.lock(ADMIN, body), 'crud:InvalidRequest', place).catch((error) => {
-      throw new Error(what, { cause: error })
-    })
-  }
-  const longest = { ...SOUND, resourceId: '😀'.repeat(1_000), ttl: null, client: {} }
-  assert.equal(await locks.service.data.lock(ADMIN, longest), true)
-})
-
-test('lock: over HTTP, both forms speak of the same locks', async () => {
-  await using http = await startTestServer()
-  const sound = { domain: 'd', callerId: 'a', resourceId: 'x/y' }
-  const place = '/data/lock/d/a/x%2Fy'
-  const asked: readonly [method: string, path: string, result: Json, body?: Json][] = [
-    ['POST', '/data/lock', true, { ...sound, operation: 'acquire' }],
-    ['PUT', `/rest${place}?ttl=5000`, true],
-    ['PUT', '/data/lock/d/b/x%2Fy', false],
-    ['GET', place, 2],
-    ['PUT', `${place}/ping`, true],
-    ['DELETE', place, false],
-    ['POST', '/rest/data/lock/', true, { ...sound, operation: 'release' }],
+  const SOUND = { operation: 'acquire', domain: 'd', callerId: 'a', resourceId: 'r' }
+  const UNSOUND: readonly [what: string, body: Json | undefined, place: RegExp][] = [
+    ['no body', undefined, /at the top/],
+    ['an array', [], /at the top/],
+    ['an operation in upper case', { ...SOUND, operation: 'ACQUIRE' }, /at \/operation/],
+    ['no operation', { domain: 'd', callerId: 'a', resourceId: 'r' }, /at \/operation/],
+    ['an empty domain', { ...SOUND, domain: '' }, /at \/domain/],
+    ['a number as caller', { ...SOUND, callerId: 7 }, /at \/callerId/],
+    ['no resource', { ...SOUND, resourceId: null }, /at \/resourceId/],
+    ['a resource that is too long', { ...SOUND, resourceId: '😀'.repeat(1_001) }, /at \/resourceId/],
+    ['a ttl that is no number', { ...SOUND, ttl: 'soon' }, /at \/ttl/],
+    ['an empty ttl', { ...SOUND, ttl: '' }, /at \/ttl/],
+    ['a fraction as ttl', { ...SOUND, ttl: 1.5 }, /at \/ttl/],
+    ['a truth value as ttl', { ...SOUND, ttl: true }, /at \/ttl/],
+    ['a ttl beyond counting', { ...SOUND, ttl: 1e16 }, /at \/ttl/],
+    ['a key that it does not know', { ...SOUND, tll: 5 }, /at \/tll/],
   ]
-  for (const [method, path, result, body] of asked) {
-    const { status, json } = await http.ask(method, path, body === undefined ? {} : { body })
-    assert.deepEqual([status, json], [200, { result }], `${method} ${path}`)
-  }
-})
 
-test('lock: over HTTP, problems are told in a response document', async () => {
-  await using http = await startTestServer()
-  const place = '/data/lock/d/a/x%2Fy'
-  const { status, json } = await http.ask('GET', place)
-  assert.equal(status, 409)
-  const { errors, ...rest } = json
-  assert.deepEqual(rest, { status: 'ERROR', modifiedCount: 0, matchCount: 0 })
-  const [{ objectType, errorCode, context, msg }] = errors
-  assert.deepEqual([objectType, errorCode, context], ['error', 'crud:InvalidLock', 'lock'])
-  assert.match(msg, /^.*InvalidLockException: x\/y$/)
-  assert.equal((await http.ask('PUT', `${place}?ttl=x`)).status, 400)
-  assert.equal((await http.ask('POST', '/data/lock', { body: { operation: 'steal' } })).status, 400)
-  assert.equal((await http.ask('POST', '/data/lock')).status, 400)
-  assert.equal((await http.ask('POST', place)).headers.allow, 'GET, HEAD, PUT, DELETE')
-})
+  test('lock: an unusable request is refused, naming the place', async () => {
+    await using locks = await openLocks()
+    for (const [what, body, place] of UNSOUND) {
+      await refused(locks.service.data.lock(ADMIN, body), 'crud:InvalidRequest', place).catch((error) => {
+        throw new Error(what, { cause: error })
+      })
+    }
+    const longest = { ...SOUND, resourceId: '😀'.repeat(1_000), ttl: null, client: {} }
+    assert.equal(await locks.service.data.lock(ADMIN, longest), true)
+  })
 
-test('lock: over HTTP, of a hundred callers at once exactly one acquires', async () => {
-  await using http = await startTestServer()
-  const callers = Array.from({ length: 100 }, (_, i) => `/data/lock/d/c${i}/r`)
-  const answers = await Promise.all(callers.map((path) => http.ask('PUT', path)))
-  assert.deepEqual(answers.filter(({ json }) => json.result === true).length, 1)
-  assert.ok(answers.every(({ status }) => status === 200))
+  test('lock: over HTTP, both forms speak of the same locks', async () => {
+    await using http = await startTestServer()
+    const sound = { domain: 'd', callerId: 'a', resourceId: 'x/y' }
+    const place = '/data/lock/d/a/x%2Fy'
+    const asked: readonly [method: string, path: string, result: Json, body?: Json][] = [
+      ['POST', '/data/lock', true, { ...sound, operation: 'acquire' }],
+      ['PUT', `/rest${place}?ttl=5000`, true],
+      ['PUT', '/data/lock/d/b/x%2Fy', false],
+      ['GET', place, 2],
+      ['PUT', `${place}/ping`, true],
+      ['DELETE', place, false],
+      ['POST', '/rest/data/lock/', true, { ...sound, operation: 'release' }],
+    ]
+    for (const [method, path, result, body] of asked) {
+      const { status, json } = await http.ask(method, path, body === undefined ? {} : { body })
+      assert.deepEqual([status, json], [200, { result }], `${method} ${path}`)
+    }
+  })
+
+  test('lock: over HTTP, problems are told in a response document', async () => {
+    await using http = await startTestServer()
+    const place = '/data/lock/d/a/x%2Fy'
+    const { status, json } = await http.ask('GET', place)
+    assert.equal(status, 409)
+    const { errors, ...rest } = json
+    assert.deepEqual(rest, { status: 'ERROR', modifiedCount: 0, matchCount: 0 })
+    const [{ objectType, errorCode, context, msg }] = errors
+    assert.deepEqual([objectType, errorCode, context], ['error', 'crud:InvalidLock', 'lock'])
+    assert.match(msg, /^.*InvalidLockException: x\/y$/)
+    assert.equal((await http.ask('PUT', `${place}?ttl=x`)).status, 400)
+    assert.equal((await http.ask('POST', '/data/lock', { body: { operation: 'steal' } })).status, 400)
+    assert.equal((await http.ask('POST', '/data/lock')).status, 400)
+    assert.equal((await http.ask('POST', place)).headers.allow, 'GET, HEAD, PUT, DELETE')
+  })
+
+  test('lock: over HTTP, of a hundred callers at once exactly one acquires', async () => {
+    await using http = await startTestServer()
+    const callers = Array.from({ length: 100 }, (_, i) => `/data/lock/d/c${i}/r`)
+    const answers = await Promise.all(callers.map((path) => http.ask('PUT', path)))
+    assert.deepEqual(answers.filter(({ json }) => json.result === true).length, 1)
+    assert.ok(answers.every(({ status }) => status === 200))
+  })
 })

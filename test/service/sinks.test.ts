@@ -16,7 +16,7 @@ import { keptEvent } from '../unit/sinks/delivery-model.ts'
 import { SCHEMA, write } from '../store/contract.ts'
 import { allEvents, insertion } from '../store/events.ts'
 import { ADMIN, callerWith, failLoudly, metadataDocument, openServiceAt } from '../support/service.ts'
-import { freshPlace, storeKind } from '../support/store-kind.ts'
+import { freshPlace, onEveryStore, storeKind } from '../support/store-kind.ts'
 
 async function openTwo() {
   await using opened = new AsyncDisposableStack()
@@ -53,106 +53,108 @@ function refusal(code: string, message: RegExp): (error: ServiceError) => boolea
   return (error) => error.code === code && message.test(error.message)
 }
 
-test('sinks: one belongs to the datasource of its entity, else to the one it names, else to the default one', async () => {
-  await using receiver = await taker()
-  await using stage = await openTwo()
-  const { service } = stage
-  const at = (name: string, more: JsonObject): JsonObject => sinkTo(receiver.url, { name, ...more })
-  assert.equal((await create(service, at('a', {}))).datasource, 'default')
-  assert.equal((await create(service, at('b', { filter: { entity: 'there' } }))).datasource, 'other')
-  assert.equal((await create(service, at('c', { datasource: 'other' }))).datasource, 'other')
-  const both = at('d', { filter: { entity: 'there' }, datasource: 'default' })
-  await assert.rejects(create(service, both), refusal('crud:InvalidRequest', /that of the entity/))
-  const unknown = at('d', { filter: { entity: 'nowhere' } })
-  await assert.rejects(create(service, unknown), refusal('metadata:MissingEntityInfo', /nowhere/))
-  // the name is taken wherever it is
-  await assert.rejects(create(service, at('b', {})), refusal('crud:DuplicateSink', /of this name/))
-  const moved = service.sinks.replace(ADMIN, 'a', at('a', { datasource: 'other' }))
-  await assert.rejects(moved, refusal('crud:InvalidRequest', /another datasource/))
-  await put(service, 'here', '1')
-  await put(service, 'there', '2')
-  await eventually(() => receiver.taken.length === 2 && receiver.asked() === 3, 'one is told by two sinks')
-})
-
-test('sinks: nothing of them can be done without the permission', async () => {
-  await using place = await freshPlace()
-  await using service = await openServiceAt(place.location)
-  const { sinks } = service
-  const nobody = { ...callerWith('admin'), permissions: new Set<never>() }
-  const all = [
-    () => sinks.create(nobody, {}),
-    () => sinks.list(nobody),
-    () => sinks.get(nobody, 'x'),
-    () => sinks.replace(nobody, 'x', {}),
-    () => sinks.remove(nobody, 'x'),
-    () => sinks.dead(nobody, 'x', new URLSearchParams()),
-    () => sinks.inspect(nobody, 'x', 'y'),
-    () => sinks.redrive(nobody, 'x'),
-    () => sinks.discard(nobody, 'x', 'y'),
-  ]
-  for (const each of all) await assert.rejects(each, refusal('crud:NoAccess', /events\.manage/))
-})
-
-test('sinks: an entity that is not known yet is waited for, one that is gone is not', async () => {
-  const steps: string[] = []
-  const answers = [false, false, true]
-  const see = seeing({
-    schemaOf() {
-      steps.push('asked for the schema')
-      throw new ServiceError('crud:UnknownEntity', 'there is none')
-    },
-    async isInStep() {
-      const isInStep = answers.shift()!
-      steps.push(isInStep ? 'in step' : 'not in step')
-      return isInStep
-    },
+onEveryStore(() => {
+  test('sinks: one belongs to the datasource of its entity, else to the one it names, else to the default one', async () => {
+    await using receiver = await taker()
+    await using stage = await openTwo()
+    const { service } = stage
+    const at = (name: string, more: JsonObject): JsonObject => sinkTo(receiver.url, { name, ...more })
+    assert.equal((await create(service, at('a', {}))).datasource, 'default')
+    assert.equal((await create(service, at('b', { filter: { entity: 'there' } }))).datasource, 'other')
+    assert.equal((await create(service, at('c', { datasource: 'other' }))).datasource, 'other')
+    const both = at('d', { filter: { entity: 'there' }, datasource: 'default' })
+    await assert.rejects(create(service, both), refusal('crud:InvalidRequest', /that of the entity/))
+    const unknown = at('d', { filter: { entity: 'nowhere' } })
+    await assert.rejects(create(service, unknown), refusal('metadata:MissingEntityInfo', /nowhere/))
+    // the name is taken wherever it is
+    await assert.rejects(create(service, at('b', {})), refusal('crud:DuplicateSink', /of this name/))
+    const moved = service.sinks.replace(ADMIN, 'a', at('a', { datasource: 'other' }))
+    await assert.rejects(moved, refusal('crud:InvalidRequest', /another datasource/))
+    await put(service, 'here', '1')
+    await put(service, 'there', '2')
+    await eventually(() => receiver.taken.length === 2 && receiver.asked() === 3, 'one is told by two sinks')
   })
-  const details = '{"entityVersion":"1.0.0","principal":"","date":"","hook":{}}'
-  assert.equal(await see({ ...keptEvent(1, 'd'), details }, callerWith('cook')), undefined)
-  assert.deepEqual(
-    steps.filter((step) => step !== 'asked for the schema'),
-    ['not in step', 'not in step', 'in step'],
-  )
-  // what is said of it counts after it was in step
-  assert.equal(steps.at(-1), 'asked for the schema')
-})
 
-/** Makes so many events, and waits until they can be read. */
-async function makeEvents(store: Database, count: number): Promise<readonly number[]> {
-  await write(store, insertion(Array.from({ length: count }, (_, i) => ({ _id: `d${i}` }))))
-  await eventually(async () => (await allEvents(store)).length === count, 'they can be read')
-  return (await allEvents(store)).map(({ seq }) => seq)
-}
+  test('sinks: nothing of them can be done without the permission', async () => {
+    await using place = await freshPlace()
+    await using service = await openServiceAt(place.location)
+    const { sinks } = service
+    const nobody = { ...callerWith('admin'), permissions: new Set<never>() }
+    const all = [
+      () => sinks.create(nobody, {}),
+      () => sinks.list(nobody),
+      () => sinks.get(nobody, 'x'),
+      () => sinks.replace(nobody, 'x', {}),
+      () => sinks.remove(nobody, 'x'),
+      () => sinks.dead(nobody, 'x', new URLSearchParams()),
+      () => sinks.inspect(nobody, 'x', 'y'),
+      () => sinks.redrive(nobody, 'x'),
+      () => sinks.discard(nobody, 'x', 'y'),
+    ]
+    for (const each of all) await assert.rejects(each, refusal('crud:NoAccess', /events\.manage/))
+  })
 
-test('retention: a sink holds back what it has yet to be told of; a disabled one not for ever', async () => {
-  await using place = await freshPlace()
-  await using store = await openStore(place.location, { onError: failLoudly })
-  await store.metadata.prepareCollection({ collection: SCHEMA.collection, indexes: [], paths: [] })
-  const numbers = await makeEvents(store, 10)
-  const warned: unknown[] = []
-  const left = async (days: number): Promise<readonly number[]> => {
-    await trimAll({
-      stores: new Map([['default', store]]),
-      keeping: { keepDays: 7, keepCount: 3, abandonDays: 20 },
-      deliveredUpTo: () => deliveredUpTo(store, { areDisabledCounted: true }),
-      enabledDeliveredUpTo: () => deliveredUpTo(store, { areDisabledCounted: false }),
-      now: () => new Date(Date.now() + days * 86_400_000),
-      onInternalError: (error) => void warned.push(error),
+  test('sinks: an entity that is not known yet is waited for, one that is gone is not', async () => {
+    const steps: string[] = []
+    const answers = [false, false, true]
+    const see = seeing({
+      schemaOf() {
+        steps.push('asked for the schema')
+        throw new ServiceError('crud:UnknownEntity', 'there is none')
+      },
+      async isInStep() {
+        const isInStep = answers.shift()!
+        steps.push(isInStep ? 'in step' : 'not in step')
+        return isInStep
+      },
     })
+    const details = '{"entityVersion":"1.0.0","principal":"","date":"","hook":{}}'
+    assert.equal(await see({ ...keptEvent(1, 'd'), details }, callerWith('cook')), undefined)
+    assert.deepEqual(
+      steps.filter((step) => step !== 'asked for the schema'),
+      ['not in step', 'not in step', 'in step'],
+    )
+    // what is said of it counts after it was in step
+    assert.equal(steps.at(-1), 'asked for the schema')
+  })
+
+  /** Makes so many events, and waits until they can be read. */
+  async function makeEvents(store: Database, count: number): Promise<readonly number[]> {
+    await write(store, insertion(Array.from({ length: count }, (_, i) => ({ _id: `d${i}` }))))
+    await eventually(async () => (await allEvents(store)).length === count, 'they can be read')
     return (await allEvents(store)).map(({ seq }) => seq)
   }
-  await store.sinks.create({ name: 'slow', definition: '{}', position: numbers[1]! })
-  await store.sinks.create({ name: 'quick', definition: '{}', position: numbers[5]! })
-  assert.deepEqual(await left(1_000), numbers.slice(2))
-  const holder = { name: 'slow', owner: 'me' }
-  assert.ok(await store.sinks.hold({ ...holder, ttlMs: 60_000 }))
-  const progress = { position: numbers[1]!, isDisabled: true, failures: 1, retryAt: 0 }
-  assert.ok(await store.sinks.recordResults(holder, { progress, entered: [], changed: [], removed: [] }))
-  assert.deepEqual(await left(19), numbers.slice(2))
-  assert.deepEqual(warned, [])
-  assert.deepEqual(await left(21), numbers.slice(6))
-  assert.match(String(warned), /4 events of the datasource default, older than 20 days, are gone/)
-  await store.sinks.remove('slow')
-  await store.sinks.remove('quick')
-  assert.deepEqual(await left(1), numbers.slice(7))
+
+  test('retention: a sink holds back what it has yet to be told of; a disabled one not for ever', async () => {
+    await using place = await freshPlace()
+    await using store = await openStore(place.location, { onError: failLoudly })
+    await store.metadata.prepareCollection({ collection: SCHEMA.collection, indexes: [], paths: [] })
+    const numbers = await makeEvents(store, 10)
+    const warned: unknown[] = []
+    const left = async (days: number): Promise<readonly number[]> => {
+      await trimAll({
+        stores: new Map([['default', store]]),
+        keeping: { keepDays: 7, keepCount: 3, abandonDays: 20 },
+        deliveredUpTo: () => deliveredUpTo(store, { areDisabledCounted: true }),
+        enabledDeliveredUpTo: () => deliveredUpTo(store, { areDisabledCounted: false }),
+        now: () => new Date(Date.now() + days * 86_400_000),
+        onInternalError: (error) => void warned.push(error),
+      })
+      return (await allEvents(store)).map(({ seq }) => seq)
+    }
+    await store.sinks.create({ name: 'slow', definition: '{}', position: numbers[1]! })
+    await store.sinks.create({ name: 'quick', definition: '{}', position: numbers[5]! })
+    assert.deepEqual(await left(1_000), numbers.slice(2))
+    const holder = { name: 'slow', owner: 'me' }
+    assert.ok(await store.sinks.hold({ ...holder, ttlMs: 60_000 }))
+    const progress = { position: numbers[1]!, isDisabled: true, failures: 1, retryAt: 0 }
+    assert.ok(await store.sinks.recordResults(holder, { progress, entered: [], changed: [], removed: [] }))
+    assert.deepEqual(await left(19), numbers.slice(2))
+    assert.deepEqual(warned, [])
+    assert.deepEqual(await left(21), numbers.slice(6))
+    assert.match(String(warned), /4 events of the datasource default, older than 20 days, are gone/)
+    await store.sinks.remove('slow')
+    await store.sinks.remove('quick')
+    assert.deepEqual(await left(1), numbers.slice(7))
+  })
 })

@@ -11,6 +11,7 @@ import {
   metadataDocument,
   openTestService,
 } from '../support/service.ts'
+import { onEveryStore } from '../support/store-kind.ts'
 
 async function openTwoVersions(): Promise<TestService> {
   const tester = await openTestService()
@@ -33,51 +34,56 @@ async function openTwoVersions(): Promise<TestService> {
 const find = (tester: TestService, version: string, body: JsonObject = {}) =>
   tester.service.data.find(ADMIN, { entity: 't', version }, { projection: EVERYTHING, ...body })
 
-test('find: a version shows only the members that it defines', async () => {
-  await using tester = await openTwoVersions()
-  await tester.store('t', { _id: '1', a: 'A', b: 'B', o: { x: 'X', y: 'Y' } })
-  assert.deepEqual(documentsOf(await find(tester, '2.0.0')), [
-    { _id: '1', a: 'A', o: { x: 'X' }, objectType: 't' },
-  ])
-  assert.deepEqual(documentsOf(await find(tester, '1.0.0')), [
-    { _id: '1', a: 'A', b: 'B', o: { x: 'X', y: 'Y' }, objectType: 't' },
-  ])
-})
+onEveryStore(() => {
+  test('find: a version shows only the members that it defines', async () => {
+    await using tester = await openTwoVersions()
+    await tester.store('t', { _id: '1', a: 'A', b: 'B', o: { x: 'X', y: 'Y' } })
+    assert.deepEqual(documentsOf(await find(tester, '2.0.0')), [
+      { _id: '1', a: 'A', o: { x: 'X' }, objectType: 't' },
+    ])
+    assert.deepEqual(documentsOf(await find(tester, '1.0.0')), [
+      { _id: '1', a: 'A', b: 'B', o: { x: 'X', y: 'Y' }, objectType: 't' },
+    ])
+  })
 
-test('find: a version cannot be asked about members of another', async () => {
-  await using tester = await openTwoVersions()
-  const query = { field: 'b', op: '=', rvalue: 'B' }
-  assert.equal(codeOf(await find(tester, '2.0.0', { query })), 'metadata:InvalidFieldReference')
-  assert.deepEqual(documentsOf(await find(tester, '2.0.0', { projection: { field: 'b' } })), [])
-})
+  test('find: a version cannot be asked about members of another', async () => {
+    await using tester = await openTwoVersions()
+    const query = { field: 'b', op: '=', rvalue: 'B' }
+    assert.equal(codeOf(await find(tester, '2.0.0', { query })), 'metadata:InvalidFieldReference')
+    assert.deepEqual(documentsOf(await find(tester, '2.0.0', { projection: { field: 'b' } })), [])
+  })
 
-test('find: the default version answers when none is named; a body version counts where the path has none', async () => {
-  await using tester = await openTwoVersions()
-  assert.equal((await tester.find('t', { projection: EVERYTHING })).entityVersion, '1.0.0')
-  assert.equal(
-    (await tester.find('t', { projection: EVERYTHING, entityVersion: '2.0.0' })).entityVersion,
-    '2.0.0',
-  )
-  assert.equal((await tester.find('t', { projection: EVERYTHING, version: '2.0.0' })).entityVersion, '2.0.0')
-  assert.equal(codeOf(await find(tester, '1.0.0', { version: '2.0.0' })), 'rest-crud:NoVersionMatch')
-})
+  test('find: the default version answers when none is named; a body version counts where the path has none', async () => {
+    await using tester = await openTwoVersions()
+    assert.equal((await tester.find('t', { projection: EVERYTHING })).entityVersion, '1.0.0')
+    assert.equal(
+      (await tester.find('t', { projection: EVERYTHING, entityVersion: '2.0.0' })).entityVersion,
+      '2.0.0',
+    )
+    assert.equal(
+      (await tester.find('t', { projection: EVERYTHING, version: '2.0.0' })).entityVersion,
+      '2.0.0',
+    )
+    assert.equal(codeOf(await find(tester, '1.0.0', { version: '2.0.0' })), 'rest-crud:NoVersionMatch')
+  })
 
-test('find: unknown entities and versions, and disabled ones', async () => {
-  await using tester = await openTwoVersions()
-  assert.equal(codeOf(await tester.find('zz', { projection: EVERYTHING })), 'crud:UnknownEntity')
-  assert.equal(codeOf(await find(tester, '3.0.0')), 'crud:UnknownEntity')
-  await tester.service.metadata.setStatus(ADMIN, { entity: 't', version: '2.0.0' }, { status: 'disabled' })
-  assert.equal(codeOf(await find(tester, '2.0.0')), 'crud:DisabledMetadataVersion')
-  await tester.service.metadata.clearDefault(ADMIN, 't')
-  assert.equal(codeOf(await tester.find('t', { projection: EVERYTHING })), 'crud:NoDefaultVersion')
-})
+  test('find: unknown entities and versions, and disabled ones', async () => {
+    await using tester = await openTwoVersions()
+    assert.equal(codeOf(await tester.find('zz', { projection: EVERYTHING })), 'crud:UnknownEntity')
+    assert.equal(codeOf(await find(tester, '3.0.0')), 'crud:UnknownEntity')
+    await tester.service.metadata.setStatus(ADMIN, { entity: 't', version: '2.0.0' }, { status: 'disabled' })
+    assert.equal(codeOf(await find(tester, '2.0.0')), 'crud:DisabledMetadataVersion')
+    await tester.service.metadata.clearDefault(ADMIN, 't')
+    assert.equal(codeOf(await tester.find('t', { projection: EVERYTHING })), 'crud:NoDefaultVersion')
+  })
 
-test('find: a result larger than the limit is refused as a whole', async () => {
-  await using tester = await openTestService({ limits: { resultBytes: 200 } })
-  await tester.define('t', { a: { type: 'string' } })
-  const texts = Array.from({ length: 5 }, (_, i) => ({ _id: String(i), a: 'x'.repeat(50) }))
-  for (const each of texts) await tester.store('t', each)
-  const tooLarge = await tester.find('t', { projection: EVERYTHING })
-  assert.equal(codeOf(tooLarge), 'crud:ResultSizeTooLarge')
-  assert.equal((await tester.find('t', { projection: EVERYTHING, range: [0, 0] })).processed?.length, 1)
+  test('find: a result larger than the limit is refused as a whole', async () => {
+    await using tester = await openTestService({ limits: { resultBytes: 200 } })
+    await tester.define('t', { a: { type: 'string' } })
+    const texts = Array.from({ length: 5 }, (_, i) => ({ _id: String(i), a: 'x'.repeat(50) }))
+    for (const each of texts) await tester.store('t', each)
+    const tooLarge = await tester.find('t', { projection: EVERYTHING })
+    assert.equal(codeOf(tooLarge), 'crud:ResultSizeTooLarge')
+    assert.equal((await tester.find('t', { projection: EVERYTHING, range: [0, 0] })).processed?.length, 1)
+  })
 })

@@ -1,20 +1,25 @@
 /** One service for many tests, each with an entity of its own: to open a store takes longer than most of them do. */
 import { after } from 'node:test'
+import type { StoreKind } from '../../src/store/store.ts'
 import { type TestService, type TestServiceOptions, openTestService } from './service.ts'
+import { storeKind } from './store-kind.ts'
 
 export interface Tenant extends TestService {
   /** Nobody else has one of this name. */
   readonly entity: string
 }
 
-/** The service is opened for the first who asks, and closed after the last test of the process. */
+/** The service of a kind of store is opened for the first test that needs it, and closed after the last of the file. */
 export function shareService(options: TestServiceOptions = {}): () => Promise<Tenant> {
-  let opened: Promise<TestService> | undefined
+  const opened = new Map<StoreKind, Promise<TestService>>()
   let tenants = 0
-  after(async () => (await opened)?.[Symbol.asyncDispose]())
+  after(async () => {
+    for (const each of opened.values()) await (await each)[Symbol.asyncDispose]()
+  })
   return async () => {
-    opened ??= openTestService(options)
-    return { ...(await opened), entity: `t${++tenants}`, [Symbol.asyncDispose]: async () => undefined }
+    const service = opened.get(storeKind()) ?? openTestService(options)
+    opened.set(storeKind(), service)
+    return { ...(await service), entity: `t${++tenants}`, [Symbol.asyncDispose]: async () => undefined }
   }
 }
 

@@ -1,7 +1,8 @@
-/** On which kind of store the tests of this process run: SQLite, unless `on-postgres.ts` was imported first. */
+/** The kinds of store, and the one that the running test uses: SQLite, unless it is inside `onEveryStore`. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { before, suite } from 'node:test'
 import type { StoreKind } from '../../src/store/store.ts'
 import { freshDatabase } from './postgres.ts'
 
@@ -11,6 +12,8 @@ export interface Place extends AsyncDisposable {
   readonly location: string
 }
 
+export const STORES: readonly StoreKind[] = ['sqlite', 'postgres']
+
 let chosen: StoreKind = 'sqlite'
 
 export function storeKind(): StoreKind {
@@ -19,6 +22,18 @@ export function storeKind(): StoreKind {
 
 export function chooseStore(kind: StoreKind): void {
   chosen = kind
+}
+
+/** Registers the tests and hooks of `define` once for each kind of store: a suite each, one after the other. */
+export function onEveryStore(define: (kind: StoreKind) => void): void {
+  for (const kind of STORES) {
+    void suite(`on ${kind}`, () => {
+      // once for what `define` computes now, once for when the tests run
+      chooseStore(kind)
+      before(() => chooseStore(kind))
+      define(kind)
+    })
+  }
 }
 
 export async function freshPlace(kind: StoreKind = chosen): Promise<Place> {

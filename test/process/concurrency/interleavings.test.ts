@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/base/json/json.ts'
 import { sample } from '../../support/chance.ts'
 import { SEED } from '../../support/seed.ts'
 import { ADMIN, type TestService, documentsOf, openTestService } from '../../support/service.ts'
-import { storeKind } from '../../support/store-kind.ts'
+import { onEveryStore, storeKind } from '../../support/store-kind.ts'
 
 /**
  * add: one more on document a. both: one more on a and on b, in one request. read: remember a and its version.
@@ -144,119 +144,121 @@ async function openPair(): Promise<TestService> {
   return on
 }
 
-test('concurrency: in every order of two clients’ steps no acknowledged change is lost', async () => {
-  const all = [...allSchedules()]
-  assert.ok(all.length > 10_000)
-  const schedules = storeKind() === 'sqlite' ? all : all.filter((_, i) => (i + SEED) % SHARE === 0)
-  for (let first = 0; first < schedules.length; first += PER_SERVICE) {
-    await using on = await openPair()
-    const own = schedules.slice(first, first + PER_SERVICE)
-    for (let start = 0; start < own.length; start += BATCH) {
-      await runBatch(on, `${start}`, own.slice(start, start + BATCH))
+onEveryStore(() => {
+  test('concurrency: in every order of two clients’ steps no acknowledged change is lost', async () => {
+    const all = [...allSchedules()]
+    assert.ok(all.length > 10_000)
+    const schedules = storeKind() === 'sqlite' ? all : all.filter((_, i) => (i + SEED) % SHARE === 0)
+    for (let first = 0; first < schedules.length; first += PER_SERVICE) {
+      await using on = await openPair()
+      const own = schedules.slice(first, first + PER_SERVICE)
+      for (let start = 0; start < own.length; start += BATCH) {
+        await runBatch(on, `${start}`, own.slice(start, start + BATCH))
+      }
     }
+  })
+
+  /** Schedules have documents of their own, so many can share the flushes of one store. */
+  const BATCH = 100
+  /** SQLite reads small tables on the main thread, and large ones on others: a quarter of the schedules see the latter. */
+  const PER_SERVICE = 1_300
+
+  /** Where each step costs a journey to a server, one in so many orders is tried in a run; the seed says which. */
+  const SHARE = 11
+
+  interface Schedule {
+    readonly left: Program
+    readonly right: Program
+    readonly order: readonly (0 | 1)[]
   }
-})
 
-/** Schedules have documents of their own, so many can share the flushes of one store. */
-const BATCH = 100
-/** SQLite reads small tables on the main thread, and large ones on others: a quarter of the schedules see the latter. */
-const PER_SERVICE = 1_300
-
-/** Where each step costs a journey to a server, one in so many orders is tried in a run; the seed says which. */
-const SHARE = 11
-
-interface Schedule {
-  readonly left: Program
-  readonly right: Program
-  readonly order: readonly (0 | 1)[]
-}
-
-function* allSchedules(): Generator<Schedule> {
-  for (const [i, left] of PROGRAMS.entries()) {
-    for (const right of PROGRAMS.slice(i)) {
-      for (const order of interleavings(left, right)) {
-        const schedule = { left, right, order }
-        if (!isRepeated(schedule)) yield schedule
+  function* allSchedules(): Generator<Schedule> {
+    for (const [i, left] of PROGRAMS.entries()) {
+      for (const right of PROGRAMS.slice(i)) {
+        for (const order of interleavings(left, right)) {
+          const schedule = { left, right, order }
+          if (!isRepeated(schedule)) yield schedule
+        }
       }
     }
   }
-}
 
-/** Who of two that do the same comes first makes no difference, nor which of two reads in a row. */
-function isRepeated({ left, right, order }: Schedule): boolean {
-  if (left === right && order[0] === 1) return true
-  const steps = [left.values(), right.values()] as const
-  const done = order.map((who) => ({ who, step: steps[who].next().value! }))
-  return done.some(
-    ({ who, step }, i) =>
-      who === 0 && step === 'read' && done[i - 1]?.who === 1 && done[i - 1]!.step === step,
-  )
-}
-
-async function runBatch(on: TestService, name: string, schedules: readonly Schedule[]): Promise<void> {
-  const ids = schedules.map((_, i) => `ordered-${name}-${i}`)
-  const runs = await startRuns(on, ids)
-  const expected = await Promise.all(runs.map((run, i) => runSchedule(run, schedules[i]!)))
-  for (const [i, actual] of (await finalNumbers(on, ids)).entries()) {
-    const { left, right, order } = schedules[i]!
-    assert.deepEqual(actual, expected[i], `${left.join()} / ${right.join()} as ${order.join('')}`)
-  }
-}
-
-/** What the responses tell that it did. */
-async function runSchedule(run: Run, { left, right, order }: Schedule): Promise<Effect> {
-  const clients: [Client, Client] = [{}, {}]
-  const steps = [left.values(), right.values()] as const
-  let expected = NOTHING
-  for (const who of order) {
-    expected = add(expected, await perform(steps[who].next().value!, clients[who], run))
-  }
-  return expected
-}
-
-test(`concurrency: clients that do not wait for each other lose nothing either (SMALT_SEED=${SEED})`, async () => {
-  await using on = await openPair()
-  for (let round = 0; round < 60; round++) {
-    const run = await startRun(on, `free-${round}`)
-    const clients = sample(SEED + round, (chance) =>
-      Array.from({ length: 4 }, (): Program => ['read', ...chance.list(9, () => chance.pick(STEPS))]),
-    )
-    const effects = await Promise.all(
-      clients.map(async (program) => {
-        const client: Client = {}
-        let effect = NOTHING
-        for (const step of program) effect = add(effect, await perform(step, client, run))
-        return effect
-      }),
-    )
-    assert.deepEqual(await finalNumbers(on, [run.id]), [effects.reduce(add)], `round ${round}`)
-  }
-})
-
-test('concurrency: the versions of a document always rise', async () => {
-  await using on = await openPair()
-  const run = await startRun(on, 'versions')
-  let last = 0
-  for (let i = 0; i < 50; i++) {
-    await Promise.all([perform('add', {}, run), perform('both', {}, run)])
-    const version = Number((await read(run)).version.split(':').at(-1))
-    assert.ok(version > last)
-    last = version
-  }
-})
-
-test('concurrency: a version that was deleted does not come back with the next document of that _id', async () => {
-  await using on = await openPair()
-  const seen = new Set<string>()
-  for (let i = 0; i < 20; i++) {
-    const run = await startRun(on, 'again')
-    const { version } = await read(run)
-    assert.ok(!seen.has(version))
-    seen.add(version)
-    await on.service.data.delete(
-      ADMIN,
-      { entity: 'pair' },
-      { query: { field: 'run', op: '=', rvalue: 'again' } },
+  /** Who of two that do the same comes first makes no difference, nor which of two reads in a row. */
+  function isRepeated({ left, right, order }: Schedule): boolean {
+    if (left === right && order[0] === 1) return true
+    const steps = [left.values(), right.values()] as const
+    const done = order.map((who) => ({ who, step: steps[who].next().value! }))
+    return done.some(
+      ({ who, step }, i) =>
+        who === 0 && step === 'read' && done[i - 1]?.who === 1 && done[i - 1]!.step === step,
     )
   }
+
+  async function runBatch(on: TestService, name: string, schedules: readonly Schedule[]): Promise<void> {
+    const ids = schedules.map((_, i) => `ordered-${name}-${i}`)
+    const runs = await startRuns(on, ids)
+    const expected = await Promise.all(runs.map((run, i) => runSchedule(run, schedules[i]!)))
+    for (const [i, actual] of (await finalNumbers(on, ids)).entries()) {
+      const { left, right, order } = schedules[i]!
+      assert.deepEqual(actual, expected[i], `${left.join()} / ${right.join()} as ${order.join('')}`)
+    }
+  }
+
+  /** What the responses tell that it did. */
+  async function runSchedule(run: Run, { left, right, order }: Schedule): Promise<Effect> {
+    const clients: [Client, Client] = [{}, {}]
+    const steps = [left.values(), right.values()] as const
+    let expected = NOTHING
+    for (const who of order) {
+      expected = add(expected, await perform(steps[who].next().value!, clients[who], run))
+    }
+    return expected
+  }
+
+  test(`concurrency: clients that do not wait for each other lose nothing either (SMALT_SEED=${SEED})`, async () => {
+    await using on = await openPair()
+    for (let round = 0; round < 60; round++) {
+      const run = await startRun(on, `free-${round}`)
+      const clients = sample(SEED + round, (chance) =>
+        Array.from({ length: 4 }, (): Program => ['read', ...chance.list(9, () => chance.pick(STEPS))]),
+      )
+      const effects = await Promise.all(
+        clients.map(async (program) => {
+          const client: Client = {}
+          let effect = NOTHING
+          for (const step of program) effect = add(effect, await perform(step, client, run))
+          return effect
+        }),
+      )
+      assert.deepEqual(await finalNumbers(on, [run.id]), [effects.reduce(add)], `round ${round}`)
+    }
+  })
+
+  test('concurrency: the versions of a document always rise', async () => {
+    await using on = await openPair()
+    const run = await startRun(on, 'versions')
+    let last = 0
+    for (let i = 0; i < 50; i++) {
+      await Promise.all([perform('add', {}, run), perform('both', {}, run)])
+      const version = Number((await read(run)).version.split(':').at(-1))
+      assert.ok(version > last)
+      last = version
+    }
+  })
+
+  test('concurrency: a version that was deleted does not come back with the next document of that _id', async () => {
+    await using on = await openPair()
+    const seen = new Set<string>()
+    for (let i = 0; i < 20; i++) {
+      const run = await startRun(on, 'again')
+      const { version } = await read(run)
+      assert.ok(!seen.has(version))
+      seen.add(version)
+      await on.service.data.delete(
+        ADMIN,
+        { entity: 'pair' },
+        { query: { field: 'run', op: '=', rvalue: 'again' } },
+      )
+    }
+  })
 })

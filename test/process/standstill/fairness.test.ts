@@ -16,7 +16,8 @@ import {
   quantile,
 } from './observe.ts'
 import { ALL, BY_ID, GREEDY, ID, STRING, find, times } from './row.ts'
-import { STORES, type WatchedService, startWatched } from './service.ts'
+import { type WatchedService, startWatched } from './service.ts'
+import { STORES } from '../../support/store-kind.ts'
 
 const INDEXED = 100
 const UNINDEXED = 5

@@ -9,7 +9,8 @@ import type { Outcome } from './client.ts'
 import { defineBig, endAll, until, walMb } from './crowd.ts'
 import { defineNeighbour, judge, observe, pause, print } from './observe.ts'
 import { ALL, GREEDY, STRING, times } from './row.ts'
-import { STORES, type WatchedService, startWatched } from './service.ts'
+import { type WatchedService, startWatched } from './service.ts'
+import { STORES } from '../../support/store-kind.ts'
 import { createShared } from './shared.ts'
 
 interface Level {

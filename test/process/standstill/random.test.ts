@@ -8,7 +8,8 @@ import { defineExpensive } from './expensive-documents.ts'
 import { MAX_MS, type Request, expensiveRequest } from './expensive-requests.ts'
 import { monotonicMs } from './beats.ts'
 import { answerOf, defineNeighbour, judge, longest, observe, print, quantile } from './observe.ts'
-import { STORES, type WatchedService, startWatched } from './service.ts'
+import { type WatchedService, startWatched } from './service.ts'
+import { STORES } from '../../support/store-kind.ts'
 
 const CASES = Number(process.env['CASES'] ?? 600)
 const CALLERS = 5

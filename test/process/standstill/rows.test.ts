@@ -8,7 +8,8 @@ import { EVENT_ROWS } from './rows-events.ts'
 import { INPUT_ROWS } from './rows-input.ts'
 import { PRODUCT_ROWS } from './rows-products.ts'
 import { SHARING_ROWS } from './rows-sharing.ts'
-import { STORES, type WatchedOptions, type WatchedService, startWatched } from './service.ts'
+import { type WatchedOptions, type WatchedService, startWatched } from './service.ts'
+import { STORES } from '../../support/store-kind.ts'
 import { createShared } from './shared.ts'
 
 const ROWS: readonly Row[] = [...INPUT_ROWS, ...PRODUCT_ROWS, ...SHARING_ROWS, ...EVENT_ROWS]

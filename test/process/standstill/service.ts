@@ -13,8 +13,6 @@ import { freshPlace } from '../../support/store-kind.ts'
 import { type Outcome, type Sent, createClient, headersOf } from './client.ts'
 import type { Figures } from './heartbeat-thread.ts'
 
-export const STORES: readonly StoreKind[] = ['sqlite', 'postgres']
-
 export interface WatchedService extends AsyncDisposable {
   readonly kind: StoreKind
   readonly location: string

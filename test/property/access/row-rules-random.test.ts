@@ -23,6 +23,7 @@ import {
   modelOf,
 } from './rule-model.ts'
 import { BOSS, callerAs, plain } from '../../service/access/ruled.ts'
+import { onEveryStore } from '../../support/store-kind.ts'
 
 const ROUNDS = 60
 const PATHS = ['a', 'b', 's', 't', 'box.u', 'box.v']
@@ -250,25 +251,27 @@ async function sameAs({ on, entity, documents }: Stage, asked: string): Promise<
   assert.deepEqual(documentsOf(response).map(plain), documents, asked)
 }
 
-test('row rules: what is seen, counted and changed is what a model of the rules says', async () => {
-  await using on = await openTestService()
-  let told = 0
-  let changed = 0
-  for (let round = 0; round < ROUNDS; round++) {
-    const chances = <T>(no: number, make: (chance: Chance) => T): T => sample(SEED + round * 100 + no, make)
-    const entity = `e${round}`
-    const rules = chances(0, makeRules)
-    const schema = { access: rules.entity as unknown as JsonObject }
-    await on.define(entity, fieldsWith(rules.fields), { schema })
-    const documents = chances(1, (chance) =>
-      Array.from({ length: 12 }, (_, i) => makeDocument(chance, String.fromCharCode(97 + i))),
-    )
-    await on.insert(entity, { data: documents }, BOSS)
-    const stage: Stage = { on, entity, rules, documents }
-    for (let i = 2; i < 14; i++) told += Number(await chances(i, (chance) => findOnce(stage, chance)))
-    for (let i = 14; i < 20; i++) changed += Number(await chances(i, (chance) => updateOnce(stage, chance)))
-    await chances(20, (chance) => insertOnce(stage, chance))
-    await chances(21, (chance) => deleteOnce(stage, chance))
-  }
-  assert.ok(told > ROUNDS && changed > ROUNDS / 2, `${told} finds and ${changed} updates did something`)
+onEveryStore(() => {
+  test('row rules: what is seen, counted and changed is what a model of the rules says', async () => {
+    await using on = await openTestService()
+    let told = 0
+    let changed = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      const chances = <T>(no: number, make: (chance: Chance) => T): T => sample(SEED + round * 100 + no, make)
+      const entity = `e${round}`
+      const rules = chances(0, makeRules)
+      const schema = { access: rules.entity as unknown as JsonObject }
+      await on.define(entity, fieldsWith(rules.fields), { schema })
+      const documents = chances(1, (chance) =>
+        Array.from({ length: 12 }, (_, i) => makeDocument(chance, String.fromCharCode(97 + i))),
+      )
+      await on.insert(entity, { data: documents }, BOSS)
+      const stage: Stage = { on, entity, rules, documents }
+      for (let i = 2; i < 14; i++) told += Number(await chances(i, (chance) => findOnce(stage, chance)))
+      for (let i = 14; i < 20; i++) changed += Number(await chances(i, (chance) => updateOnce(stage, chance)))
+      await chances(20, (chance) => insertOnce(stage, chance))
+      await chances(21, (chance) => deleteOnce(stage, chance))
+    }
+    assert.ok(told > ROUNDS && changed > ROUNDS / 2, `${told} finds and ${changed} updates did something`)
+  })
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { CODES } from '../../../src/base/errors.ts'
 import { SEED } from '../../support/seed.ts'
 import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'
-import { COUNTRY, COUNTRY_INFO, country, defineSeed, sound, store } from '../../service/seed/fixture.ts'
+import { COUNTRY, countryInfo, country, defineSeed, sound, store } from '../../service/seed/fixture.ts'
 import { chanceFrom } from '../../support/seeded.ts'
 import { type Sent, mutated } from './mutate.ts'
 import { REQUESTS, spare } from './requests.ts'
@@ -62,12 +62,12 @@ async function sendOne(server: TestServer, i: number): Promise<string> {
 
 /** Puts entities and documents back that requests got rid of. */
 async function restore(server: TestServer): Promise<void> {
-  const { indexes: _, ...info } = COUNTRY_INFO
+  const { indexes: _, ...info } = countryInfo()
   const known = await server.ask('PUT', '/metadata/country', { body: info })
   if (known.status === 404) await server.define('country', COUNTRY, { info })
   sound(await server.ask('PUT', '/metadata/country/1.0.0/active'))
   sound(await server.ask('POST', '/data/delete/country', { body: { query: { $and: [] } } }))
-  sound(await server.ask('PUT', '/metadata/country', { body: COUNTRY_INFO }))
+  sound(await server.ask('PUT', '/metadata/country', { body: countryInfo() }))
   for (const version of ['1.0.0', '2.0.0-SNAPSHOT'])
     await server.ask('PUT', `/metadata/spare/${version}`, { body: spare(version) })
   await store(server, 'country', [

@@ -1,7 +1,7 @@
 /** Sound requests of every route: what the fuzz test sets out from. */
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { metadataDocument } from '../../support/service.ts'
-import { COUNTRY, COUNTRY_INFO, EVERYTHING } from '../../service/seed/fixture.ts'
+import { COUNTRY, countryInfo, EVERYTHING } from '../../service/seed/fixture.ts'
 
 export interface Request {
   readonly method: string
@@ -129,7 +129,7 @@ export const REQUESTS: readonly Request[] = [
   },
   { method: 'POST', path: '/data/bulk', headers: ROLES, body: bulk() },
   { method: 'POST', path: '/rest/data/bulk', headers: ROLES, body: { ...bulk(), atomic: true } },
-  { method: 'PUT', path: '/metadata/country', headers: ROLES, body: COUNTRY_INFO },
+  { method: 'PUT', path: '/metadata/country', headers: ROLES, body: countryInfo() },
   { method: 'PUT', path: '/metadata/spare/1.0.0', headers: ROLES, body: spare('1.0.0') },
   {
     method: 'PUT',

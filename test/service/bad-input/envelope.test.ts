@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { startTestServer } from '../../support/server.ts'
 import { metadataDocument } from '../../support/service.ts'
 import { storeKind } from '../../support/store-kind.ts'
-import { COUNTRY_INFO, ONE, type Refusal, badInput } from './fixture.ts'
+import { countryInfo, ONE, type Refusal, badInput } from './fixture.ts'
 
 const { server, refused } = badInput()
 
@@ -556,7 +556,7 @@ const METADATA: readonly [rule: string, change: JsonObject, code: string][] = [
 ]
 for (const [rule, change, code] of METADATA) {
   test(`update of entity info: ${rule} is refused`, async () => {
-    const body = { ...COUNTRY_INFO, ...change }
+    const body = { ...countryInfo(), ...change }
     await refused({ method: 'PUT', path: '/metadata/country', body }, { status: 422, code })
   })
 }

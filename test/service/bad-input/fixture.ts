@@ -1,7 +1,7 @@
 /** One server for a file of bad input, and the one way in which every refusal is checked. */
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import { COUNTRY_INFO, country, defineSeed, sound, store } from '../seed/fixture.ts'
+import { countryInfo, country, defineSeed, sound, store } from '../seed/fixture.ts'
 import { type Answer, type Ask, type TestServer, startTestServer } from '../../support/server.ts'
 
 export interface BadInput {
@@ -80,4 +80,4 @@ export function assertUnpolluted(): void {
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
 }
 
-export { COUNTRY_INFO }
+export { countryInfo }

@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/base/json/json.ts'
-import { type StoreKind } from '../../../src/store/store.ts'
 import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'
-import { chooseStore } from '../../support/store-kind.ts'
+import { STORES, chooseStore } from '../../support/store-kind.ts'
 
-const STORES: readonly StoreKind[] = ['sqlite', 'postgres']
 const ALL: Json = { field: '*', recursive: true }
 const ID: Json = { field: '_id' }
 const FIELDS: Json = {

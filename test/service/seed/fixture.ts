@@ -51,11 +51,13 @@ export const STAFF_ACCESS: JsonObject = {
   delete: ['boss'],
 }
 
-export const COUNTRY_INFO: JsonObject = {
-  name: 'country',
-  defaultVersion: '1.0.0',
-  datastore: { backend: storeKind(), collection: 'country', datasource: 'default' },
-  indexes: [{ name: 'iso2', unique: true, fields: [{ field: 'iso2Code', dir: '$asc' }] }],
+export function countryInfo(): JsonObject {
+  return {
+    name: 'country',
+    defaultVersion: '1.0.0',
+    datastore: { backend: storeKind(), collection: 'country', datasource: 'default' },
+    indexes: [{ name: 'iso2', unique: true, fields: [{ field: 'iso2Code', dir: '$asc' }] }],
+  }
 }
 
 export function country(iso2Code: string, name: string, population: number): JsonObject {
@@ -91,7 +93,7 @@ export function seed(fill: (server: TestServer) => Promise<unknown> = async () =
 }
 
 export async function defineSeed(server: TestServer): Promise<void> {
-  await server.define('country', COUNTRY, { info: COUNTRY_INFO })
+  await server.define('country', COUNTRY, { info: countryInfo() })
   const schema = { version: { value: '1.1.0', changelog: 'capital' }, access: ANYONE }
   const next = metadataDocument('country', { ...COUNTRY, capital: { type: 'string' } }, { schema })
   sound(await server.ask('PUT', '/metadata/country/schema=1.1.0', { body: next['schema']! }))

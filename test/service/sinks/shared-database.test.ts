@@ -1,11 +1,11 @@
 /** Two services on one database: one delivers what the other defines and writes at the same moment. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-/* eslint-disable import/no-unassigned-import -- it chooses the store */
-import '../../support/on-postgres.ts'
 import { NEARBY, eventually, sinkTo, taker } from '../http/sinks-kitchen.ts'
 import { ADMIN, metadataDocument, openServiceAt } from '../../support/service.ts'
-import { freshPlace } from '../../support/store-kind.ts'
+import { chooseStore, freshPlace } from '../../support/store-kind.ts'
+
+chooseStore('postgres')
 
 const HOOKS = [{ name: 'all', actions: ['insert'] }]
 

@@ -6,6 +6,7 @@ import { printResponse } from '../../../src/service/response.ts'
 import { dataErrorCodes } from '../../support/service.ts'
 import { type Tenant, openTenant } from '../../support/shared-service.ts'
 import { BOSS, CLERK, forBoss, held, save, update } from './writing.ts'
+import { onEveryStore } from '../../support/store-kind.ts'
 
 const required = { constraints: { required: true } }
 const uid = { type: 'uid', ...required }
@@ -80,98 +81,100 @@ const DENIED_UPDATES: readonly JsonObject[] = [
   { $foreach: { oa: '$all', $update: { $unset: 'u' } } },
 ]
 
-for (const change of DENIED_UPDATES) {
-  test(`update: a value that is there is not made anew by who may not change it: ${JSON.stringify(change)}`, async () => {
-    await using tester = await open()
-    const response = await update(tester, { update: change }, CLERK)
-    assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
-    assert.deepEqual(await stored(tester), STORED)
-  })
-}
-
-const DENIED_SAVES: readonly (readonly [rule: string, sent: JsonObject])[] = [
-  ['a null', { pub: null }],
-  ['an empty uid', { pub: '' }],
-  ['a null for a sequence', { num: null }],
-  ['a null for a hidden field', { key: null }],
-  ['a null in an object', { o: { x: 'a', u: null } }],
-  ['a null in an element', { oa: [{ p: 'a', u: null }, { p: 'b' }] }],
-]
-
-for (const [rule, sent] of DENIED_SAVES) {
-  test(`save: ${rule} replaces no value for who may not change it`, async () => {
-    await using tester = await open()
-    const response = await save(tester, { data: { ...OWN, ...sent } }, CLERK)
-    assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
-    assert.deepEqual(await stored(tester), STORED)
-  })
-}
-
-test('save: a null for a hidden field is denied also where there is no value', async () => {
-  await using tester = await openTenant()
-  const old = { s: { type: 'string' } }
-  await tester.define(tester.entity, old)
-  await tester.store(tester.entity, [{ _id: '1', s: 'a' }])
-  const key = { type: 'uid', ...forBoss('find', 'update') }
-  const version = { value: '2.0.0', changelog: 'second' }
-  const { metadata } = tester.service
-  const { entityInfo, schema } = metadata.get(BOSS, tester.entity, '1.0.0') as {
-    entityInfo: JsonObject
-    schema: JsonObject
+onEveryStore(() => {
+  for (const change of DENIED_UPDATES) {
+    test(`update: a value that is there is not made anew by who may not change it: ${JSON.stringify(change)}`, async () => {
+      await using tester = await open()
+      const response = await update(tester, { update: change }, CLERK)
+      assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
+      assert.deepEqual(await stored(tester), STORED)
+    })
   }
-  const body = { entityInfo, schema: { ...schema, version, fields: { ...old, key } } }
-  await metadata.create(BOSS, { entity: tester.entity, version: '2.0.0' }, body)
-  const data = { _id: '1', s: 'b', key: null }
-  const response = await tester.service.data.save(
-    CLERK,
-    { entity: tester.entity, version: '2.0.0' },
-    { data },
-  )
-  assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
-})
 
-test('save: what the service makes is kept when left out by who may not change it', async () => {
-  await using tester = await open()
-  const data = { ...OWN, s: 'b', o: { x: 'b' }, oa: [{ p: 'b' }, { p: 'a' }] }
-  const response = await save(tester, { data }, CLERK)
-  assert.equal(response.modifiedCount, 1, printResponse(response))
-  const { free, ...rest } = await stored(tester)
-  assert.notEqual(free, 'FREE')
-  const oa = [
-    { p: 'b', u: 'UB' },
-    { p: 'a', u: 'UA' },
+  const DENIED_SAVES: readonly (readonly [rule: string, sent: JsonObject])[] = [
+    ['a null', { pub: null }],
+    ['an empty uid', { pub: '' }],
+    ['a null for a sequence', { num: null }],
+    ['a null for a hidden field', { key: null }],
+    ['a null in an object', { o: { x: 'a', u: null } }],
+    ['a null in an element', { oa: [{ p: 'a', u: null }, { p: 'b' }] }],
   ]
-  assert.deepEqual(rest, { _id: '1', s: 'b', ...KEPT, o: { x: 'b', u: 'OU' }, oa })
-})
 
-test('save: a hidden value is made anew by naming it, for who may change it', async () => {
-  await using tester = await open()
-  const response = await save(tester, { data: { ...OWN, free: 'FREE', blind: null } }, CLERK)
-  assert.equal(response.modifiedCount, 1, printResponse(response))
-  const { blind, ...rest } = await stored(tester)
-  assert.notEqual(blind, 'BLIND')
-  const { blind: _, ...others } = STORED
-  assert.deepEqual(rest, others)
-})
+  for (const [rule, sent] of DENIED_SAVES) {
+    test(`save: ${rule} replaces no value for who may not change it`, async () => {
+      await using tester = await open()
+      const response = await save(tester, { data: { ...OWN, ...sent } }, CLERK)
+      assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
+      assert.deepEqual(await stored(tester), STORED)
+    })
+  }
 
-test('update: who may change a value may have it made anew, and overwritten ones are nobody’s change', async () => {
-  await using tester = await open()
-  const before = (await held(tester))['1']!
-  const change = { $set: { free: null, touched: null } }
-  assert.equal((await update(tester, { update: change }, CLERK)).modifiedCount, 1)
-  const after = (await held(tester))['1']!
-  assert.notEqual(after['free'], 'FREE')
-  assert.notEqual(after['touched'], before['touched'])
-  assert.equal((await update(tester, { update: { $set: { pub: null } } }, BOSS)).modifiedCount, 1)
-  assert.notEqual((await stored(tester))['pub'], 'PUB')
-})
+  test('save: a null for a hidden field is denied also where there is no value', async () => {
+    await using tester = await openTenant()
+    const old = { s: { type: 'string' } }
+    await tester.define(tester.entity, old)
+    await tester.store(tester.entity, [{ _id: '1', s: 'a' }])
+    const key = { type: 'uid', ...forBoss('find', 'update') }
+    const version = { value: '2.0.0', changelog: 'second' }
+    const { metadata } = tester.service
+    const { entityInfo, schema } = metadata.get(BOSS, tester.entity, '1.0.0') as {
+      entityInfo: JsonObject
+      schema: JsonObject
+    }
+    const body = { entityInfo, schema: { ...schema, version, fields: { ...old, key } } }
+    await metadata.create(BOSS, { entity: tester.entity, version: '2.0.0' }, body)
+    const data = { _id: '1', s: 'b', key: null }
+    const response = await tester.service.data.save(
+      CLERK,
+      { entity: tester.entity, version: '2.0.0' },
+      { data },
+    )
+    assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
+  })
 
-test('save, update: a value is made where there was none, whoever asks', async () => {
-  await using tester = await open()
-  assert.equal((await update(tester, { update: { $unset: 'opt' } }, BOSS)).modifiedCount, 1)
-  const response = await save(tester, { data: { ...OWN, opt: null } }, CLERK)
-  assert.equal(response.modifiedCount, 1, printResponse(response))
-  assert.equal(typeof (await stored(tester))['opt'], 'string')
-  const added = await update(tester, { update: { $append: { oa: { p: 'c' } } } }, CLERK)
-  assert.equal(added.modifiedCount, 1, printResponse(added))
+  test('save: what the service makes is kept when left out by who may not change it', async () => {
+    await using tester = await open()
+    const data = { ...OWN, s: 'b', o: { x: 'b' }, oa: [{ p: 'b' }, { p: 'a' }] }
+    const response = await save(tester, { data }, CLERK)
+    assert.equal(response.modifiedCount, 1, printResponse(response))
+    const { free, ...rest } = await stored(tester)
+    assert.notEqual(free, 'FREE')
+    const oa = [
+      { p: 'b', u: 'UB' },
+      { p: 'a', u: 'UA' },
+    ]
+    assert.deepEqual(rest, { _id: '1', s: 'b', ...KEPT, o: { x: 'b', u: 'OU' }, oa })
+  })
+
+  test('save: a hidden value is made anew by naming it, for who may change it', async () => {
+    await using tester = await open()
+    const response = await save(tester, { data: { ...OWN, free: 'FREE', blind: null } }, CLERK)
+    assert.equal(response.modifiedCount, 1, printResponse(response))
+    const { blind, ...rest } = await stored(tester)
+    assert.notEqual(blind, 'BLIND')
+    const { blind: _, ...others } = STORED
+    assert.deepEqual(rest, others)
+  })
+
+  test('update: who may change a value may have it made anew, and overwritten ones are nobody’s change', async () => {
+    await using tester = await open()
+    const before = (await held(tester))['1']!
+    const change = { $set: { free: null, touched: null } }
+    assert.equal((await update(tester, { update: change }, CLERK)).modifiedCount, 1)
+    const after = (await held(tester))['1']!
+    assert.notEqual(after['free'], 'FREE')
+    assert.notEqual(after['touched'], before['touched'])
+    assert.equal((await update(tester, { update: { $set: { pub: null } } }, BOSS)).modifiedCount, 1)
+    assert.notEqual((await stored(tester))['pub'], 'PUB')
+  })
+
+  test('save, update: a value is made where there was none, whoever asks', async () => {
+    await using tester = await open()
+    assert.equal((await update(tester, { update: { $unset: 'opt' } }, BOSS)).modifiedCount, 1)
+    const response = await save(tester, { data: { ...OWN, opt: null } }, CLERK)
+    assert.equal(response.modifiedCount, 1, printResponse(response))
+    assert.equal(typeof (await stored(tester))['opt'], 'string')
+    const added = await update(tester, { update: { $append: { oa: { p: 'c' } } } }, CLERK)
+    assert.equal(added.modifiedCount, 1, printResponse(added))
+  })
 })

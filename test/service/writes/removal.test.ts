@@ -6,6 +6,7 @@ import { printResponse } from '../../../src/service/response.ts'
 import { ADMIN, callerWith, dataErrorCodes, metadataDocument } from '../../support/service.ts'
 import { type Tenant, shareService } from '../../support/shared-service.ts'
 import { BOSS, CLERK, byId, counts, forBoss, held, save, update } from './writing.ts'
+import { onEveryStore } from '../../support/store-kind.ts'
 
 const object = (fields: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',
@@ -95,118 +96,121 @@ const DENIED: readonly (readonly [rule: string, update: Json, named: string])[] 
   ['that the service made', { $unset: 'made' }, 'made.id'],
 ]
 
-for (const [rule, expression, named] of DENIED) {
-  test(`update: a protected member is not removed ${rule}`, async () => {
+onEveryStore(() => {
+  for (const [rule, expression, named] of DENIED) {
+    test(`update: a protected member is not removed ${rule}`, async () => {
+      await using tester = await open()
+      const response = await update(tester, { update: expression }, CLERK)
+      assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
+      assert.ok(printResponse(response).includes(`\\"${named}\\"`), printResponse(response))
+      assert.doesNotMatch(printResponse(response), /\.h\b/, 'nothing hidden is named')
+      assert.deepEqual((await held(tester))['1'], STORED)
+      assert.equal((await update(tester, { update: expression }, BOSS)).status, 'COMPLETE')
+    })
+  }
+
+  const ALLOWED: readonly (readonly [rule: string, update: Json, member: string, after: Json | undefined])[] =
+    [
+      ['only members out of sight', { $unset: 'covered' }, 'covered', undefined],
+      ['only members out of sight, in a literal', { $set: { covered: null } }, 'covered', undefined],
+      ['no such member', { $unset: 'rows.1' }, 'rows', [{ p: 'a', cells: [{ x: '1' }, { x: '2', f: 'F' }] }]],
+      ['no such member in an element', { $unset: 'known.1' }, 'known', [{ id: 'k1', f: 'F', h: 'H' }]],
+    ]
+
+  for (const [rule, expression, member, after] of ALLOWED) {
+    test(`update: a container that holds ${rule} may be removed`, async () => {
+      await using tester = await open()
+      const response = await update(tester, { update: expression }, CLERK)
+      assert.deepEqual(counts(response), ['COMPLETE', 1, 1], printResponse(response))
+      assert.deepEqual((await held(tester))['1']![member], after)
+    })
+  }
+
+  test('update: elements that change places keep their protected members', async () => {
     await using tester = await open()
-    const response = await update(tester, { update: expression }, CLERK)
-    assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
-    assert.ok(printResponse(response).includes(`\\"${named}\\"`), printResponse(response))
-    assert.doesNotMatch(printResponse(response), /\.h\b/, 'nothing hidden is named')
-    assert.deepEqual((await held(tester))['1'], STORED)
-    assert.equal((await update(tester, { update: expression }, BOSS)).status, 'COMPLETE')
+    const known = [{ id: 'k2' }, { id: 'k1', f: 'F' }]
+    assert.equal((await update(tester, { update: { $set: { known } } }, CLERK)).modifiedCount, 1)
+    assert.deepEqual((await held(tester))['1']!['known'], [{ id: 'k2' }, { id: 'k1', f: 'F', h: 'H' }])
   })
-}
 
-const ALLOWED: readonly (readonly [rule: string, update: Json, member: string, after: Json | undefined])[] = [
-  ['only members out of sight', { $unset: 'covered' }, 'covered', undefined],
-  ['only members out of sight, in a literal', { $set: { covered: null } }, 'covered', undefined],
-  ['no such member', { $unset: 'rows.1' }, 'rows', [{ p: 'a', cells: [{ x: '1' }, { x: '2', f: 'F' }] }]],
-  ['no such member in an element', { $unset: 'known.1' }, 'known', [{ id: 'k1', f: 'F', h: 'H' }]],
-]
-
-for (const [rule, expression, member, after] of ALLOWED) {
-  test(`update: a container that holds ${rule} may be removed`, async () => {
-    await using tester = await open()
-    const response = await update(tester, { update: expression }, CLERK)
+  test('update: a value that the service makes anew with every write keeps no container', async () => {
+    await using tester = await open({ stamped: { x: 'a' } })
+    const response = await update(tester, { update: { $unset: 'stamped' } }, CLERK)
     assert.deepEqual(counts(response), ['COMPLETE', 1, 1], printResponse(response))
-    assert.deepEqual((await held(tester))['1']![member], after)
   })
-}
 
-test('update: elements that change places keep their protected members', async () => {
-  await using tester = await open()
-  const known = [{ id: 'k2' }, { id: 'k1', f: 'F' }]
-  assert.equal((await update(tester, { update: { $set: { known } } }, CLERK)).modifiedCount, 1)
-  assert.deepEqual((await held(tester))['1']!['known'], [{ id: 'k2' }, { id: 'k1', f: 'F', h: 'H' }])
-})
+  test('update: whether a member is protected, and seen, is asked document by document', async () => {
+    await using tester = await open()
+    const rows = [
+      { _id: 'draft', state: 'draft', ruled: { x: 'a', f: 'F' } },
+      { _id: 'open', state: 'open', ruled: { x: 'a', f: 'F' } },
+      { _id: 'seen', state: 'draft', ruled: { x: 'a', seen: 'S' } },
+      { _id: 'closed', state: 'closed', ruled: { x: 'a', seen: 'S' } },
+    ]
+    assert.equal((await tester.insert(tester.entity, { data: rows }, BOSS)).status, 'COMPLETE')
+    const isGone = async (id: string): Promise<boolean> => {
+      const response = await update(tester, { query: byId(id), update: { $unset: 'ruled' } }, CLERK)
+      assert.ok(response.status === 'COMPLETE' || response.dataErrors, printResponse(response))
+      return (await held(tester))[id]!['ruled'] === undefined
+    }
+    assert.equal(await isGone('draft'), true)
+    assert.equal(await isGone('open'), false)
+    assert.equal(await isGone('seen'), false)
+    assert.equal(await isGone('closed'), true, 'what is out of sight decides nothing')
+  })
 
-test('update: a value that the service makes anew with every write keeps no container', async () => {
-  await using tester = await open({ stamped: { x: 'a' } })
-  const response = await update(tester, { update: { $unset: 'stamped' } }, CLERK)
-  assert.deepEqual(counts(response), ['COMPLETE', 1, 1], printResponse(response))
-})
-
-test('update: whether a member is protected, and seen, is asked document by document', async () => {
-  await using tester = await open()
-  const rows = [
-    { _id: 'draft', state: 'draft', ruled: { x: 'a', f: 'F' } },
-    { _id: 'open', state: 'open', ruled: { x: 'a', f: 'F' } },
-    { _id: 'seen', state: 'draft', ruled: { x: 'a', seen: 'S' } },
-    { _id: 'closed', state: 'closed', ruled: { x: 'a', seen: 'S' } },
-  ]
-  assert.equal((await tester.insert(tester.entity, { data: rows }, BOSS)).status, 'COMPLETE')
-  const isGone = async (id: string): Promise<boolean> => {
-    const response = await update(tester, { query: byId(id), update: { $unset: 'ruled' } }, CLERK)
-    assert.ok(response.status === 'COMPLETE' || response.dataErrors, printResponse(response))
-    return (await held(tester))[id]!['ruled'] === undefined
-  }
-  assert.equal(await isGone('draft'), true)
-  assert.equal(await isGone('open'), false)
-  assert.equal(await isGone('seen'), false)
-  assert.equal(await isGone('closed'), true, 'what is out of sight decides nothing')
-})
-
-test('save: leaving out a container with a protected member is denied, and so is each way around it', async () => {
-  await using tester = await open()
-  const { whole: _whole, ...seen } = STORED
-  const { deep: _deep, ...without } = seen
-  const attempts: readonly JsonObject[] = [
-    without,
-    { ...seen, deep: null },
-    { ...seen, deep: { x: 'b' } },
-    { ...seen, rows: [] },
-    { ...seen, known: [{ id: 'k2' }] },
-  ]
-  for (const data of attempts) {
-    const sent = withoutHidden(data)
-    const response = await save(tester, { data: sent }, CLERK)
-    assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
-    assert.deepEqual((await held(tester))['1'], STORED)
-  }
-  const { covered: _covered, ...lesser } = withoutHidden(seen)
-  assert.equal((await save(tester, { data: lesser }, CLERK)).modifiedCount, 1)
-  const { covered: _gone, ...left } = STORED
-  assert.deepEqual(
-    (await held(tester))['1'],
-    left,
-    'what is hidden goes with a container that may be removed',
-  )
-})
-
-test('update: each version protects the members that it has', async () => {
-  await using tester = await open()
-  const later = { ...FIELDS, deep: object({ x: TEXT, inner: object({ x: TEXT }) }) }
-  const version = { value: '2.0.0', changelog: 'second' }
-  const body = metadataDocument(tester.entity, later, { schema: { version } })
-  await tester.service.metadata.create(ADMIN, { entity: tester.entity, version: '2.0.0' }, body)
-  const through = (version: string) =>
-    tester.service.data.update(
-      CLERK,
-      { entity: tester.entity, version },
-      { query: byId('1'), update: { $unset: 'deep' } },
+  test('save: leaving out a container with a protected member is denied, and so is each way around it', async () => {
+    await using tester = await open()
+    const { whole: _whole, ...seen } = STORED
+    const { deep: _deep, ...without } = seen
+    const attempts: readonly JsonObject[] = [
+      without,
+      { ...seen, deep: null },
+      { ...seen, deep: { x: 'b' } },
+      { ...seen, rows: [] },
+      { ...seen, known: [{ id: 'k2' }] },
+    ]
+    for (const data of attempts) {
+      const sent = withoutHidden(data)
+      const response = await save(tester, { data: sent }, CLERK)
+      assert.deepEqual(dataErrorCodes(response), [['crud:update:NoFieldAccess']], printResponse(response))
+      assert.deepEqual((await held(tester))['1'], STORED)
+    }
+    const { covered: _covered, ...lesser } = withoutHidden(seen)
+    assert.equal((await save(tester, { data: lesser }, CLERK)).modifiedCount, 1)
+    const { covered: _gone, ...left } = STORED
+    assert.deepEqual(
+      (await held(tester))['1'],
+      left,
+      'what is hidden goes with a container that may be removed',
     )
-  assert.deepEqual(dataErrorCodes(await through('1.0.0')), [['crud:update:NoFieldAccess']])
-  assert.equal((await through('2.0.0')).modifiedCount, 1)
-})
+  })
 
-test('update: what somebody may change with another role only is protected from them', async () => {
-  await using tester = await open()
-  const both = callerWith('clerk', 'boss')
-  assert.equal((await update(tester, { update: { $unset: 'deep' } }, both)).modifiedCount, 1)
-})
+  test('update: each version protects the members that it has', async () => {
+    await using tester = await open()
+    const later = { ...FIELDS, deep: object({ x: TEXT, inner: object({ x: TEXT }) }) }
+    const version = { value: '2.0.0', changelog: 'second' }
+    const body = metadataDocument(tester.entity, later, { schema: { version } })
+    await tester.service.metadata.create(ADMIN, { entity: tester.entity, version: '2.0.0' }, body)
+    const through = (version: string) =>
+      tester.service.data.update(
+        CLERK,
+        { entity: tester.entity, version },
+        { query: byId('1'), update: { $unset: 'deep' } },
+      )
+    assert.deepEqual(dataErrorCodes(await through('1.0.0')), [['crud:update:NoFieldAccess']])
+    assert.equal((await through('2.0.0')).modifiedCount, 1)
+  })
 
-function withoutHidden(document: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(document), (key, value: unknown) =>
-    key === 'h' ? undefined : value,
-  ) as JsonObject
-}
+  test('update: what somebody may change with another role only is protected from them', async () => {
+    await using tester = await open()
+    const both = callerWith('clerk', 'boss')
+    assert.equal((await update(tester, { update: { $unset: 'deep' } }, both)).modifiedCount, 1)
+  })
+
+  function withoutHidden(document: JsonObject): JsonObject {
+    return JSON.parse(JSON.stringify(document), (key, value: unknown) =>
+      key === 'h' ? undefined : value,
+    ) as JsonObject
+  }
+})

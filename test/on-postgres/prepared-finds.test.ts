@@ -1,4 +1,0 @@
-/** Prepared finds, on PostgreSQL. */
-/* eslint-disable import/no-unassigned-import -- the tests of other files are run by importing them */
-import '../support/on-postgres.ts'
-import '../service/prepared-finds.test.ts'
