@@ -1,9 +1,13 @@
 /** Which finds are pipelined on PostgreSQL, and when pipelines are opened and released: the rules alone. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import type { Pipeline } from '../../../src/store/postgres/connection/pipeline.ts'
 import { PIPELINES, createPipelinePool } from '../../../src/store/postgres/connection/pipeline-pool.ts'
 import { createStatementLatencies } from '../../../src/store/postgres/connection/statement-latency.ts'
+
+// The pool checks its connections every 50 ms of real time. Only `pass` lets time go by in these tests: on a busy machine
+// the timer would fire between two steps of a test, and a second check at the same time takes a connection for late.
+mock.timers.enable({ apis: ['setInterval'] })
 
 test('latency: only kinds that were quick on their own connection are pipelined', () => {
   const latencies = createStatementLatencies(() => 0)
