@@ -1,10 +1,10 @@
 /** A real NATS server with JetStream for tests: started here, or given by SMALT_TEST_NATS. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Guarded, endServer, freePort, guarded, isOver } from './guarded.ts'
 
@@ -19,10 +19,26 @@ export interface NatsServer extends AsyncDisposable {
   restart(): Promise<void>
 }
 
+/** Packages of Debian put the program into a directory that is not in everybody's PATH. */
+const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin`
+
 const ADVICE =
-  'no NATS server for the tests: install the program nats-server so that PATH finds it (on Debian and Ubuntu: apt-get ' +
-  'install nats-server, elsewhere from https://github.com/nats-io/nats-server/releases); SMALT_TEST_NATS can name a ' +
-  'server with JetStream instead for those tests that need none of their own'
+  'needs nats-server: apt-get install nats-server, or https://github.com/nats-io/nats-server/releases'
+
+/** Options of a test that uses `testNatsUrl`. */
+export const NEEDS_NATS = skippedUnless(process.env['SMALT_TEST_NATS'] !== undefined || isInstalled())
+
+/** Options of a test that starts a server of its own. */
+export const NEEDS_OWN_NATS = skippedUnless(isInstalled())
+
+/** npm cannot bring the program, so its tests are skipped without it, unless SMALT_TEST_NO_SKIPS is set. */
+function skippedUnless(isAvailable: boolean): { readonly skip: string | false } {
+  return { skip: isAvailable || process.env['SMALT_TEST_NO_SKIPS'] ? false : ADVICE }
+}
+
+function isInstalled(): boolean {
+  return PATH.split(delimiter).some((directory) => existsSync(join(directory, 'nats-server')))
+}
 
 /** `config` is what its file says besides where it listens and stores. */
 export async function startNats(config = ''): Promise<NatsServer> {
@@ -70,10 +86,9 @@ function settings({ directory, port }: Place, more: string): string {
   return `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${store} }\n${more}\n`
 }
 
-/** Packages of Debian put the program where not everybody's PATH leads. */
 async function startServer(place: Place): Promise<Guarded> {
   const log = openSync(logOf(place), 'a')
-  const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin` }
+  const env = { ...process.env, PATH }
   const server = spawn('nats-server', ['-c', configOf(place)], { env, stdio: ['ignore', log, log] })
   closeSync(log)
   const failure = await Promise.race([once(server, 'spawn').then(() => undefined), once(server, 'error')])

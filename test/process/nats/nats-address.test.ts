@@ -9,7 +9,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type NatsOptions, openNats } from '../../../src/sinks/nats/nats.ts'
 import type { Answer } from '../../../src/sinks/transport.ts'
 import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../../service/auth/certificates.ts'
-import { type NatsServer, startNats, testNatsUrl } from '../../support/nats.ts'
+import { NEEDS_NATS, NEEDS_OWN_NATS, type NatsServer, startNats, testNatsUrl } from '../../support/nats.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
 import { listening } from '../../service/sinks/servers.ts'
 
@@ -44,7 +44,7 @@ test('send to NATS: a name is refused when one of its addresses is private', BOU
 
 test(
   'send to NATS: a name is looked up once for a connection, and its addresses are tried in turn',
-  BOUNDED,
+  { ...BOUNDED, ...NEEDS_NATS },
   async () => {
     const [url, subject] = [new URL(await testNatsUrl()), ownSubject()]
     await using _stream = await makeStream(url.href, subject)
@@ -74,28 +74,32 @@ test(
   },
 )
 
-test('send to NATS: over TLS, to whom a known authority vouches for, by that name', BOUNDED, async () => {
-  await using server = await startTls()
-  const subject = ownSubject()
-  const secure = (host: string): Promise<Answer> =>
-    sendTo(`tls://${host}:${server.port}`, subject, { findAddresses: async () => ['127.0.0.1'] })
-  const failed = (reason: string): Answer => ({ kind: 'failed', reason })
-  assert.deepEqual(await secure('localhost'), failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE'))
-  const known = getCACertificates('default')
-  setDefaultCACertificates([...known, AUTHORITY])
-  try {
-    // from here on it is JetStream that has no stream
-    assert.deepEqual(await secure('localhost'), failed('no stream takes this subject'))
-    assert.deepEqual(await secure('127.0.0.1'), failed('no stream takes this subject'))
-    assert.deepEqual(await secure('other.example'), failed('ERR_TLS_CERT_ALTNAME_INVALID'))
-  } finally {
-    setDefaultCACertificates(known)
-  }
-})
+test(
+  'send to NATS: over TLS, to whom a known authority vouches for, by that name',
+  { ...BOUNDED, ...NEEDS_OWN_NATS },
+  async () => {
+    await using server = await startTls()
+    const subject = ownSubject()
+    const secure = (host: string): Promise<Answer> =>
+      sendTo(`tls://${host}:${server.port}`, subject, { findAddresses: async () => ['127.0.0.1'] })
+    const failed = (reason: string): Answer => ({ kind: 'failed', reason })
+    assert.deepEqual(await secure('localhost'), failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE'))
+    const known = getCACertificates('default')
+    setDefaultCACertificates([...known, AUTHORITY])
+    try {
+      // from here on it is JetStream that has no stream
+      assert.deepEqual(await secure('localhost'), failed('no stream takes this subject'))
+      assert.deepEqual(await secure('127.0.0.1'), failed('no stream takes this subject'))
+      assert.deepEqual(await secure('other.example'), failed('ERR_TLS_CERT_ALTNAME_INVALID'))
+    } finally {
+      setDefaultCACertificates(known)
+    }
+  },
+)
 
 test(
   'send to NATS: tls:// does without nothing that it asks for, and nats:// says when it does not suffice',
-  BOUNDED,
+  { ...BOUNDED, ...NEEDS_OWN_NATS },
   async () => {
     const plain = new URL(await testNatsUrl())
     assert.deepEqual(await sendTo(`tls://${plain.host}`, 's'), {

@@ -6,7 +6,7 @@ import { nkeys } from '@nats-io/transport-node'
 import type { NatsCredentials } from '../../../src/sinks/nats/nats-definition.ts'
 import { openNats } from '../../../src/sinks/nats/nats.ts'
 import type { Answer } from '../../../src/sinks/transport.ts'
-import { startNats } from '../../support/nats.ts'
+import { NEEDS_OWN_NATS, startNats } from '../../support/nats.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
 
 const BOUNDED = { timeout: 200_000 }
@@ -62,7 +62,7 @@ const DOORS: Readonly<Record<string, () => Door>> = {
 }
 
 for (const [what, makeDoor] of Object.entries(DOORS)) {
-  test(`send to NATS: ${what} lets in, and no other does`, BOUNDED, async () => {
+  test(`send to NATS: ${what} lets in, and no other does`, { ...BOUNDED, ...NEEDS_OWN_NATS }, async () => {
     const { config, right, wrong } = makeDoor()
     await using server = await startNats(config)
     assert.deepEqual(await sendAs(server.url, right), LET_IN)
@@ -71,7 +71,7 @@ for (const [what, makeDoor] of Object.entries(DOORS)) {
   })
 }
 
-test('send to NATS: who may not publish there is told so', BOUNDED, async () => {
+test('send to NATS: who may not publish there is told so', { ...BOUNDED, ...NEEDS_OWN_NATS }, async () => {
   const user = `{ user: smalt, password: pw, permissions: { publish: "other.>" } }`
   await using server = await startNats(`authorization { users: [ ${user} ] }`)
   assert.deepEqual(await sendAs(server.url, { user: 'smalt', password: 'pw' }), {
@@ -80,17 +80,21 @@ test('send to NATS: who may not publish there is told so', BOUNDED, async () => 
   })
 })
 
-test('send to NATS: who may publish there and be answered needs nothing else', BOUNDED, async () => {
-  const subject = ownSubject()
-  const permissions = `{ publish: "${subject}.>", subscribe: "_INBOX.>" }`
-  const users = `{ user: admin, password: pw }, { user: smalt, password: pw, permissions: ${permissions} }`
-  await using server = await startNats(`authorization { users: [ ${users} ] }`)
-  await using stream = await makeStream(server.url, subject, { known: { user: 'admin', pass: 'pw' } })
-  assert.deepEqual(await sendAs(server.url, { user: 'smalt', password: 'pw' }, subject), {
-    kind: 'delivered',
-  })
-  assert.equal(await stream.count(), 1)
-})
+test(
+  'send to NATS: who may publish there and be answered needs nothing else',
+  { ...BOUNDED, ...NEEDS_OWN_NATS },
+  async () => {
+    const subject = ownSubject()
+    const permissions = `{ publish: "${subject}.>", subscribe: "_INBOX.>" }`
+    const users = `{ user: admin, password: pw }, { user: smalt, password: pw, permissions: ${permissions} }`
+    await using server = await startNats(`authorization { users: [ ${users} ] }`)
+    await using stream = await makeStream(server.url, subject, { known: { user: 'admin', pass: 'pw' } })
+    assert.deepEqual(await sendAs(server.url, { user: 'smalt', password: 'pw' }, subject), {
+      kind: 'delivered',
+    })
+    assert.equal(await stream.count(), 1)
+  },
+)
 
 test('send to NATS: credentials that are none are found out before anybody is asked', BOUNDED, async () => {
   const unsound: Answer = { kind: 'failed', reason: 'the credentials are not sound' }

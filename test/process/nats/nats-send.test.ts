@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { NatsDefinition } from '../../../src/sinks/nats/nats-definition.ts'
 import { type NatsOptions, openNats } from '../../../src/sinks/nats/nats.ts'
 import type { Answer, Message } from '../../../src/sinks/transport.ts'
-import { startNats, testNatsUrl } from '../../support/nats.ts'
+import { NEEDS_NATS, NEEDS_OWN_NATS, startNats, testNatsUrl } from '../../support/nats.ts'
 import { until } from '../../service/sinks/delivering.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
 import { listening } from '../../service/sinks/servers.ts'
@@ -35,7 +35,10 @@ function failed(reason: string): Answer {
   return { kind: 'failed', reason }
 }
 
-test('send to NATS: a CloudEvent, under the names of its entity and operation', BOUNDED, async () => {
+test(
+  'send to NATS: a CloudEvent, under the names of its entity and operation',
+  { ...BOUNDED, ...NEEDS_NATS },
+  async () => {
   const [url, subject] = [await testNatsUrl(), ownSubject()]
   await using stream = await makeStream(url, subject)
   const sent = message('1')
@@ -48,9 +51,13 @@ test('send to NATS: a CloudEvent, under the names of its entity and operation', 
       event: sent.body,
     },
   ])
-})
+  },
+)
 
-test('send to NATS: an event that comes again is delivered, and kept once', BOUNDED, async () => {
+test(
+  'send to NATS: an event that comes again is delivered, and kept once',
+  { ...BOUNDED, ...NEEDS_NATS },
+  async () => {
   const [url, subject] = [await testNatsUrl(), ownSubject()]
   await using stream = await makeStream(url, subject)
   await using nats = openNats(natsTo(url, subject), { allowPrivateAddresses: true })
@@ -61,11 +68,12 @@ test('send to NATS: an event that comes again is delivered, and kept once', BOUN
     (await stream.read()).map(({ event }) => event.id),
     ['1', '2'],
   )
-})
+  },
+)
 
 test(
   'send to NATS: sinks that share a stream do not take the events of each other for their own',
-  BOUNDED,
+  { ...BOUNDED, ...NEEDS_NATS },
   async () => {
     const [url, subject] = [await testNatsUrl(), ownSubject()]
     await using stream = await makeStream(url, subject)
@@ -80,12 +88,15 @@ test(
   },
 )
 
-test('send to NATS: what no stream takes has failed', BOUNDED, async () => {
+test('send to NATS: what no stream takes has failed', { ...BOUNDED, ...NEEDS_NATS }, async () => {
   const [url, subject] = [await testNatsUrl(), ownSubject()]
   assert.deepEqual(await sendTo(natsTo(url, subject)), failed('no stream takes this subject'))
 })
 
-test('send to NATS: what the stream or the server refuses has failed, and says why', BOUNDED, async () => {
+test(
+  'send to NATS: what the stream or the server refuses has failed, and says why',
+  { ...BOUNDED, ...NEEDS_NATS },
+  async () => {
   const [url, subject] = [await testNatsUrl(), ownSubject()]
   const config = { max_msgs: 1, discard: 'new', max_msg_size: 1_000 } as const
   await using _stream = await makeStream(url, subject, { config })
@@ -95,11 +106,12 @@ test('send to NATS: what the stream or the server refuses has failed, and says w
   assert.deepEqual(await send('1', 2_000_000), failed('the event is larger than the server takes'))
   assert.deepEqual(await send('1'), { kind: 'delivered' })
   assert.deepEqual(await send('2'), failed('the stream is full'))
-})
+  },
+)
 
 test(
   'send to NATS: one connection serves until it is lost, and another one comes of itself',
-  BOUNDED,
+  { ...BOUNDED, ...NEEDS_OWN_NATS },
   async () => {
     const subject = ownSubject()
     await using server = await startNats()
@@ -122,7 +134,7 @@ test(
 
 test(
   'send to NATS: one that falls silent is given up in time, and is tried over another connection',
-  BOUNDED,
+  { ...BOUNDED, ...NEEDS_OWN_NATS },
   async () => {
     const subject = ownSubject()
     await using server = await startNats()

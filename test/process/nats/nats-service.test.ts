@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/base/json/json.ts'
 import { connect } from '@nats-io/transport-node'
 import { change, defineSandwich, defineSecret, insert, remove } from '../../service/http/events-kitchen.ts'
 import { NEARBY, addSink, eventually, sinkOf } from '../../service/http/sinks-kitchen.ts'
-import { startNats, testNatsUrl } from '../../support/nats.ts'
+import { NEEDS_NATS, NEEDS_OWN_NATS, startNats, testNatsUrl } from '../../support/nats.ts'
 import { type TestServer, startTestServer } from '../../support/server.ts'
 import { consume, makeStream as makeExampleStream } from './consumer-example.ts'
 import { makeStream, ownSubject } from './nats-streams.ts'
@@ -111,34 +111,38 @@ onEveryStore(() => {
     assert.deepEqual((await server.ask('GET', '/events/sinks')).json, { sinks: [] })
   })
 
-  test('NATS sinks: one publishes what happens from then on, as its roles may see it', async () => {
-    const [url, subject] = [await testNatsUrl(), ownSubject()]
-    await using stream = await makeStream(url, subject)
-    await using server = await startTestServer({ events: NEARBY })
-    await defineSandwich(server, { watchProjection: { field: '*', recursive: true } })
-    await addSink(server, natsSink(url, `${subject}.cook`))
-    await addSink(server, natsSink(url, `${subject}.boss`, { name: 'office', roles: ['boss'] }))
-    await insert(server, 'sandwich', { _id: 'club', name: 'Club', price: 77_777, toppings: ['bacon'] })
-    await change(server, 'sandwich', 'club', { $set: { price: 88_888 } })
-    await remove(server, 'sandwich', 'club')
-    await eventually(async () => (await stream.count()) === 5, 'each has its own')
-    const published = await stream.read()
-    const under = (who: string): readonly string[] =>
-      published.flatMap((each) => (each.subject.startsWith(`${subject}.${who}.`) ? [each.subject] : []))
-    const subjects = (who: string, ...operations: readonly string[]): readonly string[] =>
-      operations.map((operation) => `${subject}.${who}.sandwich.${operation}`)
-    assert.deepEqual(under('cook'), subjects('cook', 'insert', 'delete'))
-    assert.deepEqual(under('boss'), subjects('boss', 'insert', 'update', 'delete'))
-    const told = JSON.stringify(published.filter((each) => each.subject.startsWith(`${subject}.cook.`)))
-    for (const hidden of ['77777', '88888', 'price']) assert.ok(!told.includes(hidden), told)
-    const { events } = (await server.ask('GET', '/events', { roles: ['cook'] })).json
-    const first = published.find((each) => each.subject.startsWith(`${subject}.cook.`))
-    assert.deepEqual(first!.event.data, events[0])
-    assert.equal(first!.id, `kitchen/${events[0].id}`)
-    assert.deepEqual(server.faults(), [])
-  })
+  test(
+    'NATS sinks: one publishes what happens from then on, as its roles may see it',
+    NEEDS_NATS,
+    async () => {
+      const [url, subject] = [await testNatsUrl(), ownSubject()]
+      await using stream = await makeStream(url, subject)
+      await using server = await startTestServer({ events: NEARBY })
+      await defineSandwich(server, { watchProjection: { field: '*', recursive: true } })
+      await addSink(server, natsSink(url, `${subject}.cook`))
+      await addSink(server, natsSink(url, `${subject}.boss`, { name: 'office', roles: ['boss'] }))
+      await insert(server, 'sandwich', { _id: 'club', name: 'Club', price: 77_777, toppings: ['bacon'] })
+      await change(server, 'sandwich', 'club', { $set: { price: 88_888 } })
+      await remove(server, 'sandwich', 'club')
+      await eventually(async () => (await stream.count()) === 5, 'each has its own')
+      const published = await stream.read()
+      const under = (who: string): readonly string[] =>
+        published.flatMap((each) => (each.subject.startsWith(`${subject}.${who}.`) ? [each.subject] : []))
+      const subjects = (who: string, ...operations: readonly string[]): readonly string[] =>
+        operations.map((operation) => `${subject}.${who}.sandwich.${operation}`)
+      assert.deepEqual(under('cook'), subjects('cook', 'insert', 'delete'))
+      assert.deepEqual(under('boss'), subjects('boss', 'insert', 'update', 'delete'))
+      const told = JSON.stringify(published.filter((each) => each.subject.startsWith(`${subject}.cook.`)))
+      for (const hidden of ['77777', '88888', 'price']) assert.ok(!told.includes(hidden), told)
+      const { events } = (await server.ask('GET', '/events', { roles: ['cook'] })).json
+      const first = published.find((each) => each.subject.startsWith(`${subject}.cook.`))
+      assert.deepEqual(first!.event.data, events[0])
+      assert.equal(first!.id, `kitchen/${events[0].id}`)
+      assert.deepEqual(server.faults(), [])
+    },
+  )
 
-  test('NATS sinks: a definition that is replaced counts without a restart', async () => {
+  test('NATS sinks: a definition that is replaced counts without a restart', NEEDS_NATS, async () => {
     const [url, subject] = [await testNatsUrl(), ownSubject()]
     await using stream = await makeStream(url, subject)
     await using server = await startTestServer({ events: NEARBY })
@@ -156,83 +160,99 @@ onEveryStore(() => {
     await eventually(async () => (await stream.count()) === 1 + count, 'nothing is lost on the way')
   })
 
-  test('NATS sinks: what no stream takes is a dead letter after twelve attempts, and goes on once there is one', async () => {
-    const [url, subject] = [await testNatsUrl(), ownSubject()]
-    await using server = await startTestServer({ events: NEARBY, now: fastClock(20_000) })
-    await defineSandwich(server)
-    await addSink(server, natsSink(url, subject))
-    await insert(server, 'sandwich', { _id: 'club', toppings: ['x'] })
-    await change(server, 'sandwich', 'club', { $append: { toppings: 'y' } })
-    const path = '/events/sinks/kitchen/dead'
-    await eventually(async () => (await server.ask('GET', path)).json.dead.length === 1, 'it is dead')
-    const [letter] = (await server.ask('GET', path)).json.dead
-    assert.deepEqual(
-      [letter.attempts, letter.error, letter.operation, letter.held],
-      [12, 'no stream takes this subject', 'insert', 1],
-    )
-    assert.equal((await sinkOf(server)).status, 'failing')
-    await using stream = await makeStream(url, subject)
-    assert.deepEqual((await server.ask('POST', `${path}/redrive`)).json, { redriven: 1 })
-    await eventually(async () => (await stream.count()) === 2, 'both are published')
-    assert.deepEqual(
-      (await stream.read()).map(({ event }) => event.type),
-      ['smalt.insert', 'smalt.update'],
-    )
-    await eventually(async () => (await sinkOf(server)).status === 'active', 'it is well again')
-  })
+  test(
+    'NATS sinks: what no stream takes is a dead letter after twelve attempts, and goes on once there is one',
+    NEEDS_NATS,
+    async () => {
+      const [url, subject] = [await testNatsUrl(), ownSubject()]
+      await using server = await startTestServer({ events: NEARBY, now: fastClock(20_000) })
+      await defineSandwich(server)
+      await addSink(server, natsSink(url, subject))
+      await insert(server, 'sandwich', { _id: 'club', toppings: ['x'] })
+      await change(server, 'sandwich', 'club', { $append: { toppings: 'y' } })
+      const path = '/events/sinks/kitchen/dead'
+      await eventually(async () => (await server.ask('GET', path)).json.dead.length === 1, 'it is dead')
+      const [letter] = (await server.ask('GET', path)).json.dead
+      assert.deepEqual(
+        [letter.attempts, letter.error, letter.operation, letter.held],
+        [12, 'no stream takes this subject', 'insert', 1],
+      )
+      assert.equal((await sinkOf(server)).status, 'failing')
+      await using stream = await makeStream(url, subject)
+      assert.deepEqual((await server.ask('POST', `${path}/redrive`)).json, { redriven: 1 })
+      await eventually(async () => (await stream.count()) === 2, 'both are published')
+      assert.deepEqual(
+        (await stream.read()).map(({ event }) => event.type),
+        ['smalt.insert', 'smalt.update'],
+      )
+      await eventually(async () => (await sinkOf(server)).status === 'active', 'it is well again')
+    },
+  )
 
-  test('NATS sinks: a wrong password is a failure that does not repeat it, and the right one mends it', async () => {
-    await using nats = await startNats(`authorization { user: smalt, password: ${PASSWORD} }`)
-    const subject = ownSubject()
-    await using stream = await makeStream(nats.url, subject, { known: { user: 'smalt', pass: PASSWORD } })
-    await using server = await startTestServer({ events: NEARBY, now: fastClock(20_000) })
-    await defineSandwich(server)
-    const wrong = { user: 'smalt', password: 'wr0ng-password' }
-    await addSink(server, natsSink(nats.url, subject, { credentials: wrong }))
-    await insert(server, 'sandwich', { _id: 'club', toppings: ['x'] })
-    const path = '/events/sinks/kitchen/dead'
-    await eventually(async () => (await server.ask('GET', path)).json.dead.length === 1, 'it is dead')
-    const dead = await server.ask('GET', path)
-    assert.equal(dead.json.dead[0].error, 'the server does not accept the credentials')
-    const shown = await server.ask('GET', '/events/sinks/kitchen')
-    for (const text of [dead.text, shown.text, ...server.faults()]) assert.ok(!text.includes('wr0ng'), text)
-    await replace(server, natsSink(nats.url, subject, { credentials: KNOWN }))
-    await server.ask('POST', `${path}/redrive`)
-    await eventually(async () => (await stream.count()) === 1, 'it is published')
-    assert.deepEqual(server.faults(), [])
-  })
+  test(
+    'NATS sinks: a wrong password is a failure that does not repeat it, and the right one mends it',
+    NEEDS_OWN_NATS,
+    async () => {
+      await using nats = await startNats(`authorization { user: smalt, password: ${PASSWORD} }`)
+      const subject = ownSubject()
+      await using stream = await makeStream(nats.url, subject, { known: { user: 'smalt', pass: PASSWORD } })
+      await using server = await startTestServer({ events: NEARBY, now: fastClock(20_000) })
+      await defineSandwich(server)
+      const wrong = { user: 'smalt', password: 'wr0ng-password' }
+      await addSink(server, natsSink(nats.url, subject, { credentials: wrong }))
+      await insert(server, 'sandwich', { _id: 'club', toppings: ['x'] })
+      const path = '/events/sinks/kitchen/dead'
+      await eventually(async () => (await server.ask('GET', path)).json.dead.length === 1, 'it is dead')
+      const dead = await server.ask('GET', path)
+      assert.equal(dead.json.dead[0].error, 'the server does not accept the credentials')
+      const shown = await server.ask('GET', '/events/sinks/kitchen')
+      for (const text of [dead.text, shown.text, ...server.faults()]) assert.ok(!text.includes('wr0ng'), text)
+      await replace(server, natsSink(nats.url, subject, { credentials: KNOWN }))
+      await server.ask('POST', `${path}/redrive`)
+      await eventually(async () => (await stream.count()) === 1, 'it is published')
+      assert.deepEqual(server.faults(), [])
+    },
+  )
 
-  test('NATS sinks: a name that leads to this machine is not followed unless that is allowed', async () => {
-    const { port } = new URL(await testNatsUrl())
-    await using server = await startTestServer({ now: fastClock(20_000) })
-    await defineSandwich(server)
-    await addSink(server, natsSink(`nats://localhost:${port}`, ownSubject()))
-    await insert(server, 'sandwich', { _id: 'a', toppings: ['x'] })
-    const path = '/events/sinks/kitchen/dead'
-    await eventually(async () => (await server.ask('GET', path)).json.dead.length === 1, 'it is dead')
-    const [{ error }] = (await server.ask('GET', path)).json.dead
-    assert.equal(error, 'the address is private, loopback or link-local')
-  })
+  test(
+    'NATS sinks: a name that leads to this machine is not followed unless that is allowed',
+    NEEDS_NATS,
+    async () => {
+      const { port } = new URL(await testNatsUrl())
+      await using server = await startTestServer({ now: fastClock(20_000) })
+      await defineSandwich(server)
+      await addSink(server, natsSink(`nats://localhost:${port}`, ownSubject()))
+      await insert(server, 'sandwich', { _id: 'a', toppings: ['x'] })
+      const path = '/events/sinks/kitchen/dead'
+      await eventually(async () => (await server.ask('GET', path)).json.dead.length === 1, 'it is dead')
+      const [{ error }] = (await server.ask('GET', path)).json.dead
+      assert.equal(error, 'the address is private, loopback or link-local')
+    },
+  )
 
-  test('NATS sinks: the consumer of the documentation takes each event, and again one that it could not handle', async () => {
-    await using nats = await startNats()
-    await using server = await startTestServer({ events: NEARBY })
-    await using connection = await connect({ servers: nats.url })
-    await makeExampleStream(connection)
-    await defineSandwich(server)
-    await defineSecret(server)
-    await addSink(server, natsSink(nats.url, 'smalt.events', { roles: ['boss'] }))
-    await insert(server, 'secret', { _id: 's', open: 'o' })
-    await insert(server, 'sandwich', { _id: 'club', toppings: ['bacon'] })
-    await change(server, 'sandwich', 'club', { $append: { toppings: 'egg' } })
-    const asked: string[] = []
-    await consume(connection, async ({ type }) => {
-      asked.push(type)
-      if (asked.length === 1) throw new Error('not now')
-    })
-    await eventually(() => asked.length === 3, 'all are handled')
-    assert.deepEqual(asked, ['smalt.insert', 'smalt.insert', 'smalt.update'])
-  })
+  test(
+    'NATS sinks: the consumer of the documentation takes each event, and again one that it could not handle',
+    NEEDS_OWN_NATS,
+    async () => {
+      await using nats = await startNats()
+      await using server = await startTestServer({ events: NEARBY })
+      await using connection = await connect({ servers: nats.url })
+      await makeExampleStream(connection)
+      await defineSandwich(server)
+      await defineSecret(server)
+      await addSink(server, natsSink(nats.url, 'smalt.events', { roles: ['boss'] }))
+      await insert(server, 'secret', { _id: 's', open: 'o' })
+      await insert(server, 'sandwich', { _id: 'club', toppings: ['bacon'] })
+      await change(server, 'sandwich', 'club', { $append: { toppings: 'egg' } })
+      const asked: string[] = []
+      await consume(connection, async ({ type }) => {
+        asked.push(type)
+        if (asked.length === 1) throw new Error('not now')
+      })
+      await eventually(() => asked.length === 3, 'all are handled')
+      assert.deepEqual(asked, ['smalt.insert', 'smalt.insert', 'smalt.update'])
+    },
+  )
 
   function replace(server: TestServer, body: JsonObject): ReturnType<TestServer['ask']> {
     return server.ask('PUT', '/events/sinks/kitchen', { body })

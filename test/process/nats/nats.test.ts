@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StoreKind } from '../../../src/store/store.ts'
-import { startNats, testNatsUrl } from '../../support/nats.ts'
+import { NEEDS_NATS, NEEDS_OWN_NATS, startNats, testNatsUrl } from '../../support/nats.ts'
+import { STORES } from '../../support/store-kind.ts'
 import {
   addSink,
   checkReceived,
@@ -17,22 +18,27 @@ import { type OpenSinks, sinkPlace } from '../../service/sinks/stores.ts'
 
 const BOUNDED = { timeout: 400_000 }
 
-for (const kind of ['sqlite', 'postgres'] as const) {
-  const check = (name: string, work: (store: OpenSinks) => Promise<void>): void => {
-    test(`${name} (${kind})`, BOUNDED, () => onStore(kind, work))
+for (const kind of STORES) {
+  const check = (name: string, needs: typeof NEEDS_NATS, work: (store: OpenSinks) => Promise<void>): void => {
+    test(`${name} (${kind})`, { ...BOUNDED, ...needs }, () => onStore(kind, work))
   }
 
-  check('deliver to NATS: every event once, those of a document in their order', async (store) => {
-    const [url, subject, log] = [await testNatsUrl(), ownSubject(), manyEvents(500)]
-    await using stream = await makeStream(url, subject)
-    await addSink(store, natsTo(url, subject))
-    await using _deliverer = deliver(store, log, { openTransport: nearby })
-    await until(async () => (await store.read('n'))!.progress.position === log.length, 60_000)
-    checkReceived(numbersOf(await stream.read()), log)
-  })
+  check(
+    'deliver to NATS: every event once, those of a document in their order',
+    NEEDS_NATS,
+    async (store) => {
+      const [url, subject, log] = [await testNatsUrl(), ownSubject(), manyEvents(500)]
+      await using stream = await makeStream(url, subject)
+      await addSink(store, natsTo(url, subject))
+      await using _deliverer = deliver(store, log, { openTransport: nearby })
+      await until(async () => (await store.read('n'))!.progress.position === log.length, 60_000)
+      checkReceived(numbersOf(await stream.read()), log)
+    },
+  )
 
   check(
     'deliver to NATS: a server killed under load loses nothing, doubles nothing and delays no other sink',
+    NEEDS_OWN_NATS,
     async (store) => {
       const [subject, log] = [ownSubject(), manyEvents(500)]
       await using server = await startNats()
