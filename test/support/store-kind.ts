@@ -1,8 +1,9 @@
 /** The kinds of store, and the one that the running test uses: SQLite, unless it is inside `onEveryStore`. */
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { before, suite } from 'node:test'
+import { after, before, suite } from 'node:test'
 import type { StoreKind } from '../../src/store/store.ts'
 import { freshDatabase } from './postgres.ts'
 
@@ -15,6 +16,7 @@ export interface Place extends AsyncDisposable {
 export const STORES: readonly StoreKind[] = ['sqlite', 'postgres']
 
 let chosen: StoreKind = 'sqlite'
+const opened = new Set<StoreKind>()
 
 export function storeKind(): StoreKind {
   return chosen
@@ -31,12 +33,15 @@ export function onEveryStore(define: (kind: StoreKind) => void): void {
       // once for what `define` computes now, once for when the tests run
       chooseStore(kind)
       before(() => chooseStore(kind))
+      // a service that is shared beyond the suite would run these tests on another store, and they would pass
+      after(() => assert.ok(opened.has(kind), `no store was opened on ${kind}`))
       define(kind)
     })
   }
 }
 
 export async function freshPlace(kind: StoreKind = chosen): Promise<Place> {
+  opened.add(kind)
   return kind === 'sqlite' ? freshDirectory() : freshSchema()
 }
 

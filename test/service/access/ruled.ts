@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import type { DataResponse } from '../../../src/service/response.ts'
 import { EVERYTHING, documentsOf } from '../../support/service.ts'
 import { type Tenant, openTenant } from '../../support/shared-service.ts'
+import { storeKind } from '../../support/store-kind.ts'
 
 export const ALL: JsonObject = { $and: [] }
 
@@ -25,9 +26,9 @@ export interface Ruled {
 
 const opened = new Map<string, Promise<Tenant>>()
 
-/** Tests that have the same entity share it; its documents are new. */
+/** Tests on the same kind of store that have the same entity share it; its documents are new. */
 export async function openRuled(ruled: Ruled): Promise<Tenant> {
-  const key = JSON.stringify(ruled)
+  const key = JSON.stringify([storeKind(), ruled])
   const known = opened.get(key)
   const opening = known ?? define(ruled)
   opened.set(key, opening)
