@@ -39,18 +39,18 @@ test(
   'send to NATS: a CloudEvent, under the names of its entity and operation',
   { ...BOUNDED, ...NEEDS_NATS },
   async () => {
-  const [url, subject] = [await testNatsUrl(), ownSubject()]
-  await using stream = await makeStream(url, subject)
-  const sent = message('1')
-  assert.deepEqual(await sendTo(natsTo(url, subject, { name: 'kitchen' }), {}, sent), { kind: 'delivered' })
-  assert.deepEqual(await stream.read(), [
-    {
-      subject: `${subject}.order.insert`,
-      id: 'kitchen/1',
-      type: 'application/cloudevents+json',
-      event: sent.body,
-    },
-  ])
+    const [url, subject] = [await testNatsUrl(), ownSubject()]
+    await using stream = await makeStream(url, subject)
+    const sent = message('1')
+    assert.deepEqual(await sendTo(natsTo(url, subject, { name: 'kitchen' }), {}, sent), { kind: 'delivered' })
+    assert.deepEqual(await stream.read(), [
+      {
+        subject: `${subject}.order.insert`,
+        id: 'kitchen/1',
+        type: 'application/cloudevents+json',
+        event: sent.body,
+      },
+    ])
   },
 )
 
@@ -58,16 +58,16 @@ test(
   'send to NATS: an event that comes again is delivered, and kept once',
   { ...BOUNDED, ...NEEDS_NATS },
   async () => {
-  const [url, subject] = [await testNatsUrl(), ownSubject()]
-  await using stream = await makeStream(url, subject)
-  await using nats = openNats(natsTo(url, subject), { allowPrivateAddresses: true })
-  for (const id of ['1', '2', '1']) {
-    assert.deepEqual(await nats.send(message(id), signal), { kind: 'delivered' })
-  }
-  assert.deepEqual(
-    (await stream.read()).map(({ event }) => event.id),
-    ['1', '2'],
-  )
+    const [url, subject] = [await testNatsUrl(), ownSubject()]
+    await using stream = await makeStream(url, subject)
+    await using nats = openNats(natsTo(url, subject), { allowPrivateAddresses: true })
+    for (const id of ['1', '2', '1']) {
+      assert.deepEqual(await nats.send(message(id), signal), { kind: 'delivered' })
+    }
+    assert.deepEqual(
+      (await stream.read()).map(({ event }) => event.id),
+      ['1', '2'],
+    )
   },
 )
 
@@ -97,15 +97,15 @@ test(
   'send to NATS: what the stream or the server refuses has failed, and says why',
   { ...BOUNDED, ...NEEDS_NATS },
   async () => {
-  const [url, subject] = [await testNatsUrl(), ownSubject()]
-  const config = { max_msgs: 1, discard: 'new', max_msg_size: 1_000 } as const
-  await using _stream = await makeStream(url, subject, { config })
-  await using nats = openNats(natsTo(url, subject), { allowPrivateAddresses: true })
-  const send = (id: string, bytes = 0): Promise<Answer> => nats.send(message(id, 'x'.repeat(bytes)), signal)
-  assert.deepEqual(await send('1', 10_000), failed('the event is larger than the stream takes'))
-  assert.deepEqual(await send('1', 2_000_000), failed('the event is larger than the server takes'))
-  assert.deepEqual(await send('1'), { kind: 'delivered' })
-  assert.deepEqual(await send('2'), failed('the stream is full'))
+    const [url, subject] = [await testNatsUrl(), ownSubject()]
+    const config = { max_msgs: 1, discard: 'new', max_msg_size: 1_000 } as const
+    await using _stream = await makeStream(url, subject, { config })
+    await using nats = openNats(natsTo(url, subject), { allowPrivateAddresses: true })
+    const send = (id: string, bytes = 0): Promise<Answer> => nats.send(message(id, 'x'.repeat(bytes)), signal)
+    assert.deepEqual(await send('1', 10_000), failed('the event is larger than the stream takes'))
+    assert.deepEqual(await send('1', 2_000_000), failed('the event is larger than the server takes'))
+    assert.deepEqual(await send('1'), { kind: 'delivered' })
+    assert.deepEqual(await send('2'), failed('the stream is full'))
   },
 )
 
