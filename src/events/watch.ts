@@ -3,7 +3,7 @@ import { type JsonObject, member, sameJson } from '../base/json/json.ts'
 import { type Path, parsePath } from '../base/path.ts'
 import { compileProjection } from '../lang/evaluate/project.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
-import { includes } from '../lang/resolve/projected-fields.ts'
+import { compileIncludes } from '../lang/resolve/projected-fields.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import { compileStrip } from '../lang/evaluate/strip.ts'
 import { type Field, type Fields, isComputed } from '../schema/field.ts'
@@ -26,9 +26,10 @@ export function compileWatch({ root }: Schema, projection: Projection<FieldRef> 
     return { projectWatched, identifiers: NO_FIELDS, mayDiffer: () => true }
   }
   const expanded = withContent(projection, root, 0)
-  const identifiers = identifiersFor(expanded, root.fields)
+  const isIncluded = compileIncludes(expanded)
+  const identifiers = identifiersFor(isIncluded, root.fields)
   const project = compileProjection(withIdentifiers(expanded, [...identifiers], 0), root)
-  const strip = compileStrip(root.fields, (field) => isComputed(field) && includes(expanded, field))
+  const strip = compileStrip(root.fields, (field) => isComputed(field) && isIncluded(field))
   const projectWatched = (document: JsonObject): JsonObject => {
     const watched = project(document, '')
     return strip ? strip(watched) : watched
@@ -95,16 +96,16 @@ function stepInto(field: Field, step: Path[number]): readonly Field[] {
 }
 
 /** Identities of the elements of watched arrays that are not watched themselves. */
-function identifiersFor(projection: Projection<FieldRef>, fields: Fields): ReadonlySet<Field> {
+function identifiersFor(isIncluded: (field: Field) => boolean, fields: Fields): ReadonlySet<Field> {
   const identifiers = new Set<Field>()
   for (const array of allFields(fields)) {
     if (array.kind !== 'array' || array.element.kind !== 'object') continue
     const { fields: members } = array.element
-    const isWatched = [...allFields(members)].some((each) => !isComputed(each) && includes(projection, each))
+    const isWatched = [...allFields(members)].some((each) => !isComputed(each) && isIncluded(each))
     if (!isWatched) continue
     for (const name of identityOf(array.element)) {
       const identity = members.get(name)!
-      if (!includes(projection, identity)) identifiers.add(identity)
+      if (!isIncluded(identity)) identifiers.add(identity)
     }
   }
   return identifiers

@@ -4,7 +4,7 @@ import { type Json, isArray, pointer } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { parseProjection } from '../../lang/parse/parse-projection.ts'
 import { EVERYTHING, type Projection } from '../../lang/projection.ts'
-import { includes } from '../../lang/resolve/projected-fields.ts'
+import { compileIncludes } from '../../lang/resolve/projected-fields.ts'
 import { resolveProjection } from '../../lang/resolve/resolve.ts'
 import { type FieldRef, rootScope } from '../../lang/resolve/scope.ts'
 import { type Field, isComputed } from '../../schema/field.ts'
@@ -57,7 +57,8 @@ function carriedBy(
   const leaves = [...allFields(schema.root.fields)].filter(
     (field) => isLeaf(field) && !isComputed(field) && field.path !== 'objectType' && isWanted(field),
   )
-  return leaves.filter((field) => includes(watched, field) || includes(further, field))
+  const [isWatched, isFurther] = [compileIncludes(watched), compileIncludes(further)]
+  return leaves.filter((field) => isWatched(field) || isFurther(field))
 }
 
 function isLeaf(field: Field): boolean {

@@ -3,7 +3,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { type Projection, printProjection } from '../../lang/projection.ts'
 import { printQuery } from '../../lang/query.ts'
-import { includes } from '../../lang/resolve/projected-fields.ts'
+import { compileIncludes } from '../../lang/resolve/projected-fields.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import { printSort } from '../../lang/sort.ts'
 import type { PlannedJoin } from '../../plan/joins.ts'
@@ -73,9 +73,10 @@ function printRequest({ query, projection, sort, range, body, asOf }: FindReques
 /** The leaves that the projection lets out, as a map of field to 1. */
 function projectionMap(projection: Projection<FieldRef>, schema: Schema): JsonObject {
   const map: Record<string, Json> = {}
+  const isIncluded = compileIncludes(projection)
   for (const field of allFields(schema.root.fields)) {
     const isLeaf = field.kind === 'simple' || (field.kind === 'array' && field.element.kind === 'simple')
-    if (isLeaf && includes(projection, field)) map[field.path] = 1
+    if (isLeaf && isIncluded(field)) map[field.path] = 1
   }
   return map
 }

@@ -5,6 +5,8 @@ import { compileUpdate } from '../../../src/lang/evaluate/apply.ts'
 import { parseProjection } from '../../../src/lang/parse/parse-projection.ts'
 import { parseQuery } from '../../../src/lang/parse/parse-query.ts'
 import { parseUpdate } from '../../../src/lang/parse/parse-update.ts'
+import { compileIncludes } from '../../../src/lang/resolve/projected-fields.ts'
+import { allFields } from '../../../src/schema/schema.ts'
 import { fieldsOfUpdate, resolveUpdate } from '../../../src/lang/resolve/resolve-update.ts'
 import { resolveProjection, resolveQuery } from '../../../src/lang/resolve/resolve.ts'
 import { checkRule } from '../../../src/lang/resolve/row-rule.ts'
@@ -59,6 +61,18 @@ testGrowth('projection', [
     (n) => projecting(many(n, () => ({ field: 'lines', range: [0, 1], sort: { c: '$asc' } }))),
   ],
   ['steps of a path', 10_000, (n) => projecting([{ field: `lines${'.*'.repeat(n)}` }])],
+  [
+    'fields that many items are asked about',
+    250,
+    (n) => {
+      const wide = compiledSchema('t', Object.fromEntries(many(n, (i) => [`f${i}`, { type: 'string' }])))
+      const written = many(n, (i) => ({ field: `f${i}`, include: i % 2 === 0 }))
+      return () => {
+        const isIncluded = compileIncludes(resolveProjection(parseProjection(written, '', LIMITS), scope))
+        return [...allFields(wide.root.fields)].filter(isIncluded)
+      }
+    },
+  ],
 ])
 
 testGrowth('update', [
