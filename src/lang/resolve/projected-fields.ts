@@ -2,15 +2,14 @@
 import type { Path, Step } from '../../base/path.ts'
 import type { Field } from '../../schema/field.ts'
 import type { Projection, ProjectionItem } from '../projection.ts'
-import type { FieldRef } from './scope.ts'
 
 /** Items are found by the steps of a path: of many items, few have to be looked at for each of many fields. */
-export function compileIncludes(projection: Projection<FieldRef>): (field: Field) => boolean {
+export function compileIncludes<F>(projection: Projection<F>): (field: Field) => boolean {
   const reaches = compileReaches(projection)
   return ({ kind, path }) => reaches([...path.split('.'), ...(kind === 'array' ? ['*'] : [])])
 }
 
-function compileReaches(projection: Projection<FieldRef>): (path: Path) => boolean {
+function compileReaches<F>(projection: Projection<F>): (path: Path) => boolean {
   const root = patternsOf(projection)
   const inside = new Map<number, (path: Path) => boolean>()
   const insideOf = (position: number): ((path: Path) => boolean) => {
@@ -49,7 +48,7 @@ interface Node {
 const NONE = -1
 const ANY_NUMBER = 0
 
-function patternsOf(projection: Projection<FieldRef>): Node {
+function patternsOf<F>(projection: Projection<F>): Node {
   const root = createNode()
   for (const [position, item] of projection.entries()) enter(item, position, root)
   return root
@@ -60,7 +59,7 @@ function createNode(): Node {
   return { next: new Map(), ...none, arrays: [] }
 }
 
-function enter(item: ProjectionItem<FieldRef>, position: number, root: Node): void {
+function enter<F>(item: ProjectionItem<F>, position: number, root: Node): void {
   let node = root
   for (const step of item.pattern) {
     // Ancestors of what is included are included, those of what is excluded are not excluded.

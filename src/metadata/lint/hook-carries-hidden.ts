@@ -4,6 +4,7 @@ import { type Json, isArray, pointer } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { parseProjection } from '../../lang/parse/parse-projection.ts'
 import { EVERYTHING, type Projection } from '../../lang/projection.ts'
+import type { Named } from '../../lang/query.ts'
 import { compileIncludes } from '../../lang/resolve/projected-fields.ts'
 import { resolveProjection } from '../../lang/resolve/resolve.ts'
 import { type FieldRef, rootScope } from '../../lang/resolve/scope.ts'
@@ -14,67 +15,108 @@ import type { Hook } from '../documents/hooks.ts'
 import { type Finding, type Subject, listed, quoted, rolesOf } from './subject.ts'
 
 export function* hookCarriesHidden(subject: Subject): Generator<Finding> {
-  for (const [i, hook] of subject.info.hooks.entries()) {
-    for (const schema of subject.schemas) yield* judged(subject, schema, { hook, i })
+  const { info, schemas } = subject
+  if (info.hooks.length === 0) return
+  const hidden = schemas.map((schema) => hiddenIn(subject, schema))
+  const all = new Map<string, Field>()
+  for (const own of hidden) for (const [key, field] of own) all.set(key, field)
+  if (all.size === 0) return
+  for (const [i, hook] of info.hooks.entries()) {
+    const carriedIn = carrying(hook, all)
+    for (const [version, schema] of schemas.entries()) {
+      const carried = carriedIn(schema, hidden[version]!)
+      if (carried.length > 0) yield told(subject, schema, { hook, i, carried })
+    }
   }
 }
 
-function* judged(
-  subject: Subject,
-  schema: Schema,
-  { hook, i }: { readonly hook: Hook; readonly i: number },
-): Generator<Finding> {
-  const { reaches } = subject
+/** Simple fields, and arrays of simple values, by what decides whether a projection lets them out. */
+type Leaves = ReadonlyMap<string, Field>
+
+/** Those that some may not read who read documents. */
+function hiddenIn({ reaches }: Subject, schema: Schema): Leaves {
   const documents = reaches.ranks(schema, 'find')
-  const findOf = (field: Field): Ranks => reaches.ranks(schema, 'find', field)
-  const isHidden = (find: Ranks, index: number): boolean => documents[index] !== NO && find[index] === NO
-  const hidesSome = memoized((find: Ranks) => find.some((_, index) => isHidden(find, index)))
-  const hidden = carriedBy(hook, schema, (field) => hidesSome(findOf(field)))
-  if (hidden.length === 0) return
-  const finds = [...new Set(hidden.map(findOf))]
-  const blind = rolesOf(reaches, (index) => finds.some((find) => isHidden(find, index)))
-  const isChosen = !isAbsent(hook.watchProjection)
-  yield {
-    severity: isChosen ? 'warning' : 'hint',
-    code: 'hook-carries-hidden',
-    at: pointer('/entityInfo/hooks', i),
-    version: schema.version,
-    msg:
-      `the hook "${hook.name}" ${isChosen ? 'names' : 'watches everything, also'} ` +
-      `${quoted(hidden.map(({ path }) => path))}, which ${listed(blind)} may not read: their events come without ` +
-      'it, or not at all; leave it out of the projections, or make a second hook for those who may read it',
+  const hidesSome = memoized((find: Ranks) => find.some((_, index) => isHidden(find, documents, index)))
+  const leaves = new Map<string, Field>()
+  for (const field of allFields(schema.root.fields)) {
+    if (!isLeaf(field) || isComputed(field) || field.path === 'objectType') continue
+    if (!hidesSome(reaches.ranks(schema, 'find', field))) continue
+    leaves.set(field.kind === 'array' ? `${field.path}.*` : field.path, field)
   }
+  return leaves
 }
 
-/** Of those that are wanted: simple fields, and arrays of simple values; without a choice all of them are watched. */
-function carriedBy(
-  { watchProjection, includeProjection }: Hook,
-  schema: Schema,
-  isWanted: (field: Field) => boolean,
-): readonly Field[] {
-  const watched = isAbsent(watchProjection) ? EVERYTHING : resolved(watchProjection!, schema)
-  const further = isAbsent(includeProjection) ? [] : resolved(includeProjection!, schema)
-  const leaves = [...allFields(schema.root.fields)].filter(
-    (field) => isLeaf(field) && !isComputed(field) && field.path !== 'objectType' && isWanted(field),
-  )
-  const [isWatched, isFurther] = [compileIncludes(watched), compileIncludes(further)]
-  return leaves.filter((field) => isWatched(field) || isFurther(field))
+function isHidden(find: Ranks, documents: Ranks, index: number): boolean {
+  return documents[index] !== NO && find[index] === NO
 }
 
 function isLeaf(field: Field): boolean {
   return field.kind === 'simple' || (field.kind === 'array' && field.element.kind === 'simple')
 }
 
+/** Which leaves of a version the hook carries, of those that are hidden in it; without a choice it watches all. */
+function carrying(
+  { watchProjection, includeProjection }: Hook,
+  all: Leaves,
+): (schema: Schema, hidden: Leaves) => readonly Field[] {
+  const watched = isAbsent(watchProjection) ? EVERYTHING : parsed(watchProjection!)
+  const projections = [watched, isAbsent(includeProjection) ? [] : parsed(includeProjection!)]
+  if (projections.flat().some(({ kind }) => kind !== 'field')) {
+    return (schema, hidden) => {
+      const tests = projections.map((each) => compileIncludes(resolved(each, schema)))
+      return [...hidden.values()].filter((field) => tests.some((isIncluded) => isIncluded(field)))
+    }
+  }
+  // Plain paths mean the same in every version.
+  const tests = projections.map(compileIncludes)
+  const carried = new Set(
+    [...all].filter(([, field]) => tests.some((isIncluded) => isIncluded(field))).map(([key]) => key),
+  )
+  return (_schema, hidden) => {
+    if (carried.isDisjointFrom(hidden)) return []
+    return [...hidden].filter(([key]) => carried.has(key)).map(([, field]) => field)
+  }
+}
+
 function isAbsent(projection: Json | undefined): boolean {
   return projection === undefined || (isArray(projection) && projection.length === 0)
 }
 
+function parsed(projection: Json): Projection<Named> {
+  return unlessRefused(() => parseProjection(projection, ''))
+}
+
 /** A projection is for all versions; one that makes no sense for this one carries nothing of it. */
-function resolved(projection: Json, schema: Schema): Projection<FieldRef> {
+function resolved(projection: Projection<Named>, schema: Schema): Projection<FieldRef> {
+  return unlessRefused(() => resolveProjection(projection, rootScope(schema)))
+}
+
+function unlessRefused<F>(make: () => Projection<F>): Projection<F> {
   try {
-    return resolveProjection(parseProjection(projection, ''), rootScope(schema))
+    return make()
   } catch (error) {
     if (error instanceof ServiceError) return []
     throw error
+  }
+}
+
+function told(
+  { reaches }: Subject,
+  schema: Schema,
+  { hook, i, carried }: { readonly hook: Hook; readonly i: number; readonly carried: readonly Field[] },
+): Finding {
+  const documents = reaches.ranks(schema, 'find')
+  const finds = [...new Set(carried.map((field) => reaches.ranks(schema, 'find', field)))]
+  const blind = rolesOf(reaches, (index) => finds.some((find) => isHidden(find, documents, index)))
+  const isChosen = !isAbsent(hook.watchProjection)
+  return {
+    severity: isChosen ? 'warning' : 'hint',
+    code: 'hook-carries-hidden',
+    at: pointer('/entityInfo/hooks', i),
+    version: schema.version,
+    msg:
+      `the hook "${hook.name}" ${isChosen ? 'names' : 'watches everything, also'} ` +
+      `${quoted(carried.map(({ path }) => path))}, which ${listed(blind)} may not read: their events come without ` +
+      'it, or not at all; leave it out of the projections, or make a second hook for those who may read it',
   }
 }

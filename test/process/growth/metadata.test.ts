@@ -175,6 +175,21 @@ test('metadata: comparing versions costs as much as there are fields and version
   await assertGrowth(4, (size) => compare(list(size, (i) => version(i, 40))))
 })
 
+test('metadata: hooks and versions that they watch do not multiply', async () => {
+  await assertGrowth(6, (size) => {
+    const hooks = list(size, (i) => ({
+      name: `h${i}`,
+      actions: ['insert'],
+      configuration: { watchProjection: list(20, (j) => ({ field: `other${i}_${j}` })) },
+    }))
+    const info = parseEntityInfo(infoOf({ hooks }), '', CONFIGURED)
+    const schemas = list(size, (i) =>
+      compileSchema(info, parseSchemaDocument(schemaOf(mixed(200, 20), versionOf(`${i + 1}.0.0`)), ''), []),
+    )
+    return () => lint(info, schemas, { access: { reachOf, reachesIn }, others: () => undefined })
+  })
+})
+
 test('metadata: the access report costs what it tells', async () => {
   const compiled = (count: number, among: number) => {
     const document = schemaOf(mixed(count, among), { access: openTo(roles(among)) })

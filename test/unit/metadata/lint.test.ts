@@ -72,6 +72,8 @@ type Expected = readonly [
   msg?: RegExp,
 ]
 
+const hooked = (configuration: JsonObject): Pick<Entity, 'info'> => ({ info: hook(configuration) })
+const hidden = guarded({ find: ['hr'], insert: ['hr'], update: ['hr'] })
 const SECRET = { name: string, salary: guarded({ find: ['hr'], insert: ['hr'], update: ['hr'] }) }
 const PLAIN = { name: string, salary: guarded({ insert: ['hr'], update: ['hr'] }) }
 const WRITERS = { ...SOUND, insert: ['hr', 'temp'] }
@@ -344,6 +346,33 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
     'hook-carries-hidden: an exclusion is heeded',
     one(SECRET, SOUND, hook({ watchProjection: [{ field: '*' }, { field: 'salary', include: false }] })),
     [],
+  ],
+  [
+    'hook-carries-hidden: only in the versions that hide what it carries',
+    {
+      ...hooked({ watchProjection: [{ field: 'salary' }, { field: 'bonus' }] }),
+      versions: [
+        { fields: SECRET },
+        { fields: { name: string, salary: string } },
+        { fields: { name: string, bonus: hidden } },
+      ],
+    },
+    [
+      ['warning', 'version-downgrade', '/schema/fields/salary/access/find', '2.0.0'],
+      ['warning', 'hook-carries-hidden', '/entityInfo/hooks/0', '1.0.0', /names "salary", which/],
+      ['warning', 'hook-carries-hidden', '/entityInfo/hooks/0', '3.0.0', /names "bonus", which/],
+    ],
+  ],
+  [
+    'hook-carries-hidden: elements of an array, where a version has the array',
+    {
+      ...hooked({ watchProjection: { field: 'lines', range: [0, 1], projection: { field: 'secret' } } }),
+      versions: [
+        { fields: { name: string, secret: hidden } },
+        { fields: { lines: within({ secret: hidden }) } },
+      ],
+    },
+    [['warning', 'hook-carries-hidden', '/entityInfo/hooks/0', '2.0.0', /names "lines\.\*\.secret"/]],
   ],
   [
     'hook-carries-hidden: who may not read documents at all reads no events',
