@@ -1,5 +1,4 @@
 /** Literals of a query become parameters, and parameters become literals again. */
-import { unreachable } from '../base/errors.ts'
 import { type Json, isArray, isNumber, numberText } from '../base/json/json.ts'
 import {
   type Arguments,
@@ -13,7 +12,7 @@ import {
   listParameter,
   valueParameter,
 } from './operand.ts'
-import { type Query, type ValueClause, isValueClause, mapQuery } from './query.ts'
+import { type Query, mapQuery } from './query.ts'
 
 /** Whether a parameter may stand for the value: which one it is must not decide about plan or SQL, as null does. */
 export function isLiteral(value: Json | undefined): value is Json {
@@ -71,24 +70,12 @@ interface Change {
   readonly list: (operand: ListOperand) => ListOperand
 }
 
+/** Other nodes have no parameters: their literals are part of the shape. */
 function mapOperands<F>(query: Query<F>, change: Change): Query<F> {
   return mapQuery(query, (node) => {
-    if (isValueClause(node)) return withOperands(node, change)
+    if (node.kind === 'compare') return { ...node, value: change.value(node.value) }
+    if (node.kind === 'in') return { ...node, values: change.list(node.values) }
     if (node.kind !== 'related' || !node.count || node.count.op === '$in') return node
     return { ...node, count: { ...node.count, value: change.value(node.count.value) } }
   })
-}
-
-function withOperands<F>(clause: ValueClause<F>, change: Change): ValueClause<F> {
-  switch (clause.kind) {
-    case 'compare':
-      return { ...clause, value: change.value(clause.value) }
-    case 'in':
-      return { ...clause, values: change.list(clause.values) }
-    case 'regex':
-    case 'contains':
-      return clause
-    default:
-      return unreachable(clause)
-  }
 }
