@@ -18,6 +18,8 @@ test('latency: only kinds that were quick on their own connection are pipelined'
   assert.equal(latencies.pipelinable('b'), undefined)
   latencies.noteAlone('a', 26)
   assert.equal(latencies.pipelinable('a'), undefined)
+  latencies.noteAlone('a', 25)
+  assert.ok(latencies.pipelinable('a'))
 })
 
 test('latency: a kind that is slow on average is excluded, one that was slow once is not', () => {
@@ -34,16 +36,28 @@ test('latency: a kind that is slow on average is excluded, one that was slow onc
   )
 })
 
-test('latency: an exclusion ends after five seconds, whatever came in between, and the average begins anew', () => {
+test('latency: a kind that was slow on average is tried again after a second, and the average begins anew', () => {
   let now = 0
   const latencies = createStatementLatencies(() => now)
   latencies.noteAlone('a', 1)
   for (let i = 0; i < 20; i++) latencies.pipelinable('a')?.note(4)
-  now = 4_999
+  now = 999
   latencies.noteAlone('a', 100)
+  latencies.noteAlone('a', 1)
+  assert.equal(latencies.pipelinable('a'), undefined)
+  now = 1_000
+  latencies.pipelinable('a')!.note(4)
+  assert.ok(latencies.pipelinable('a'))
+})
+
+test('latency: a kind that stopped a pipeline is tried again after five seconds', () => {
+  let now = 0
+  const latencies = createStatementLatencies(() => now)
+  latencies.noteAlone('a', 1)
+  latencies.pipelinable('a')!.exclude()
+  now = 4_999
   assert.equal(latencies.pipelinable('a'), undefined)
   now = 5_000
-  latencies.pipelinable('a')!.note(4)
   assert.ok(latencies.pipelinable('a'))
 })
 

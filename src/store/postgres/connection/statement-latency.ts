@@ -33,7 +33,10 @@ const MAX_COUNTED_MS = 2 * MAX_MEAN_MS
 /** More than the mean, because statements on many connections at once wait for each other on the server. */
 const MAX_ALONE_MS = 25
 
-/** Long enough that trying again costs nothing worth mentioning, if the statement is still as slow. */
+/** After a mean that was too high: it may have been the machine, and to try again costs a few slow statements. */
+const RETRY_MS = 1_000
+
+/** After a statement that failed, or that stopped a pipeline: to try again may cost all others in it their time. */
 const EXCLUDED_MS = 5_000
 
 /** Several of these at a time take a database's processors from everybody else. */
@@ -42,7 +45,8 @@ const SLOW_MS = 250
 const MAX_KINDS = 500
 
 interface Known extends Latency {
-  readonly isExcluded: () => boolean
+  readonly isQuick: () => boolean
+  readonly noteAlone: (waitedMs: number) => void
 }
 
 export function createStatementLatencies(now: () => number = () => performance.now()): StatementLatencies {
@@ -52,14 +56,15 @@ export function createStatementLatencies(now: () => number = () => performance.n
     isSlow: (kind) => slow.has(kind),
     pipelinable(kind) {
       const found = known.get(kind)
-      return found?.isExcluded() === false ? found : undefined
+      return found?.isQuick() ? found : undefined
     },
     noteAlone(kind, waitedMs) {
       if (waitedMs > SLOW_MS) slow.add(kind)
       else slow.delete(kind)
       if (slow.size > MAX_KINDS) slow.delete(slow.values().next().value!)
-      if (waitedMs > MAX_ALONE_MS) known.get(kind)?.exclude()
-      else if (!known.has(kind)) known.set(kind, createKnown(now))
+      const found = known.get(kind)
+      if (found) found.noteAlone(waitedMs)
+      else if (waitedMs <= MAX_ALONE_MS) known.set(kind, createKnown(now))
       if (known.size > MAX_KINDS) known.delete(known.keys().next().value!)
     },
   }
@@ -67,19 +72,24 @@ export function createStatementLatencies(now: () => number = () => performance.n
 
 function createKnown(now: () => number): Known {
   let meanMs = 0
+  let wasQuickAlone = true
   let excludedUntil = -Infinity
-  const exclude = (): void => {
-    // Not extended by slow ones in between: on a busy machine there would always be one, and no way back.
-    if (now() < excludedUntil) return
-    excludedUntil = now() + EXCLUDED_MS
+  const isExcluded = (): boolean => now() < excludedUntil
+  const excludeFor = (ms: number): void => {
+    excludedUntil = Math.max(excludedUntil, now() + ms)
     meanMs = 0
   }
   return {
-    exclude,
+    exclude: () => excludeFor(EXCLUDED_MS),
     note(waitedMs) {
+      // Statements that were in flight when the kind was excluded.
+      if (isExcluded()) return
       meanMs += (Math.min(waitedMs, MAX_COUNTED_MS) - meanMs) / SMOOTHING
-      if (meanMs > MAX_MEAN_MS) exclude()
+      if (meanMs > MAX_MEAN_MS) excludeFor(RETRY_MS)
     },
-    isExcluded: () => now() < excludedUntil,
+    noteAlone(waitedMs) {
+      wasQuickAlone = waitedMs <= MAX_ALONE_MS
+    },
+    isQuick: () => wasQuickAlone && !isExcluded(),
   }
 }
