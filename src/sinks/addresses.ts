@@ -1,16 +1,19 @@
-/** Which addresses events may be sent to: those of the internet, and neither this machine nor what stands beside it. */
+/**
+ * Decides which addresses events may be sent to. Loopback and private addresses are refused, because a sink
+ * could otherwise be used to reach internal hosts (SSRF).
+ */
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Whether it belongs to the machine, to a network of somebody's own, or to nobody in particular. */
+/** Whether the address is loopback, private or otherwise not publicly routable. */
 export function isPrivateAddress(address: string): boolean {
   const [bare = ''] = address.split('%')
   if (isIPv4(bare)) return refused.check(bare, 'ipv4')
-  // what is no address at all is not known to be harmless
+  // an invalid address is refused, because it cannot be shown to be public
   if (!isIPv6(bare)) return true
   return !public6.check(bare, 'ipv6') || refused.check(bare, 'ipv6')
 }
 
-/** Special purposes (RFC 6890 and the registry that it began). */
+/** Special-purpose networks (RFC 6890 and the IANA registry that it began). */
 const REFUSED_4: readonly (readonly [network: string, bits: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -29,7 +32,10 @@ const REFUSED_4: readonly (readonly [network: string, bits: number])[] = [
   ['240.0.0.0', 4],
 ]
 
-/** Inside of what is public: protocol assignments and Teredo, examples, and 6to4, which leads to any address of IPv4. */
+/**
+ * Exceptions within the public range: protocol assignments and Teredo, documentation examples, and 6to4,
+ * which can lead to any IPv4 address.
+ */
 const REFUSED_6: readonly (readonly [network: string, bits: number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -37,7 +43,7 @@ const REFUSED_6: readonly (readonly [network: string, bits: number])[] = [
   ['3fff::', 20],
 ]
 
-/** An address of IPv4 written as one of IPv6: mapped, and by the prefix that translators to IPv4 share (NAT64). */
+/** Prefixes of IPv6 addresses that contain an IPv4 address: IPv4-mapped, and the well-known NAT64 prefix. */
 const CARRIERS = ['::ffff:', '64:ff9b::'] as const
 
 const refused = new BlockList()

@@ -1,8 +1,8 @@
-/** Events in the form that others know: CloudEvents 1.0, structured. */
+/** Renders events as CloudEvents 1.0, structured mode. */
 import { type Json, type JsonObject, member } from '../base/json/json.ts'
 import type { StoredEvent } from '../store/events.ts'
 
-/** `seen` is the event as the sink may see it. */
+/** `seen` is the event with the sink's visibility applied. */
 export function cloudEvent({ id, entity, operation, at }: StoredEvent, seen: JsonObject): JsonObject {
   const subject = subjectOf(member(seen, 'documentId'))
   return {
@@ -17,7 +17,7 @@ export function cloudEvent({ id, entity, operation, at }: StoredEvent, seen: Jso
   }
 }
 
-/** A subject is a text that is not empty. */
+/** CloudEvents requires a subject to be a non-empty string. */
 function subjectOf(documentId: Json | undefined): string | undefined {
   if (documentId === undefined || documentId === '') return undefined
   return typeof documentId === 'string' ? documentId : JSON.stringify(documentId)

@@ -1,4 +1,7 @@
-/** Definitions of sinks: read and checked once, stored as text, shown without secrets. Kinds add their own members. */
+/**
+ * Definitions of sinks: parsed and validated once, stored as text, shown without secrets. Kinds add their own
+ * members.
+ */
 import { memberChecker } from '../base/json/check-members.ts'
 import { type Json, type JsonObject, isObject } from '../base/json/json.ts'
 import { parseTrusted } from '../base/json/parse-trusted.ts'
@@ -17,13 +20,13 @@ import type { NetworkOptions, SinkMember } from './sink-kind.ts'
 import type { Transport } from './transport.ts'
 
 export interface ReadingOptions extends NetworkOptions {
-  /** The kinds that can be delivered to here; all when absent. */
+  /** The kinds that this service can deliver to; all when absent. */
   readonly kinds?: readonly SinkKindName[]
-  /** The definition to replace: its name cannot change, and its secrets stay when no others are given. */
+  /** The definition to replace: its name cannot change, and its secrets stay unless new ones are given. */
   readonly replaced?: SinkDefinition
 }
 
-/** The members that only some kinds have. */
+/** Members that only some kinds have. */
 const KIND_MEMBERS: Readonly<Record<string, SinkMember>> = Object.assign(
   {},
   ...SINK_KINDS.map(({ shape }) => shape),
@@ -51,7 +54,7 @@ export const SinkShape = Type.Object(
   { additionalProperties: false },
 )
 
-/** A shape for each member that only some kinds have. */
+/** The shapes of the members that only some kinds have. */
 export function kindMembers(shapeOf: (member: SinkMember) => Shape): Readonly<Record<string, Shape>> {
   return Object.fromEntries(Object.entries(KIND_MEMBERS).map(([name, member]) => [name, shapeOf(member)]))
 }
@@ -72,7 +75,8 @@ export function readDefinition(body: Json | undefined, options: ReadingOptions):
   const { allowPrivateAddresses, replaced } = options
   const same = replaced?.kind === kind ? replaced : undefined
   const own = record.read(body, { allowPrivateAddresses, replaced: same })
-  // the order of members stays: a configured sink is compared with the stored text of its definition
+  // the order of members is fixed, because a configured sink is compared with the stored text of its
+  // definition
   return { name, url, roles: [...new Set(roles)], filter, kind, ...own } as unknown as SinkDefinition
 }
 
@@ -126,7 +130,7 @@ function refuseMembersOfOthers(body: JsonObject, kind: SinkKindName): void {
   }
 }
 
-/** As the store keeps it. */
+/** The stored form, with secrets. */
 export function printDefinition(definition: SinkDefinition): string {
   return JSON.stringify(definition)
 }
@@ -135,16 +139,16 @@ export function parseDefinition(kept: string): SinkDefinition {
   return parseTrusted(kept) as unknown as SinkDefinition
 }
 
-/** As it is shown to callers who may manage sinks: without secrets. */
+/** The form for callers who may manage sinks: without secrets. */
 export function showDefinition(definition: SinkDefinition): JsonObject {
   const { name, kind, url, roles, filter } = definition
   return { name, kind, url, roles, filter: { ...filter }, ...sinkKind(kind)?.show(definition) }
 }
 
-/** Throws where a later version of Smalt made a sink of a kind that this one does not know. */
+/** Throws for a kind that only a later version of Smalt supports. */
 export function openTransport(definition: SinkDefinition, options: NetworkOptions): Transport {
   const record = sinkKind(definition.kind)
   if (record) return record.open(definition, options)
-  // the rest of the definition may be secret
+  // the message contains only the name, because the rest of the definition may be secret
   throw new Error(`the sink ${definition.name} is of a kind that cannot be delivered to here`)
 }

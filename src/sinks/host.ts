@@ -1,10 +1,10 @@
-/** The host of a URL, as those who connect and those who check must read it alike. */
+/** The host of a URL. One parser for connecting and for checking, so that both mean the same host. */
 import { isIP } from 'node:net'
 
 export interface Host {
   /** A name or an address, without brackets. */
   readonly name: string
-  /** Present when it is an address; all its spellings were made one when the URL was parsed. */
+  /** Present when the host is an address, in the canonical form of the URL parser. */
   readonly address?: string
 }
 
@@ -13,7 +13,10 @@ export function hostOf({ hostname }: Pick<URL, 'hostname'>): Host {
   return isIP(name) === 0 ? { name } : { name, address: name }
 }
 
-/** Of a URL whose protocol is none of the web: there a host stays as it was spelt unless it is parsed as one of the web. */
+/**
+ * The host of a URL with a non-web protocol. The URL parser normalizes hosts only for web protocols, so the
+ * host is parsed again as part of an http URL.
+ */
 export function foreignHostOf(url: URL): Host | undefined {
   const known = URL.parse(`http://${url.host}/`)
   return known === null || known.hostname === '' ? undefined : hostOf(known)

@@ -15,7 +15,7 @@ export const SINK_KINDS: readonly SinkKind[] = KINDS
 export const KIND_NAMES: readonly SinkKindName[] = KINDS.map(({ kind }) => kind)
 export const DEFAULT_KIND: SinkKindName = KINDS[0].kind
 
-/** Undefined for a kind that only a later version of Smalt knows. */
+/** Undefined for a kind that only a later version of Smalt supports. */
 export function sinkKind(name: string): SinkKind | undefined {
   return SINK_KINDS.find(({ kind }) => kind === name)
 }

@@ -1,13 +1,13 @@
-/** Told what happens to sinks, for metrics and logs; nothing of it holds a secret. */
+/** Callbacks for metrics and logs of sinks. No argument contains a secret. */
 import type { Overview } from './delivery/delivery-state.ts'
 
 export interface Observer {
   delivered?(sink: string, seconds: number): void
   failed?(sink: string, reason: string): void
-  /** Every second, from whoever delivers. */
+  /** Called every second by the process that delivers to the sink. */
   state?(sink: string, overview: Overview): void
-  /** From here on another process tells of it, or nobody. */
+  /** This process no longer delivers to the sink; another process may report on it from now on. */
   left?(sink: string): void
-  /** What should not happen: a store that is away, a definition that cannot be used. */
+  /** Unexpected errors, such as an unavailable store or an unusable definition. */
   error?(error: unknown, sink?: string): void
 }

@@ -1,4 +1,4 @@
-/** A promise that is waited for only as long as nobody calls it off; what it stands for goes on. */
+/** Waits for a promise until a signal aborts the wait. The work behind the promise continues. */
 
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** The error for a problem in the definition of a sink, and its place; it never repeats the given value. */
+/**
+ * The error for an invalid sink definition, with the JSON pointer of the problem. The message never contains
+ * the given value, which may be secret.
+ */
 import { refuseWith } from '../base/json/decode.ts'
 
 export const refusal = refuseWith('crud:InvalidRequest')

@@ -1,4 +1,7 @@
-/** Signatures by the convention of Standard Webhooks: whoever has the secret can tell that a message is ours, and when it was sent. */
+/**
+ * Signatures according to Standard Webhooks: a receiver with the secret can verify the sender and the time of
+ * sending.
+ */
 import { createHmac } from 'node:crypto'
 
 const PREFIX = 'whsec_'
@@ -6,7 +9,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const MIN_BYTES = 24
 const MAX_BYTES = 64
 
-/** The bytes of `whsec_…`; undefined when it is no secret, or one that is too short or too long. */
+/** The bytes of a `whsec_…` secret; undefined when it is malformed, too short or too long. */
 export function secretKey(secret: string): Buffer | undefined {
   const text = secret.slice(PREFIX.length)
   if (!secret.startsWith(PREFIX) || !BASE64.test(text)) return undefined
@@ -16,7 +19,7 @@ export function secretKey(secret: string): Buffer | undefined {
 
 interface Signed {
   readonly id: string
-  /** In seconds since 1970; of the sending, not of the event. */
+  /** Seconds since 1970 at the time of sending, not of the event. */
   readonly timestamp: number
   readonly body: string
 }

@@ -4,35 +4,37 @@ import type { Shape } from '../base/json/shape.ts'
 import type { EventFilter } from '../store/events.ts'
 import type { Transport } from './transport.ts'
 
-/** The members that the definitions of all kinds have. */
+/** Members of the definitions of all kinds. */
 export interface SinkCommon {
   readonly name: string
   readonly kind: string
   readonly url: string
-  /** It sees what a caller with these would. */
+  /** The sink has the visibility of a caller with these roles. */
   readonly roles: readonly string[]
   readonly filter: EventFilter
 }
 
 export interface SinkKind<D extends SinkCommon = SinkCommon> {
   readonly kind: D['kind']
-  /** The members that only its definitions have. */
+  /** The members that only definitions of this kind have. */
   readonly shape: Readonly<Record<string, SinkMember>>
-  /** Reads its own members and checks the URL; their types have been checked. Throws a refusal. */
+  /**
+   * Reads the members of this kind and checks the URL; member types are already checked. Throws a refusal.
+   */
   read(body: JsonObject, options: ReadOptions<D>): Omit<D, keyof SinkCommon>
-  /** Its own members as an answer shows them: secrets masked. */
+  /** The members of this kind as a response shows them: secrets masked. */
   show(definition: D): JsonObject
   open(definition: D, options: NetworkOptions): Transport
 }
 
 export interface SinkMember {
-  /** In a request and in the configuration. What is secret is `writeOnly`. */
+  /** In a request and in the configuration. Secrets are `writeOnly`. */
   readonly shape: Shape
-  /** In an answer. */
+  /** In a response. */
   readonly shown: Shape
   /** Completes a message about a wrong value: `"secret" must be a string`. */
   readonly expected: string
-  /** Completes a message to other kinds: `only sinks of the kind "webhook" have a secret`. */
+  /** Completes a message about other kinds: `only sinks of the kind "webhook" have a secret`. */
   readonly noun: string
 }
 
@@ -41,6 +43,9 @@ export interface NetworkOptions {
 }
 
 export interface ReadOptions<D extends SinkCommon> extends NetworkOptions {
-  /** The definition to replace: secrets stay where none are given, because they cannot be read again. */
+  /**
+   * The definition to replace: its secrets stay unless new ones are given, because clients cannot read them
+   * back.
+   */
   readonly replaced?: D | undefined
 }

@@ -1,22 +1,22 @@
-/** How an event gets to where it is awaited; each kind of sink has one of these. */
+/** Sends an event to a receiver; each kind of sink has one implementation. */
 import type { JsonObject } from '../base/json/json.ts'
 
 export interface Transport extends AsyncDisposable {
-  /** Does not throw: what goes wrong is an answer, except that one that is called off has none. */
+  /** Returns failures as an answer. Rejects only when it is aborted. */
   send(message: Message, signal: AbortSignal): Promise<Answer>
 }
 
 export interface Message {
-  /** Of the event: the same however often it is sent. */
+  /** The id of the event; the same for every attempt. */
   readonly id: string
-  /** A CloudEvent in its structured form. */
+  /** A CloudEvent in structured mode. */
   readonly body: JsonObject
 }
 
 export type Answer =
   | { readonly kind: 'delivered' }
-  /** Nothing that the sink may see happened, so that nothing was sent. */
+  /** The sink may see nothing of the event, so nothing was sent. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The receiver wants no more, ever. */
+  /** The receiver wants no further events, so the sink is disabled. */
   | { readonly kind: 'gone'; readonly reason: string }

@@ -33,7 +33,9 @@ export const webhook: SinkKind<WebhookDefinition> = {
   open: openWebhook,
 }
 
-/** A host name is resolved when something is sent; its addresses are checked then. */
+/**
+ * Checks a literal address only. A host name is resolved at each send, and its addresses are checked then.
+ */
 function checkUrl(url: string, { allowPrivateAddresses }: NetworkOptions): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {

@@ -1,4 +1,4 @@
-/** Sends events to a URL: signed, to an address that was checked and to no other, and with patience that ends. */
+/** Sends events to a URL: signed, only to checked addresses, and within a time limit. */
 import { type LookupAddress, type LookupAllOptions, lookup as lookUp } from 'node:dns'
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -17,9 +17,9 @@ export interface WebhookDefinition extends SinkCommon {
 
 export interface WebhookOptions {
   readonly allowPrivateAddresses: boolean
-  /** From looking up the name to the answer. */
+  /** Limit from the DNS lookup to the response. */
   readonly timeLimitMs?: number
-  /** Finds all addresses of a name; a test may have its own. */
+  /** Resolves all addresses of a name; tests replace it. */
   readonly resolve?: Resolve
   /** Milliseconds since 1970. */
   readonly now?: () => number
@@ -29,9 +29,9 @@ export type Resolve = (name: string, options: LookupAllOptions, callback: Resolv
 type Resolved = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
 
 const TIME_LIMIT_MS = 10_000
-/** Beyond this, what the receiver says is not even read. */
+/** Maximum size of a response body that is read; the connection of a longer one is closed. */
 const ANSWER_BYTES = 65_536
-/** Once the status is known, how long its text may take. */
+/** Time limit for the response body, once the status has arrived. */
 const ANSWER_MS = 1_000
 
 export function openWebhook(definition: WebhookDefinition, options: WebhookOptions): Transport {
@@ -64,7 +64,8 @@ export function openWebhook(definition: WebhookDefinition, options: WebhookOptio
       if (isRefused) return REFUSED
       const limited = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)])
       const first = await attempt(message, limited)
-      // The receiver closed a connection that was kept open: that is nobody's failure.
+      // The receiver closed an idle keep-alive connection. That is no failure, so the request is sent again
+      // once.
       const outcome = first.isStale && !limited.aborted ? await attempt(message, limited) : first
       signal.throwIfAborted()
       return outcome.answer
@@ -79,7 +80,7 @@ class RefusedAddressError extends Error {}
 
 const REFUSED: Answer = { kind: 'failed', reason: 'the address is private, loopback or link-local' }
 
-/** Lookups take the place of others in the process, so that a name that takes long is looked up once at a time. */
+/** Shares one lookup among concurrent sends: lookups block threads of a pool that the whole process uses. */
 function sharing(resolve: Resolve): Resolve {
   const waiting: Resolved[] = []
   return (name, options, callback) => {
@@ -91,7 +92,10 @@ function sharing(resolve: Resolve): Resolve {
   }
 }
 
-/** Every address is checked, and those that were checked are the ones that are connected to. */
+/**
+ * Checks every address and returns exactly the checked ones, so that DNS rebinding cannot lead to another
+ * address.
+ */
 function resolving(resolve: Resolve, isRefused: (address: string) => boolean): LookupFunction {
   return (name, { family, hints, all }, callback) => {
     const options = {
@@ -104,7 +108,7 @@ function resolving(resolve: Resolve, isRefused: (address: string) => boolean): L
       if (addresses.length === 0 || addresses.some((each) => isRefused(each.address))) {
         return callback(new RefusedAddressError(), [])
       }
-      // The driver tries them one after the other, or takes one only.
+      // Node.js wants either all addresses, to try them in order, or a single one.
       return all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family)
     })
   }
@@ -137,7 +141,10 @@ function exchange(request: ClientRequest, body: string): Promise<Outcome> {
   })
 }
 
-/** Read to its end, so that the connection can be used again; given up when it is long or slow. */
+/**
+ * Reads the body to its end, so that the connection can be reused; closes the connection when the body is
+ * long or slow.
+ */
 function ignored(response: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0
@@ -160,7 +167,7 @@ function answerFor(status: number): Answer {
   return { kind: 'failed', reason: `status ${status}` }
 }
 
-/** Says what went wrong by its code: the text of an error may hold anything. */
+/** Describes the error by its code only, because the message of an error may contain anything. */
 function failed(error: NodeJS.ErrnoException): Answer {
   if (error instanceof RefusedAddressError) return REFUSED
   if (error.name === 'AbortError' || error.name === 'TimeoutError')

@@ -1,4 +1,7 @@
-/** Delivers to all sinks that no other process delivers to, each by itself: one that hangs delays no other. */
+/**
+ * Delivers to every sink that no other process delivers to. Each sink has a run of its own, so a receiver
+ * that hangs delays no other.
+ */
 import { randomUUID } from 'node:crypto'
 import { createWakeSignal } from './wake-signal.ts'
 import { takeLease } from './lease.ts'
@@ -7,22 +10,28 @@ import { type RunOptions, SinkRun } from './sink-run.ts'
 export interface DelivererOptions extends Omit<RunOptions, 'now' | 'random'> {
   readonly now?: () => number
   readonly random?: () => number
-  /** How long a process that died keeps others from taking its sinks. */
+  /**
+   * How long the lease of a crashed process stays valid; until then no other process can deliver to its
+   * sinks.
+   */
   readonly ttlMs?: number
   readonly renewMs?: number
-  /** How often it is looked for sinks that nobody delivers to. */
+  /** How often to check for sinks without a delivering process. */
   readonly lookMs?: number
 }
 
 export interface Deliverer extends AsyncDisposable {
-  /** There may be events, or a sink may have changed; this only hastens. */
+  /** New events may exist, or a sink may have changed. Optional: polling finds both, only later. */
   wake(): void
 }
 
-/** A sink whose delivering failed on our side is left alone for a while. */
+/** Delay before delivery to a sink restarts after an error on our side, such as a failing store. */
 const REST_MS = 5_000
 
-/** Begins at once; ends when it is disposed of, and then other processes can go on at once. */
+/**
+ * Starts immediately. Disposal stops delivery and releases the leases, so other processes can continue at
+ * once.
+ */
 export function startDeliverer(options: DelivererOptions): Deliverer {
   const { store, observer, ttlMs = 5_000, renewMs = 1_500, lookMs = 1_000 } = options
   const running: RunOptions = { now: Date.now, random: Math.random, ...options }

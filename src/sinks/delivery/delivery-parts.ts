@@ -1,10 +1,16 @@
-/** What is known of a delivery while it goes on: shared by what sends and by what becomes of it. */
+/**
+ * The state of a delivery in progress, shared by the code that sends events and the code that records
+ * results.
+ */
 import type { StoredEvent } from '../../store/events.ts'
 import type { SinkItem, SinkProgress } from '../../store/sinks.ts'
 import type { DocumentQueues } from './document-queues.ts'
 import type { Undelivered } from './undelivered.ts'
 
-/** So many failures in a row, and it is the receiver that is out of order, rather than an event. */
+/**
+ * Circuit breaker: after this many consecutive failures the receiver is considered broken, not a single
+ * event.
+ */
 export const BREAKS_AT = 5
 
 export interface DeliveryParts {
@@ -18,7 +24,7 @@ export interface DeliveryParts {
 export interface UnderWay {
   readonly doc: string
   readonly isRetry: boolean
-  /** Begun to find out whether the receiver is well again. */
+  /** Sent to test whether a broken receiver has recovered. */
   readonly isProbe: boolean
 }
 
@@ -26,12 +32,12 @@ export function isBroken({ progress }: DeliveryParts): boolean {
   return progress.failures >= BREAKS_AT
 }
 
-/** Names of entities have no slash. */
+/** Unique across entities, because entity names contain no slash. */
 export function docOf({ entity, document }: StoredEvent): string {
   return `${entity}/${document}`
 }
 
-/** One that was not tried yet, and may be at once. */
+/** An item for an event without attempts; it is due immediately. */
 export function waitingItem(event: StoredEvent): SinkItem {
   const { seq, at } = event
   return { seq, doc: docOf(event), state: 'waiting', attempts: 0, nextAt: 0, error: '', at }

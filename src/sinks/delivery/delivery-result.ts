@@ -1,4 +1,7 @@
-/** What becomes of an event that was answered, and of the sink that answered. */
+/**
+ * Records the result of a send: updates the event's item, its document queue and the failure count of the
+ * sink.
+ */
 import { unreachable } from '../../base/errors.ts'
 import type { SinkItem } from '../../store/sinks.ts'
 import { backOffMs } from './back-off.ts'
@@ -59,7 +62,8 @@ function fail(state: DeliveryParts, way: UnderWay, { seq, reason, time }: Failur
   const isDead = attempts >= ATTEMPTS
   const nextAt = isDead ? 0 : time.now + backOffMs(attempts, time.random)
   left.enter({ ...before, state: isDead ? 'dead' : 'waiting', attempts, nextAt, error: reason })
-  // Those behind it wait as items too, so that reading can go on past them.
+  // Events queued behind the failed one become items too: the position can then move past them, and reading
+  // continues.
   for (const later of lines.behind(way.doc)) {
     const event = left.fresh.get(later)
     if (event) left.enter(waitingItem(event))
@@ -70,8 +74,9 @@ function fail(state: DeliveryParts, way: UnderWay, { seq, reason, time }: Failur
 }
 
 /**
- * What is dead is not further on than the position: once it is discarded, nothing tells of it any more, and nobody may
- * come across it again.
+ * The position must be at or after every dead letter. A discarded dead letter leaves no record, so an event
+ * after the position would be read and sent again. Therefore all earlier fresh events become items, which
+ * moves the position forward.
  */
 function enterEarlier(left: Undelivered, seq: number): void {
   for (const event of left.fresh.values()) {
@@ -79,7 +84,7 @@ function enterEarlier(left: Undelivered, seq: number): void {
   }
 }
 
-/** Those that were under way when it broke say nothing new. */
+/** While the circuit is open only probes count: other sends began before it opened and add no information. */
 function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random }: DeliveryTime): void {
   if (isBroken(state) && !isProbe) return
   const failures = state.progress.failures + 1
@@ -87,7 +92,10 @@ function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random
   state.progress = { ...state.progress, failures, retryAt }
 }
 
-/** Somebody saw to it, so that it is worth trying at once. */
+/**
+ * Applies items that an operator redrove or discarded. The operator has acted, so the circuit is closed and
+ * delivery is retried at once.
+ */
 export function amend(state: DeliveryParts, stored: readonly SinkItem[]): void {
   const { left, lines } = state
   if (left.isUrgent()) throw new Error('what changed must be saved before it is amended')

@@ -1,7 +1,7 @@
 /**
- * What to send next to one sink, and what becomes of it: each event at least once, those of one document in their order,
- * no document held up by another. It knows neither store nor network nor clock: events, answers and the time are given
- * to it, and what it learns is asked of it, to be saved.
+ * Decides which events to send next to one sink, and tracks their results: at-least-once delivery, in order
+ * per document, and no document blocks another. Pure state without store, network or clock: the caller passes
+ * in events, answers and the time, and saves the changes that `changes` returns.
  */
 import type { StoredEvent } from '../../store/events.ts'
 import type { SinkChanges, SinkItem, SinkProgress } from '../../store/sinks.ts'
@@ -11,54 +11,60 @@ import { type DeliveryTime, amend, recordResults } from './delivery-result.ts'
 import type { Answer } from '../transport.ts'
 import { createUndelivered } from './undelivered.ts'
 
-/** How many are sent at the same time. */
+/** Maximum number of concurrent sends. */
 export const SENDS = 8
-/** Of those, how many may have failed before, so that a few documents that hang do not keep back all others. */
+/**
+ * Maximum number of retries among them, so that a few documents whose events keep failing do not block all
+ * others.
+ */
 const RETRIES = 4
-/** How many events are looked ahead. A crash may repeat so many. */
+/** Maximum number of fresh events in memory. A crash may repeat up to this many sends. */
 const WINDOW = 256
-/** Of a sink that has so many left over, no more is read until they become fewer. */
+/** Reading pauses while a sink has this many undelivered items. */
 const MAX_ITEMS = 100_000
 
 export interface Delivery {
-  /** What to read next; a limit of 0 asks for nothing now. */
+  /** The next events to read; a limit of 0 means none for now. */
   wanted(): { readonly since: number; readonly limit: number }
   take(events: readonly StoredEvent[], scannedTo: number): void
-  /** What to send now, each of a document of its own; under way until it is answered. */
+  /** The events to send now, at most one per document; each is under way until it is answered. */
   start(now: number): readonly Send[]
   answered(seq: number, answer: Answer, time: DeliveryTime): void
-  /** The items as stored, after others redrove or discarded some; what is urgent must be saved before. */
+  /** Applies the stored items after others redrove or discarded some; urgent changes must be saved first. */
   amend(items: readonly SinkItem[]): void
-  /** Whether more happened than that events were delivered: when that is lost they are sent once more, and that is all. */
+  /**
+   * Whether there are changes besides completed deliveries. Losing a completed delivery only causes a
+   * duplicate send; losing an attempt or a failure count would lose state.
+   */
   isUrgent(): boolean
-  /** What became of it since this was asked last; it counts as saved. */
+  /** The changes since the last call; the caller must save them, because they count as saved from then on. */
   changes(): SinkChanges | undefined
-  /** When there will be something to send though nothing happens until then. */
+  /** When the next send is due if no event or answer arrives before. */
   wakeAt(): number
   status(): Status
-  /** Counts everything that is left, so that it is not for every turn. */
+  /** Counts all items; too expensive for every iteration of the loop. */
   overview(): Overview
 }
 
 export interface Send {
   readonly seq: number
-  /** Missing when the event is an item: then the store has it. */
+  /** Absent when the event is an item: its text is then in the store. */
   readonly event?: StoredEvent
 }
 
 export interface Status {
   readonly isDisabled: boolean
-  /** Whether it fails all the time. */
+  /** Whether the circuit breaker is open. */
   readonly isBroken: boolean
   readonly underWay: number
 }
 
 export interface Overview extends Status {
   readonly position: number
-  /** As far as was read. */
+  /** Counts only events read so far. */
   readonly undelivered: number
   readonly dead: number
-  /** When the oldest of the undelivered happened. */
+  /** Timestamp of the oldest undelivered event. */
   readonly oldestAt: number | undefined
 }
 
@@ -88,9 +94,10 @@ function status(state: DeliveryParts): Status {
 function limitOf(state: DeliveryParts): number {
   const { left, lines, underWay, progress } = state
   if (progress.isDisabled || left.items.size >= MAX_ITEMS) return 0
+  // A broken sink needs one event as a probe; reading more would only fill memory.
   const hasNothing = underWay.size === 0 && !lines.hasFresh() && lines.nextDueAt() === undefined
   if (isBroken(state)) return hasNothing ? 1 : 0
-  // not one by one
+  // in batches of half a window, not one event at a time
   return left.fresh.size <= WINDOW / 2 ? WINDOW / 2 : 0
 }
 
@@ -99,6 +106,8 @@ function take({ left, lines }: DeliveryParts, events: readonly StoredEvent[], sc
     const doc = docOf(event)
     const before = lines.firstOf(doc)
     if (!left.take(event)) continue
+    // The queue of the document begins with an item, so its retry may take long. As an item, this event does
+    // not hold back the position.
     if (before !== undefined && left.items.has(before)) left.enter(waitingItem(event))
     lines.joinFresh(event.seq, doc)
   }
@@ -108,6 +117,7 @@ function take({ left, lines }: DeliveryParts, events: readonly StoredEvent[], sc
 function start(state: DeliveryParts, now: number): readonly Send[] {
   const { lines, underWay, progress } = state
   if (progress.isDisabled) return []
+  // An open circuit admits one probe at a time, after the back-off.
   if (isBroken(state)) {
     if (underWay.size > 0 || now < progress.retryAt) return []
     const seq = lines.nextDue(now) ?? lines.nextFresh()
@@ -156,6 +166,7 @@ function wakeAt(state: DeliveryParts): number {
   if (!isBroken(state)) {
     return underWay.size < SENDS && mayRetry(state) ? dueAt : Infinity
   }
+  // A fresh event can be the probe at any time after the back-off; an item only when it is due.
   if (underWay.size > 0) return Infinity
   return lines.hasFresh() ? progress.retryAt : Math.max(progress.retryAt, dueAt)
 }

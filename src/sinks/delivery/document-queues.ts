@@ -1,20 +1,25 @@
-/** One line for each document that has undelivered events: only the first of a line may be sent. */
+/**
+ * One queue per document with undelivered events. Only the head of a queue may be sent, which keeps the order
+ * within a document.
+ */
 import type { SinkItem } from '../../store/sinks.ts'
 import { createHeap } from './heap.ts'
 
 export interface DocumentQueues {
   firstOf(doc: string): number | undefined
   behind(doc: string): readonly number[]
-  /** At the end of its line; one that is alone there can be sent at once. */
+  /** Appends to the queue; an event that is alone in its queue can be sent at once. */
   joinFresh(seq: number, doc: string): void
-  /** The first goes; the next one can be sent when it is time. */
+  /** Removes the head; the next event becomes available when it is due. */
   leave(doc: string, items: Items): void
-  /** The first of this line can be sent when it is time. */
+  /** Makes the head available for sending when it is due. */
   offer(doc: string, items: Items): void
-  /** The one whose time came first; it is not offered again by itself. */
+  /**
+   * The item with the earliest due time. It is removed here and returned again only after another `offer`.
+   */
   nextDue(now: number): number | undefined
   nextDueAt(): number | undefined
-  /** The oldest that nobody tried yet. */
+  /** The oldest event without an attempt. */
   nextFresh(): number | undefined
   hasFresh(): boolean
 }
@@ -31,6 +36,7 @@ export function createDocumentQueues(items: readonly SinkItem[]): DocumentQueues
     if (first === undefined) return
     const item = known.get(first)
     if (!item) fresh.push(first)
+    // a dead head is not offered: it blocks its document until it is redriven or discarded
     else if (item.state === 'waiting') due.push({ at: item.nextAt, seq: first })
   }
 

@@ -1,4 +1,4 @@
-/** A heap: whatever is entered, the least comes out first. */
+/** A binary min-heap. */
 
 export interface Heap<T> {
   push(value: T): void

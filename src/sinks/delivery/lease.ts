@@ -1,25 +1,25 @@
-/** The right to deliver to a sink, kept up for as long as it is wanted: one process has it at a time. */
+/** A lease on a sink, renewed until it is released. Only one process at a time delivers to a sink. */
 import type { Holder, SinkRecord, SinkStore } from '../../store/sinks.ts'
 import { createWakeSignal } from './wake-signal.ts'
 
 export interface Lease {
   readonly holder: Holder
-  /** Whether it surely is ours at this moment. */
+  /** Whether the lease is certainly valid now. */
   isHeld(): boolean
-  /** The sink as it was when last asked for. */
+  /** The sink as of the last renewal. */
   record(): SinkRecord
-  /** Lets others have it at once. */
+  /** Ends the lease, so that another process can acquire it at once. */
   release(): Promise<void>
 }
 
 export interface LeaseOptions {
   readonly ttlMs: number
   readonly renewMs: number
-  /** The record changed, or the right is lost. */
+  /** The record changed, or the lease is lost. */
   readonly onChange: () => void
 }
 
-/** Undefined when somebody else has it. */
+/** Undefined when another process has the lease. */
 export async function takeLease(
   store: Pick<SinkStore, 'hold' | 'release'>,
   holder: Holder,
@@ -27,7 +27,8 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   const wakeSignal = createWakeSignal()
   let isOver = false
-  // By the clock of this process, from before the store was asked: never longer than the store thinks.
+  // Measured by the clock of this process, from before the request to the store: it never ends later than in
+  // the store.
   let until = 0
   let record: SinkRecord
 
@@ -42,7 +43,7 @@ export async function takeLease(
     while (!isOver) {
       await wakeSignal.wait(renewMs)
       if (isOver) return
-      // One that fails is tried again: there is time for it.
+      // A failed renewal is retried; `renewMs` is short enough for several attempts before the lease expires.
       const held = await hold().catch(() => record)
       isOver ||= held === undefined
       const isNew = held?.version !== record.version

@@ -1,4 +1,4 @@
-/** Delivers to one sink, for as long as this process has the right to: reads, sends, remembers. */
+/** Delivers to one sink while this process has the lease: reads events, sends them, saves results. */
 import type { Caller } from '../../access/caller.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { EventsRequest, StoredEvent, StoredEvents } from '../../store/events.ts'
@@ -26,20 +26,20 @@ export interface RunOptions {
 
 export type OpenTransport = (definition: SinkDefinition) => Transport
 
-/** An event as this caller sees it now; undefined when they see nothing of it. */
+/** Renders an event with the caller's current visibility; undefined when nothing of it is visible. */
 export type See = (
   event: StoredEvent,
   caller: Caller,
 ) => JsonObject | undefined | Promise<JsonObject | undefined>
 
-/** How long the position alone may be remembered late. */
+/** Maximum delay before a changed position alone is saved. */
 const SAVE_MS = 500
-/** How often it is looked whether there is something new, and told how it stands. */
+/** Interval for polling for new events and reporting the state to the observer. */
 const LOOK_MS = 1_000
-/** What is under way when it stops has so long. */
+/** How long a stop waits for sends that are under way. */
 const STOP_MS = 2_000
 
-/** Where events go, as the definition of the sink has it. */
+/** The receiver, as the sink's definition describes it. */
 interface Target {
   readonly record: SinkRecord
   readonly definition: SinkDefinition
@@ -47,9 +47,12 @@ interface Target {
   readonly transport: Transport
 }
 
-/** All that changes it happens in one loop, one thing after the other; answers wait there for their turn. */
+/**
+ * One loop makes all state changes in sequence; answers of concurrent sends wait in `answers` for the next
+ * iteration.
+ */
 export class SinkRun {
-  /** When it is over, for whatever reason; fails when the store does. */
+  /** Resolves when the run has ended for any reason; rejects when the store fails. */
   readonly done: Promise<void>
   private readonly lease: Lease
   private readonly options: RunOptions
@@ -68,13 +71,13 @@ export class SinkRun {
     this.done = this.run()
   }
 
-  /** There may be events, or a change of the sink. */
+  /** New events may exist, or the sink may have changed. */
   wake(): void {
     this.hasNews = true
     this.wakeSignal.ring()
   }
 
-  /** Begins nothing more, waits a little for what is under way, and remembers what became of it. */
+  /** Starts no more sends, waits up to `STOP_MS` for those under way, and saves their results. */
   stop(): void {
     this.stopAt = Math.min(this.stopAt, performance.now() + STOP_MS)
     this.wakeSignal.ring()
@@ -127,7 +130,7 @@ export class SinkRun {
     return mayEnd && (underWay === 0 || performance.now() >= this.stopAt)
   }
 
-  /** False when another process delivers by now, which knows better. */
+  /** False when another process has the lease by now; its state is the newer one. */
   private async save(delivery: Delivery, isLast: boolean): Promise<boolean> {
     const isTime = isLast || delivery.isUrgent() || performance.now() - this.savedAt >= SAVE_MS
     const changes = isTime ? delivery.changes() : undefined
@@ -136,7 +139,10 @@ export class SinkRun {
     return await this.options.store.recordResults(this.lease.holder, changes)
   }
 
-  /** Somebody changed the sink, or tended to what is dead. What was known is saved by now. */
+  /**
+   * Applies a changed definition, and dead letters redriven or discarded by others. `save` has run before, as
+   * `amend` requires.
+   */
   private async follow(delivery: Delivery, target: Target): Promise<Target> {
     const record = this.lease.record()
     if (record.version === target.record.version) return target
@@ -162,7 +168,7 @@ export class SinkRun {
 
   private async send(delivery: Delivery, target: Target): Promise<void> {
     const { store, now } = this.options
-    // Reading may have taken long.
+    // The lease may have expired during a long read.
     if (!this.lease.isHeld()) return
     const sends = delivery.start(now())
     const stored = sends.filter(({ event }) => !event).map(({ seq }) => seq)
@@ -183,7 +189,7 @@ export class SinkRun {
     this.wakeSignal.ring()
   }
 
-  /** Undefined when it was called off. */
+  /** Undefined when the send was aborted. */
   private async answerOf(event: StoredEvent, target: Target): Promise<Answer | undefined> {
     const { signal } = this.calledOff
     try {
@@ -215,7 +221,7 @@ export class SinkRun {
 const NO_TEXTS: ReadonlyMap<number, string> = new Map()
 const LOST: Answer = { kind: 'failed', reason: 'the event is not there any more' }
 
-/** Who sees what the roles of a sink see. */
+/** The caller whose visibility the sink has: its roles and nothing else. */
 export function callerWith(roles: readonly string[]): Caller {
   return { principal: '', roles: new Set(roles), permissions: new Set(), claims: {} }
 }

@@ -1,26 +1,26 @@
-/** The events of a sink that are not delivered: those just read, and those that are remembered as items. */
+/** The undelivered events of a sink: fresh ones, which are only in memory, and items, which are stored. */
 import type { StoredEvent } from '../../store/events.ts'
 import type { NewItem, SinkChanges, SinkItem } from '../../store/sinks.ts'
 
 export interface Undelivered {
-  /** Read, and neither delivered nor items; in the order of events. */
+  /** Events that are read, not delivered, and not items; ordered by sequence number. */
   readonly fresh: ReadonlyMap<number, StoredEvent>
   readonly items: ReadonlyMap<number, SinkItem>
-  /** False when it is nothing new: an item can be further on than what was read, and reading comes across it. */
+  /** False for a known event: an item can be ahead of the read position, and reading then finds it again. */
   take(event: StoredEvent): boolean
   readUpTo(scannedTo: number): void
   readTo(): number
-  /** Everything up to here was delivered or is an item. */
+  /** All events up to this sequence number are delivered or are items. */
   position(): number
-  /** Makes an item of a fresh event, or changes one. */
+  /** Turns a fresh event into an item, or changes an item. */
   enter(item: SinkItem): void
   drop(seq: number): void
-  /** An item that others changed, or removed. */
+  /** Applies a change or removal of an item by others; it is stored already. */
   correct(seq: number, item: SinkItem | undefined): void
   hasChanged(): boolean
-  /** Whether something changed that cannot be found out by sending once more. */
+  /** Whether there are changes that another send would not restore. */
   isUrgent(): boolean
-  /** They count as saved from here on. */
+  /** The changes count as saved from here on. */
   takeChanges(): Omit<SinkChanges, 'progress'>
   tally(): { readonly undelivered: number; readonly dead: number; readonly oldestAt: number | undefined }
 }
@@ -31,7 +31,7 @@ export function createUndelivered(position: number, stored: readonly SinkItem[])
   const entered = new Map<number, NewItem>()
   const changed = new Map<number, SinkItem>()
   const removed = new Set<number>()
-  /** Items that were done with before reading came across them. */
+  /** Items ahead of the read position that were completed; reading must skip them. */
   const ahead = new Set<number>()
   let readTo = position
 

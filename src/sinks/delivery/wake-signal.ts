@@ -1,8 +1,10 @@
-/** Wakes whoever waits; rung while nobody waits, it wakes the next one. */
+/** Wakes a waiting loop. A ring while nothing waits is remembered and wakes the next wait. */
 
 export interface WakeSignal {
   ring(): void
-  /** Until it rings, or until so much time is over; in any case others have their turn. */
+  /**
+   * Resolves on a ring or after the limit. It always yields to the event loop, even when it resolves at once.
+   */
   wait(limitMs: number): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** One connection to a NATS server: to an address that was checked and to no other, and never made again by itself. */
+/** One connection to a NATS server: only to checked addresses, and without automatic reconnect. */
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import type { Authenticator, ConnectionOptions, NatsConnection, TlsOptions } from '@nats-io/transport-node'
@@ -9,16 +9,16 @@ import { NatsProblem } from './nats-reasons.ts'
 import { orAborted } from '../or-aborted.ts'
 
 export interface NatsClient {
-  /** Until the stream has it. */
+  /** Resolves when the stream has stored the message. */
   publish(subject: string, message: NatsMessage): Promise<void>
-  /** When it is over, for whatever reason. */
+  /** Resolves when the connection has ended for any reason. */
   readonly closed: Promise<void>
   close(): Promise<void>
   closeWhenIdle(): Promise<void>
 }
 
 export interface NatsMessage {
-  /** A stream takes one of an id, for as long as it remembers ids. */
+  /** The stream stores one message per id, within its deduplication window. */
   readonly id: string
   readonly body: string
 }
@@ -29,7 +29,7 @@ export interface LinkOptions {
   readonly allowPrivateAddresses: boolean
   readonly timeLimitMs: number
   readonly findAddresses?: FindAddresses
-  /** Ends connecting; a connection that is made is closed by itself. */
+  /** Aborts connecting; it does not close an established connection. */
   readonly signal: AbortSignal
 }
 
@@ -38,7 +38,7 @@ export async function openNatsClient(definition: NatsDefinition, options: LinkOp
   const server = serverOf(definition.url)
   if (!server) throw new NatsProblem('the address is none')
   const addresses = await orAborted(addressesOf(server, options), signal)
-  // Both take their time to load, which is wasted where nobody publishes.
+  // Imported on first use: both modules load slowly, and a service without NATS sinks does not need them.
   const [client, { jetstream }] = await Promise.all([
     import('@nats-io/transport-node'),
     import('@nats-io/jetstream'),
@@ -59,12 +59,13 @@ export async function openNatsClient(definition: NatsDefinition, options: LinkOp
 }
 
 const SETTINGS: ConnectionOptions = {
-  // It stays with the addresses that were checked.
+  // The client must stay with the checked addresses: no lookups of its own, no addresses announced by the
+  // cluster.
   resolve: false,
   ignoreClusterUpdates: true,
-  // What is sent while there is no connection would wait in memory.
+  // Without a connection the client would buffer messages in memory.
   reconnect: false,
-  // An address that fails is left out; by any other number, two are.
+  // With -1 the client drops one address after a failure; with any other number it drops two.
   maxReconnectAttempts: -1,
   pingInterval: 20_000,
   noAsyncTraces: true,
@@ -87,7 +88,10 @@ function linkOver(connection: NatsConnection, publish: NatsClient['publish']): N
   }
 }
 
-/** Every address is checked, and those that were checked are the ones that are connected to. */
+/**
+ * Checks every address and returns exactly the checked ones, so that DNS rebinding cannot lead to another
+ * address.
+ */
 async function addressesOf(
   { name, address }: NatsServer,
   { allowPrivateAddresses, findAddresses = lookUp }: LinkOptions,
@@ -102,7 +106,10 @@ async function lookUp(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address)
 }
 
-/** Whoever is addressed by tls:// must prove to have that name, though it is an address that is connected to. */
+/**
+ * With tls:// the server's certificate must match the name in the URL, although the connection is made to an
+ * address.
+ */
 function placeOf(
   { isTls, name, address, port }: NatsServer,
   addresses: readonly string[],
@@ -116,7 +123,10 @@ function placeOf(
   }
 }
 
-/** Told that there is no TLS, the client stumbles over a server that wants it. */
+/**
+ * With TLS off, the client fails with a TypeError when the server requires TLS; this replaces it by a clear
+ * message.
+ */
 function plainly(error: unknown): unknown {
   const wantsTls = error instanceof Error && error.cause instanceof TypeError
   return wantsTls ? new NatsProblem('the server wants TLS, and an address that begins with tls://') : error

@@ -1,4 +1,6 @@
-/** What people say of a sink that is a NATS server: where it is, under which subject events go there, and who we are to it. */
+/**
+ * The definition of a NATS sink: its server, the prefix of its subjects, and the credentials for the server.
+ */
 import type { JsonObject } from '../../base/json/json.ts'
 import { type Shape, Type } from '../../base/json/shape.ts'
 import { isPrivateAddress } from '../addresses.ts'
@@ -8,18 +10,18 @@ import type { ReadOptions, SinkCommon } from '../sink-kind.ts'
 
 export interface NatsDefinition extends SinkCommon {
   readonly kind: 'nats'
-  /** What subjects begin with. */
+  /** The prefix of all subjects. */
   readonly subject: string
   readonly credentials?: NatsCredentials
 }
 
-/** By one of these ways the server knows us. */
+/** The supported ways to authenticate. */
 export type NatsCredentials =
   | { readonly user: string; readonly password: string }
   | { readonly token: string }
   /** The seed of a user's key. */
   | { readonly nkey: string }
-  /** The content of a file of credentials: a JWT and the seed of its key. */
+  /** The content of a credentials file: a JWT and the seed of its key. */
   | { readonly creds: string }
 
 type NatsReading = ReadOptions<NatsDefinition>
@@ -57,7 +59,7 @@ export function readNats(body: JsonObject, options: NatsReading): Omit<NatsDefin
 
 const DEFAULT_PORT = 4222
 
-/** Undefined when it is no URL of a server. */
+/** Undefined when the URL is not one of a NATS server. */
 export function serverOf(url: string): NatsServer | undefined {
   const parsed = URL.parse(url)
   if (!parsed || !/^(?:nats|tls):$/.test(parsed.protocol)) return undefined
@@ -71,7 +73,10 @@ export function serverOf(url: string): NatsServer | undefined {
   }
 }
 
-/** Names are looked up when something is sent; what they lead to then is checked then. */
+/**
+ * Checks a literal address only. A host name is resolved at each connection, and its addresses are checked
+ * then.
+ */
 function checkServer(url: string, { allowPrivateAddresses }: NatsReading): void {
   const server = serverOf(url)
   if (!server) throw refusal('"url" must be a nats or tls URL, such as nats://HOST:4222', '/url')
@@ -86,7 +91,10 @@ function checkServer(url: string, { allowPrivateAddresses }: NatsReading): void 
 }
 
 const SUBJECT = /^[^\s\p{C}.*>]+(?:\.[^\s\p{C}.*>]+)*$/u
-/** What begins so means something to the server itself: whoever may publish there manages it. */
+/**
+ * Subjects with these prefixes are the server's own API: permission to publish there is permission to manage
+ * the server.
+ */
 const SERVERS_OWN = /^(?:\$|_)/
 const LONGEST_SUBJECT = 200
 
@@ -94,7 +102,10 @@ function isSubject(subject: string): boolean {
   return subject.length <= LONGEST_SUBJECT && SUBJECT.test(subject) && !SERVERS_OWN.test(subject)
 }
 
-/** A password is told to whoever is connected to, so none that somebody gave for one server goes to another. */
+/**
+ * A client sends its password to the server it connects to, so credentials given for one URL are never reused
+ * for another.
+ */
 function readCredentials(body: JsonObject, { replaced }: NatsReading): NatsCredentials | undefined {
   const given = body['credentials'] as JsonObject | undefined
   if (given) return checkedCredentials(given)
@@ -106,7 +117,7 @@ function readCredentials(body: JsonObject, { replaced }: NatsReading): NatsCrede
 
 const WAYS: readonly (readonly string[])[] = [['user', 'password'], ['token'], ['nkey'], ['creds']]
 
-/** None of the members: it is a server that knows everybody. */
+/** Undefined without members: the server requires no authentication. */
 function checkedCredentials(given: JsonObject): NatsCredentials | undefined {
   const names = Object.keys(given)
   if (names.length === 0) return undefined
@@ -129,7 +140,7 @@ function problemWith(name: string, value: string): string | undefined {
   return value === '' ? 'must not be empty' : undefined
 }
 
-/** All but what is secret. */
+/** All members, with secrets masked. */
 export function showCredentials(credentials: NatsCredentials): JsonObject {
   const shown = Object.entries(credentials).map(([name, value]) => [name, name === 'user' ? value : '***'])
   return Object.fromEntries(shown) as JsonObject

@@ -1,9 +1,12 @@
-/** Why an event was not published, in words: by names and codes only, since the text of an error may hold anything. */
+/**
+ * Describes why an event was not published, by names and codes only, because the message of an error may
+ * contain anything.
+ */
 
-/** What stands between us and the server, before it is asked anything. */
+/** A problem found before the first request to the server. */
 export class NatsProblem extends Error {}
 
-/** Of an error, or of what caused it. */
+/** The reason for an error, or for its cause where that is more specific. */
 export function natsReason(error: unknown): string {
   if (error instanceof NatsProblem) return error.message
   if (!(error instanceof Error)) return UNKNOWN
@@ -11,7 +14,7 @@ export function natsReason(error: unknown): string {
   if (error.name === 'JetStreamApiError') return apiReason(Number(code))
   if (error.message.includes('max_payload')) return 'the event is larger than the server takes'
   if (error.message === "server does not support 'tls'") return 'the server has no TLS'
-  // A text is a code of the system, such as ECONNREFUSED.
+  // A string is a system error code, such as ECONNREFUSED.
   const known = typeof code === 'string' ? code : REASONS[error.name]
   const deeper = error.cause === undefined ? UNKNOWN : natsReason(error.cause)
   return deeper === UNKNOWN ? (known ?? UNKNOWN) : deeper

@@ -1,6 +1,7 @@
 /**
- * Keeps hold of the sockets that the client of NATS opens while it connects. By itself it leaves them open where a
- * server takes the connection and says nothing, and reads whatever comes until there is an end of a line.
+ * Tracks the sockets that the NATS client opens while it connects, so that they can be closed. The client
+ * itself leaves a socket open when a server accepts the connection and sends nothing, and it buffers input
+ * without a limit until a line ends.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
@@ -18,11 +19,14 @@ function watch(): void {
   })
 }
 
-/** A server introduces itself in far less. */
+/** The introduction of a server is far smaller. */
 const MAX_BYTES = 1_048_576
 const LOOK_MS = 50
 
-/** What `connect` opens is closed when it fails, when it is called off, and when the server talks too much. */
+/**
+ * Closes the sockets that `connect` opened when it fails, when it is aborted, and when the server sends too
+ * much.
+ */
 export async function dialing<T>(signal: AbortSignal, connect: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   watch()

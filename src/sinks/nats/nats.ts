@@ -1,4 +1,7 @@
-/** Publishes events to a stream of NATS JetStream: one is delivered when the server says that it keeps it, and not before. */
+/**
+ * Publishes events to a NATS JetStream stream. An event counts as delivered once the server has acknowledged
+ * that it is stored.
+ */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { NatsDefinition } from './nats-definition.ts'
 import { type FindAddresses, type LinkOptions, type NatsClient, openNatsClient } from './nats-connection.ts'
@@ -8,9 +11,9 @@ import type { Answer, Message, Transport } from '../transport.ts'
 
 export interface NatsOptions {
   readonly allowPrivateAddresses: boolean
-  /** From looking up the name to the acknowledgement. */
+  /** Limit from the DNS lookup to the acknowledgement. */
   readonly timeLimitMs?: number
-  /** Finds all addresses of a name; a test may have its own. */
+  /** Resolves all addresses of a name; tests replace it. */
   readonly findAddresses?: FindAddresses
 }
 
@@ -29,7 +32,7 @@ export function openNats(definition: NatsDefinition, options: NatsOptions): Tran
     try {
       await orAborted(publishing, signal)
     } catch (error) {
-      // Whoever is silent may have stopped listening: the next one is sent over another connection.
+      // A silent server may have stopped reading, so the next event uses a new connection.
       if (signal.aborted) links.leave(link)
       throw error
     }
@@ -51,7 +54,10 @@ export function openNats(definition: NatsDefinition, options: NatsOptions): Tran
   }
 }
 
-/** `{subject}.{entity}.{operation}`, so that whoever consumes can choose; what would mean something to NATS is replaced. */
+/**
+ * `{subject}.{entity}.{operation}`, so that consumers can filter; characters with a meaning in NATS subjects
+ * are replaced.
+ */
 function subjectOf({ subject }: NatsDefinition, { body }: Message): string {
   const entity = lastPart(body, 'source', '/')
   const operation = lastPart(body, 'type', '.')
@@ -64,17 +70,17 @@ function lastPart(body: JsonObject, name: 'source' | 'type', separator: string):
 }
 
 /**
- * By this the stream tells what it has already. Sinks that share a stream may be told different parts of an event, so
- * that each has ids of its own.
+ * The id for deduplication in the stream. Sinks that share a stream may see different parts of an event, so
+ * each sink has its own ids.
  */
 function messageIdOf({ name }: NatsDefinition, { id }: Message): string {
   return `${name}/${id}`
 }
 
 interface Links {
-  /** The connection, or a new one where there is none. */
+  /** The open connection, or a new one. */
   current(): Promise<NatsClient>
-  /** No more is sent over this one; it is closed when nothing is under way there. */
+  /** Sends nothing more over this connection; it is closed when no publish is under way on it. */
   leave(link: NatsClient): void
   close(): Promise<void>
 }
@@ -95,7 +101,7 @@ function linking(definition: NatsDefinition, options: Omit<LinkOptions, 'signal'
         await link.closed
         open.delete(link)
       } catch {
-        // those who wait for it are told
+        // the callers that await `connecting` receive the error
       }
       if (newest === begun) newest = undefined
     }
