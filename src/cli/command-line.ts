@@ -12,7 +12,7 @@ import { EXIT, Exit } from './exit.ts'
 import { type Option, type OptionValues, type Options, dashed } from './option.ts'
 import { ALIASES, usageError } from './usage-error.ts'
 
-/** Sets the exit code of the process; errors that no command foresees are thrown. */
+/** Sets the exit code of the process; throws unexpected errors. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
     await run(args)
@@ -31,7 +31,8 @@ function fail(code: number, message: string): void {
 
 async function run(args: readonly string[]): Promise<void> {
   const { command, flags, words } = parse(args)
-  // files made from here on hold data or tokens, so other users of the machine must not read them
+  // files created from here on contain data or tokens, so other users of the machine must not be able to read
+  // them
   process.umask(0o077)
   await command.run({
     words,
@@ -47,7 +48,7 @@ const ANYWHERE = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies ParseArgsConfig['options']
 
-/** Options of all commands together, because the command may stand behind its options. */
+/** The options of all commands, because options may stand before the command. */
 const OPTIONS: Readonly<Record<string, Pick<Option, 'type' | 'multiple'>>> = {
   ...Object.assign({}, ...COMMANDS.map(({ options }) => options)),
   ...CONFIG_OPTIONS,
@@ -83,7 +84,7 @@ function parse(args: readonly string[]): Parsed {
 
 const NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 
-/** Strict parsing would throw messages of its own; the checks are made here, with suggestions. */
+/** Strict parsing would throw messages of its own. The checks here give suggestions instead. */
 function lenient(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: false, tokens: true })
 }
@@ -110,7 +111,7 @@ function optionsOf({ options, configuration }: Command): Options {
   return configuration === 'refused' ? options : { ...options, ...CONFIG_OPTIONS }
 }
 
-/** The command whose help is wanted; none for the general help. */
+/** The command whose help is requested; empty for the general help. */
 function helpTopic(words: readonly string[]): readonly string[] {
   return NAMES.filter((name) => name !== help.name && words[0] === name)
 }

@@ -1,4 +1,4 @@
-/** What a command of the command line is. A command is one record; parsing, suggestions and help read it. */
+/** A command of the command line is one record of this type. Parsing, suggestions and help read it. */
 import type { Config } from './config/config.ts'
 import type { Environment } from './config/settings.ts'
 import type { OptionValues, Options } from './option.ts'
@@ -9,20 +9,20 @@ export interface Command<O extends Options = Options> {
   readonly summary: string
   /** Further sentences for the help of the command. */
   readonly details?: string
-  /** The words that may follow the name; `run` checks them. Absent: none may. */
+  /** The words that may follow the name; `run` checks them. Absent: no words are allowed. */
   readonly actions?: readonly Action[]
-  /** Its own options, besides those of the configuration. */
+  /** The command's own options, besides those of the configuration. */
   readonly options: O
-  /** Whether the options of the configuration may be given: `ignored` accepts them without a use for them. */
+  /** Whether configuration options are allowed: `ignored` accepts them and does not use them. */
   readonly configuration: 'used' | 'ignored' | 'refused'
-  /** The most typical first: the general help shows it. */
+  /** The most typical one first: the general help shows it. */
   readonly examples: readonly Example[]
-  /** Imports its implementation when it is called, so that no command waits for the modules of another. */
+  /** Imports its implementation when it is called, so that a command does not load the modules of others. */
   run(invocation: Invocation<O>): Promise<void> | void
 }
 
 interface Action {
-  /** In capitals what stands for a value, such as `revoke ID`. */
+  /** Placeholders for values are in capitals, such as `revoke ID`. */
   readonly words: string
   readonly summary: string
 }
@@ -37,7 +37,7 @@ export interface Invocation<O extends Options> {
   readonly words: readonly string[]
   readonly flags: OptionValues<O>
   readonly environment: Environment
-  /** Throws a ConfigError where the configuration cannot be used. */
+  /** Throws a ConfigError when the configuration is invalid. */
   readonly readConfig: () => Config
   /** All commands, for help. */
   readonly commands: readonly Command[]

@@ -1,4 +1,7 @@
-/** The commands of the command line. A new one is a record in `commands`, its work in `run`, and a line here. */
+/**
+ * The list of commands. A new command is a record in `commands`, its implementation in `run`, and a line
+ * here.
+ */
 import type { Command } from './command.ts'
 import { config } from './commands/config.ts'
 import { events } from './commands/events.ts'

@@ -1,4 +1,4 @@
-/** How a command ends; scripts rely on these numbers. */
+/** Exit codes; scripts rely on them. */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -11,7 +11,7 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
-/** For the help. */
+/** Texts for the help. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, 'ok'],
   [EXIT.failed, 'failed'],
@@ -24,7 +24,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.interrupted, 'interrupted'],
 ]
 
-/** Ends the command with a message for a person and a number for a script. */
+/** Ends the command with a message for people and an exit code for scripts. */
 export class Exit extends Error {
   readonly code: number
 

@@ -1,10 +1,10 @@
-/** The help, generated from the records of commands and options: examples first. */
+/** The help, generated from the records of commands and options. Examples come first. */
 import type { Command } from './command.ts'
 import { describedConfigOptions } from './config/flags.ts'
 import { EXIT_MEANINGS } from './exit.ts'
 import { type Option, type Options, dashed } from './option.ts'
 
-/** What `smalt --help` prints. */
+/** The output of `smalt --help`. */
 export function overview(commands: readonly Command[]): string {
   const examples = commands.flatMap((command, i) =>
     i === 0 ? command.examples : command.examples.slice(0, 1),
@@ -27,7 +27,7 @@ export function overview(commands: readonly Command[]): string {
   ])
 }
 
-/** What `smalt COMMAND --help` prints. */
+/** The output of `smalt COMMAND --help`. */
 export function commandHelp(command: Command): string {
   const { name, summary, details, actions = [], options, configuration, examples } = command
   const actionRows = actions.map((action) => row(`smalt ${name} ${action.words}`, action.summary))
@@ -50,14 +50,14 @@ const SETTINGS =
 
 const WIDTH = 100
 const INDENT = 2
-/** Where the second column begins. */
+/** The offset of the second column. */
 const COLUMN = 25
 
 function page(parts: readonly string[]): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** Empty where it has no rows. */
+/** Empty when there are no rows. */
 function section(title: string, rows: readonly string[]): string {
   return rows.length === 0 ? '' : [title, ...rows].join('\n')
 }

@@ -1,7 +1,10 @@
 #!/usr/bin/env node
-/** The executable. It imports the rest only after its check: an older Node.js could not even parse it. */
+/**
+ * The executable. It checks the version of Node.js before it imports the rest, which an older version could
+ * not parse.
+ */
 
-/** As `engines` in package.json. */
+/** The same as `engines` in package.json. */
 const OLDEST_NODE = 24
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {

@@ -1,11 +1,11 @@
-/** The options of the command line as data: parsing, checks and help all use these records. */
+/** The type of command-line options. Parsing, checks and help use the same records. */
 
 export interface Option {
   /** Whether a value follows. */
   readonly type: 'string' | 'boolean'
-  /** Whether it may be repeated; its value is then a list. */
+  /** Whether the option may be repeated; its value is then a list. */
   readonly multiple?: boolean
-  /** What help writes for the value, such as `N`. */
+  /** The placeholder for the value in the help, such as `N`. */
   readonly value?: string
   readonly summary: string
 }
@@ -13,7 +13,7 @@ export interface Option {
 /** By name, without the dashes. */
 export type Options = Readonly<Record<string, Option>>
 
-/** The values that parsing these options gives. */
+/** The result type of parsing these options. */
 export type OptionValues<O extends Options> = { readonly [Name in keyof O]?: ValueOf<O[Name]> }
 
 type ValueOf<O extends Option> = O['type'] extends 'boolean'
@@ -24,7 +24,7 @@ type ValueOf<O extends Option> = O['type'] extends 'boolean'
 
 type TextOf<O extends Option> = O extends { readonly multiple: true } ? readonly string[] : string
 
-/** Where it is not known which options these are. */
+/** For options that are not statically known. */
 type AnyValue = string | boolean | readonly string[]
 
 export function dashed(name: string): string {

@@ -1,13 +1,13 @@
-/** Finds what somebody probably meant. */
+/** Suggests the known word that a misspelt one probably stands for. */
 
-/** The known word nearest to this one, if it is near at all. */
+/** The nearest known word, if one is near enough. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const ranked = known.map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase()) }))
   const [best] = ranked.sort((a, b) => a.distance - b.distance)
   return best && best.distance <= Math.max(2, best.each.length / 3) ? best.each : undefined
 }
 
-/** How many letters to add, drop or change; two that have changed places count once. */
+/** Edit distance: insertions, deletions, replacements; a transposition of two letters counts as one. */
 function distance(a: string, b: string): number {
   let before: readonly number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

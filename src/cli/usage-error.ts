@@ -1,4 +1,7 @@
-/** Wrong use of the command line: the problem, a suggestion if a known word is near, and where to read on. */
+/**
+ * An error in the use of the command line: the problem, a suggestion if a known word is near, and a pointer
+ * to the help.
+ */
 import { EXIT, Exit } from './exit.ts'
 import { suggestion } from './suggest.ts'
 
@@ -13,7 +16,7 @@ export function usageError(problem: string, mistyped?: Mistyped): Exit {
   return new Exit(EXIT.usage, `${problem}${hint}\nsmalt --help lists what there is.`)
 }
 
-/** Words that somebody may try as a command → the command for it. */
+/** Words that users may try as a command → the actual command. */
 const MEANT: Readonly<Partial<Record<string, string>>> = { start: 'serve', schema: 'config schema' }
 
 export const ALIASES: readonly string[] = Object.keys(MEANT)

@@ -17,7 +17,7 @@ export const serve = defineCommand({
   ],
   async run({ readConfig }) {
     const config = readConfig()
-    // the service takes the longest of all to load; the next start finds it compiled
+    // the service loads more modules than any other command; the cache makes the next start faster
     enableCompileCache()
     if (config.workers > 1) await (await import('../serve/workers.ts')).serveByWorkers(config)
     else await (await import('../serve/serve.ts')).serve(config)

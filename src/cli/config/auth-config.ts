@@ -1,4 +1,4 @@
-/** From settings to those of authentication, checked as far as they can be without asking anybody. */
+/** Reads the settings of authentication and checks them as far as that is possible without network access. */
 import { isIP, isIPv6 } from 'node:net'
 import { type Permission, PERMISSIONS } from '../../access/caller.ts'
 import { isSafeUrl } from '../../auth/fetch-json.ts'
@@ -22,7 +22,7 @@ export function authFrom(pick: Reader, tokensFile: string): AuthSettings {
   }
 }
 
-/** Those that are named; else those that are described; else the open one. */
+/** The modes that `auth.modes` names; otherwise the modes with settings; otherwise `open`. */
 function modesFrom(pick: Reader, hasCertificates: boolean): (mode: ModeName) => boolean {
   const named = pick.texts('auth.modes')
   if (named?.length === 0)
@@ -88,7 +88,10 @@ function proxyFrom(pick: Reader): ProxySettings {
   return { ...(secret !== undefined && { secret }), addresses, hosts, headers: headersFrom(pick) }
 }
 
-/** None of those that say who asks has a usual name: one that the proxy does not know of, it would let through. */
+/**
+ * Headers that identify the caller have no default names: a proxy that does not know a default header would
+ * pass it through from clients.
+ */
 function headersFrom(pick: Reader): ProxyHeaders {
   const entries = HEADERS.flatMap((name): [string, string][] => {
     const path = `auth.proxy.headers.${name}`

@@ -1,2 +1,2 @@
-/** A value that cannot be used; the message names the setting and what it takes. */
+/** An invalid value in the configuration; the message names the setting and the values it accepts. */
 export class ConfigError extends Error {}

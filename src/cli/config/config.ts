@@ -1,4 +1,7 @@
-/** The configuration: flags win over the environment, which wins over the file, which wins over the defaults. */
+/**
+ * The configuration. Flags override environment variables, which override the file, which overrides the
+ * defaults.
+ */
 import type { AuthSettings } from '../../auth/settings.ts'
 import { isObject } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../base/limits.ts'
@@ -25,26 +28,26 @@ import { refuseStrayVariables } from './stray-variables.ts'
 export interface Config {
   readonly host: string
   readonly port: number
-  /** The first is the store, named `default`. */
+  /** The first one is the store, named `default`. */
   readonly datasources: readonly NamedLocation[]
   /** How many processes share the port. */
   readonly workers: number
   readonly logLevel: LogLevel
   readonly limits: Limits
   readonly auth: AuthSettings
-  /** Where tokens are kept, whether they count or not. */
+  /** The file of tokens; set even when the mode `tokens` is off. */
   readonly tokensFile: string
   readonly events: EventsConfig
   readonly rateLimit: RateLimit | undefined
   readonly metrics: 'authenticated' | 'public'
   readonly tls: TlsFiles | undefined
-  /** Path of each setting that was given → where. */
+  /** Path of each given setting → the flag, variable or file it came from. */
   readonly sources: Readonly<Record<string, string>>
 }
 
 interface NamedLocation {
   readonly name: string
-  /** May hold a password. */
+  /** May contain a password. */
   readonly location: string
 }
 
@@ -89,7 +92,7 @@ export function readConfig(
   }
 }
 
-/** Sections are left out: what is in them has been given. */
+/** Sections are left out: the settings inside them are listed. */
 function sourcesOf(settings: Settings): Config['sources'] {
   const given = [...settings].filter(([, { value }]) => !isObject(value) || Object.keys(value).length > 0)
   return Object.fromEntries(given.map(([path, { name }]) => [path, name]))
@@ -110,7 +113,7 @@ function flagValues(flags: Flags): FlagValues {
   return new Map(entries)
 }
 
-/** Both say where the data is; what was given more pressingly counts. */
+/** Both settings give the location of the data; the one from the stronger layer applies. */
 function isDataStronger(pick: Reader): boolean {
   const [data, store] = [pick.given('data'), pick.given('store')]
   if (!data || !store) return false
@@ -119,14 +122,14 @@ function isDataStronger(pick: Reader): boolean {
   return LAYERS.indexOf(data.layer) < LAYERS.indexOf(store.layer)
 }
 
-/** Locations may hold passwords, so none of these messages repeats what was given. */
+/** Locations may contain passwords, so the messages do not repeat the given value. */
 function storeFrom(pick: Reader): string | undefined {
   const store = pick.secret('store')
   if (store === undefined || parseLocation(store)) return store
   throw new ConfigError(`${pick.nameOf('store')} must be ${LOCATION_FORMS}`)
 }
 
-/** In the file by name; elsewhere as a list of NAME=LOCATION. */
+/** The file lists them by name; flags and variables use a list of NAME=LOCATION. */
 function datasourcesFrom(pick: Reader): readonly NamedLocation[] {
   const given = pick.given('datasources')
   if (!given) return []

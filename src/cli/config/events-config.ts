@@ -1,4 +1,4 @@
-/** The settings of events: how long they are kept, and who is told of them from the start. */
+/** The settings of events: their retention, and the sinks that the configuration defines. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
 import type { Shape } from '../../base/json/shape.ts'
@@ -12,7 +12,7 @@ import {
 import { ConfigError } from './config-error.ts'
 import type { Reader } from './reader.ts'
 
-/** Every setting of events that a configuration can hold, with defaults filled in. */
+/** All settings of events that a configuration can contain, with defaults applied. */
 export type EventsConfig = Required<Omit<EventSettings, 'roundMs'>>
 
 export function eventsFrom(pick: Reader, datasources: readonly Datasource[]): EventsConfig {
@@ -58,7 +58,7 @@ function sinksFrom(
   return sinks
 }
 
-/** With the values of its secrets, which may be in variables and files. */
+/** Replaces the secrets of the sink by their values, which may be in variables and files. */
 function revealed(
   pick: Reader,
   { place, shapes }: { readonly place: string; readonly shapes: Readonly<Record<string, Shape>> },

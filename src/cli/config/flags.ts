@@ -3,7 +3,7 @@ import type { Option, OptionValues } from '../option.ts'
 import { variableFor } from './settings.ts'
 
 export interface ConfigOption extends Option {
-  /** The setting, such as `auth.modes`; absent for the option that names the file of settings. */
+  /** The setting, such as `auth.modes`; absent for the option that names the settings file. */
   readonly path?: string
   /** The default, as help shows it; absent where there is none. */
   readonly usual?: string
@@ -58,7 +58,7 @@ export const CONFIG_OPTIONS = {
 
 export type Flags = OptionValues<typeof CONFIG_OPTIONS>
 
-/** The same options for help: the summary of each says its default and its environment variable. */
+/** The same options for help, where each summary includes the default and the environment variable. */
 export function describedConfigOptions(): Readonly<Record<string, Option>> {
   const described = Object.entries<ConfigOption>(CONFIG_OPTIONS).map(([name, option]) => {
     const variable = variableFor(option.path ?? name)

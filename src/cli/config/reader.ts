@@ -1,4 +1,4 @@
-/** Settings by path, in the kind that is asked for; they have been checked by their shape. */
+/** Typed access to settings by path. Their values have been checked against the shapes before. */
 import { readFileSync } from 'node:fs'
 import { type Json, isArray, isObject } from '../../base/json/json.ts'
 import { ConfigError } from './config-error.ts'
@@ -17,12 +17,12 @@ export class Reader {
     return this.#settings.get(path)
   }
 
-  /** Where a setting came from. */
+  /** The flag, variable or file position of a setting. */
   nameOf(path: string): string {
     return this.#settings.get(path)?.name ?? variableFor(path)
   }
 
-  /** Whether it, or anything inside of it, was given. */
+  /** Whether the setting, or any setting below it, was given. */
   has(path: string): boolean {
     return [...this.#settings.keys()].some((each) => each === path || each.startsWith(`${path}.`))
   }
@@ -52,7 +52,7 @@ export class Reader {
     return given && this.reveal(given.name, given.value)
   }
 
-  /** A secret as it is, or from the variable or file that holds it. */
+  /** A secret given as text, or read from the variable or file that contains it. */
   reveal(name: string, value: Json): string {
     if (!isObject(value)) return value as string
     if ('env' in value) {

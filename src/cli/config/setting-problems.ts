@@ -1,9 +1,9 @@
-/** Says what is wrong with settings, and where. */
+/** Describes problems in settings, each with its path. */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import { type Shape, compileShape } from '../../base/json/shape.ts'
 import { suggestion } from '../suggest.ts'
 
-/** A sentence that begins with the place, as a JSON pointer; undefined when all is well. */
+/** A sentence that begins with the JSON pointer of the problem; undefined when there is none. */
 export function problemWith(value: Json, shape: Shape, at = ''): string | undefined {
   if (isObject(value) && isObject(shape['properties'])) return problemInside(value, shape, at)
   if (isArray(value) && isObject(shape['items'])) {
@@ -15,7 +15,7 @@ export function problemWith(value: Json, shape: Shape, at = ''): string | undefi
   return compileShape(shape)(value) ? undefined : `${at === '' ? 'it' : at} must be ${expected(shape)}`
 }
 
-/** What a shape takes, in words. */
+/** Describes the values that a shape accepts. */
 export function expected(shape: Shape): string {
   if (isArray(shape['anyOf'])) return (shape['anyOf'] as readonly Shape[]).map(expected).join(' or ')
   if (isArray(shape['enum'])) return `one of ${(shape['enum'] as readonly string[]).join(', ')}`

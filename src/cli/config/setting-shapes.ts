@@ -1,4 +1,7 @@
-/** All settings in one definition: the file is checked by it, variables are named by it, editors complete by it. */
+/**
+ * The schema of all settings. The file is validated by it, variable names derive from it, and editors use it
+ * for completion.
+ */
 import { PERMISSIONS } from '../../access/caller.ts'
 import { JWT_ALGORITHMS } from '../../auth/settings.ts'
 import { type JsonObject, isObject } from '../../base/json/json.ts'
@@ -12,7 +15,7 @@ export type ModeName = (typeof MODES)[number]
 
 const MAX_LIMIT = 2 ** 40
 
-/** Given as it is, or by the name of a variable or file that holds it. */
+/** A secret as text, or the name of a variable or file that contains it. */
 const SECRET = Type.Union([
   Type.String(),
   section({ env: Type.String({ description: 'Variable that holds it.' }) }),
@@ -82,7 +85,7 @@ export const SETTINGS: Shape = section({
   }),
 })
 
-/** What `smalt config schema` prints. */
+/** The output of `smalt config schema`. */
 export function settingsSchema(): JsonObject {
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'smalt.json', ...SETTINGS }
 }
@@ -132,7 +135,7 @@ function sink(): Readonly<Record<string, Shape>> {
   }
 }
 
-/** Members of a request as settings, where a secret may also be in a variable or file. */
+/** Turns the members of a request into settings, where a secret may also come from a variable or file. */
 function settingMembers(members: Readonly<Record<string, Shape>>): Readonly<Record<string, Shape>> {
   const settings = Object.entries(members).map(([name, shape]) => {
     const { properties, writeOnly, description } = shape
@@ -155,7 +158,7 @@ function text(description: string): Shape {
   return Type.Optional(Type.String({ description }))
 }
 
-/** One text stands for a list of one. */
+/** A single text is accepted as a list of one. */
 function texts(description: string): Shape {
   return Type.Optional(Type.Union([TEXTS, Type.String()], { description }))
 }

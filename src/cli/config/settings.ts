@@ -1,4 +1,7 @@
-/** The settings as they were given: flags over the environment over the file, each with the name of where it came from. */
+/**
+ * Collects the given settings: flags override variables, which override the file. Each value has the name of
+ * its source.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
@@ -10,7 +13,7 @@ import { SETTINGS } from './setting-shapes.ts'
 
 export type Environment = Readonly<Partial<Record<string, string>>>
 
-/** A value and the flag, variable or place in the file that it came from. */
+/** A value, and the flag, variable or file position that it came from. */
 export interface Given {
   readonly name: string
   readonly value: Json
@@ -24,7 +27,7 @@ type Layer = (typeof LAYERS)[number]
 /** By path, such as `auth.jwt.issuer`. */
 export type Settings = ReadonlyMap<string, Given>
 
-/** Path → flag. A flag that may be repeated gives an array. */
+/** Path → flag. The value of a repeatable flag is an array. */
 export type FlagValues = ReadonlyMap<
   string,
   { readonly flag: string; readonly value: string | readonly string[] }
@@ -41,7 +44,7 @@ export function collectSettings(
     const flag = flags.get(path)
     const written = FILE_ONLY.includes(path) ? undefined : environment[variable]
     const inFile = file === undefined ? undefined : lookUp(file.value, keys)
-    // a section that is there says something, though there be nothing in it
+    // the presence of a section counts even when it is empty: it can select a mode
     if (isSection) {
       if (inFile !== undefined) found.set(path, { name: file!.name, value: {}, layer: 'file' })
     } else if (flag)
@@ -54,7 +57,7 @@ export function collectSettings(
   return found
 }
 
-/** The file that was named, or `smalt.json` where there is one. */
+/** The named file, or `smalt.json` if it exists. */
 export function readSettingsFile(named: string | undefined, directory: string): Given | undefined {
   const path = named ?? join(directory, 'smalt.json')
   const name = named ?? 'smalt.json'
@@ -89,10 +92,10 @@ interface Leaf {
 
 const LEAVES: readonly Leaf[] = leavesOf(SETTINGS, [])
 
-/** Lists of objects, which no text of a variable can say. */
+/** Lists of objects, which the text of a variable cannot express. */
 const FILE_ONLY: readonly string[] = ['events.sinks']
 
-/** Of every setting but those. */
+/** The variables of all settings except those. */
 export const VARIABLES: readonly string[] = LEAVES.flatMap(({ path, isSection }) =>
   isSection || FILE_ONLY.includes(path) ? [] : [variableFor(path)],
 )
@@ -124,7 +127,7 @@ function parsed(name: string, source: string): JsonObject {
   throw new ConfigError(`${name} must be a JSON object`)
 }
 
-/** Text of a flag or variable → a value of the shape. */
+/** Converts the text of a flag or variable to a value of the shape. */
 function convert(name: string, given: string | readonly string[], shape: Shape): Json {
   if (isObject(shape['additionalProperties'])) return typeof given === 'string' ? listIn(given) : given
   const text = String(given)
@@ -149,7 +152,7 @@ function takesList(shape: Shape): boolean {
   return choices.some(({ type }) => type === 'array')
 }
 
-/** With commas or spaces between. */
+/** Items are separated by commas or spaces. */
 function listIn(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((each) => each !== '')
 }

@@ -1,4 +1,7 @@
-/** Refuses variables that look like settings and are none: they would be taken for set. */
+/**
+ * Refuses unknown variables that begin with SMALT_: a misspelt setting would otherwise have no effect without
+ * notice.
+ */
 import { type Json, isArray, isObject } from '../../base/json/json.ts'
 import { ConfigError } from './config-error.ts'
 import { type Environment, type Given, VARIABLES } from './settings.ts'
@@ -6,10 +9,10 @@ import { suggestion } from '../suggest.ts'
 
 const KNOWN = [...VARIABLES, 'SMALT_CONFIG', 'SMALT_TOKEN']
 
-/** What the tests of Smalt are told by. */
+/** Variables that control the tests of Smalt. */
 const OF_TESTS = /^SMALT_(?:TEST_.*|SEED|FUZZ)$/
 
-/** Names that follow the rule, and the one that is taken instead. */
+/** Names that follow the naming rule → the exceptional name in use. */
 const INSTEAD: Readonly<Partial<Record<string, string>>> = {
   SMALT_AUTH_MODES: 'SMALT_AUTH',
   SMALT_EVENTS_ALLOW_PRIVATE_ADDRESSES: 'SMALT_EVENTS_ALLOW_PRIVATE',
@@ -26,7 +29,7 @@ export function refuseStrayVariables(environment: Environment, file: Given | und
   throw new ConfigError(`${stray} sets nothing; ${hint}`)
 }
 
-/** Those that the file itself takes secrets from, by `{"env": "NAME"}`. */
+/** Variables that the file reads secrets from, by `{"env": "NAME"}`. */
 function variablesIn(value: Json): readonly string[] {
   if (isArray(value)) return value.flatMap(variablesIn)
   if (!isObject(value)) return []

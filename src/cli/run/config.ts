@@ -1,4 +1,4 @@
-/** `smalt config`: the configuration in effect, without secrets, and the schema of the file. */
+/** `smalt config`: prints the configuration in effect without secrets, or the schema of the file. */
 import { maskLocation } from '../../base/location.ts'
 import { showSink } from '../../service/sinks/sink-settings.ts'
 import { type Config, limitVariable } from '../config/config.ts'
@@ -13,7 +13,7 @@ export function runConfig(words: readonly string[], read: () => Config): void {
   process.stdout.write(`${JSON.stringify(shown, undefined, 2)}\n`)
 }
 
-/** With the variable beside each limit, since nobody guesses it. */
+/** Each limit is shown with its variable, because the names are hard to guess. */
 function masked({ limits, datasources, auth, events, ...config }: Config) {
   const locations = datasources.map(({ name, location }) => ({ name, location: maskLocation(location) }))
   const variables = Object.keys(limits).map((name) => [name, limitVariable(name)])

@@ -1,4 +1,4 @@
-/** `smalt events dead`: asks a running service about events that a sink did not take, and what is to become of them. */
+/** `smalt events dead`: lists, redrives or discards the dead letters of a sink through a running service. */
 import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'

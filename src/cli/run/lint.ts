@@ -1,4 +1,6 @@
-/** `smalt lint`: what is doubtful about the metadata of a store; warnings make it end with a number of their own. */
+/**
+ * `smalt lint`: reports likely mistakes in the metadata of a store. Warnings have an exit code of their own.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import { maskLocation } from '../../base/location.ts'
 import { type EntityFindings, lintStore } from '../../service/lint-store.ts'

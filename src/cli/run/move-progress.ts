@@ -1,9 +1,9 @@
-/** How far a move is: a bar that is redrawn on a terminal, now and then a line elsewhere. */
+/** Shows the progress of a move: a bar on a terminal, otherwise a line from time to time. */
 import type { Progress } from '../../service/move/copy.ts'
 
 interface ProgressView {
   show(progress: Progress): void
-  /** Leaves the terminal as it was. */
+  /** Restores the terminal. */
   end(): void
 }
 
@@ -16,7 +16,7 @@ interface Terminal {
 const REDRAW_MS = 100
 const LINE_MS = 5_000
 
-/** By the clock and not by a timer, because a store may keep the event loop for itself. */
+/** Uses the clock instead of a timer, because a store may block the event loop and timers would be late. */
 export function createProgress(output: Terminal, now: () => number = () => performance.now()): ProgressView {
   const isBar = output.isTTY === true
   let phase: Progress['phase'] | undefined

@@ -1,4 +1,4 @@
-/** `smalt move`: everything from one store into another, with progress for people and a summary for both. */
+/** `smalt move`: copies everything from one store into another, with progress and a summary. */
 import { LOCATION_FORMS, parseLocation } from '../../base/location.ts'
 import { type Moved, move } from '../../service/move/move.ts'
 import { MoveError, type MoveReason } from '../../service/move/move-error.ts'
@@ -51,7 +51,7 @@ const EXITS: Readonly<Record<MoveReason, number>> = {
   failed: EXIT.failed,
 }
 
-/** What was given is not repeated: there may be a password in it. */
+/** The message does not repeat the given value, which may contain a password. */
 function locationFrom(flag: string, text: string | undefined): string {
   if (text === undefined) {
     throw usageError(`move needs ${flag}, which is ${LOCATION_FORMS}`)
@@ -60,7 +60,7 @@ function locationFrom(flag: string, text: string | undefined): string {
   throw new Exit(EXIT.config, `${flag} must be ${LOCATION_FORMS}`)
 }
 
-/** The first signal takes back what was copied, the second ends at once and leaves the target unfinished. */
+/** The first signal rolls the copy back; the second exits at once and leaves the target unfinished. */
 function abortedBySignals(): AbortSignal {
   const controller = new AbortController()
   const onSignal = (): void => {

@@ -1,4 +1,4 @@
-/** `smalt token`: adds, lists and revokes tokens. A running service notices within a second. */
+/** `smalt token`: adds, lists and revokes tokens. A running service applies changes within a second. */
 import { type Permission, PERMISSIONS } from '../../access/caller.ts'
 import { type NewToken, TokenFileError, addToken, readTokens, revokeToken } from '../../auth/token-file.ts'
 import type { Config } from '../config/config.ts'
@@ -35,7 +35,7 @@ export async function runToken(
   }
 }
 
-/** The token alone goes to standard output, once; nobody can read it again. */
+/** Only the token goes to standard output. It is shown once, because it cannot be read back. */
 async function add(file: string, flags: TokenFlags, config: Config): Promise<void> {
   const { id, token } = await addToken(file, newToken(flags))
   process.stdout.write(`${token}\n`)
@@ -62,7 +62,7 @@ function endWord(expires: string): string {
 }
 
 async function revoke(file: string, id: string): Promise<void> {
-  // looked for first, because a change makes the file where there is none
+  // checked first, because `revokeToken` would create a missing file
   const isThere = readTokens(file).some((record) => record.id === id)
   if (!isThere || !(await revokeToken(file, id)))
     throw new Exit(EXIT.failed, `there is no token ${id} in ${file}`)
@@ -95,7 +95,7 @@ function claimFrom(text: string): readonly [string, string] {
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const MAX_SPAN_MS = 100 * 365 * 86_400_000
 
-/** A span such as `90d` from now, or a date. */
+/** A duration from now such as `90d`, or a date. */
 function expiryFrom(text: string): string {
   const [, count, unit = ''] = /^(\d{1,9})([mhd])$/.exec(text) ?? []
   const isDate = /^\d{4}-\d{2}-\d{2}(?:T.+)?$/.test(text)

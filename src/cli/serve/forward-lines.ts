@@ -1,4 +1,4 @@
-/** Hands on the output of another process, whole lines only. */
+/** Forwards the output of another process in whole lines, so that lines of several processes do not mix. */
 import type { Readable, Writable } from 'node:stream'
 
 export function forwardLines(from: Readable, to: Writable): void {
@@ -12,7 +12,7 @@ export function forwardLines(from: Readable, to: Writable): void {
     to.write(Buffer.concat([...begun, chunk.subarray(0, end)]))
     begun = end < chunk.length ? [chunk.subarray(end)] : []
   })
-  // what a process that died could not finish is still worth reading
+  // the incomplete last line of a crashed process is forwarded too, since it may explain the crash
   from.on('end', () => {
     if (begun.length > 0) to.write(Buffer.concat([...begun, Buffer.from('\n')]))
   })

@@ -1,4 +1,4 @@
-/** `smalt serve`: opens the data, listens, and ends cleanly when told to. */
+/** `smalt serve`: opens the stores, listens, and shuts down cleanly on a signal. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AuthSettings } from '../../auth/settings.ts'
@@ -17,7 +17,7 @@ import type { Config, TlsFiles } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { EXIT, Exit } from '../exit.ts'
 
-/** Resolves when the service listens; from then on signals decide. */
+/** Resolves when the service listens. It then runs until a signal arrives. */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel)
   dieOnUncaught(log)
@@ -28,15 +28,15 @@ export async function serve(config: Config): Promise<void> {
 
 export interface Listening {
   readonly port: number
-  /** What the store promises. */
+  /** A description of the store for people: engine and durability. */
   readonly store: string
-  /** Answers what is under way and closes the data. */
+  /** Completes requests that are under way and closes the stores. */
   readonly end: () => Promise<void>
 }
 
 export async function listen(config: Config, log: Log, metrics: Metrics): Promise<Listening> {
   const { host, port, limits, datasources, events, rateLimit } = config
-  // the server refuses this too, but only after the data has been opened, or made where there was none
+  // the server checks this too, but only after the stores were opened, or created
   refuseOpenNetwork(config.auth, host)
   const tls = config.tls && readTls(config.tls)
   const auth = await createAuthentication(config.auth, (error) =>
@@ -50,7 +50,7 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
     onStoreTiming: metrics.observeStore,
     sinkMeter: metrics.sinks,
     onInternalError: (error) => {
-      // a store out of reach is foreseen, but whoever runs the service must learn why it is
+      // an unavailable store is an expected error, but the operator needs its cause
       if (error instanceof ServiceError) log.logger.warn({ err: error }, error.message)
       else log.logger.error({ err: error }, 'unexpected error')
     },
@@ -111,7 +111,7 @@ function listenProblem(error: unknown, { host, port }: Config): Exit {
   return new Exit(EXIT.failed, `cannot listen on ${host} port ${port}: ${message}`)
 }
 
-/** A person reads it beside the log, a machine in it. */
+/** On a terminal the message goes beside the log, otherwise into it. */
 export function announce(
   log: Log,
   { host, datasources, workers, auth, tls }: Config,
@@ -152,13 +152,13 @@ function whoAsks({ isOpen, tokens, jwt, proxy, hasCertificates }: AuthSettings):
   return `auth   ${modes.join(', ')}${isOpen ? `\n  ${open}` : ''}`
 }
 
-/** The directory from the root, or the URL without its password. */
+/** The absolute directory, or the URL without its password. */
 function shownLocation(location: string): string {
   const parsed = parseLocation(location)
   return parsed?.kind === 'sqlite' ? resolve(parsed.directory) : maskLocation(location)
 }
 
-/** The first signal ends things well, the second at once. */
+/** The first signal shuts down cleanly, the second exits at once. */
 export function endOnSignal(log: Log, end: () => Promise<void>, abandon: () => void): void {
   let isEnding = false
   const onSignal = (signal: string) => {
@@ -188,7 +188,10 @@ export function dieOnUncaught(log: Log): void {
   process.on('unhandledRejection', (error) => die(log, error))
 }
 
-/** After an error nobody foresaw nothing can be trusted any more: the log is written as the process exits. */
+/**
+ * After an unexpected error the state of the process cannot be trusted, so it exits; the log is flushed on
+ * exit.
+ */
 export function die(log: Log, error: unknown): void {
   log.logger.fatal({ err: error }, 'fatal error')
   process.exit(EXIT.failed)

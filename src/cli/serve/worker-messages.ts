@@ -1,10 +1,10 @@
-/** What the processes behind one port say to each other. */
+/** Messages between the worker processes behind one port and the primary process. */
 import type { Snapshot } from '../../http/observe/metrics.ts'
 
-/** From a worker to the process that started it. */
+/** From a worker to the primary process. */
 export type FromWorker =
   | { readonly kind: 'listening'; readonly port: number; readonly store: string }
-  /** Somebody asks this worker what all of them measured. */
+  /** A request for metrics reached this worker: it needs the measurements of all workers. */
   | { readonly kind: 'gather'; readonly id: number }
   | { readonly kind: 'measured'; readonly id: number; readonly snapshot: Snapshot }
 
@@ -13,7 +13,7 @@ export type ToWorker =
   | { readonly kind: 'measure'; readonly id: number }
   | { readonly kind: 'gathered'; readonly id: number; readonly snapshots: readonly Snapshot[] }
 
-/** Answers that are waited for by number, but never for long: who does not answer is left out. */
+/** Matches responses to requests by id, with a time limit; undefined when no response arrives in time. */
 interface Pending<T> {
   ask(send: (id: number) => void, limitMs: number): Promise<T | undefined>
   answer(id: number, value: T): void

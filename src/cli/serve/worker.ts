@@ -1,4 +1,7 @@
-/** One of several processes behind one port: serves like a single one, and ends when the first process says so. */
+/**
+ * One of several worker processes behind one port. It serves like a single process, and ends on a message of
+ * the primary.
+ */
 import { createLog } from '../../http/observe/log.ts'
 import { type Metrics, type Snapshot, createMetrics } from '../../http/observe/metrics.ts'
 import type { Config } from '../config/config.ts'
@@ -6,7 +9,7 @@ import { EXIT } from '../exit.ts'
 import { die, dieOnUncaught, listen } from './serve.ts'
 import { type FromWorker, type ToWorker, createPending } from './worker-messages.ts'
 
-/** Longer than the first process waits for the others. */
+/** Longer than the primary waits for the measurements of the workers. */
 const GATHER_MS = 3_000
 
 export async function work(config: Config): Promise<void> {
@@ -22,7 +25,8 @@ export async function work(config: Config): Promise<void> {
     else if (message.kind === 'gathered') gathered.answer(message.id, message.snapshots)
     else void measure(metrics, message.id)
   })
-  // A terminal sends its signals to all processes; however often they come, what is under way is answered.
+  // A terminal sends its signals to all processes. Repeated signals do not shorten the shutdown: requests
+  // under way are completed.
   process.on('SIGTERM', () => told.resolve()).on('SIGINT', () => told.resolve())
   try {
     const { end, port, store } = await listen(config, log, metrics)
@@ -35,7 +39,7 @@ export async function work(config: Config): Promise<void> {
         (error: unknown) => die(log, error),
       )
   } catch (error) {
-    // nothing else keeps the process from ending once its error has been told
+    // only the channel to the primary keeps the process alive once the error is logged
     process.channel?.unref()
     throw error
   }
@@ -45,7 +49,7 @@ async function measure(metrics: Metrics, id: number): Promise<void> {
   captureChange({ kind: 'measured', id, snapshot: await metrics.snapshot() })
 }
 
-/** Without the first process there is nobody to tell, and this one ends as well. */
+/** Without the primary process there is no receiver, and this process ends as well. */
 function captureChange(message: FromWorker): void {
   if (process.connected) process.send!(message)
 }

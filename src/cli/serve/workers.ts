@@ -1,4 +1,7 @@
-/** Several processes behind one port: the first starts the others, replaces those that die, and ends them together. */
+/**
+ * Several processes behind one port: the primary starts the workers, replaces crashed ones, and ends them
+ * together.
+ */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -12,7 +15,7 @@ import { forwardLines } from './forward-lines.ts'
 import { type FromWorker, type ToWorker, createPending } from './worker-messages.ts'
 import { work } from './worker.ts'
 
-/** Resolves when the service listens; from then on signals decide. */
+/** Resolves when the service listens. It then runs until a signal arrives. */
 export async function serveByWorkers(config: Config): Promise<void> {
   if (cluster.isWorker) await work(config)
   else await lead(config)
@@ -21,12 +24,12 @@ export async function serveByWorkers(config: Config): Promise<void> {
 async function lead(config: Config): Promise<void> {
   refuseOpenNetwork(config.auth, config.host)
   const { isTTY } = process.stdout
-  // all lines of all processes go out by one hand, so that none gets into the middle of another
+  // the primary writes the lines of all processes, so that lines do not mix
   const log = isTTY ? createLog(config.logLevel) : logTo(process.stdout, config.logLevel)
   dieOnUncaught(log)
   const port = config.port === 0 ? await freePort(config.host) : config.port
   cluster.setupPrimary({
-    // the last word counts
+    // the last --port overrides earlier ones
     args: [...process.argv.slice(2), '--port', String(port)],
     stdio: ['inherit', isTTY ? 'inherit' : 'pipe', 'inherit', 'ipc'],
   })
@@ -35,7 +38,7 @@ async function lead(config: Config): Promise<void> {
   announce(log, config, await crew.begin())
 }
 
-/** Chosen here: a port that workers chose would be another one each time that none of them is left. */
+/** The primary chooses the port: if workers did, it would change whenever all of them had been restarted. */
 async function freePort(host: string): Promise<number> {
   const server = createServer().listen({ host: host.replaceAll(/[[\]]/g, ''), port: 0 })
   await once(server, 'listening')
@@ -48,18 +51,21 @@ async function freePort(host: string): Promise<number> {
 type Facts = Omit<Listening, 'end'>
 
 interface Crew {
-  /** Resolves when the first of them listens; where it cannot, this process ends as it did. */
+  /**
+   * Resolves when the first worker listens; if that worker exits instead, this process exits with the same
+   * code.
+   */
   begin(): Promise<Facts>
-  /** Lets them answer what is under way. */
+  /** Lets the workers complete the requests under way. */
   readonly end: () => Promise<void>
   readonly kill: () => void
 }
 
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 5_000
-/** One that lived for so long did not die of its start. */
+/** A worker that ran this long did not fail because of its start, so the restart delay is reset. */
 const SETTLED_MS = 10_000
-/** More than a worker takes to answer what is under way. */
+/** Longer than a worker needs to complete the requests under way. */
 const END_MS = 20_000
 const MEASURE_MS = 2_000
 
@@ -92,7 +98,8 @@ function createCrew(size: number, log: Log): Crew {
     if (isBegun) return
     isBegun = true
     begun.resolve(facts)
-    // only now, so that a start that cannot succeed fails once and not many times
+    // only after the first worker listens, so that a start that cannot succeed fails once and not once per
+    // worker
     for (let i = 1; i < size; i++) start(FIRST_DELAY_MS)
   }
 
@@ -101,7 +108,7 @@ function createCrew(size: number, log: Log): Crew {
       if (running.size === 0) over.resolve()
       return
     }
-    // its own message says why
+    // the worker has printed the reason
     if (!isBegun) process.exit(end.code ?? EXIT.failed)
     log.logger.warn(end, 'worker ended; another one is started')
     const { restartInMs } = end
@@ -137,7 +144,10 @@ interface End {
   readonly restartInMs: number
 }
 
-/** Asks all workers what they measured when one of them is asked; who does not answer in time is left out. */
+/**
+ * Collects the measurements of all workers on request of one of them; workers without a timely response are
+ * left out.
+ */
 function gathering(running: ReadonlySet<Worker>) {
   const measured = createPending<Snapshot>()
   const measure = (worker: Worker) => measured.ask((id) => send(worker, { kind: 'measure', id }), MEASURE_MS)
@@ -152,7 +162,7 @@ function gathering(running: ReadonlySet<Worker>) {
   }
 }
 
-/** One that has just died hears nothing any more. */
+/** A worker that has just exited is disconnected and gets no message. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
