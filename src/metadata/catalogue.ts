@@ -1,4 +1,4 @@
-/** All metadata of the service in memory: read from the store's records, compiled when first asked for. */
+/** All metadata of the service in memory: read from the store's records, compiled on first use. */
 import { ServiceError } from '../base/errors.ts'
 import { parseTrusted } from '../base/json/parse-trusted.ts'
 import { once, weaklyCached } from '../base/memo.ts'
@@ -13,27 +13,33 @@ import { formsOf, isForm } from './stored-forms.ts'
 
 /** The metadata of the service, with the collections of all its datasources. */
 export interface AllRecords extends MetadataRecords {
-  /** Datasources that could not be reached, whose collections are therefore unknown. */
+  /** Datasources that were unreachable; their collections are unknown. */
   readonly unread: readonly string[]
 }
 
 export interface Catalogue {
   readonly epoch: number
   readonly secret: string
-  /** Whether collections of some datasource could not be read. */
+  /** Whether the collections of some datasource could not be read. */
   readonly isPartial: boolean
   readonly entities: ReadonlyMap<string, Entity>
 }
 
 export interface Entity {
   readonly info: EntityInfo
-  /** As stored. */
+  /** The stored text. */
   readonly infoText: string
-  /** In the order in which they were made. */
+  /** In order of creation. */
   readonly versions: ReadonlyMap<string, Version>
-  /** What a collection remembers of all that versions of the entity ever stored there. */
+  /**
+   * The paths and forms that the collection has recorded for everything any version of the entity ever stored
+   * there.
+   */
   readonly storedIn: (collection: Collection) => readonly string[]
-  /** What the entity was made from: an entity whose records did not change is kept, with all it has compiled. */
+  /**
+   * The source of the entity: as long as its records do not change, the entity is reused with everything
+   * compiled for it.
+   */
   readonly records: EntityRecords
 }
 
@@ -42,9 +48,9 @@ export type Heading = Pick<SchemaDocument, 'version' | 'status'>
 interface Version {
   readonly text: string
   readonly document: () => SchemaDocument
-  /** The small part of it that lists of versions show. */
+  /** The small part that lists of versions show. */
   readonly heading: () => Heading
-  /** As requests use it. */
+  /** The compiled form that requests use. */
   readonly schema: () => Schema
 }
 
@@ -75,7 +81,7 @@ interface EntityRecords {
   readonly unread: readonly string[]
 }
 
-/** Texts are compared as they are: metadata may be large, and mostly nothing of it changed. */
+/** Compares texts without parsing them: metadata may be large, and usually nothing has changed. */
 function sameRecords(a: EntityRecords, b: EntityRecords): boolean {
   return (
     a.info === b.info &&
@@ -117,7 +123,10 @@ function readEntity(
   return { info, infoText: records.info, versions: new Map(versions), storedIn, records }
 }
 
-/** Stores that were made before forms were remembered know of paths only; then the versions that are there tell. */
+/**
+ * Stores created before forms were recorded have paths only; the forms are then derived from the existing
+ * versions.
+ */
 function withForms(
   remembered: readonly string[],
   versions: readonly (readonly [string, Version])[],
@@ -137,7 +146,9 @@ function pathsIn(
     .flatMap(({ paths }) => paths)
 }
 
-/** No version has this path, so none is taken to cover what may be stored. */
+/**
+ * No version has this path, so with an unreachable datasource no version counts as covering its collection.
+ */
 const UNKNOWN_PATHS = ['']
 
 function readInfo(text: string, entity: string, configured: Datasources): EntityInfo {

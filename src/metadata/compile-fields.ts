@@ -1,4 +1,7 @@
-/** Field documents → the fields of a schema, each with its path and the access lists from the root down to it. */
+/**
+ * Compiles field documents to the fields of a schema, each with its path and the access lists from the root
+ * down to it.
+ */
 import { unreachable } from '../base/errors.ts'
 import { sameJson } from '../base/json/json.ts'
 import type {
@@ -20,7 +23,7 @@ import type {
   ReferenceDocument,
 } from './documents/field-document.ts'
 
-/** The root object of a schema, in which names are looked up. */
+/** The root object of a schema, the scope in which names are looked up. */
 export function compileRoot(documents: FieldDocuments, enums: Enums = new Map()): ObjectField {
   const fields = compileFields(documents, { above: '', roles: NO_ROLES, enums })
   return { kind: 'object', name: '', path: '', roles: NO_ROLES, constraints: {}, fields }
@@ -29,9 +32,9 @@ export function compileRoot(documents: FieldDocuments, enums: Enums = new Map())
 type Roles = Readonly<Record<FieldOperation, readonly RoleList[]>>
 type Enums = ReadonlyMap<string, ReadonlySet<string>>
 
-/** What the way down to a field hands on. */
+/** The context that a container passes down to its fields. */
 interface Above {
-  /** Path of the container with a dot at its end; empty at the root. */
+  /** The path of the container with a trailing dot; empty at the root. */
   readonly above: string
   readonly roles: Roles
   readonly enums: Enums
@@ -94,7 +97,10 @@ function compileJoin({ entity, versionValue, query, projection, sort }: Referenc
   }
 }
 
-/** The size of an array tells something of the array, so all that guards the array guards its size. */
+/**
+ * The size of an array reveals something about the array, so the access lists of the array apply to its size
+ * too.
+ */
 function rolesAbove({ name }: FieldDocument, siblings: FieldDocuments, roles: Roles): Roles {
   const counted = name.endsWith('#') ? siblings.get(name.slice(0, -1)) : undefined
   return counted?.kind === 'array' ? withLists(roles, counted.access) : roles
@@ -113,7 +119,9 @@ function withList(lists: readonly RoleList[], list: RoleList): readonly RoleList
   return list.length === 0 || isKnown ? lists : [...lists, list]
 }
 
-/** An enum can only be missing in a disabled version; enabling it again looks for the enum first. */
+/**
+ * An enum can be missing only in a disabled version; enabling the version again checks for the enum first.
+ */
 function compileConstraints({ checked, enumName }: ConstraintsDocument, enums: Enums): Constraints {
   if (enumName === undefined) return checked
   return { ...checked, enum: { name: enumName, values: enums.get(enumName) ?? new Set() } }

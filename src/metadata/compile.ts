@@ -1,4 +1,4 @@
-/** Metadata documents → the `Schema` that data operations work with. */
+/** Compiles metadata documents to the `Schema` that data operations use. */
 import { memoized } from '../base/memo.ts'
 import { compareText } from '../base/text.ts'
 import type { Field, Fields, SimpleField } from '../schema/field.ts'
@@ -8,7 +8,9 @@ import type { EntityInfo } from './documents/entity-info.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
 import { formsOf, isForm, isOpenForm, isStored, marking } from './stored-forms.ts'
 
-/** `stored` is what the collection remembers: all paths that any version ever stored there, and in which forms. */
+/**
+ * `stored` is the record of the collection: all paths that any version ever stored there, and their forms.
+ */
 export function compileSchema(info: EntityInfo, document: SchemaDocument, stored: readonly string[]): Schema {
   const enums = new Map(info.enums.map(({ name, values }) => [name, new Set(values)]))
   const root = marking(stored)(compileRoot(document.fields, enums))
@@ -22,12 +24,15 @@ export function compileSchema(info: EntityInfo, document: SchemaDocument, stored
     root,
     identity: identityOf(fields),
     collection: { ...collectionOf(info), paths: stored.length },
-    // A simple value of another form has no members, so it is shown as it is.
+    // A stored simple value of another form has no members, so it is shown unchanged.
     coversCollection: stored.every((each) => own.has(each) || (isForm(each) && !isOpenForm(each))),
   }
 }
 
-/** The schema by itself, whatever is stored; kept as long as its document, if the entity is the same to it. */
+/**
+ * The schema without regard to stored data. Cached with its document, as long as the relevant parts of entity
+ * info are the same.
+ */
 export function plainSchema(info: EntityInfo, document: SchemaDocument): Schema {
   const basis = basisOf(info)
   const known = plainSchemas.get(document)
@@ -43,14 +48,14 @@ const plainSchemas = new WeakMap<
   { readonly basis: string; readonly schema: WeakRef<Schema> }
 >()
 
-/** What of entity info a schema depends on. */
+/** The parts of entity info that a schema depends on. */
 const basisOf = memoized(({ name, datastore, enums }: EntityInfo) => JSON.stringify([name, datastore, enums]))
 
 export function collectionOf({ name, datastore }: EntityInfo): Collection {
   return { datasource: datastore.datasource, name: datastore.collection, entity: name }
 }
 
-/** The paths under which documents of the schema hold something: all but what is filled or joined when read. */
+/** The paths under which documents of the schema store values: all except virtual fields and references. */
 export function pathsStored(fields: Fields): readonly string[] {
   return [...allFields(fields)].filter(isStored).map(({ path }) => path)
 }

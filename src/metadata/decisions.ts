@@ -1,4 +1,4 @@
-/** From a proposal to what the store is told: the change itself, and its record in the history. */
+/** Turns a proposal into a metadata change for the store: the change itself, and its history record. */
 import type { HistoryRecord, MetadataChange } from '../store/metadata-records.ts'
 import type { Catalogue, Entity } from './catalogue.ts'
 import { printEntityInfo } from './documents/entity-info.ts'
@@ -7,7 +7,7 @@ import { type Proposal, validateChange } from './validate/validate-change.ts'
 
 export type Decision = Omit<MetadataChange, 'expectedEpoch' | 'entity'>
 
-/** What the store must do, or undefined when all stays as it is. */
+/** The change for the store, or undefined when nothing differs. */
 export function decideOn(
   proposal: Proposal,
   entity: Entity | undefined,

@@ -1,15 +1,17 @@
-/** Which entities refer to which, as a tree below each root. */
+/** The references between entities, as a tree below each root. */
 import { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
 import { everyField } from './documents/field-document.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
 
-/** Entities that all refer to each other have more ways between them than anyone could read. */
+/**
+ * Limits the output: entities that all refer to each other have an exponential number of paths between them.
+ */
 const MAX_NODES = 10_000
 const MAX_LEVELS = 500
 
-/** `schemaOf` gives an entity's default version, or undefined when it has none. */
+/** `schemaOf` returns an entity's default version, or undefined without one. */
 export function dependencyTrees(
   roots: readonly SchemaDocument[],
   schemaOf: (entity: string) => SchemaDocument | undefined,
@@ -18,7 +20,7 @@ export function dependencyTrees(
   const above = new Set<string>()
   const tree = (name: string, schema: SchemaDocument | undefined): JsonObject => {
     if (++nodes > MAX_NODES) throw tooLarge(`more than ${MAX_NODES} nodes`)
-    // An entity that stands above itself ends the way down.
+    // A cycle ends at the first repeated entity.
     if (!schema || above.has(name)) return { name }
     if (above.size === MAX_LEVELS) throw tooLarge(`more than ${MAX_LEVELS} levels`)
     above.add(name)

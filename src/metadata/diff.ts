@@ -1,9 +1,10 @@
-/** What differs between two documents, as a list of changes. */
+/** The differences between two documents, as a list of changes. */
 import { type Json, type JsonObject, isArray, isObject, member, sameJson } from '../base/json/json.ts'
 
 /**
- * Each change names its path with `-` for what was and `+` for what is: both for a modification, one for a removal or
- * an addition. What was added or removed as a whole is one change; arrays are compared by index.
+ * Each change has its path with `-` for the old value and `+` for the new one: both for a modification, one
+ * for a removal or an addition. A value added or removed as a whole is one change; arrays are compared by
+ * index.
  */
 export function diffJson(before: Json, after: Json, path = ''): readonly JsonObject[] {
   if (sameJson(before, after)) return []
@@ -18,7 +19,7 @@ export function diffJson(before: Json, after: Json, path = ''): readonly JsonObj
   })
 }
 
-/** The steps to compare below, or undefined when the values are not containers of one kind. */
+/** The keys or indexes to compare below, or undefined when the values are not containers of one kind. */
 function stepsOf(before: Json, after: Json): readonly string[] | undefined {
   if (isObject(before) && isObject(after))
     return [...new Set([...Object.keys(before), ...Object.keys(after)])]

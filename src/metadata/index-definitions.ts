@@ -1,4 +1,7 @@
-/** Declared indexes and identities → what the store must keep, resolved against the versions of the entity. */
+/**
+ * Resolves declared indexes and identities against the versions of the entity, to the indexes that the store
+ * must have.
+ */
 import { ServiceError } from '../base/errors.ts'
 import type { Field, SimpleField } from '../schema/field.ts'
 import type { IndexDefinition, IndexField, Schema } from '../schema/schema.ts'
@@ -6,8 +9,8 @@ import type { EntityInfo } from './documents/entity-info.ts'
 import { type IndexKey, isIdIndex } from './documents/indexes.ts'
 
 /**
- * All versions are to be given: the enabled ones decide. A field that only disabled versions still have keeps its
- * index, so that disabling a version neither fails nor drops anything.
+ * Expects all versions; the enabled ones decide. An index on a field that only disabled versions have stays,
+ * so that disabling a version neither fails nor drops an index.
  */
 export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): readonly IndexDefinition[] {
   const declared = info.indexes
@@ -26,14 +29,14 @@ export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): 
   return wanted
 }
 
-/** Elements of one array pair up with nothing in another one. */
+/** Refuses an index over two independent arrays: their elements do not pair up. */
 function refuseTwoArrays(fields: readonly IndexField[]): void {
   const arrays = fields.map(({ path }) => arrayOf(path)).sort((a, b) => b.length - a.length)
   if (arrays.every((array) => `${arrays[0]!}.`.startsWith(array === '' ? '' : `${array}.`))) return
   throw invalid(`an index may go into one array only: ${fields.map(({ path }) => path).join(', ')}`)
 }
 
-/** The path of the elements a field belongs to; empty outside of arrays. */
+/** The path of the array elements that a field belongs to; empty outside of arrays. */
 function arrayOf(path: string): string {
   const steps = path.split('.')
   return steps.slice(0, steps.lastIndexOf('*') + 1).join('.')
@@ -43,7 +46,7 @@ function enabled(schemas: readonly Schema[]): readonly Schema[] {
   return schemas.filter(({ status }) => status !== 'disabled')
 }
 
-/** Whether the index makes the same fields unique, in whatever directions. */
+/** Whether the index makes the same fields unique, regardless of sort directions. */
 function guards(index: IndexDefinition, { fields }: IndexDefinition): boolean {
   if (!index.unique || index.fields.length !== fields.length) return false
   return fields.every(({ path }, i) => index.fields[i]!.path === path && !index.fields[i]!.caseInsensitive)

@@ -1,4 +1,7 @@
-/** Datasources beside the default one: they keep documents and know their collections, but no metadata. */
+/**
+ * Datasources besides the default one: they store documents and have a record of their collections, but no
+ * metadata.
+ */
 import { ServiceError } from '../base/errors.ts'
 import type { CollectionDefinition, MetadataRecords } from '../store/metadata-records.ts'
 import type { MetadataStore } from '../store/tables/metadata.ts'
@@ -9,8 +12,8 @@ import { presentDefinition } from './validate/validate-change.ts'
 export type OtherStores = ReadonlyMap<string, Pick<MetadataStore, 'readMetadata' | 'prepareCollection'>>
 
 /**
- * Collections are changed before the metadata that calls for it, so they are read after it: they may then know of more
- * than the metadata, but never of less.
+ * Metadata is read first and collections second. A change writes the collection before the metadata, so in
+ * this order the collections may be ahead of the metadata, but never behind it.
  */
 export async function readAllRecords(
   store: Pick<MetadataStore, 'readMetadata'>,
@@ -45,12 +48,15 @@ async function collectionsIn(
   }
 }
 
-/** A store does not know the name it is configured under. */
+/** A store has no access to the name it is configured under. */
 function named(collections: Collections, datasource: string): Collections {
   return collections.map(({ collection, paths }) => ({ collection: { ...collection, datasource }, paths }))
 }
 
-/** Prepares a collection for a change that may yet be refused: what is there for the present state stays. */
+/**
+ * Prepares a collection for a change that may still be refused, so everything that the present state needs
+ * stays.
+ */
 export async function prepareElsewhere(
   others: OtherStores,
   entity: Entity | undefined,
@@ -59,14 +65,14 @@ export async function prepareElsewhere(
   const present = entity && presentDefinition(entity)
   const isSame = present && sameCollection(present, definition)
   const indexes = isSame ? [...definition.indexes, ...present.indexes] : definition.indexes
-  // A past that was not kept for a while would have a gap.
+  // Switching history off and on again would leave a gap in it.
   const history = Boolean(definition.history || (isSame && present.history))
   await others.get(definition.collection.datasource)?.prepareCollection({ ...definition, indexes, history })
 }
 
 /**
- * Drops what was prepared for a change that was refused, or what was kept in case of that. Should the store be gone by
- * now, an index that nothing asks for stays until the next change of the entity.
+ * Drops the preparations of a refused change, or the leftovers of the state before an accepted one. When the
+ * store is unavailable, an unused index stays until the next change of the entity.
  */
 export async function tidyElsewhere(others: OtherStores, entity: Entity | undefined): Promise<void> {
   if (!entity) return

@@ -1,4 +1,7 @@
-/** What each kind of change makes of an entity; pure, and checked as a whole by `settle.ts` afterwards. */
+/**
+ * Computes the entity that a change would produce. Pure; `validate/validate-change.ts` checks the result as a
+ * whole.
+ */
 import { ServiceError } from '../base/errors.ts'
 import { type Json, sameJson } from '../base/json/json.ts'
 import { printDate } from '../schema/date.ts'
@@ -20,14 +23,14 @@ export interface VersionName {
   readonly version: string
 }
 
-/** What was sent, and what it is held to. */
+/** The request, and the configuration and limits to check it against. */
 interface Sent {
   readonly body: Json
   readonly configured: Datasources
   readonly limits: MetadataLimits
 }
 
-/** Undefined where the version exists with exactly this content. */
+/** Undefined when the version already exists with the same content. */
 export function proposeCreate(
   entity: Entity | undefined,
   target: VersionName,
@@ -92,7 +95,7 @@ export function proposeDefault(
   return { info: { ...info, defaultVersion }, schema: undefined, isIntroduced: false }
 }
 
-/** Refuses to remove an entity of which a version is in use. */
+/** Refuses to remove an entity with a version in use. */
 export function checkRemovable(entity: Entity | undefined, name: string): Entity {
   const removed = known(entity, name)
   for (const [version, { heading }] of removed.versions) {
@@ -130,7 +133,10 @@ function checkName(name: string, expected: string, context: string): void {
   throw new ServiceError('rest-metadata:NoNameMatch', problem, { context })
 }
 
-/** Whether nothing is to be done; a version that exists otherwise must be a snapshot to be replaced. */
+/**
+ * Whether the version already exists with this content. With other content it must be a snapshot, which can
+ * be replaced.
+ */
 function isSettled(entity: Entity, info: EntityInfo, schema: SchemaDocument): boolean {
   const { value } = schema.version
   const existing = entity.versions.get(value)?.document()

@@ -1,4 +1,4 @@
-/** The metadata of the service: which schema a request means, and every change of it, one after the other. */
+/** The metadata of the service: finds the schema for a request, and makes changes one after the other. */
 import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
@@ -34,7 +34,7 @@ export type MetadataStore = Pick<
 interface RegistryOptions extends Datasources {
   readonly now: () => Date
   readonly limits?: MetadataLimits
-  /** Every datasource but the first. */
+  /** All datasources except the first. */
   readonly others?: OtherStores
 }
 
@@ -43,37 +43,37 @@ interface StatusRequest {
   readonly comment?: string
 }
 
-/** The first argument of a change is the principal who makes it. */
+/** The first argument of each change is the principal who makes it. */
 export interface Registry {
-  /** Of the metadata in use; -1 while none has been read. */
+  /** The epoch of the metadata in use; -1 before the first read. */
   epoch(): number
-  /** What all answers come from; another object whenever it was read anew. */
+  /** The identity of the metadata in use: a new object after each effective reload. */
   current(): object
-  /** Whether it is to be read again although its epoch did not change. */
+  /** Whether a reload is needed although the epoch did not change. */
   isPartial(): boolean
-  /** The one of the store. */
+  /** The secret of the store. */
   secret(): string
-  /** The version asked for, or the default one; throws the 404s of the data routes. */
+  /** The requested version, or the default one; throws the 404 errors of the data routes. */
   schemaOf(entity: string, version?: string): Schema
   /** Sorted. */
   names(): readonly string[]
   infoOf(entity: string): EntityInfo
-  /** In the order in which they were made. */
+  /** In order of creation. */
   versionsOf(entity: string): readonly SchemaDocument[]
   headingsOf(entity: string): readonly Heading[]
-  /** Of all its versions; none where there is no such entity. */
+  /** All versions of the entity; empty when it does not exist. */
   versionNames(entity: string): readonly string[]
-  /** Characters of all its versions; 0 where there is no such entity. */
+  /** Total characters of all versions; 0 when the entity does not exist. */
   sizeOf(entity: string): number
   documentOf(entity: string, version: string): SchemaDocument
   historyOf(entity: string): Promise<readonly HistoryRecord[]>
-  /** Takes over what other processes changed. */
+  /** Applies changes made by other processes. */
   reload(): Promise<void>
   create(principal: string, target: VersionName, body: Json): Promise<void>
   createSchema(principal: string, target: VersionName, body: Json): Promise<void>
   updateInfo(principal: string, entity: string, body: Json): Promise<void>
   setStatus(principal: string, target: VersionName, change: StatusRequest): Promise<void>
-  /** Without a version the entity has no default version any more. */
+  /** Without a version, the entity has no default version afterwards. */
   setDefault(principal: string, entity: string, version: string | undefined): Promise<void>
   remove(principal: string, entity: string): Promise<void>
 }
@@ -84,7 +84,7 @@ export async function openRegistry(store: MetadataStore, options: RegistryOption
   return registry
 }
 
-/** Until it is reloaded for the first time, all that needs metadata fails as `crud:Unavailable`. */
+/** Before the first reload, every operation that needs metadata fails with `crud:Unavailable`. */
 export function createRegistry(store: MetadataStore, options: RegistryOptions): Registry {
   const { others = new Map() } = options
   let catalogue: Catalogue = EMPTY
@@ -92,18 +92,18 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
 
   async function reload(): Promise<void> {
     const records = await readAllRecords(store, others, options.datasources[0]!)
-    // A slow read may end after a newer one.
+    // A slow read may end after a newer one, and must not replace its result.
     const isNewer = records.epoch > catalogue.epoch
     const isFuller = records.epoch === catalogue.epoch && catalogue.isPartial
     if (isNewer || isFuller) catalogue = readCatalogue(records, catalogue, options)
   }
 
-  /** Mostly nobody else changed anything, and then there is nothing to read. */
+  /** Usually no other process made a change; reading the epoch is then enough. */
   async function catchUp(): Promise<void> {
     if (catalogue.isPartial || (await store.readEpoch()) !== catalogue.epoch) await reload()
   }
 
-  /** Changes wait for each other, and each starts from what the store holds now. */
+  /** Changes run one at a time, and each starts from the current state of the store. */
   async function change(name: string, decide: Decide): Promise<void> {
     const previous = lastChange
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -125,7 +125,8 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
       await reload()
       return
     }
-    // No transaction spans two stores: the collection comes first, since documents of no version can be without it.
+    // No transaction spans two stores. The collection comes first, because every version in the metadata
+    // needs it.
     await prepareElsewhere(others, catalogue.entities.get(name), prepare)
     try {
       await store.changeMetadata(made)
@@ -177,7 +178,7 @@ function views(loaded: () => Catalogue): Views {
   }
 }
 
-/** What is to be done about the entity of that name, undefined when nothing is. */
+/** Decides on the change of the named entity; undefined when there is nothing to do. */
 type Decide = (entity: Entity | undefined, catalogue: Catalogue) => Decision | undefined
 type Changes = Pick<
   Registry,

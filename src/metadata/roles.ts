@@ -1,4 +1,6 @@
-/** Which role is named where: the lists exactly as declared, nothing inherited; to which documents is left out. */
+/**
+ * Lists where each role is named: the access lists as declared, without inheritance and without row rules.
+ */
 import type { JsonObject } from '../base/json/json.ts'
 import { compareText } from '../base/text.ts'
 import { type RoleList, roleOf } from '../schema/field.ts'
@@ -8,7 +10,7 @@ import type { SchemaDocument } from './documents/schema-document.ts'
 const OPERATIONS = ['insert', 'find', 'update', 'delete'] as const
 type Operation = (typeof OPERATIONS)[number]
 
-/** One record per role, sorted by role; paths in the order of the documents. */
+/** One record per role, sorted by role; paths in document order. */
 export function roleRecords(schemas: readonly SchemaDocument[]): readonly JsonObject[] {
   const records = new Map<string, Map<Operation, string[]>>()
   const add = (operation: Operation, list: RoleList, path: string): void => {

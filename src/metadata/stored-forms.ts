@@ -1,15 +1,16 @@
 /**
- * In which forms versions ever stored values under a path. A store remembers them for a collection beside its paths, as
- * `$form.path`, since documents outlive the versions that wrote them; no path begins with `$`.
+ * The forms of values that versions ever stored under a path. A store records them with the paths of a
+ * collection, as `$form.path`, because documents outlive the versions that wrote them. No path begins with
+ * `$`.
  */
 import type { Element, Field, Fields, ObjectField } from '../schema/field.ts'
 import { type Kind, kindOf } from '../schema/kind.ts'
 import { allFields } from '../schema/schema.ts'
 
-/** A kind of values; big numbers are a form of their own, which not every reading of numbers holds. */
+/** A kind of value; big numbers are a separate form, because not every number type can represent them. */
 type Form = Kind | 'big'
 
-/** The forms of everything that documents of the schema hold. */
+/** The forms of all values that documents of the schema store. */
 export function formsOf(fields: Fields): readonly string[] {
   return [...allFields(fields)].filter(isStored).flatMap((field) => {
     const own = entryOf(field)
@@ -17,17 +18,17 @@ export function formsOf(fields: Fields): readonly string[] {
   })
 }
 
-/** Whether it tells of a form, not of a path. */
+/** Whether the entry records a form rather than a path. */
 export function isForm(entry: string): boolean {
   return entry.startsWith('$')
 }
 
-/** Whether it tells of values that have members or elements, or may have. */
+/** Whether the entry records values that have, or may have, members or elements. */
 export function isOpenForm(entry: string): boolean {
   return /^\$(?:object|array|any)\./.test(entry)
 }
 
-/** By all that is remembered: fields with a mark on each whose stored values may be of another form. */
+/** Marks each field whose stored values may have another form, based on the record of the collection. */
 export function marking(remembered: readonly string[]): (root: ObjectField) => ObjectField {
   const forms = byPath(remembered)
   const isMixed = forms.values().some((each) => each.size > 1)
@@ -47,7 +48,7 @@ function byPath(remembered: readonly string[]): StoredForms {
   return forms
 }
 
-/** What is inside of something that may be anything may be anything, too. */
+/** Inside a field of mixed form, every field may have any form too. */
 function marked(field: Field, forms: StoredForms, isInside: boolean): Field {
   const isElementMixed = field.kind === 'array' && isMixed(field.element, forms)
   const isOwn = isInside || isMixed(field, forms) || isElementMixed
@@ -66,7 +67,7 @@ function markedObject(object: ObjectField, forms: StoredForms, isInside: boolean
 }
 
 function isMixed(field: Field, forms: StoredForms): boolean {
-  // Every document has an `_id`, and all of them are of one form.
+  // Every document has an `_id`, and all `_id`s have one form.
   if (field.path === '_id' || !isStored(field)) return false
   const own = formOf(field)
   if (own === 'any') return false
@@ -87,7 +88,7 @@ function formOf(field: Field): Form {
   return isBig ? 'big' : kindOf(field)
 }
 
-/** Nothing is stored under a reference, or where values are filled in when a document is read. */
+/** References and virtual fields are not stored: their values are produced on read. */
 export function isStored(field: Field): boolean {
   return field.kind !== 'reference' && !(field.kind === 'simple' && field.virtual)
 }

@@ -1,4 +1,4 @@
-/** Lists of roles, as the documents write them. */
+/** Parses the access lists of metadata documents. */
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
 import type { AccessEntry, RoleList } from '../../schema/field.ts'
 import type { EntityOperation } from '../../schema/schema.ts'
@@ -7,7 +7,7 @@ import type { FieldAccess } from './field-document.ts'
 
 export type EntityAccess = Readonly<Record<EntityOperation, RoleList>>
 
-/** An operation without a list is nobody's. */
+/** An operation without a list is granted to nobody. */
 export function parseEntityAccess(value: Json | undefined, at: string): EntityAccess {
   const lists = parseLists(value, at, ['insert', 'update', 'find', 'delete'])
   return {
@@ -18,7 +18,7 @@ export function parseEntityAccess(value: Json | undefined, at: string): EntityAc
   }
 }
 
-/** An operation without a list is ruled by the lists further up. */
+/** An operation without a list inherits the lists of the containers. */
 export function parseFieldAccess(value: Json | undefined, at: string): FieldAccess {
   const lists = parseLists(value, at, ['find', 'update', 'insert'])
   return {
@@ -53,7 +53,7 @@ function parseLists(
   return lists
 }
 
-/** A role, or a role with the rule that says to which documents; `check-rules.ts` looks at the rule itself. */
+/** A role, or a role with a row rule; `check-rules.ts` checks the rule itself. */
 function parseEntry(entry: Json, at: string): AccessEntry {
   if (!isObject(entry)) return parseRole(entry, at)
   const unknown = Object.keys(entry).find((key) => key !== 'role' && key !== 'where')

@@ -1,4 +1,4 @@
-/** Row rules of a schema document: each must be a query that its own fields can answer. */
+/** Checks the row rules of a schema document: each must be a valid query over the schema's own fields. */
 import { ServiceError } from '../../base/errors.ts'
 import { pointer } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
@@ -52,7 +52,7 @@ function* rulesOf(lists: Readonly<Record<string, RoleList>>, at: string): Genera
   }
 }
 
-/** Whatever is wrong with the query is a fault of the access list; its message names the place. */
+/** Reports any problem of the query as a fault of the access list; the message contains its JSON pointer. */
 function check({ where }: RowRule, place: string, scope: Scope): void {
   try {
     checkRule(where, place, { scope, limits: DEFAULT_LIMITS })

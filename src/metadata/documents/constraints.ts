@@ -1,4 +1,6 @@
-/** Constraints of a field: which exist, what they apply to, and what their values may be. */
+/**
+ * Parses the constraints of a field: the known constraints, the types they apply to, and their valid values.
+ */
 import { compareDecimal, integerText, isIntegral, parseDecimal } from '../../base/decimal.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import {
@@ -14,20 +16,20 @@ import type { Constraints } from '../../schema/field.ts'
 import { booleanAt, fault, objectAt, textAt } from './decode.ts'
 
 export interface ConstraintsDocument {
-  /** As written, digit for digit. */
+  /** The original text, digit for digit. */
   readonly written: JsonObject
   readonly checked: Omit<Constraints, 'enum'>
   readonly enumName: string | undefined
 }
 
-/** What the constraints stand on. */
+/** The field that the constraints belong to. */
 interface Subject {
   readonly type: string
-  /** Whether it is filled when read; nothing a caller writes could satisfy or violate a constraint then. */
+  /** Whether the value is computed on read; callers do not write it, so a constraint would have no effect. */
   readonly isVirtual: boolean
-  /** Whether an array is on the path to it. */
+  /** Whether an array is on the path to the field. */
   readonly isInArray: boolean
-  /** Whether it is itself the element of an array. */
+  /** Whether the field is itself the element of an array. */
   readonly isElement: boolean
 }
 
@@ -61,7 +63,7 @@ interface Rule {
 
 const NUMBERS = new Set(['integer', 'double', 'biginteger', 'bigdecimal'])
 const TEXTS = new Set(['string', 'uid'])
-/** Types whose values nothing compares, and containers. */
+/** Types whose values cannot be compared, and containers. */
 const NO_IDENTITY = new Set(['any', 'binary', 'object', 'array', 'reference'])
 
 const onText = { isFor: 'string and uid', appliesTo: ({ type }: Subject) => TEXTS.has(type) }

@@ -1,4 +1,4 @@
-/** Where the documents of an entity are to live, checked against what is configured. */
+/** The datastore of an entity: its datasource and collection, checked against the configured datasources. */
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import { fault, neededText, objectAt, optional, otherMembers, textAt } from './decode.ts'
 
@@ -16,7 +16,7 @@ export interface Datasources {
   readonly backendOf: (datasource: string) => string
 }
 
-/** An absent document means the default datasource and a collection named like the entity. */
+/** Absent: the default datasource, and a collection with the name of the entity. */
 export function parseDatastore(
   value: Json | undefined,
   at: string,

@@ -1,9 +1,9 @@
-/** Reading metadata documents: a value of the right kind, or a refusal that names its place. */
+/** Decodes values of metadata documents: a value of the expected type, or an error with its JSON pointer. */
 import { type Code, ServiceError } from '../../base/errors.ts'
 import { decoders } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, member, pointer } from '../../base/json/json.ts'
 
-/** A problem of the document; the place also becomes the context, seen from the schema. */
+/** An error in the document. The context is the same pointer, relative to the schema. */
 export function fault(code: Code, message: string, at: string): ServiceError {
   return new ServiceError(code, message, { at, context: at.replace(/^\/schema(?=\/|$)/, '').slice(1) })
 }
@@ -19,7 +19,7 @@ export function textsAt(value: Json | undefined, at: string): readonly string[] 
   return listAt(value, at).map((each, i) => textAt(each, pointer(at, i)))
 }
 
-/** A member that must be there and must not be blank. */
+/** A required member that must not be blank. */
 export function neededText(parent: JsonObject, key: string, at: string): string {
   const value = neededMember(parent, key, at)
   const text = textAt(value, pointer(at, key))
@@ -33,7 +33,7 @@ export function neededMember(parent: JsonObject, key: string, at: string): Json 
   return value
 }
 
-/** What `read` makes of the member, or undefined when there is none. */
+/** Applies `read` to the member; undefined when it is absent. */
 export function optional<T>(
   parent: JsonObject,
   key: string,
@@ -43,7 +43,7 @@ export function optional<T>(
   return value === undefined ? undefined : read(value, pointer(at, key))
 }
 
-/** The members nobody here understands: they are kept and printed back. */
+/** Members without a meaning here: they are stored and printed back. */
 export function otherMembers(parent: JsonObject, known: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(parent).filter(([key]) => !known.includes(key)))
 }

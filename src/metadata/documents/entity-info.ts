@@ -1,4 +1,7 @@
-/** Entity info: what all versions of an entity share. Read into a typed form, and printed in one canonical form. */
+/**
+ * Entity info: the part of metadata that all versions of an entity share. Parsed to a typed form, printed in
+ * a canonical form.
+ */
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import { type Datasources, type Datastore, parseDatastore, printDatastore } from './datastore.ts'
 import { booleanAt, fault, objectAt, otherMembers, optional, textAt } from './decode.ts'
@@ -13,10 +16,10 @@ export interface EntityInfo {
   readonly indexes: readonly Index[]
   readonly enums: readonly Enum[]
   readonly hooks: readonly Hook[]
-  /** Whether past versions of documents are kept. */
+  /** Whether earlier versions of documents are stored. */
   readonly history: boolean
   readonly datastore: Datastore
-  /** Members without meaning to us, kept as written. */
+  /** Members without a meaning here, stored unchanged. */
   readonly properties: JsonObject
 }
 
@@ -64,5 +67,5 @@ function textOrNothing(value: Json, at: string): string | undefined {
   return value === null ? undefined : textAt(value, at)
 }
 
-/** `_id` is made when printing, so what a caller sends back is not kept. */
+/** `_id` is generated when printing, so a value in a request is dropped. */
 const KEYS = ['name', 'defaultVersion', 'indexes', 'enums', 'hooks', 'history', 'datastore', '_id']

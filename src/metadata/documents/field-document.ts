@@ -1,4 +1,4 @@
-/** The fields of a schema document: what was written, typed, and printed back in one canonical form. */
+/** The fields of a schema document: parsed to a typed form, printed in a canonical form. */
 import { unreachable } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import type { FieldOperation, RoleList } from '../../schema/field.ts'
@@ -7,7 +7,7 @@ import type { ConstraintsDocument } from './constraints.ts'
 import { type GeneratorDocument, printGenerator } from './generators.ts'
 
 export type FieldDocument = SimpleDocument | ObjectDocument | ArrayDocument | ReferenceDocument
-/** In the order of the document. */
+/** In document order. */
 export type FieldDocuments = ReadonlyMap<string, FieldDocument>
 export type FieldAccess = Readonly<Record<FieldOperation, RoleList>>
 
@@ -16,14 +16,14 @@ interface Described {
   readonly description: string | null
   readonly access: FieldAccess
   readonly constraints: ConstraintsDocument
-  /** Members without meaning to us, and those that are only flags, kept as written. */
+  /** Members without a meaning here, and plain flags, stored unchanged. */
   readonly properties: JsonObject
 }
 
 export interface SimpleDocument extends Described {
   readonly kind: 'simple'
   readonly type: TypeName
-  /** What the document calls the type: `resultMetadata` may be declared as an object. */
+  /** The type as the document spells it: `resultMetadata` may be declared as an object. */
   readonly writtenType: string
   readonly generator: GeneratorDocument | undefined
   readonly virtual: 'documentVersion' | 'resultMetadata' | undefined
@@ -42,7 +42,7 @@ export interface ArrayDocument extends Described {
 export interface ItemsDocument {
   readonly type: TypeName | 'object'
   readonly constraints: ConstraintsDocument
-  /** Only of objects. */
+  /** Only for objects. */
   readonly fields: FieldDocuments
   readonly properties: JsonObject
 }
@@ -62,7 +62,7 @@ interface PlacedField {
   readonly field: FieldDocument
 }
 
-/** Every field at every depth, in the order of the document. */
+/** All fields at every depth, in document order. */
 export function* everyField(fields: FieldDocuments, above = ''): Generator<PlacedField> {
   for (const field of fields.values()) {
     const path = above + field.name

@@ -1,4 +1,4 @@
-/** Value generators of a field: which exist, and for which types. */
+/** Parses the value generators of a field: the known generators, and the types they support. */
 import {
   type Json,
   type JsonObject,
@@ -13,12 +13,12 @@ import { booleanAt, fault, neededText, objectAt, optional, otherMembers } from '
 
 export interface GeneratorDocument {
   readonly generator: Generator
-  /** Whether the document has a configuration at all. */
+  /** Whether the document contains a configuration. */
   readonly isConfigured: boolean
   readonly properties: JsonObject
 }
 
-/** The generator, provided that it can make values of the type. */
+/** Parses the generator and checks that it supports the type. */
 export function parseGenerator(value: Json, at: string, type: string): GeneratorDocument {
   const document = objectAt(value, at)
   const name = neededText(document, 'type', at)

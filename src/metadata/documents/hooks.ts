@@ -1,4 +1,7 @@
-/** Hooks as entity info declares them; all that events need to know is checked here, so none fails at data time. */
+/**
+ * Parses the hooks of entity info. Everything that events depend on is checked here, so no hook fails on a
+ * write.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member, pointer } from '../../base/json/json.ts'
 import { parseProjection } from '../../lang/parse/parse-projection.ts'
@@ -14,7 +17,7 @@ export interface Hook {
   readonly kind: HookKind
   readonly actions: readonly HookAction[]
   readonly projection: Json | undefined
-  /** As written; the three below come from it. */
+  /** The original configuration; the following three members derive from it. */
   readonly configuration: JsonObject | undefined
   readonly watchProjection: Json | undefined
   readonly includeProjection: Json | undefined
@@ -26,10 +29,10 @@ export function parseHooks(value: Json, at: string): readonly Hook[] {
   return listAt(value, at).map((each, i) => parseHook(each, pointer(at, i)))
 }
 
-/** Each hook costs every write of the entity an event. */
+/** Each hook adds an event to every write of the entity. */
 export const MAX_HOOKS = 50
 
-/** Entities that had more before there was a limit may keep them, or some of them. */
+/** Entities with more hooks from before the limit may keep as many as they have. */
 export function checkHookCount(hooks: readonly Hook[], before: readonly Hook[] = []): void {
   if (hooks.length <= Math.max(MAX_HOOKS, before.length)) return
   const message = `an entity has at most ${MAX_HOOKS} hooks, not ${hooks.length}; one hook can watch several fields`
@@ -95,7 +98,7 @@ function parseConfiguration(
   }
 }
 
-/** The projection as written, once it is known to be one. An empty list is the same as none. */
+/** The original projection, after validation. An empty list means no projection. */
 function projectionAt(value: Json | undefined, at: string): Json | undefined {
   if (value === undefined || (isArray(value) && value.length === 0)) return value
   try {

@@ -1,4 +1,4 @@
-/** Indexes as entity info declares them. What they mean is decided against the schemas, in `index-definitions.ts`. */
+/** Parses the indexes of entity info. `index-definitions.ts` resolves them against the schemas. */
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import { booleanAt, fault, listAt, neededText, objectAt, optional, otherMembers, textAt } from './decode.ts'
 
@@ -16,7 +16,7 @@ export interface IndexKey {
   readonly properties: JsonObject
 }
 
-/** The declared indexes, and the unique one of `_id` when it is not among them. */
+/** The declared indexes, plus the unique index of `_id` when it is not declared. */
 export function parseIndexes(value: Json | undefined, at: string): readonly Index[] {
   const declared =
     value === undefined ? [] : listAt(value, at).map((each, i) => parseIndex(each, pointer(at, i)))
@@ -28,7 +28,7 @@ export function printIndex({ name, unique, fields, properties }: Index): JsonObj
   return { name, unique, fields: fields.map(printKey), ...properties }
 }
 
-/** The index every store keeps anyway. */
+/** The index on `_id`, which every store has without a declaration. */
 export function isIdIndex({ unique, fields }: Index): boolean {
   return unique && fields.length === 1 && fields[0]!.field === '_id' && !fields[0]!.caseInsensitive
 }
@@ -75,7 +75,7 @@ function refuseTwins(indexes: readonly Index[], at: string): void {
   const seen = new Map<string, number>()
   for (const [i, { fields }] of indexes.entries()) {
     const list = fields.map(({ field, descending, caseInsensitive }) => [
-      // The elements of a simple array may be named with or without the star.
+      // The elements of a simple array may be named with or without `.*`.
       field.replace(/\.\*$/, ''),
       descending,
       caseInsensitive,

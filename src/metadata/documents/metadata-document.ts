@@ -1,4 +1,4 @@
-/** The metadata document: entity info and one version's schema, as the routes take and give it. */
+/** The metadata document: entity info and the schema of one version, as requests and responses contain it. */
 import { type Json, type JsonObject, member } from '../../base/json/json.ts'
 import type { Datasources } from './datastore.ts'
 import { fault, neededMember, objectAt } from './decode.ts'
@@ -13,7 +13,7 @@ interface MetadataDocument {
 export function parseMetadataDocument(value: Json, configured: Datasources): MetadataDocument {
   const document = objectAt(value, '')
   for (const key of Object.keys(document)) {
-    // answers carry warnings, and what was answered can be written again
+    // responses contain warnings, and a response can be sent back as a request
     if (key === 'entityInfo' || key === 'schema' || key === 'warnings') continue
     throw fault('metadata:IllFormedMetadata', `a metadata document has no "${key}"`, '')
   }
@@ -25,7 +25,7 @@ export function parseMetadataDocument(value: Json, configured: Datasources): Met
   }
 }
 
-/** A schema alone, or the schema of a whole metadata document, whose entity info must be sound as well. */
+/** A schema alone, or the schema of a whole metadata document, whose entity info must be valid as well. */
 export function parseSchemaOrMetadata(value: Json, configured: Datasources): SchemaDocument {
   const isWhole = member(value, 'schema') !== undefined
   return isWhole ? parseMetadataDocument(value, configured).schema : parseSchemaDocument(value, '')

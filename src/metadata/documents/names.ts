@@ -1,12 +1,12 @@
-/** Which names and versions metadata may give. */
+/** Validates names and versions in metadata. */
 import { isIndex } from '../../base/path.ts'
 import { fault } from './decode.ts'
 
 const ENTITY = /^[A-Za-z][A-Za-z0-9_]{0,127}$/
-/** Words that stand where entity names stand in the addresses of the service. */
+/** Path segments of the API that stand in the position of an entity name. */
 const TAKEN = new Set(['roles', 'dependencies', 'health', 'access'])
 const VERSION = /^\d+\.\d+\.\d+(-[A-Za-z0-9._-]+)?$/
-/** Names that JavaScript objects answer to without being asked. */
+/** Names that every JavaScript object resolves through its prototype. */
 const UNSAFE = new Set(['__proto__', 'constructor', 'prototype'])
 
 export function checkEntityName(name: string, at: string): void {
@@ -22,7 +22,7 @@ export function checkVersionValue(version: string, at: string): void {
   throw fault('metadata:InvalidVersionNumber', `"${version}" is no version: versions are ${rule}`, at)
 }
 
-/** `isCounter` says that the name is that of an array beside it, with `#`. */
+/** `isCounter` means that the name is `x#` for an array `x` beside it. */
 export function checkFieldName(name: string, isCounter: boolean, at: string): void {
   const problem = problemOf(name, isCounter)
   if (problem) throw fault('metadata:InvalidName', `"${name}" cannot name a field: ${problem}`, at)

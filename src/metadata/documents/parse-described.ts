@@ -1,10 +1,10 @@
-/** What every kind of field has. */
+/** Parses the members that all kinds of fields have. */
 import { type JsonObject, pointer } from '../../base/json/json.ts'
 import { parseFieldAccess } from './access-lists.ts'
 import { textAt } from './decode.ts'
 import type { FieldDocument } from './field-document.ts'
 
-/** Where a field stands, as its parsing goes down. */
+/** The position of a field, passed down during parsing. */
 export interface Place {
   readonly name: string
   readonly at: string

@@ -1,4 +1,4 @@
-/** Reads the `fields` of a schema document, at every depth. */
+/** Parses the `fields` of a schema document, at every depth. */
 import { type Json, type JsonObject, member, pointer } from '../../base/json/json.ts'
 import { isTypeName } from '../../schema/types.ts'
 import { parseConstraints } from './constraints.ts'
@@ -148,7 +148,7 @@ function parseItems(value: Json, at: string): ItemsDocument {
   }
 }
 
-/** Keys that would look as if they protected or filled the elements, and would not. */
+/** Refuses keys that would appear to protect or fill the elements, and have no effect there. */
 function refuseInItems(document: JsonObject, at: string): void {
   if (document.access !== undefined) {
     throw fault(

@@ -1,4 +1,7 @@
-/** Reads a reference field: its entity, and the join in the query language, kept as written once it is sound. */
+/**
+ * Parses a reference field: its entity, and its join in the query language, which is validated and stored
+ * unchanged.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'

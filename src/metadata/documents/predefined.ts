@@ -1,10 +1,10 @@
-/** Fields every schema has: `_id`, `objectType`, and beside each array `x` its size `x#`. */
+/** Predefined fields of every schema: `_id`, `objectType`, and the size `x#` of each array `x`. */
 import { pointer } from '../../base/json/json.ts'
 import { NO_CONSTRAINTS, parseConstraints } from './constraints.ts'
 import { fault } from './decode.ts'
 import type { FieldAccess, FieldDocument, FieldDocuments, SimpleDocument } from './field-document.ts'
 
-/** The fields with the predefined ones among them; declared ones must have a fitting type. */
+/** Adds the predefined fields; declared ones must have a suitable type. */
 export function withPredefined(fields: FieldDocuments, at: string): FieldDocuments {
   const complete = new Map(withCounters(fields, at))
   const id = complete.get('_id')

@@ -1,4 +1,4 @@
-/** The schema document: one version of an entity. Read into a typed form, and printed in one canonical form. */
+/** The schema document: one version of an entity. Parsed to a typed form, printed in a canonical form. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { parseDate } from '../../schema/date.ts'
@@ -26,9 +26,9 @@ export interface SchemaDocument {
   readonly version: VersionDocument
   readonly status: StatusDocument
   readonly access: EntityAccess
-  /** With the predefined ones. */
+  /** Includes the predefined fields. */
   readonly fields: FieldDocuments
-  /** Members without meaning to us, kept as written. */
+  /** Members without a meaning here, stored unchanged. */
   readonly properties: JsonObject
 }
 
@@ -45,7 +45,7 @@ interface StatusDocument {
   readonly properties: JsonObject
 }
 
-/** When a status was left, and which. */
+/** A former status, and when it ended. */
 interface StatusChange {
   readonly date: string
   readonly value: Status
@@ -84,7 +84,7 @@ export function printSchemaDocument(schema: SchemaDocument): JsonObject {
   }
 }
 
-/** `at` is the place in the document, when the text comes from one. */
+/** `at` is the JSON pointer when the text comes from a document. */
 export function parseStatus(text: string, at?: string): Status {
   const status = STATUSES.find((each) => each === text)
   if (status) return status
@@ -147,7 +147,7 @@ function parseRootFields(value: Json, at: string): FieldDocuments {
   return withPredefined(fields, at)
 }
 
-/** There is no constraint on whole documents, so only the absence of one can be kept. */
+/** Constraints on whole documents do not exist, so only an empty member is accepted. */
 function refuseConstraints(value: Json | undefined, at: string): void {
   if (value === undefined) return
   const isEmpty =

@@ -1,6 +1,7 @@
 /**
- * How large metadata may be. Counted in a document as it was sent, before it is parsed: much of what follows is a
- * product of these numbers. Stored metadata is not counted, so what is there beyond a limit goes on to work.
+ * Limits on the size of metadata. They apply to a document in a request, before it is parsed, because the
+ * cost of many later steps is a product of these numbers. Stored metadata is not checked, so existing
+ * metadata beyond a limit continues to work.
  */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
@@ -11,7 +12,7 @@ export type MetadataLimits = Pick<
   'versionFields' | 'versionRoles' | 'entityVersions' | 'entityIndexes' | 'indexFields'
 >
 
-/** Of a schema, or of a metadata document. */
+/** Accepts a schema or a whole metadata document. */
 export function checkSizes(document: Json, limits: MetadataLimits): void {
   checkInfoSizes(member(document, 'entityInfo'), limits)
   checkSchema(member(document, 'schema') ?? document, limits)
@@ -54,7 +55,7 @@ interface Counted {
 const PREDEFINED = new Set(['_id', 'objectType'])
 const NO_ROLES = ['anyone', 'noone']
 
-/** `uncounted` are names that every schema has. */
+/** `uncounted` contains names that every schema has. */
 function countFields(
   fields: Json | undefined,
   counted: Counted,
@@ -89,7 +90,7 @@ function check(
   throw new ServiceError('crud:LimitExceeded', problem)
 }
 
-/** What is no array, or no object, is refused where the document is parsed. */
+/** Values of a wrong type count as empty here; parsing refuses them later. */
 function itemsOf(value: Json | undefined): readonly Json[] {
   return isArray(value) ? value : []
 }

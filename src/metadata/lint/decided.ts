@@ -1,9 +1,9 @@
-/** Queries of which it can be told without looking at documents what they match: nothing, or everything. */
+/** Queries whose result is known without documents: they match nothing, or everything. */
 import { type Json, isArray, isObject, sameJson } from '../../base/json/json.ts'
 import { literalOf, literalsOf } from '../../lang/operand.ts'
 import { type Named, type Query, conjunctsOf } from '../../lang/query.ts'
 
-/** `false` says nothing. */
+/** `false` means undecided. */
 export function isImpossible(query: Query<Named>): boolean {
   if (query.kind === 'or') return query.terms.every(isImpossible)
   if (query.kind === 'and') return query.terms.some(isImpossible) || contradicts(conjunctsOf(query))
@@ -13,14 +13,14 @@ export function isImpossible(query: Query<Named>): boolean {
   return query.kind === 'contains' && query.op === '$any' && query.values.length === 0
 }
 
-/** `false` says nothing. */
+/** `false` means undecided. */
 export function isEverything(query: Query<Named>): boolean {
   if (query.kind === 'and') return query.terms.every(isEverything)
   if (query.kind === 'or') return query.terms.some(isEverything)
   return query.kind === 'not' && isImpossible(query.term)
 }
 
-/** One field outside of arrays cannot equal two values. */
+/** A single field outside of arrays cannot equal two values. */
 function contradicts(terms: readonly Query<Named>[]): boolean {
   const known = new Map<string, Json>()
   for (const term of terms) {
@@ -35,7 +35,7 @@ function contradicts(terms: readonly Query<Named>[]): boolean {
   return false
 }
 
-/** Values of one type; what is taken from the caller may be any. */
+/** A literal of a simple type; a `$caller` placeholder may have any value. */
 function isPlain(value: Json): boolean {
   return !isArray(value) && !isObject(value) && !(typeof value === 'string' && value.startsWith('$caller'))
 }

@@ -1,4 +1,7 @@
-/** What tells array elements apart is compared for everybody, so clashes give away values that a writer may not read. */
+/**
+ * Element identities are compared for all callers, so a duplicate error reveals values that a writer may not
+ * read.
+ */
 import { NO } from '../../schema/reach.ts'
 import { allFields } from '../../schema/schema.ts'
 import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'

@@ -1,4 +1,7 @@
-/** Readers of events see what they may read of a document: a hook that carries more promises them too much. */
+/**
+ * Warns about hooks that carry hidden fields: readers of events see only fields they may read, so they get
+ * less than declared.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, pointer } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
@@ -30,10 +33,13 @@ export function* hookCarriesHidden(subject: Subject): Generator<Finding> {
   }
 }
 
-/** Simple fields, and arrays of simple values, by what decides whether a projection lets them out. */
+/**
+ * Simple fields and arrays of simple values, keyed by the properties that decide whether a projection
+ * includes them.
+ */
 type Leaves = ReadonlyMap<string, Field>
 
-/** Those that some may not read who read documents. */
+/** The leaves that some readers of documents may not read. */
 function hiddenIn({ reaches }: Subject, schema: Schema): Leaves {
   const documents = reaches.ranks(schema, 'find')
   const hidesSome = memoized((find: Ranks) => find.some((_, index) => isHidden(find, documents, index)))
@@ -54,7 +60,10 @@ function isLeaf(field: Field): boolean {
   return field.kind === 'simple' || (field.kind === 'array' && field.element.kind === 'simple')
 }
 
-/** Which leaves of a version the hook carries, of those that are hidden in it; without a choice it watches all. */
+/**
+ * Selects the hidden leaves of a version that the hook carries; without a projection the hook watches all
+ * fields.
+ */
 function carrying(
   { watchProjection, includeProjection }: Hook,
   all: Leaves,
@@ -67,7 +76,7 @@ function carrying(
       return [...hidden.values()].filter((field) => tests.some((isIncluded) => isIncluded(field)))
     }
   }
-  // Plain paths mean the same in every version.
+  // Plain paths mean the same in every version, so they are evaluated once for all versions.
   const tests = projections.map(compileIncludes)
   const carried = new Set(
     [...all].filter(([, field]) => tests.some((isIncluded) => isIncluded(field))).map(([key]) => key),
@@ -86,7 +95,7 @@ function parsed(projection: Json): Projection<Named> {
   return unlessRefused(() => parseProjection(projection, ''))
 }
 
-/** A projection is for all versions; one that makes no sense for this one carries nothing of it. */
+/** A projection applies to all versions; one that is invalid for this version includes none of its fields. */
 function resolved(projection: Projection<Named>, schema: Schema): Projection<FieldRef> {
   return unlessRefused(() => resolveProjection(projection, rootScope(schema)))
 }

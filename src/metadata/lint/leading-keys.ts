@@ -1,4 +1,4 @@
-/** What indexes begin with: only by that they find anything. */
+/** The leading keys of indexes: an index finds documents only by its first key. */
 import type { Schema } from '../../schema/schema.ts'
 import type { EntityInfo } from '../documents/entity-info.ts'
 import type { IndexKey } from '../documents/indexes.ts'
@@ -15,7 +15,7 @@ export function servedPaths(
     '_id',
     ...identity.slice(0, 1).map(({ path }) => path),
   ]
-  // A question may name an array where the index names its elements, or the other way round.
+  // A query may name an array where the index names its elements, or vice versa.
   const served = new Set(leading.flatMap((path) => [...withAbove(path), `${path}.*`]))
   return (path) => served.has(path)
 }

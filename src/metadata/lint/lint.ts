@@ -1,4 +1,4 @@
-/** What is allowed in the metadata of an entity but is likely a mistake, in the order of its weight. */
+/** Finds valid metadata that is probably a mistake, the most severe rules first. */
 import type { Schema } from '../../schema/schema.ts'
 import type { EntityInfo } from '../documents/entity-info.ts'
 import { elementIdentityHidden } from './element-identity-hidden.ts'
@@ -32,10 +32,10 @@ const RULES: readonly LintRule[] = [
   protectedBelowUpdatable,
 ]
 
-/** Of one rule; each field of each version may have one. */
+/** Per rule, because each field of each version may have a finding. */
 const MAX_FINDINGS = 1_000
 
-/** `schemas` are all versions of the entity; disabled ones do no harm. */
+/** `schemas` contains all versions of the entity; disabled ones are not checked. */
 export function lint(
   info: EntityInfo,
   schemas: readonly Schema[],

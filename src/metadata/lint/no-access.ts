@@ -1,4 +1,7 @@
-/** Operations that nobody may do, and fields that nobody may read, are mostly forgotten lists. */
+/**
+ * Finds operations that nobody may perform and fields that nobody may read: usually an access list was
+ * forgotten.
+ */
 import { memoized } from '../../base/memo.ts'
 import { isComputed, roleOf } from '../../schema/field.ts'
 import { NO, type Ranks } from '../../schema/reach.ts'
@@ -25,7 +28,7 @@ export function* noAccess(subject: Subject): Generator<Finding> {
   }
 }
 
-/** `noone` says that it is meant. */
+/** `noone` in a list shows that the denial is intended. */
 function* forgottenLists(schema: Schema, denied: readonly EntityOperation[]): Generator<Finding> {
   for (const operation of denied) {
     if (schema.access[operation].some((entry) => roleOf(entry) === 'noone')) continue
@@ -39,7 +42,7 @@ function* forgottenLists(schema: Schema, denied: readonly EntityOperation[]): Ge
 function* unreadFields(subject: Subject, schema: Schema): Generator<Finding> {
   const { reaches, access } = subject
   const isUnread = memoized((ranks: Ranks) => ranks.every((rank) => rank === NO))
-  // What is below a field follows it.
+  // Fields below a reported field are not reported again.
   let told: string | undefined
   for (const field of allFields(schema.root.fields)) {
     const { path } = field

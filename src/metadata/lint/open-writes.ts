@@ -1,4 +1,4 @@
-/** `anyone` in a list of writes lets everybody change documents who reaches the service. */
+/** `anyone` in a list of a write operation lets every client of the service change documents. */
 import { roleOf } from '../../schema/field.ts'
 import { isUnrestricted } from './restrictions.ts'
 import { type Finding, type Subject } from './subject.ts'

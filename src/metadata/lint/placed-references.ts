@@ -1,4 +1,4 @@
-/** References where they stand, resolved, with the side on which each field they name is found. */
+/** The references of a schema, resolved, with the side (target or holder) of each field they name. */
 import { ServiceError } from '../../base/errors.ts'
 import { definitionOf } from '../../lang/resolve/joins.ts'
 import type { Query } from '../../lang/query.ts'
@@ -23,7 +23,7 @@ export interface PlacedReference {
   readonly at: string
 }
 
-/** Those that hold: others were there before references were checked, and join nothing. */
+/** Valid references only: invalid ones date from before references were checked, and join nothing. */
 export function* placedReferences(subject: Subject, schema: Schema): Generator<PlacedReference> {
   for (const reference of referencesIn(schema)) {
     const { entity, versionValue, path } = reference
@@ -51,10 +51,10 @@ function resolvedIn(
   }
 }
 
-/** Whether a field is one of the document that is joined, or of the one that holds the reference. */
+/** Whether a field belongs to the joined document, or to the document with the reference. */
 export type Side = 'target' | 'holder'
 
-/** The scopes around a clause, the innermost first; beyond them all is on the side of the holder. */
+/** The scopes around a clause, innermost first; fields beyond them belong to the holder. */
 export type Sides = Scopes<Side>
 export const OUTSIDE: Sides = ['target']
 
@@ -62,7 +62,7 @@ export function sideOf({ up }: FieldRef, sides: Sides): Side {
   return sides[up] ?? 'holder'
 }
 
-/** Every field a query names, and where it is. */
+/** All fields that a query names, with their sides. */
 export function sidedFields(
   query: Query<FieldRef>,
 ): IteratorObject<{ readonly side: Side; readonly field: Field }> {

@@ -1,4 +1,4 @@
-/** Row rules where they stand, parsed. */
+/** The row rules of a schema, parsed, with their positions. */
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { memoized } from '../../base/memo.ts'
 import { parseQuery } from '../../lang/parse/parse-query.ts'
@@ -9,12 +9,12 @@ import { type EntityOperation, type Schema, allFields } from '../../schema/schem
 import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
 
 export interface PlacedRule {
-  /** As `roles` of the subject call it: whoever has none stands for `anyone`. */
+  /** As in `roles` of the subject: `anyone` is represented by callers without a role. */
   readonly role: string
   readonly query: Query<Named>
   readonly list: RoleList
   readonly operation: EntityOperation
-  /** Of the field that it guards; absent: documents as a whole. */
+  /** The path of the guarded field; absent when the rule guards whole documents. */
   readonly path?: string
   /** JSON pointer into the metadata document. */
   readonly at: string
@@ -28,7 +28,7 @@ function* rulesIn(schema: Schema): Generator<PlacedRule> {
     yield* rulesOf(list, { list, operation, at: `/schema/access/${operation}` })
   }
   for (const { path, name, roles } of allFields(schema.root.fields)) {
-    // the size of an array has the lists of the array, where they are looked at already
+    // the size of an array has the lists of the array, whose rules are listed there
     if (name.endsWith('#') || !OPERATIONS.some((operation) => roles[operation].some(hasRule))) continue
     const above = fieldsOnPath(schema, path)!.at(-2) ?? schema.root
     for (const operation of OPERATIONS) {

@@ -1,4 +1,4 @@
-/** A member that its readers may not update keeps the containers around it, which they may update, from removal. */
+/** A member that its readers may not update prevents them from removing a container that they may update. */
 import { type Field, type Fields, isComputed, isRegenerated } from '../../schema/field.ts'
 import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -29,7 +29,7 @@ interface Placed {
   readonly member: Field
 }
 
-/** Members with a container that could be removed: all but those of the document itself. */
+/** Members inside a container that can be removed; top-level fields have none. */
 function* membersIn(fields: Fields, container?: Field): Generator<Placed> {
   for (const member of fields.values()) {
     const isKept = member.kind !== 'reference' && !isComputed(member) && !isRegenerated(member)
@@ -39,7 +39,7 @@ function* membersIn(fields: Fields, container?: Field): Generator<Placed> {
   }
 }
 
-/** Lists of its own are what sets a member apart from its container. */
+/** A member without lists of its own has the same access as its container. */
 function affected(reaches: Reaches, schema: Schema, { container, member }: Placed): readonly string[] {
   if (member.roles.update.length === container.roles.update.length) return []
   const ranks = (field: Field): Ranks => reaches.ranks(schema, 'update', field)

@@ -1,4 +1,7 @@
-/** Who may not read what a reference compares or sorts by must not learn of it, so for them nothing is joined. */
+/**
+ * A join over a hidden field would reveal it, so a caller who may not read a field of the query or sort gets
+ * no joined documents.
+ */
 import { pointer } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import type { Field } from '../../schema/field.ts'
@@ -41,7 +44,7 @@ function* judged(
   const named = asked.filter(({ field }) => field.path !== '')
   if (named.length === 0) return
   const owners = { holder: schema, target: target.schema }
-  // Whoever is kept from the whole of the other entity is so on purpose.
+  // Callers without access to the other entity as a whole are not reported: that is intended.
   const own = reaches.ranks(schema, 'find', reference)
   const documents = reaches.ranks(target.schema, 'find')
   const isHidden = (find: Ranks, index: number): boolean =>

@@ -1,4 +1,7 @@
-/** A reference is followed by what it compares, from either side: without an index all documents are looked at. */
+/**
+ * A reference is resolved by the fields it compares, from either side. Without an index every document is
+ * read.
+ */
 import { type FieldPair, type Query, isFieldPair } from '../../lang/query.ts'
 import { scopesInside } from '../../lang/resolve/query-walk.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
@@ -43,10 +46,10 @@ function* judged(
   yield { ...found, at: `${at}/query`, msg }
 }
 
-/** Two fields that must be equal for a document to be joined, by their paths. */
+/** The paths of two fields that must be equal for a document to be joined. */
 type Pair = Readonly<Record<Side, string>>
 
-/** The fields of which one should begin an index, of the first way in for which none does. */
+/** The first alternative without an index: its fields, one of which should lead an index. */
 function unserved(
   ways: readonly (readonly Pair[])[],
   side: Side,
@@ -57,7 +60,10 @@ function unserved(
   return [...new Set(way.map((pair) => pair[side]))]
 }
 
-/** What of a query is alternative, each with the pairs by any one of which its documents can be found; other queries have none. */
+/**
+ * The alternatives of a query, each with its pairs: an index on any one pair finds the documents of the
+ * alternative. Other queries have no pairs.
+ */
 function waysIn(query: Query<FieldRef>, sides: Sides): readonly (readonly Pair[])[] {
   if (query.kind === 'and') return waysTogether(query.terms.map((term) => waysIn(term, sides)))
   if (query.kind === 'or') return query.terms.flatMap((term) => waysIn(term, sides))
@@ -65,7 +71,10 @@ function waysIn(query: Query<FieldRef>, sides: Sides): readonly (readonly Pair[]
   return [isFieldPair(query) && isEquality(query) ? pairOf(query, sides) : []]
 }
 
-/** Any pair of a conjunction leads to its documents; without one, all alternatives of one of its terms do. */
+/**
+ * A single pair of a conjunction suffices to find its documents; without one, all alternatives of one of its
+ * terms do.
+ */
 function waysTogether(ways: readonly (readonly (readonly Pair[])[])[]): readonly (readonly Pair[])[] {
   const pairs = ways.flatMap((each) => (each.length === 1 ? each[0]! : []))
   return pairs.length > 0 ? [pairs] : (ways.find((each) => each.length > 1) ?? [[]])
@@ -77,7 +86,7 @@ function isEquality(query: FieldPair<FieldRef>): boolean {
   return query.kind === 'compareFields' && query.op === '$eq' && isOfValues
 }
 
-/** None where both are on one side. */
+/** Empty when both fields are on one side. */
 function pairOf(
   { field, rfield }: { readonly field: FieldRef; readonly rfield: FieldRef },
   sides: Sides,

@@ -1,4 +1,4 @@
-/** By which rules the lists restrict a role; a rule that always holds is none. */
+/** The row rules that restrict a role; a rule that always matches does not count. */
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { memoized } from '../../base/memo.ts'
 import { parseQuery } from '../../lang/parse/parse-query.ts'
@@ -6,18 +6,21 @@ import { type AccessEntry, type Field, type RoleList, type RowRule, roleOf } fro
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
 import { isEverything } from './decided.ts'
 
-/** Whether the entry admits its role to every document. */
+/** Whether the entry grants its role access to every document. */
 export function isUnrestricted(entry: AccessEntry): boolean {
   return typeof entry === 'string' || ruleIn(entry).isEverything
 }
 
-/** One text for each list that restricts the role, sorted; none: it reaches every document, if it is admitted at all. */
+/**
+ * One text per list that restricts the role, sorted. Empty: the role reaches every document, if it is
+ * admitted at all.
+ */
 export function restrictionsOf({ schema, operation, field }: Asked, role: string): readonly string[] {
   const texts = listsOf(schema, operation, field).flatMap((list) => {
     const byRole = entriesIn(list)
     const entries = [...(byRole.get('anyone') ?? []), ...(byRole.get(role) ?? [])]
     const rules = entries.filter((entry) => typeof entry !== 'string')
-    // A list that does not admit the role at all is none of those that decide here.
+    // A list that does not admit the role at all denies access; it does not restrict by a rule.
     const isIdle = entries.length === 0 || byRole.has('noone')
     return isIdle || entries.some(isUnrestricted) ? [] : [textOf(rules)]
   })
@@ -32,7 +35,7 @@ interface Asked {
   readonly field?: Field | undefined
 }
 
-/** What is chosen by a query is chosen among what can be found. */
+/** Update and delete select documents by a query, so the list of find applies to them too. */
 function listsOf(schema: Schema, operation: EntityOperation, field?: Field): readonly RoleList[] {
   const { access } = schema
   const selects = operation === 'update' || operation === 'delete'

@@ -1,4 +1,7 @@
-/** Who may change what a row rule asks about, in documents that the rule keeps from them, can make it match. */
+/**
+ * A caller who may update the fields of a row rule, even in documents that the rule excludes, can make the
+ * rule match.
+ */
 import { type Named, fieldsOf } from '../../lang/query.ts'
 import { WHERE, YES } from '../../schema/reach.ts'
 import { placedRules } from './placed-rules.ts'

@@ -1,4 +1,7 @@
-/** A row rule that no document can match, or that a stronger entry beside it makes pointless. */
+/**
+ * Finds row rules that no document can match, and rules that a stronger entry in the same list makes
+ * redundant.
+ */
 import { memoized } from '../../base/memo.ts'
 import type { RoleList } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'

@@ -1,4 +1,4 @@
-/** Every request of a ruled caller asks the rule: without an index it looks at all documents. */
+/** Every request of a restricted caller includes the row rule: without an index it reads all documents. */
 import { type Named, fieldsOf } from '../../lang/query.ts'
 import { servedPaths } from './leading-keys.ts'
 import { placedRules } from './placed-rules.ts'

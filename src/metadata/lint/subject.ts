@@ -1,4 +1,4 @@
-/** What the rules of the linter look at, and what they say about it. */
+/** The input of the linter's rules, and their findings. */
 import type { Field } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { NO, type Reach, type Reaches } from '../../schema/reach.ts'
@@ -7,31 +7,31 @@ import { fieldsOnPath } from '../../schema/trail.ts'
 import type { EntityInfo } from '../documents/entity-info.ts'
 
 export interface Finding {
-  /** A warning is worth a change; a hint is worth a look. */
+  /** A warning should be fixed; a hint should be reviewed. */
   readonly severity: 'warning' | 'hint'
   readonly code: string
   /** JSON pointer into the metadata document. */
   readonly at: string
-  /** Of the metadata document; absent where it does not matter which. */
+  /** The version of the metadata document; absent when it does not matter. */
   readonly version?: string
-  /** What is the matter, and what to do about it. */
+  /** The problem, and how to fix it. */
   readonly msg: string
 }
 
 export interface Subject {
   readonly info: EntityInfo
-  /** The versions that are served: all but disabled ones. */
+  /** The enabled versions; requests cannot use disabled ones. */
   readonly schemas: readonly Schema[]
-  /** Of all roles that any of them names. */
+  /** Covers all roles that any of these versions names. */
   readonly reaches: Reaches
   readonly access: AccessMeter
   readonly others: Others
 }
 
-/** What decides about requests, as far as the rules ask it. */
+/** The part of access decisions that the rules need. */
 export interface AccessMeter {
   readonly reachesIn: (schemas: readonly Schema[]) => Reaches
-  /** How far somebody reaches who has all these roles. */
+  /** The reach of a caller with all these roles. */
   readonly reachOf: (question: Question, roles: readonly string[]) => Reach
 }
 
@@ -41,7 +41,7 @@ interface Question {
   readonly trail?: readonly Field[]
 }
 
-/** A version that is served of some entity, the default one unless it is named; undefined where there is none. */
+/** An enabled version of another entity, by default its default version; undefined when there is none. */
 export type Others = (
   entity: string,
   version: string | undefined,
@@ -49,7 +49,7 @@ export type Others = (
 
 export type LintRule = (subject: Subject) => Generator<Finding>
 
-/** What the role may at most do to a field of this path; nothing where there is none. */
+/** The highest rank of the role for the field at this path; NO when there is no such field. */
 export function rankTo(
   { reaches }: Subject,
   schema: Schema,
@@ -60,7 +60,7 @@ export function rankTo(
   return reaches.ranks(schema, operation, field)[reaches.classOf(role)]!
 }
 
-/** The roles of the classes that pass the test. */
+/** The roles whose class passes the test. */
 export function rolesOf({ roles, classes }: Reaches, test: (index: number) => boolean): readonly string[] {
   const passing = new Map<number, boolean>()
   return roles.filter((_, i) => {
@@ -71,13 +71,13 @@ export function rolesOf({ roles, classes }: Reaches, test: (index: number) => bo
   })
 }
 
-/** Where roles may put values of their own, one for each class. */
+/** Whether the roles of a class may write values of their own into the field. */
 export function writable({ reaches }: Subject, schema: Schema, field: Field): (index: number) => boolean {
   const [insert, update] = [reaches.ranks(schema, 'insert', field), reaches.ranks(schema, 'update', field)]
   return (index) => insert[index] !== NO || update[index] !== NO
 }
 
-/** For a sentence: those who have no role stand without quotes. */
+/** For messages: callers without a role appear without quotes. */
 export function listed(roles: readonly string[]): string {
   return some(roles.map((role) => (role === ANYONE_ELSE ? role : `"${role}"`)))
 }
@@ -86,7 +86,7 @@ export function quoted(names: readonly string[]): string {
   return some(names.map((name) => `"${name}"`))
 }
 
-/** A sentence is to be read: it names some of many. */
+/** Shortens a long list, so that the message stays readable. */
 function some(names: readonly string[]): string {
   const others = names.length - MAX_NAMED
   return others <= 1 ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${others} others`

@@ -1,4 +1,6 @@
-/** Versions share their documents: a value that one of them wrote may be none that another can compare. */
+/**
+ * Versions share their documents: a value written by one version may have a type that another cannot compare.
+ */
 import { type Field, isComputed } from '../../schema/field.ts'
 import { kindOf } from '../../schema/kind.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
@@ -17,7 +19,7 @@ export function* typesDiffer({ schemas }: Subject): Generator<Finding> {
   }
 }
 
-/** Whoever says any does not expect a type. */
+/** A field of type any expects no specific type. */
 function isAtOdds(a: Field, b: Field): boolean {
   const kinds = new Set([kindOf(a), kindOf(b)])
   return kinds.size > 1 && !kinds.has('any')

@@ -1,4 +1,6 @@
-/** That a value is taken is told to whoever writes it: uniqueness gives away values that the writer may not read. */
+/**
+ * A conflict shows a writer that a value exists, so uniqueness reveals values that the writer may not read.
+ */
 import { pointer } from '../../base/json/json.ts'
 import { NO, WHERE } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -23,7 +25,7 @@ interface Unique {
   readonly paths: readonly string[]
 }
 
-/** `_id` is left out: it is made by the service unless a client insists. */
+/** `_id` is left out: the service generates it unless a client sets it. */
 function uniquesOf({ info }: Subject, schema: Schema): readonly Unique[] {
   const declared = info.indexes.flatMap((index, i) => {
     if (!index.unique || isIdIndex(index)) return []

@@ -1,4 +1,4 @@
-/** Versions share their documents: what one of them denies, a caller may have through another. */
+/** Versions share their documents: a caller may get through one version what another denies. */
 import { type Field, isComputed } from '../../schema/field.ts'
 import { NO, type Ranks, WHERE, YES } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
@@ -21,7 +21,8 @@ export function* versionDowngrade(subject: Subject): Generator<Finding> {
       const found = differing(places)
       const higher = above(path).flatMap((each) => known.get(each) ?? [])
       const isReported = ({ key }: Difference): boolean => higher.some(({ own }) => own.has(key))
-      // Below the same lists in all versions there is nothing new, and mostly so.
+      // Identical differences at a container are reported there. This is the common case, and comparing the
+      // objects is cheap.
       const own = higher.some((each) => each.found === found)
         ? NO_DIFFERENCES
         : new Map([...found].filter(([, each]) => !isReported(each)))
@@ -31,20 +32,23 @@ export function* versionDowngrade(subject: Subject): Generator<Finding> {
   }
 }
 
-/** A version, by its position, and the field in it that shows the values of a path; absent: the documents. */
+/**
+ * A version by its index, and the field in it that shows the values of a path; without a field, whole
+ * documents.
+ */
 interface Place {
   readonly version: number
   readonly field?: Field
 }
 
 interface Difference {
-  /** Of the class and both versions. */
+  /** Encodes the class and both versions. */
   readonly key: number
-  /** Of roles. */
+  /** The class of roles. */
   readonly index: number
   readonly strict: number
   readonly loose: number
-  /** In the strict one; in both, where only the rules differ. */
+  /** In the strict version; in both versions, where only the rules differ. */
   readonly rank: number
   readonly differsByRules: boolean
 }
@@ -52,7 +56,7 @@ interface Difference {
 type Differences = ReadonlyMap<number, Difference>
 const NO_DIFFERENCES: Differences = new Map()
 
-/** Fields below the same lists in all versions differ alike, and are mostly many. */
+/** Results are cached by the ranks of the versions, because most fields share the access lists of others. */
 function comparing(
   { schemas, reaches }: Subject,
   operation: EntityOperation,
@@ -87,16 +91,17 @@ function numberOf(numbers: Map<Ranks, number>, ranks: Ranks): number {
 interface Ranked {
   readonly version: number
   readonly ranks: Ranks
-  /** By which a class is restricted, as texts. */
+  /** The texts of the rules that restrict a class. */
   readonly rulesOf: (index: number) => readonly string[]
 }
 
 /**
- * Classes that reach further in one version than in another; the widest gap is told. Where rules differ, nobody knows
- * which of them reaches further: the later version is taken for the one to mend.
+ * Finds classes that reach further in one version than in another, and reports the widest gap per class. When
+ * only the rules differ, it is undecidable which reaches further; the later version is then reported as the
+ * one to fix.
  */
 function differences(ranked: readonly Ranked[], versions: number): Differences {
-  // Of the versions with the same lists, the first and the last stand for all.
+  // The first and the last version stand for all versions with the same lists.
   const ends = Map.groupBy(ranked, ({ ranks }) => ranks).values()
   const compared = [...new Set([...ends].flatMap((same) => [same[0]!, same.at(-1)!]))]
   if (compared.length < 2) return NO_DIFFERENCES
@@ -114,7 +119,7 @@ function differences(ranked: readonly Ranked[], versions: number): Differences {
 interface Reached {
   readonly version: number
   readonly rank: number
-  /** By which it is restricted, as text. */
+  /** The text of the rules that restrict the class. */
   readonly rules: string
 }
 
@@ -133,7 +138,10 @@ function widest(reached: readonly Reached[]): Omit<Difference, 'key' | 'index'> 
   return loose && { strict: strict.version, loose: loose.version, rank: strict.rank, differsByRules }
 }
 
-/** Every path that some version keeps values under, with what shows them in each: the field, or one of type any above it. */
+/**
+ * Every path that some version stores values under, with the field that shows them in each version: the field
+ * itself, or a field of type any above it.
+ */
 function placedPaths(schemas: readonly Schema[]): ReadonlyMap<string, readonly Place[]> {
   const placed = new Map<string, Place[]>()
   const fields = schemas.map(
@@ -159,13 +167,13 @@ function isKept(field: Field): boolean {
   return field.kind !== 'reference' && !isComputed(field) && field.path !== 'objectType'
 }
 
-/** What a path lies below, the whole document last. */
+/** The containers of a path, innermost first; the whole document is last. */
 function above(path: string): readonly string[] {
   const steps = path.split('.')
   return steps.map((_, i) => steps.slice(0, steps.length - 1 - i).join('.'))
 }
 
-/** The list that is to be mended stands in the version that grants more. */
+/** The finding points to the list in the version that grants more, because that one needs the fix. */
 function* told(
   { schemas, reaches }: Subject,
   differing: Differences,

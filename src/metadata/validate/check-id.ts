@@ -1,8 +1,10 @@
-/** Documents are kept by their `_id`, in a form that its type decides: versions cannot disagree about that. */
+/**
+ * Checks the type of `_id`: it decides the stored form of the key, so all versions must agree on that form.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import type { SchemaDocument } from '../documents/schema-document.ts'
 
-/** The others are all versions, since documents of disabled ones are still there. */
+/** `others` contains all versions, because documents of disabled versions still exist. */
 export function checkId(schema: SchemaDocument, others: Iterable<SchemaDocument>): void {
   const type = idTypeIn(schema)
   for (const other of others) {
@@ -18,7 +20,7 @@ function idTypeIn({ fields }: SchemaDocument): string {
   return id?.kind === 'simple' ? id.type : 'string'
 }
 
-/** The types of texts are kept alike. */
+/** All text types have the same stored form. */
 function formOf(type: string): string {
   return type === 'uid' || type === 'date' ? 'string' : type
 }

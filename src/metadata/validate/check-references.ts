@@ -1,4 +1,4 @@
-/** Whether the references of a version hold: what they lead to is there, and what they say of it makes sense. */
+/** Checks the references of a version: their targets exist, and their queries are valid for them. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
@@ -11,7 +11,7 @@ import type { ReferenceField } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { Entity } from '../catalogue.ts'
 
-/** As much of an entity as references to it depend on. */
+/** The part of an entity that references to it depend on. */
 export interface ReferredEntity {
   readonly defaultVersion: string | undefined
   readonly schemaOf: (version: string) => Schema | undefined
@@ -23,7 +23,7 @@ export function referredEntity({ info, versions }: Entity): ReferredEntity {
   return { defaultVersion: info.defaultVersion, schemaOf: (version) => versions.get(version)?.schema() }
 }
 
-/** Why a reference does not hold; `what` goes on from the name of the entity. */
+/** Why a reference is invalid; `what` continues a sentence after the name of the entity. */
 export interface ReferenceProblem {
   readonly what: string
   readonly remedy: string
@@ -43,7 +43,7 @@ export function referencesIn({ root }: Schema): readonly ReferenceField[] {
   return [...allFields(root.fields)].filter((field) => field.kind === 'reference')
 }
 
-/** Undefined when the reference holds. */
+/** Undefined when the reference is valid. */
 export function problemOf(
   schema: Schema,
   reference: ReferenceField,
@@ -53,13 +53,14 @@ export function problemOf(
   return 'what' in target ? target : problemWith(schema, reference, target)
 }
 
-/** The version that is meant, or why there is none. */
+/** The version that the reference means, or the reason why there is none. */
 function targetOf(
   schema: Schema,
   { entity, versionValue }: ReferenceField,
   referred: Referred,
 ): Schema | ReferenceProblem {
-  // In one request all documents of an entity are seen in one version, so it is its own that a version means.
+  // Within a request, all documents of an entity are read in one version; a reference to the own entity means
+  // that version.
   if (entity === schema.entity && (versionValue ?? schema.version) === schema.version) return schema
   const found = referred(entity)
   if (!found) return { what: 'which does not exist', remedy: 'define that entity first' }

@@ -1,4 +1,4 @@
-/** What a change of one entity does to the references that others have to it: those in use must go on to hold. */
+/** Checks that a change of one entity breaks no reference in the enabled versions of other entities. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Catalogue } from '../catalogue.ts'
 import {
@@ -10,7 +10,7 @@ import {
 } from './check-references.ts'
 import { plainSchema } from '../compile.ts'
 
-/** `after` is the entity as it would be. */
+/** `after` is the entity after the change. */
 export function checkReferrers(catalogue: Catalogue, name: string, after: ReferredEntity): void {
   const before = catalogue.entities.get(name)
   if (!before) return
@@ -20,7 +20,7 @@ export function checkReferrers(catalogue: Catalogue, name: string, after: Referr
     for (const reference of referencesIn(schema)) {
       if (reference.entity !== name) continue
       const problem = problemOf(schema, reference, asItWouldBe)
-      // One that did not hold before is not what this change breaks.
+      // A reference that was invalid before is not broken by this change.
       if (!problem || problemOf(schema, reference, asItIs)) continue
       throw new ServiceError(
         'metadata:UpdateInvalidatesMetadata',
@@ -32,14 +32,14 @@ export function checkReferrers(catalogue: Catalogue, name: string, after: Referr
   }
 }
 
-/** Only references to this entity are asked about. */
+/** Only references to this entity are checked. */
 function referredBy(name: string, entity: ReferredEntity): Referred {
   return (asked) => (asked === name ? entity : undefined)
 }
 
-/** The versions in use of other entities that may refer to it. */
+/** The enabled versions of other entities that may refer to this one. */
 function* versionsNaming({ entities }: Catalogue, name: string) {
-  // Most have not even the word in them, and need not be read.
+  // Most texts do not contain the name, and need not be parsed.
   const word = JSON.stringify(name)
   for (const [entity, { info, versions }] of entities) {
     if (entity === name) continue

@@ -1,4 +1,7 @@
-/** Checks what an entity would be after a change, across all its versions, and says what the store must do for it. */
+/**
+ * Validates the entity that a change would produce, across all its versions, and returns the collection it
+ * needs.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { CollectionDefinition } from '../../store/metadata-records.ts'
@@ -18,7 +21,7 @@ export interface Proposal {
   readonly info: EntityInfo
   /** The version to add or to replace. */
   readonly schema: SchemaDocument | undefined
-  /** Whether what the version refers to must be looked for: it is new, or comes back into use. */
+  /** Whether the targets of the version must be checked: the version is new, or is enabled again. */
   readonly isIntroduced: boolean
 }
 
@@ -47,7 +50,7 @@ export function validateChange(
   return definition
 }
 
-/** What the store was told about an entity as it is. */
+/** The collection definition for the entity in its present state. */
 export function presentDefinition(entity: Entity): CollectionDefinition {
   return definitionOf(entity.info, documentsOf(entity), entity)
 }
@@ -68,7 +71,7 @@ function definitionOf(
   const paths = [
     ...new Set(schemas.flatMap(({ root }) => [...pathsStored(root.fields), ...formsOf(root.fields)])),
   ]
-  // What may be stored beside what the versions say takes another kind of index.
+  // A field whose stored values may have other forms needs another kind of index.
   const stored = [...(entity?.storedIn(collection) ?? []), ...paths]
   const mark = marking(stored)
   const marked = schemas.map((each: Schema) => ({ ...each, root: mark(each.root) }))
@@ -110,7 +113,7 @@ function losesEnum(before: EntityInfo | undefined, after: EntityInfo): boolean {
   return before?.enums.some(({ name }) => !names.has(name)) ?? false
 }
 
-/** Versions in use must survive a change of entity info. */
+/** Versions in use must stay valid when entity info changes. */
 function checkStillValid(schema: SchemaDocument, info: EntityInfo): void {
   if (schema.status.value === 'disabled') return
   const [first] = missingEnums(schema, info)
