@@ -1,4 +1,4 @@
-/** Everything that is decided before the body of a request is read: who is addressed, which route, who asks, how often. */
+/** Checks a request before its body is read: host, route, caller, permission and rate limit. */
 import type { IncomingMessage } from 'node:http'
 import { type Caller, requirePermission } from '../access/caller.ts'
 import type { Authentication } from '../auth/authentication.ts'
@@ -21,7 +21,7 @@ export interface Gate {
   readonly isMetricsPublic: boolean
 }
 
-/** The route, or the answer to a browser that asks whether it may ask. */
+/** Returns the route, or the response to a CORS preflight. */
 export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   const { request } = exchange
   const { path, search } = readTarget(request.url ?? '')
@@ -42,14 +42,14 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   }
   exchange.bound = bound
   exchange.params = match.params
-  // the one method that changes something and that pages may send without asking the browser
+  // POST is the only writing method that a browser sends across origins without a preflight
   if (request.method === 'POST' && bound.route.isRead !== true) requireJsonOfPages(request)
   if (bound.route.tag !== 'service' && gate.overload.isOverloaded())
     throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')
   return bound
 }
 
-/** Finds out who asks where the route wants to know; a promise only where finding out takes one. */
+/** Identifies the caller, unless the route is public. Returns a promise only where authentication is asynchronous. */
 export function identify(gate: Gate, exchange: Exchange, route: Route): void | Promise<void> {
   const access = accessTo(route, gate)
   if (access === 'public') return undefined
@@ -63,12 +63,12 @@ export function identify(gate: Gate, exchange: Exchange, route: Route): void | P
   return undefined
 }
 
-/** Takes what this request costs beyond the one that every request costs. */
+/** Charges the cost of a request beyond 1. Every request is charged 1 when its caller is identified. */
 export function charge(gate: Gate, exchange: Exchange, cost: number): void {
   if (cost > 1) pay(gate, exchange, { count: cost - 1, before: 1 })
 }
 
-/** Whom a request is charged to: a name that is only claimed could be another one each time. */
+/** The account for rate limits. An unverified name could change with each request, so the address counts instead. */
 export function accountOf(auth: Authentication, { caller, request }: Exchange): string {
   return auth.isAuthenticated(caller) ? `name ${caller.principal}` : `address ${request.socket.remoteAddress}`
 }
@@ -88,7 +88,7 @@ async function identifyLater(
   } catch (error) {
     throw refused(gate, exchange, error)
   }
-  // nobody listened meanwhile, so that the end of the connection went unnoticed
+  // during authentication nothing listened for the end of the connection
   if (exchange.request.destroyed) throw new Aborted()
 }
 
@@ -98,7 +98,7 @@ function enter(gate: Gate, exchange: Exchange, { access, caller }: Entering<Call
   if (access !== 'public' && access !== 'authenticated') requirePermission(caller, access)
 }
 
-/** Whoever guesses is counted by address. */
+/** Charges failed authentication to the address, so that guessing credentials is rate-limited too. */
 function refused(gate: Gate, exchange: Exchange, error: unknown): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'crud:Unauthenticated') return error
   try {
@@ -121,7 +121,10 @@ function pay({ take, auth }: Gate, exchange: Exchange, { count, before }: typeof
     )
 }
 
-/** Who is charged for threads and connections. A name that is only said separates those who do not cheat. */
+/**
+ * The account for threads and connections. An unverified name is a part of it: honest callers behind one address are
+ * scheduled separately.
+ */
 export function payerOf({ auth }: Pick<Gate, 'auth'>, { caller, request }: Exchange): string {
   if (auth.isAuthenticated(caller)) return `name ${caller.principal}`
   return `address ${request.socket.remoteAddress} ${caller.principal}`
@@ -131,7 +134,7 @@ function accessTo({ access, operationId }: Route, { isMetricsPublic }: Gate): Ac
   return isMetricsPublic && operationId === 'metrics' ? 'public' : access
 }
 
-/** Two of them, or one that is none, mean that somebody on the way may understand the request differently. */
+/** Requires one valid Host header. With two, or a malformed one, a proxy could interpret the request differently. */
 function refuseBadHost({ headers: { host }, rawHeaders, httpVersionMinor }: IncomingMessage): void {
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,4 +1,4 @@
-/** From the bytes of a request to JSON, within the limits. */
+/** Reads and parses the JSON body of a request, within limits of size and time. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../base/errors.ts'
@@ -8,7 +8,7 @@ import { parseJson } from '../base/json/parse-json.ts'
 import { timerMs } from '../base/work/timer.ts'
 import type { Holding } from './share.ts'
 
-/** Refuses what is no JSON by its headers, before a byte of it is read. */
+/** Rejects a body by its headers, before a byte of it is read: wrong type, compressed, or too large. */
 export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers
   if (hasBody(request)) requireJsonOfPages(request)
@@ -21,13 +21,13 @@ export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void
   if (length !== undefined && Number(length) > limits.bodyBytes) throw tooLarge(limits)
 }
 
-/** Without this type a browser lets any page of this machine send a request, and asks nobody whether it may. */
+/** Prevents CSRF: a browser sends other content types without a preflight, from any page open on this machine. */
 export function requireJsonOfPages({ headers: { origin, 'content-type': type } }: IncomingMessage): void {
   if (origin !== undefined && (type === undefined || !isJson(type)))
     throw unsupported('a request from a web page needs the header Content-Type: application/json')
 }
 
-/** Fails with a refusal when there are too many bytes or too few of them come, with `Aborted` when nobody is left. */
+/** Rejects with a `ServiceError` when the body is too large or too slow, and with `Aborted` when the caller left. */
 export function readBody(request: IncomingMessage, limits: Limits, held: Holding): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let first: Buffer | undefined
@@ -40,7 +40,7 @@ export function readBody(request: IncomingMessage, limits: Limits, held: Holding
       clearInterval(timer)
       reject(problem)
     }
-    // a small body holds nothing worth a timer of its own; the server gives up waiting for the whole request
+    // a small body occupies too little memory for its own timer; `requestTimeout` of the server covers it
     const isSmall = Number(request.headers['content-length'] ?? Infinity) <= UNCOUNTED
     const timer = isSmall ? undefined : expectBytes(limits.uploadStallMs, () => size, giveUp)
     request.on('data', (chunk: Buffer) => {
@@ -68,7 +68,7 @@ export function readBody(request: IncomingMessage, limits: Limits, held: Holding
   })
 }
 
-/** Gives up when a whole period brought too little. */
+/** Aborts an upload that brings fewer than `MIN_BYTES` in a period. */
 function expectBytes(periodMs: number, size: () => number, giveUp: (problem: unknown) => void) {
   let before = 0
   return setInterval(() => {
@@ -78,7 +78,7 @@ function expectBytes(periodMs: number, size: () => number, giveUp: (problem: unk
   }, timerMs(periodMs)).unref()
 }
 
-/** The caller went away before the request was complete; nobody is left to be answered. */
+/** The caller disconnected before the request was complete, so there is nowhere to send a response. */
 export class Aborted extends Error {}
 
 export function parseBody(bytes: Uint8Array, limits: Limits): Json | undefined {
@@ -96,9 +96,9 @@ function textOf(bytes: Uint8Array): string {
 
 const JSON_TYPE = /^\s*application\/json\s*(?:;.*)?$/i
 const EMPTY = Buffer.alloc(0)
-/** So many bytes of a body are not worth counting. */
+/** Bodies up to this size are not counted in the share of uploads. */
 const UNCOUNTED = 16 * 1024
-/** What has to come in each period of `uploadStallMs`. */
+/** Bytes that must arrive in each period of `uploadStallMs`. */
 const MIN_BYTES = 16 * 1024
 const CROWDED = 'too many large request bodies are under way'
 

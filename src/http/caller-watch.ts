@@ -1,19 +1,22 @@
-/** Looks again and again whether who asked may still ask, for as long as an answer is under way. */
+/**
+ * Checks the credentials of a caller periodically while a response is in progress. A long stream would otherwise
+ * outlive the rights that it started with.
+ */
 import type { Authentication } from '../auth/authentication.ts'
 import { ServiceError } from '../base/errors.ts'
 import { timerMs } from '../base/work/timer.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Calls back once, with why who asked may not ask any more; the result ends the watch. */
+/** Calls back once, with the reason, when the caller lost the right to the request. The result ends the watch. */
 export type WatchRights = (onGone: (problem: ServiceError) => void) => () => void
 
-/** Whoever only says who they are can lose nothing. */
+/** Watches authenticated callers only: an unauthenticated caller has no credentials that could expire. */
 export function watchRights(auth: Authentication, exchange: Exchange): WatchRights {
   if (!auth.isAuthenticated(exchange.caller)) return () => () => undefined
   return (onGone) => watch(auth, exchange, onGone)
 }
 
-/** The same, and calls back when a time has passed as well. */
+/** Adds a time limit to a watch, with the same callback. */
 export function withDeadline(watch: WatchRights, { ms, advice }: Deadline): WatchRights {
   return (onGone) => {
     const timer = setTimeout(() => {
@@ -34,18 +37,18 @@ export function withDeadline(watch: WatchRights, { ms, advice }: Deadline): Watc
 
 interface Deadline {
   readonly ms: number
-  /** How to go on. */
+  /** Part of the error message: how the caller can continue. */
   readonly advice: string
 }
 
 export interface WatchedWork {
-  /** The signal of the exchange; whoever asks for it works so long that the caller is watched from then on. */
+  /** The signal of the exchange. The first call starts the watch, because only long work requests the signal. */
   readonly getSignal: () => AbortSignal
-  /** Why the work was ended before its time; undefined when it was not. */
+  /** Ends the watch. Returns the reason if the work was aborted by it. */
   readonly end: () => ServiceError | undefined
 }
 
-/** Work whose caller loses the right to it is ended as if they had hung up. */
+/** Aborts work whose caller loses the right to it, through the same signal as a disconnect. */
 export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork {
   let endWatch: (() => void) | undefined
   let gone: ServiceError | undefined
@@ -60,7 +63,7 @@ export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork
       return exchange.getSignal()
     },
     end() {
-      // A stream asks for the signal after this; from then on its sender watches the caller.
+      // A stream requests the signal after this; by then the sender of the stream watches the caller.
       isWatched = false
       endWatch?.()
       return gone
@@ -70,17 +73,17 @@ export function watchWork(auth: Authentication, exchange: Exchange): WatchedWork
 
 const PERIOD_MS = 500
 
-/** Fails when whoever asked may not ask any more; a promise only where finding out takes one. */
+/** Throws when the caller lost the right to the request. Returns a promise only for authenticated callers. */
 export function recheck(auth: Authentication, exchange: Exchange): void | Promise<void> {
   if (auth.isAuthenticated(exchange.caller)) return recheckLater(auth, exchange)
 }
 
-/** Asked again after so long, which nobody needs to send a body unless they want to. */
+/** A body that takes longer to arrive has its caller checked again. Only a deliberately slow upload takes so long. */
 export const TRUSTED_MS = 500
 
 async function recheckLater(auth: Authentication, { request, caller }: Exchange): Promise<void> {
   if (await auth.isStillValid(request, caller)) return
-  // says why, unless only the rights changed
+  // throws the exact reason, unless only the rights changed
   await auth.callerOf(request)
   throw noLonger()
 }

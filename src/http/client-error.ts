@@ -1,4 +1,4 @@
-/** Answers what never became a request: malformed, too long, too slow. */
+/** Responds to bytes that node could not parse as a request: malformed, too long, or too slow. */
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -11,11 +11,11 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSo
   // eslint-disable-next-line no-underscore-dangle -- node's name; see ClientSocket
   const pending = socket._httpMessage
   if (pending && pending.req.complete && !pending.writableEnded) {
-    // what came before the nonsense was sound and may have been done: its caller must hear so
+    // the request before the malformed bytes was complete and may have been executed: send its response first
     pending.once('finish', () => socket.end())
     return
   }
-  // an answer under way must not have another one written into it
+  // a second response must not be written into one in progress
   if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
     socket.destroy()
     return
@@ -26,7 +26,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSo
   socket.end(bareAnswer(status, new ServiceError(code, message), [`X-Request-Id: ${id}`, `RequestID: ${id}`]))
 }
 
-/** A whole answer as text, for a socket that has no request to answer. */
+/** A complete response as text, for a socket without a request object. */
 export function bareAnswer(status: string, problem: ServiceError, headers: readonly string[]): string {
   const text = JSON.stringify(problem.within('request').toObject())
   const lines = [
@@ -46,7 +46,7 @@ export function bareAnswer(status: string, problem: ServiceError, headers: reado
 
 type Answer = readonly [status: string, code: Code, message: string]
 
-/** node:http keeps the answer that a socket is busy with here, and its own handler looks there too. */
+/** node:http stores the response in progress here, and its own error handler reads it too. */
 type ClientSocket = Duplex & { readonly _httpMessage?: ServerResponse | null }
 
 const MALFORMED: Answer = ['400 Bad Request', 'crud:InvalidRequest', 'this is not a valid HTTP request']

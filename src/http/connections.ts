@@ -1,4 +1,4 @@
-/** How many connections there are, in all and from one address, and the end of those that take nothing. */
+/** Limits connections, in total and by address, and closes stalled ones. */
 import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServiceError } from '../base/errors.ts'
@@ -9,11 +9,11 @@ import { Share } from './share.ts'
 
 interface Guard {
   readonly limits: Pick<Limits, 'connections' | 'stallTimeMs'>
-  /** Nothing can be said before the handshake. */
+  /** With TLS, no response can be sent before the handshake. */
   readonly isEncrypted: boolean
 }
 
-/** To be called before anything else listens for connections. */
+/** Must be called before other listeners for connections are added: it calls only the listeners that exist now. */
 export function guardConnections(server: Server, { limits, isEncrypted }: Guard): void {
   const open = new Share(limits.connections)
   const refuse = isEncrypted ? (socket: Socket) => void socket.destroy() : politeRefusal()
@@ -32,7 +32,7 @@ export function guardConnections(server: Server, { limits, isEncrypted }: Guard)
   server.setTimeout(timerMs(limits.stallTimeMs), closeStalled)
 }
 
-/** So many at a time are told why; further ones are just closed. */
+/** At most this many rejected connections at a time get a 503 response; further ones are closed at once. */
 const MAX_POLITE = 64
 const POLITE_MS = 1_000
 
@@ -57,9 +57,9 @@ function politeRefusal(): (socket: Socket) => void {
   }
 }
 
-/** Node calls this when nothing was read or written for a while. A request that is being worked on may be quiet. */
+/** Called by node after a time without reads or writes. A request in progress with nothing to send may be silent. */
 function closeStalled(socket: BusySocket): void {
-  // eslint-disable-next-line no-underscore-dangle -- node's name for the answer that a socket is busy with
+  // eslint-disable-next-line no-underscore-dangle -- node's name for the response in progress on a socket
   if (socket.writableLength > 0 || !socket._httpMessage) socket.destroy()
 }
 

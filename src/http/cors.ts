@@ -1,8 +1,8 @@
-/** What pages of other origins may do: nothing, unless their origin is listed. Credentials of the browser never count. */
+/** CORS: pages of listed origins may send requests, other pages may not. Credentials of the browser are never allowed. */
 import type { IncomingMessage } from 'node:http'
 import type { Reply } from './routes/route.ts'
 
-/** Headers for the answer to a request of a listed origin, names and values in turn. */
+/** Response headers for the origin of a request, names and values in turn. */
 export type Cors = (request: IncomingMessage) => readonly string[]
 
 export function allowOrigins(origins: readonly string[]): Cors {
@@ -30,7 +30,7 @@ export function preflightReply(allow: string): Reply {
   }
 }
 
-/** Says to caches that another origin would be answered otherwise. */
+/** Prevents caches from serving the response for one origin to another. */
 const UNKNOWN: readonly string[] = ['Vary', 'Origin']
 
 function headersFor(origin: string): readonly string[] {

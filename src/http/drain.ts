@@ -1,8 +1,8 @@
-/** Ending well: what is under way is answered, nothing new begins. */
+/** Graceful shutdown: requests in progress are completed, new ones are not accepted. */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Keeps an eye on the connections of a server; the result closes them. */
+/** Tracks the connections of a server. The result closes them. */
 export function prepareDrain(server: Server): () => Promise<void> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
@@ -12,7 +12,7 @@ export function prepareDrain(server: Server): () => Promise<void> {
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
-    // node counts a connection that never said a word as busy
+    // node counts a connection that never sent a byte as busy
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS)
     await closed

@@ -1,4 +1,4 @@
-/** One request and its answer: the little that is known along the way, and the headers that all answers carry. */
+/** The state of one request and its response, and the headers of all responses. */
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,7 +8,7 @@ import type { ServiceError } from '../base/errors.ts'
 import type { Params, Route } from './routes/route.ts'
 import type { Meter } from './observe/metrics.ts'
 
-/** A row of the table with what the server keeps for it. */
+/** A route with its meter. */
 export interface Bound {
   readonly route: Route
   readonly meter: Meter
@@ -19,19 +19,19 @@ export class Exchange {
   readonly response: ServerResponse
   readonly id: string
   readonly started: number = performance.now()
-  /** Data clients read errors from the response document, all others the bare error object. */
+  /** Whether errors are sent in a data response, as clients of `/data` expect; all others get the bare error object. */
   isData = false
-  /** Whether the body was given up before its end. */
+  /** Whether reading of the body was stopped before its end. */
   isCut = false
   allow = ''
-  /** What lets pages of other origins read the answer; names and values in turn. */
+  /** CORS headers of the response; names and values in turn. */
   cors: readonly string[] = []
   retryAfterSeconds = 1
   search = ''
   bound: Bound | undefined = undefined
   params: Params = NO_PARAMS
   caller: Caller = UNIDENTIFIED_CALLER
-  /** Whom shared limits charge this request to; known once the caller is. */
+  /** The account that shared limits charge; set once the caller is identified. */
   account = ''
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -42,33 +42,33 @@ export class Exchange {
 
   #getSignal: AbortController | undefined
 
-  /** Made only for those who wait long enough to ask for it. */
+  /** Created on the first call: short requests never need a signal. */
   readonly getSignal = (): AbortSignal => {
     this.#getSignal ??= closing(this.response)
     return this.#getSignal.signal
   }
 
-  /** Ends the work for a reason that the caller, who is still there, is told. */
+  /** Aborts the work with a reason. The caller is still connected and gets it as the response. */
   withdraw(reason: ServiceError): void {
     this.#getSignal?.abort(reason)
   }
 }
 
-/** Aborted when the connection closes before the answer was sent. */
+/** Aborted when the connection closes before the response was sent. */
 function closing(response: ServerResponse): AbortController {
   const controller = new AbortController()
-  // Every read of a bulk may listen to it.
+  // Every read of a bulk request may add a listener.
   setMaxListeners(0, controller.signal)
   if (response.destroyed) controller.abort(GONE)
-  // It closes after every answer, too, when nobody listens any more.
+  // 'close' also follows a complete response, when nothing listens to the signal any more.
   else response.once('close', () => response.writableFinished || controller.abort(GONE))
   return controller
 }
 
-/** Made once: the default reason is an error with a stack, which every request would pay for. */
+/** Created once: the default reason is an error with a stack trace, a cost for every request. */
 const GONE = new Error('the caller hung up')
 
-/** What every answer carries, as `writeHead` takes it: names and values in turn. */
+/** Headers of every response in the form of `writeHead`: names and values in turn. */
 export function headersOf({ id, cors }: Exchange, type: string, policy: string = NOTHING): string[] {
   return [
     'Content-Type',
@@ -91,7 +91,7 @@ export function headersOf({ id, cors }: Exchange, type: string, policy: string =
   ]
 }
 
-/** An answer is data: nothing in it runs, and nothing shows it inside a page. */
+/** A response is data: a browser must not run anything in it, nor show it in a frame. */
 export const NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 const NO_PARAMS: Params = {}

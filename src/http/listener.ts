@@ -1,4 +1,4 @@
-/** All that requests share: the service, the routes, the threads, and what callers may have of each. */
+/** State that all requests share: the service, routes, worker threads, and limits per caller. */
 import { setMaxListeners } from 'node:events'
 import type { Authentication } from '../auth/authentication.ts'
 import type { Limits } from '../base/limits.ts'
@@ -28,23 +28,23 @@ export interface ServerOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly host: string
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number
   readonly overload?: Overload
-  /** Origins whose pages may ask; none when absent. */
+  /** Origins whose pages may send requests; none when absent. */
   readonly origins?: readonly string[]
   /** No limit when absent. */
   readonly rateLimit?: RateLimit | undefined
-  /** Whether measurements are shown to anybody. */
+  /** Whether metrics are readable without authentication. */
   readonly isMetricsPublic?: boolean
   /** Plain HTTP when absent. */
   readonly tls?: Tls | undefined
-  /** Where the service keeps its data, for threads that open it once more; all is done by this thread when absent. */
+  /** Datasources that worker threads open for their copy of the service; no worker threads when absent. */
   readonly threads?: (Pick<ThreadOptions, 'datasources' | 'idleMs'> & InlineBodies) | undefined
 }
 
 interface InlineBodies {
-  /** Larger bodies are left to threads; a size that suits the route when absent. */
+  /** Worker threads process larger bodies; the limit depends on the route when absent. */
   readonly inlineBodyBytes?: number
 }
 
@@ -52,11 +52,11 @@ interface InlineBodies {
 export interface Tls {
   readonly cert: string
   readonly key: string
-  /** Who vouches for client certificates; none are asked for when absent. */
+  /** The certificate authority of client certificates; none are requested when absent. */
   readonly ca?: string | undefined
 }
 
-/** Everything a request needs that outlives it. */
+/** State with the lifetime of the server that requests use. */
 export interface Listener extends Gate {
   readonly app: App
   readonly limits: Limits
@@ -65,12 +65,12 @@ export interface Listener extends Gate {
   readonly threads: Threads | undefined
   readonly inlineBodyBytes: number | undefined
   readonly shares: Shares
-  /** Ends what would not end by itself. */
+  /** Aborted at shutdown, to end responses without an end of their own. */
   readonly ending: AbortController
   isDraining: boolean
 }
 
-/** What callers share for as long as their requests last. */
+/** Limits that callers share for the duration of their requests. */
 type Shares = Readonly<Record<'unsent' | 'uploads' | 'streams' | 'followers', Share>>
 
 export function createListener(options: ServerOptions): Listener {
@@ -122,7 +122,7 @@ function threadOptions(
   }
 }
 
-/** Everybody who waits may listen to it. */
+/** Every waiting request may add a listener, so their number is not limited. */
 function endingSignal(): AbortController {
   const ending = new AbortController()
   setMaxListeners(0, ending.signal)

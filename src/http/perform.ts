@@ -1,4 +1,4 @@
-/** One request to its reply: what it may occupy, its body, and the thread that does it. */
+/** Turns an admitted request into a reply: reserves shared limits, reads the body, and selects the thread. */
 import { ServiceError } from '../base/errors.ts'
 import { INLINE_STEPS, Work, during } from '../base/work/work.ts'
 import { accountOf, charge, payerOf } from './admission.ts'
@@ -17,13 +17,13 @@ import {
   isOffloadable,
 } from './threads/offloading.ts'
 
-/** Refuses, before a large body is read, what no body could make allowed. */
+/** Rejects a request before a large body is read, where path and caller suffice for the decision. */
 export function precheck(listener: Listener, exchange: Exchange, route: Route): void {
   const { caller, params } = exchange
   if (mayBeLarge(exchange)) route.precheck?.({ app: listener.app, caller, params })
 }
 
-/** Of a small body it is not worth asking twice who may send it. */
+/** Before a small body, the precheck is not worth its cost: the service checks the caller again anyway. */
 function mayBeLarge({ request: { headers } }: Exchange): boolean {
   const length = headers['content-length']
   return length === undefined ? headers['transfer-encoding'] !== undefined : Number(length) > SMALL_BODY_BYTES
@@ -31,7 +31,7 @@ function mayBeLarge({ request: { headers } }: Exchange): boolean {
 
 const SMALL_BODY_BYTES = 16 * 1024
 
-/** Refuses while too much is under way; the result gives back what the answer occupies. */
+/** Reserves shared limits for a response, or rejects the request. Disposing of the result releases them. */
 export function occupy(
   { shares, auth }: Listener,
   exchange: Exchange,
@@ -50,7 +50,7 @@ export function occupy(
 const UNREAD = 'too many answers have not been read yet'
 const NO_BODY = Buffer.alloc(0)
 
-/** The bytes of the body count until it has been worked on. */
+/** Counts the bytes of the body in the share of uploads until the reply exists. */
 export async function replyTo(listener: Listener, exchange: Exchange, route: Route): Promise<AnyReply> {
   const work = workFor(listener, route)
   if (route.body === undefined) {
@@ -71,13 +71,13 @@ function tooLargeHere(): ServiceError {
   return new ServiceError('crud:BodyTooLarge', message)
 }
 
-/** A stream is sent as it is read, so that its request stays here. */
+/** Streams stay on the main thread, because worker threads return complete responses only. */
 function isLeftToThreads({ threads }: Listener, exchange: Exchange, route: Route): boolean {
   if (!threads || !isOffloadable(route)) return false
   return !wantsStream({ accept: exchange.request.headers.accept ?? '', search: exchange.search })
 }
 
-/** Where there are threads, the main one spends no more than a few milliseconds on a request. */
+/** With worker threads, the main thread spends at most a few milliseconds on an offloadable request. */
 function workFor({ limits, threads }: Listener, route: Route): Work {
   const steps = threads && isOffloadable(route) ? { steps: INLINE_STEPS } : {}
   return new Work({ timeLimitMs: limits.queryTimeMs, responseBytes: limits.resultBytes, ...steps })
@@ -108,7 +108,7 @@ async function perform(listener: Listener, exchange: Exchange, performing: Perfo
       charge: (cost) => charge(listener, exchange, cost),
     })
     gone = end()
-    // work that was done nevertheless is told of, as is the part of a bulk that was
+    // completed work is reported even if the caller lost the right meanwhile, as is the done part of a bulk
     if (gone === undefined || !('status' in reply) || reply.status < 400) return reply
   } catch (error) {
     gone = end()

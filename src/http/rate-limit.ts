@@ -1,14 +1,14 @@
-/** How often a caller may ask: a bucket for each that refills steadily; who finds it empty waits. */
+/** Rate limit per caller: a token bucket. */
 
 export interface RateLimit {
   readonly perSecond: number
-  /** How many requests a caller who has been quiet may send at once. */
+  /** How many requests a caller may send at once after a pause. */
   readonly burst: number
 }
 
 /**
- * Takes so many requests out of the bucket of a caller: 0, or the seconds until they would be there. `before` is what the
- * same request has taken already.
+ * Removes `count` tokens from the bucket of a caller. Returns 0, or the seconds until there would be enough. `before` is
+ * the number that the same request has removed already.
  */
 export type Take = (key: string, count: number, before?: number) => number
 
@@ -18,9 +18,9 @@ export function limitRate({ perSecond, burst }: RateLimit, now: () => number = s
     const time = now()
     const bucket = buckets.get(key) ?? { left: burst, at: time }
     const left = Math.min(burst, bucket.left + (time - bucket.at) * perSecond)
-    // what is larger than a whole bucket is let through by a full one, and paid for afterwards
+    // a full bucket admits a cost larger than the bucket; the balance is negative until refills repay it
     const missing = Math.min(count, burst - before) - left
-    // back to the end of the map, whose beginning is forgotten first
+    // moves the bucket to the end of the map: the least recently used one comes first and is evicted first
     buckets.delete(key)
     buckets.set(key, { left: missing > 0 ? left : left - count, at: time })
     if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value!)
@@ -30,11 +30,11 @@ export function limitRate({ perSecond, burst }: RateLimit, now: () => number = s
 
 interface Bucket {
   readonly left: number
-  /** When it held so much. */
+  /** The time at which `left` was computed. */
   readonly at: number
 }
 
-/** Whoever has been quiet the longest gets a new one, which is full as the old one probably was. */
+/** Beyond this, the least recently used bucket is evicted. Its caller gets a full one; the old one was probably full too. */
 const MAX_BUCKETS = 10_000
 
 function seconds(): number {

@@ -1,4 +1,4 @@
-/** Asks the service whether it is ready, seldom enough that asking cannot be used to keep it busy. */
+/** Caches the readiness of the service for a second, so that frequent readiness requests cause no load on the stores. */
 import type { Service } from '../service/service.ts'
 import type { Readiness } from './routes/route.ts'
 

@@ -1,17 +1,17 @@
 /**
- * Requests that a caller sends ahead of the answer to an earlier one. Node parses all that came, thousands at a time, and
- * would have all of them done at once, whether anybody reads the answers or not. Here they are begun one after the other,
- * each in a turn of the event loop of its own, and no more of the connection is read before the last of them.
+ * Processes pipelined HTTP requests of one connection one at a time. Node parses everything that arrived, thousands of
+ * requests at once, and would start all of them whether or not the caller reads the responses. Here each request starts in
+ * its own turn of the event loop, and the connection is paused until the last of them has started.
  */
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Share } from './share.ts'
 
-/** What waits is counted in bytes, by address; a connection for which there is no room is closed. */
+/** Counts queued requests in bytes, by address. A connection beyond the limit is closed. */
 export function oneByOne(begin: RequestListener, bytes: Share): RequestListener {
   const lines = new WeakMap<Socket, Line>()
   return (request, response) => {
-    // node gives an answer its socket when all answers before it are sent
+    // node assigns the socket once all earlier responses are sent: this request is first and need not wait
     if (response.socket) {
       begin(request, response)
       return
@@ -25,16 +25,16 @@ export function oneByOne(begin: RequestListener, bytes: Share): RequestListener 
     }
     const leave = (): void => {
       line.leave()
-      // a connection that is to be closed ends with the answer that was under way
+      // a connection that is closing ends with the response in progress: queued requests are not started
       if (socket.writable) begin(request, response)
     }
     response.once('socket', () => setImmediate(leave))
   }
 }
 
-/** Those who wait on one connection. */
+/** The queued requests of one connection. */
 interface Line {
-  /** Whether there was room. */
+  /** False when the limit is reached. */
   readonly enter: () => boolean
   readonly leave: () => void
 }
@@ -42,7 +42,7 @@ interface Line {
 function startLine(socket: Socket, bytes: Share): Line {
   const account = `address ${socket.remoteAddress}`
   let waiting = 0
-  // whoever reads the body of a request, which is complete by then, makes node read on
+  // reading the body of a request resumes the socket, although the body is complete by then: pause it again
   socket.on('resume', () => {
     if (waiting > 0) socket.pause()
   })
@@ -66,5 +66,5 @@ function startLine(socket: Socket, bytes: Share): Line {
   }
 }
 
-/** About what node keeps of a small request and of the answer to come. */
+/** Estimated memory that node uses for a small queued request and its response object. */
 const BYTES_EACH = 4 * 1024

@@ -1,4 +1,4 @@
-/** The HTTP server: bytes to a request, a request to the service, its answer to bytes. */
+/** The HTTP server: admits each request, calls its route, and sends, logs and measures the response. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { refuseOpenNetwork } from '../auth/open.ts'
@@ -25,7 +25,7 @@ const { createServer: createPlainServer } = process.getBuiltinModule('node:http'
 
 export interface RunningServer {
   readonly port: number
-  /** Answers what is under way, for ten seconds at most, and closes everything. */
+  /** Completes requests in progress, for at most ten seconds, and closes all connections. */
   readonly close: () => Promise<void>
 }
 
@@ -37,7 +37,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     listener.shares.uploads,
   )
   const server = createServer(options.tls, begin)
-  // asked by callers with large bodies: the refusal can then come before the body does
+  // clients with large bodies send Expect: 100-continue, so that a refusal can precede the body
   server.on('checkContinue', begin)
   server.on('checkExpectation', begin)
   server.on('clientError', (error, socket) => answerClientError(error, socket, options.log.logger))
@@ -64,19 +64,19 @@ const SETTINGS = {
   handshakeTimeout: 20_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 32 * 1_024,
-  // answered in `admit`, with a request id and an error object
+  // `admit` checks it, and responds with a request id and an error object
   requireHostHeader: false,
 }
 
-/** What nginx logs for a caller that left; it is never sent. */
+/** The status that nginx logs for a caller that disconnected; it is never sent. */
 const CLIENT_CLOSED = 499
 
-/** Client certificates are judged with the other credentials: who shows none may have something else to show. */
+/** Client certificates are checked with the other credentials, not in the handshake: a caller may have others. */
 function createServer(tls: Tls | undefined, listener: RequestListener): Server {
   if (!tls) return createPlainServer(SETTINGS, listener)
   const { createServer: createTlsServer } = process.getBuiltinModule('node:https')
   const { ca } = tls
-  // a ticket would be taken for the certificate that it was issued for, without looking at it again
+  // a resumed session would reuse the certificate of its ticket without verifying it again
   const secureOptions = process.getBuiltinModule('node:crypto').constants.SSL_OP_NO_TICKET
   const certificates =
     ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca, secureOptions }
@@ -114,7 +114,7 @@ async function stream(listener: Listener, exchange: Exchange, { lines }: StreamR
   try {
     await recheck(listener.auth, exchange)
   } catch (error) {
-    // only a stream that was begun lets go of what is behind it
+    // a generator releases its cursor only if it was started, so it is started and left at once
     for await (const _ of lines) break
     throw error
   }
@@ -151,13 +151,13 @@ async function refuse(listener: Listener, exchange: Exchange, error: unknown): P
     return
   }
   const problem = isForeseen ? error : internalError(` under request id ${exchange.id}`)
-  // what came along with the headers is read by then, so that small requests keep their connection
+  // by then node has read a body that arrived with the headers, so small requests can reuse the connection
   if (isUnread(exchange)) await new Promise(setImmediate)
   exchange.isCut = problem.code === 'crud:BodyTooLarge' || isUnread(exchange)
   finish(listener, exchange, failureReply(exchange, problem))
 }
 
-/** Whether there is more to come of a body, which nobody wants any more. */
+/** Whether a part of the body has not arrived yet. */
 function isUnread({ request: { complete, headers } }: Exchange): boolean {
   if (complete) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0

@@ -1,4 +1,7 @@
-/** A quantity that callers share, such as bytes or connections: one of them has at most half of it. */
+/**
+ * A limit that callers share, such as bytes or connections. One caller gets at most half of it, so that none can exhaust
+ * it alone.
+ */
 import { ServiceError } from '../base/errors.ts'
 
 export class Share {
@@ -12,7 +15,7 @@ export class Share {
     this.#part = Math.ceil(limit / 2)
   }
 
-  /** Whether there was room. While nobody has anything, there is room for any amount. */
+  /** Returns whether the amount fits. While nothing is in use, any amount does: a large one would never fit otherwise. */
   take(caller: string, amount: number): boolean {
     const own = this.#byCaller.get(caller) ?? 0
     const fits = this.#used + amount <= this.#limit && (own === 0 || own + amount <= this.#part)
@@ -21,7 +24,7 @@ export class Share {
     return true
   }
 
-  /** Counts what is there whether there is room or not. */
+  /** Counts an amount even if it exceeds the limit, for memory that is in use already. */
   add(caller: string, amount: number): void {
     this.#used += amount
     this.#byCaller.set(caller, (this.#byCaller.get(caller) ?? 0) + amount)
@@ -43,7 +46,7 @@ export class Share {
   }
 }
 
-/** What one request has of a share; it may grow, and is given back once. */
+/** The part of a share that one request uses. It may grow, and is released once. */
 export class Holding implements Disposable {
   readonly #share: Share
   readonly #caller: string
@@ -54,7 +57,7 @@ export class Holding implements Disposable {
     this.#caller = caller
   }
 
-  /** Fails with 503 where there is no room. */
+  /** Throws a 503 error when the amount does not fit. */
   take(amount: number, what: string): void {
     if (!this.#share.take(this.#caller, amount)) throw noRoom(what)
     this.#amount += amount

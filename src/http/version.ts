@@ -1,4 +1,4 @@
-/** Name and version of this program, from the one place that states them. */
+/** Name of this program, and its version from `package.json`. */
 import { readFileSync } from 'node:fs'
 
 export const NAME = 'smalt'

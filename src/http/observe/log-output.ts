@@ -1,15 +1,15 @@
-/** Writes the log in the background; whoever reads it, slowly or no longer, neither stalls the service nor keeps it alive. */
+/** Writes the log in the background, so that a slow or missing reader neither stalls the service nor keeps it alive. */
 import { write, writeSync } from 'node:fs'
 
 export interface LogOutput {
   readonly write: (text: string) => void
-  /** Resolves when all is written, or after a while in which nobody took it. */
+  /** Resolves when everything is written, or after a time limit if nothing reads the log. */
   readonly drained: () => Promise<void>
-  /** Writes at once what is left, as far as somebody takes it. It may overtake what is under way: see `drained`. */
+  /** Writes the rest synchronously, as far as it is read. It may overtake a write in progress: see `drained`. */
   readonly flushSync: () => void
 }
 
-/** One write at a time, so that lines stay in order. What cannot be written, since nobody reads it, is dropped. */
+/** Runs one write at a time, so that lines stay in order. Lines that cannot be written, without a reader, are dropped. */
 export function outputTo(fd: number): LogOutput {
   let waiting = ''
   let left: Buffer | undefined
@@ -53,7 +53,7 @@ export function outputTo(fd: number): LogOutput {
       return promise
     },
     flushSync() {
-      // what is under way is on its way, and would else come twice
+      // a write in progress is left to finish: its text would otherwise be written twice
       if (left !== undefined && !isUnderWay) writeAll(fd, left)
       writeAll(fd, Buffer.from(waiting))
       if (!isUnderWay) left = undefined

@@ -1,4 +1,4 @@
-/** The log: JSON lines for machines, short lines for a person at a terminal. It never holds a body or a query. */
+/** The log: JSON lines, or short lines on a terminal. It never contains a body or a query. */
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { outputTo } from './log-output.ts'
 import { terminal } from './terminal.ts'
@@ -8,11 +8,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface Log {
   readonly logger: Logger
-  /** Notes one answered request, at level `info`. */
+  /** Logs one completed request, at level `info`. */
   readonly request: (line: RequestLine) => void
-  /** Writes out what is held back. */
+  /** Writes buffered lines. */
   readonly flush: () => void
-  /** Resolves when all is written out, as far as somebody reads it. */
+  /** Resolves when all lines are written, as far as they are read. */
   readonly close: () => Promise<void>
 }
 
@@ -28,7 +28,7 @@ interface RequestLine {
   readonly bytes: number
 }
 
-/** To standard output: at once on a terminal, in batches of at most a second elsewhere. */
+/** Logs to standard output: immediately on a terminal, elsewhere in batches of at most a second. */
 export function createLog(level: LogLevel, isTerminal: boolean = process.stdout.isTTY): Log {
   if (isTerminal)
     return logTo(
@@ -75,7 +75,7 @@ export function logTo(stream: DestinationStream, level: LogLevel): Log {
 
 const BATCH = 16 * 1_024
 
-/** By hand, since every request pays for it: the general way costs several times as much. */
+/** Formats the line by hand, because every request pays for it: pino's serialization costs several times as much. */
 function printLine(line: RequestLine): string {
   const { entity, version } = line
   const target =
@@ -91,7 +91,7 @@ function printLine(line: RequestLine): string {
 let clockSecond = 0
 let clockText = ''
 
-/** The time of day as text, of which all but the milliseconds is made once a second. */
+/** The current time as ISO text. Everything but the milliseconds is formatted once a second. */
 function clock(): string {
   const now = Date.now()
   const ms = now % 1_000

@@ -1,6 +1,6 @@
 /**
- * Measurements for Prometheus. Requests are counted in plain numbers and turned into the exposition format only when
- * somebody asks: prom-client would hash the labels of every observation.
+ * Metrics for Prometheus. Requests are counted in plain numbers, which are converted to the exposition format only when
+ * metrics are read: prom-client would hash the labels of every observation.
  */
 import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client'
 import type { SinkMeter } from '../../service/sinks/deliver.ts'
@@ -8,18 +8,18 @@ import type { Labels, Sample } from './sample.ts'
 import { createSinkMetrics } from './sink-metrics.ts'
 
 export interface Metrics {
-  /** The meter of one route, to be kept: nothing is looked up per request but the status. */
+  /** The meter of one route. Create it once and reuse it: each request then looks up the status only. */
   readonly meterOf: (method: string, route: string) => Meter
   readonly observeStore: (operation: string, seconds: number) => void
   readonly sinks: SinkMeter
   readonly text: () => Promise<string>
-  /** What this process measured, as plain data that can be sent to another one. */
+  /** The metrics of this process, as plain data that can be sent to another process. */
   readonly snapshot: () => Promise<Snapshot>
 }
 
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-/** What all processes measured that share the port; `own` is the part of the one that asks. */
+/** Collects the metrics of all processes that share the port; `own` are those of the current process. */
 type Gather = (own: Snapshot) => Promise<readonly Snapshot[]>
 
 export interface Meter {
@@ -124,6 +124,6 @@ function register(
 ): void {
   const aggregator = type === 'gauge' ? 'max' : 'sum'
   const metric = { name, help, get: async () => ({ name, help, type, values: samples(), aggregator }) }
-  // all a registry asks of a metric is its name and `get`
+  // a registry uses only `name` and `get` of a metric
   registry.registerMetric(metric as unknown as Registered)
 }

@@ -1,4 +1,4 @@
-/** Notices when the event loop falls behind, so that new work can be turned away before all of it is late. */
+/** Detects an overloaded event loop, so that new requests can be rejected before all requests become slow. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 export interface Overload {
@@ -8,7 +8,7 @@ export interface Overload {
 
 const MAX_LAG_MS = 1_000
 
-/** Judges one second at a time, by how late the loop was on the average; one late second alone is a big request. */
+/** Measures the mean lag of each second. Overload needs two slow seconds in a row: a single one is one large request. */
 export function watchEventLoop(maxLagMs: number = MAX_LAG_MS): Overload {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   let isOverloaded = false
@@ -17,7 +17,7 @@ export function watchEventLoop(maxLagMs: number = MAX_LAG_MS): Overload {
   delay.enable()
   const timer = setInterval(() => {
     const now = performance.now()
-    // a loop that is stuck for the whole second leaves no sample, but makes this timer itself late
+    // a loop that is blocked for the whole second records no sample, but delays this timer
     const lagMs = Math.max(delay.count === 0 ? 0 : delay.mean / 1e6 - RESOLUTION_MS, now - last - WINDOW_MS)
     isOverloaded = wasLate && lagMs > maxLagMs
     wasLate = lagMs > maxLagMs
@@ -34,5 +34,5 @@ export function watchEventLoop(maxLagMs: number = MAX_LAG_MS): Overload {
 }
 
 const WINDOW_MS = 1_000
-/** The histogram holds the time between two ticks of this length, so the length itself is no lag. */
+/** The histogram records the time between two ticks of this length, so the length itself is not lag. */
 const RESOLUTION_MS = 20

@@ -1,8 +1,8 @@
-/** One measured value of a metric, as the Prometheus registry takes it. */
+/** One value of a metric, in the form that the Prometheus registry expects. */
 export interface Sample {
   readonly value: number
   readonly labels: Labels
-  /** Differs from the name of the metric for the parts of a histogram. */
+  /** The name of a part of a histogram, which differs from the name of the metric. */
   readonly metricName?: string
 }
 

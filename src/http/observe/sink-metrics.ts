@@ -1,4 +1,4 @@
-/** How sinks are doing, in numbers: counted by whoever delivers, and shown when somebody asks. */
+/** Metrics of sinks: counted during delivery, and formatted when metrics are read. */
 import type { SinkMeter, SinkState } from '../../service/sinks/deliver.ts'
 import type { Sample } from './sample.ts'
 

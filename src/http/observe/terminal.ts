@@ -1,7 +1,7 @@
-/** The log as a person at a terminal reads it. */
+/** Formats the log for a terminal. */
 import type { DestinationStream } from 'pino'
 
-/** Turns each JSON line into one such as `12:34:56.789 info  POST /data/find/{entity} country 200 1.2ms`. */
+/** Formats each JSON line like `12:34:56.789 info  POST /data/find/{entity} country 200 1.2ms`. */
 export function terminal(print: (line: string) => void): DestinationStream {
   return {
     write(line) {
@@ -27,7 +27,7 @@ function details({ err, ...rest }: Readonly<Record<string, unknown>>): string {
   return pairs.join('') + (typeof stack === 'string' ? `\n${stack}` : '')
 }
 
-/** Names come from outside: control characters must not reach the terminal. */
+/** Replaces control characters: names are user input, and must not send escape sequences to the terminal. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.replaceAll(/\p{Cc}/gu, '?') : JSON.stringify(value)
 }

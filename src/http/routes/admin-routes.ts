@@ -1,4 +1,4 @@
-/** The routes beside the interface: is it up, what is it, how is it doing, how is it used. */
+/** Routes of the service itself: links, health, readiness, version, metrics and documentation. */
 import { Type } from '../../base/json/shape.ts'
 import { type Call, type Content, type Reply, type Route, jsonReply } from './route.ts'
 import { NAME, VERSION } from '../version.ts'

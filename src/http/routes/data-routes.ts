@@ -1,4 +1,4 @@
-/** The routes of `/data`. */
+/** Routes of `/data`. */
 import { type Code, ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, member } from '../../base/json/json.ts'
 import {
@@ -215,7 +215,7 @@ function withBody(operation: WithBody): Route['handle'] {
   }
 }
 
-/** A find is streamed to whoever asks for lines. */
+/** Streams the result where the caller requests NDJSON. */
 async function find(call: Call): Promise<Reply | StreamReply> {
   const { app, caller, body } = call
   if (!wantsStream(call)) return dataReply(await app.service.data.find(caller, targetOf(call), body))
@@ -248,7 +248,7 @@ async function generate(call: Call): Promise<Reply> {
   return dataReply(await app.service.data.generate(caller, targetOf(call), params.field ?? '', n))
 }
 
-/** Entries count as if each were sent alone. */
+/** For the rate limit, each entry of a bulk counts as one request. */
 function entriesOf(body: Json | undefined): number {
   const requests = member(body, 'requests')
   return isArray(requests) ? requests.length : 1

@@ -1,4 +1,4 @@
-/** The interface as one page of HTML without anything from elsewhere, made from the route table. */
+/** The documentation page: one HTML file without external resources, generated from the route table. */
 import { createHash } from 'node:crypto'
 import type { Json } from '../../base/json/json.ts'
 import { TAGS } from './openapi.ts'
@@ -65,7 +65,7 @@ td { padding: .1rem 1rem .1rem 0; vertical-align: top }
 .deprecated { text-decoration: line-through }
 `
 
-/** The hash admits this style sheet and no other. */
+/** The hash allows this style sheet only. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -74,7 +74,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The forms of one operation, with and without a version, are one line that leads to the first of them. */
+/** Lists an operation once, although it has one route with a version and one without; links to the first of them. */
 function contents({ name, routes }: Section): string {
   const first = Map.groupBy(routes, ({ summary }) => summary)
     .values()
@@ -123,7 +123,7 @@ function printed(value: Json): string {
   return JSON.stringify(value, undefined, 2)
 }
 
-/** Text in which backticks mark code. */
+/** Renders backticks as code. */
 function withCode(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }

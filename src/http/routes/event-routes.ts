@@ -1,4 +1,4 @@
-/** The routes of events. */
+/** Routes of `/events`. */
 import type { JsonObject } from '../../base/json/json.ts'
 import { Type } from '../../base/json/shape.ts'
 import { EventPageShape, EventShape } from '../../service/events/event-shapes.ts'

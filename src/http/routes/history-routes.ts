@@ -1,4 +1,4 @@
-/** The routes of the past of documents. */
+/** Routes of the history of documents. */
 import { HistoryResponseShape } from '../../service/request/data-shapes.ts'
 import { type Call, type Reply, type Route, dataReply, targetOf } from './route.ts'
 

@@ -1,4 +1,4 @@
-/** The routes of locks. The form with a body exists because ids may hold anything, a slash for one. */
+/** Routes of locks. The form with a body exists because ids may contain any character, such as a slash. */
 import type { Code } from '../../base/errors.ts'
 import { LockRequestShape, LockResponseShape } from '../../service/request/data-shapes.ts'
 import { type Call, type Content, type QueryParameter, type Reply, type Route, jsonReply } from './route.ts'

@@ -1,4 +1,4 @@
-/** The routes of `/metadata`. Literal words (`roles`, `access`, `default`, `history` and so on) win over names. */
+/** Routes of `/metadata`. Literal segments (`roles`, `access`, `default`, `history` and so on) precede names. */
 import type { Code } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import { Type } from '../../base/json/shape.ts'

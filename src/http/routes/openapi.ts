@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the route table. */
+/** The OpenAPI 3.1 document, generated from the route table. */
 import { CODES, type Code } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import {
@@ -26,7 +26,7 @@ export function openapiDocument(routes: readonly Route[]): JsonObject {
     tags: TAGS,
     paths: Object.fromEntries([...paths].map(([path, rows]) => [path, pathItem(rows)])),
     components: { schemas: components(routes), parameters: CALLER, securitySchemes: SCHEMES },
-    // in open mode there are no credentials
+    // open mode has no credentials
     security: [{ bearer: [] }, {}],
   }
 }
@@ -50,7 +50,7 @@ const SCHEMES: JsonObject = {
   },
 }
 
-/** Who asks. In open mode these are believed, so they are no credentials; each may be sent without the other. */
+/** Headers that identify the caller in open mode. They are not verified, so they are no credentials. Each is optional. */
 const CALLER = {
   Roles: header('Smalt-Roles', 'Roles of the caller, by comma; none when absent.', 'editor, hr'),
   Principal: header('Smalt-Principal', 'Name of the caller, kept in histories.', 'ann'),
@@ -86,7 +86,7 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   eventId: '6b1f0c4e-7a0e-4a53-9f5e-0d2f4a1b8c33',
 }
 
-/** What any route of the interface may answer, whatever it does. */
+/** Error codes that any route may respond with. */
 const COMMON: readonly Code[] = [
   'crud:InvalidRequest',
   'crud:ForeignOrigin',
@@ -124,7 +124,7 @@ function requestBody(body: Content): JsonObject {
   return { required: body.required ?? true, content: media(body) }
 }
 
-/** A route that knows the parameter `stream` can answer in lines, too. */
+/** A route with the parameter `stream` also responds with NDJSON. */
 function replyMedia({ reply, otherReply, query = [] }: Route): JsonObject {
   if (otherReply) return { ...media(reply), ...media(otherReply) }
   const isStreamed = query.some(({ name }) => name === 'stream')
@@ -213,7 +213,7 @@ function components(routes: readonly Route[]): JsonObject {
   }
 }
 
-/** The shape that requests are checked by leaves queries and projections to their parsers; a reader wants to see them. */
+/** Adds queries, projections and sorts, which the shape for validation omits because their parsers check them. */
 function detailedRequest(): JsonObject {
   const shape = DataRequestShape
   const oneOrMore = (name: string): Json => ({

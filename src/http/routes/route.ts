@@ -1,4 +1,4 @@
-/** What a row of the route table is, and what its handler is given and gives back. */
+/** Types of the route table: a route, the call that its handler gets, and the reply that it returns. */
 import type { Shape } from '../../base/json/shape.ts'
 import type { Caller, Permission } from '../../access/caller.ts'
 import type { Code } from '../../base/errors.ts'
@@ -11,38 +11,38 @@ import type { FollowedEvents, Offload, RequestContext, Service, Target } from '.
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 
-/** Who may ask: anybody, callers who say who they are, or of these only those with a permission. */
+/** The callers that may use a route: all, identified ones, or identified ones with a permission. */
 export type Access = 'public' | 'authenticated' | Permission
 
 export interface Route {
   readonly method: Method
-  /** A template such as `/data/find/{entity}/{version}`; a leading `/rest` and a trailing slash go without saying. */
+  /** A template such as `/data/find/{entity}/{version}`. It also matches with a leading `/rest` and a trailing slash. */
   readonly path: string
   readonly operationId: string
-  /** Begins the context of errors; `operationId` when absent. */
+  /** The operation in the context of errors; `operationId` when absent. */
   readonly operation?: string
   readonly tag: 'data' | 'metadata' | 'events' | 'service'
-  /** Held before anything else is done; what a caller may do to which document is decided by the service. */
+  /** Checked before the body is read. The service decides about access to entities and documents. */
   readonly access: Access
   readonly summary: string
   readonly description?: string
   readonly deprecated?: boolean
   readonly query?: readonly QueryParameter[]
-  /** Headers that it reads besides those that all routes read. */
+  /** Headers that it reads in addition to those of all routes. */
   readonly headers?: readonly QueryParameter[]
-  /** Absent: a body that comes nevertheless is ignored. */
+  /** When absent, a body is ignored. */
   readonly body?: Content
   readonly reply: Content
-  /** The same in another type, to whoever asks for that. */
+  /** The same reply in another media type, on request of the caller. */
   readonly otherReply?: Content & { readonly type: string }
   readonly errors?: readonly Code[]
-  /** Whether it changes nothing though its method is not GET, so that it can be refused after it was worked out. */
+  /** Whether it is a read although its method is not GET: its response may still be replaced by 503. */
   readonly isRead?: boolean
-  /** Which of the shared places the request takes for as long as its answer lasts. */
+  /** The shared limit in which the request counts until its response ends. */
   readonly occupies?: (call: Pick<Call, 'accept' | 'search'>) => SharedPlace | undefined
-  /** Refuses what path and caller suffice to refuse; called before a body is read that may be large. */
+  /** Throws where path and caller suffice to reject the request. Called before a potentially large body is read. */
   readonly precheck?: (call: Prechecked) => void
-  /** How many requests it counts as where their rate is limited; one when absent. */
+  /** The number of requests that it counts as in the rate limit; one when absent. */
   readonly cost?: (body: Json | undefined) => number
   readonly handle: (call: Call) => AnyReply | Promise<AnyReply>
 }
@@ -59,15 +59,15 @@ export interface QueryParameter {
 
 export interface Content {
   readonly shape: Shape
-  /** Name of the shape among the components of the OpenAPI document. */
+  /** Name of the shape in the components of the OpenAPI document. */
   readonly name?: string
   readonly type?: string
   readonly example?: Json
-  /** Of the body of a request: whether there must be one; true when absent. */
+  /** Whether a request needs the body; true when absent. */
   readonly required?: boolean
 }
 
-/** What handlers share for the life of a server. */
+/** State with the lifetime of the server that handlers share. */
 export interface App {
   readonly service: Service
   readonly isReady: () => Promise<Readiness>
@@ -90,21 +90,21 @@ export interface Call {
   readonly app: App
   readonly caller: Caller
   readonly params: Params
-  /** What follows the question mark, undecoded; most routes never look at it. */
+  /** The undecoded query string; most routes never parse it. */
   readonly search: string
   readonly body: Json | undefined
-  /** What the caller would like the answer to be in. */
+  /** The `Accept` header. */
   readonly accept: string
   readonly getSignal: GetSignal
-  /** The clock and the budget of the request. */
+  /** The budget of the request. */
   readonly work: Work
-  /** Who is charged for shared resources. */
+  /** The account for shared resources. */
   readonly chargedTo?: string
-  /** Has another thread do a part of the request that is too much for this one. */
+  /** Runs a part of the request in a worker thread, where it is too much for the main thread. */
   readonly offload?: Offload
-  /** Aborted when the server is about to end. */
+  /** Aborted when the server shuts down. */
   readonly ending: AbortSignal
-  /** The number of the event that the caller had last. */
+  /** The `Last-Event-ID` header: the number of the last event that the caller received. */
   readonly lastEventId: string | undefined
 }
 
@@ -112,21 +112,21 @@ export type Params = Readonly<Record<string, string | undefined>>
 
 export interface Reply {
   readonly status: number
-  /** Text, or the same as UTF-8 bytes. */
+  /** Text, or text encoded as UTF-8. */
   readonly text: string | Uint8Array
   readonly type?: string
-  /** What a browser may do with it; nothing at all when absent. */
+  /** The policy for browsers; when absent, they may do nothing with it. */
   readonly contentSecurityPolicy?: string
-  /** Names and values in turn, as `writeHead` takes them. */
+  /** Names and values in turn, in the form of `writeHead`. */
   readonly headers?: readonly string[]
 }
 
-/** An answer that is sent as it comes into being, a line at a time. */
+/** A response that is sent line by line as it is produced. */
 export interface StreamReply {
   readonly lines: AsyncIterable<string>
 }
 
-/** An answer without an end: events as they come, until the signal is aborted. */
+/** A response without an end: events as they occur, until the signal is aborted. */
 export interface EventsReply {
   readonly follow: (ending: AbortSignal) => Promise<AsyncIterable<FollowedEvents>>
 }
@@ -153,7 +153,7 @@ export function targetOf(call: Pick<Call, 'params'> & ContextOfCall): Target {
 
 type ContextOfCall = Pick<Call, 'getSignal' | 'work' | 'chargedTo' | 'offload'>
 
-/** What belongs to the request rather than to what it asks for. */
+/** The part of a call that is independent of its operation. */
 export function contextOf({ getSignal, work, chargedTo, offload }: ContextOfCall): RequestContext {
   return { getSignal, work, ...(chargedTo !== undefined && { chargedTo }), ...(offload && { offload }) }
 }

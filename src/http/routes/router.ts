@@ -1,12 +1,12 @@
 /**
- * From a request target to a row of the table. The path is matched first and the method after it, so a literal word
- * wins over a name for every method, and a wrong method can say which ones exist.
+ * Finds the route of a request target. The path is matched before the method. Therefore a literal segment precedes a name
+ * for every method, and the response to a wrong method can list the allowed ones.
  */
 import createTree from 'find-my-way'
 import { ServiceError } from '../../base/errors.ts'
 import { METHODS, type Method, type Params, type Route } from './route.ts'
 
-/** Everything that can be asked of one path; `T` is what the server keeps per route. */
+/** All routes of one path; `T` is the server's state per route. */
 interface Resource<T> {
   readonly template: string
   readonly allow: string
@@ -31,7 +31,7 @@ export function createRouter<T>(routes: readonly Route[], bind: (route: Route) =
   for (const [template, rows] of Map.groupBy(routes, (route) => route.path)) {
     const byMethod: Partial<Record<string, T>> = Object.create(null) as Record<string, T>
     for (const row of rows) byMethod[row.method] = bind(row)
-    // node:http sends no body in answer to HEAD, so the handler of GET serves both
+    // node:http omits the body in responses to HEAD, so the handler of GET serves both
     if (byMethod.GET !== undefined) byMethod.HEAD = byMethod.GET
     const resource: Resource<T> = { template, allow: allowed(rows), byMethod }
     tree.on('GET', template.replaceAll(/\{(\w+)\}/g, ':$1'), noHandler, resource)
@@ -43,7 +43,7 @@ export function createRouter<T>(routes: readonly Route[], bind: (route: Route) =
   }
 }
 
-/** Splits what stands in the request line, refusing what no path may hold. */
+/** Splits the target of the request line. Rejects paths with unencoded or invalid characters. */
 export function readTarget(url: string): RequestTarget {
   const relative = url.startsWith('/') ? url : withoutOrigin(url)
   const question = relative.indexOf('?')
@@ -67,7 +67,7 @@ function withoutPrefix(path: string): string {
   return path === '/rest' ? '/' : path
 }
 
-/** The absolute form, which proxies send; who is addressed is checked by the `Host` header. */
+/** Strips the origin of the absolute form, which proxies send. The host is checked in the `Host` header instead. */
 function withoutOrigin(url: string): string {
   const match = /^https?:\/\/[^/?]+(.*)$/i.exec(url)
   if (!match) throw badPath('is not a path')
@@ -88,5 +88,5 @@ function badPath(problem: string): ServiceError {
   return new ServiceError('crud:InvalidRequest', `the path of the request ${problem}`)
 }
 
-/** The tree wants a handler; what is found is read from its store instead. */
+/** find-my-way requires a handler, but the router reads the resource from the `store` of the match. */
 function noHandler(): void {}

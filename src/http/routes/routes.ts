@@ -1,4 +1,4 @@
-/** The one table of routes: the router, the OpenAPI document and the page of docs are all made from it. */
+/** The route table, from which the router, the OpenAPI document and the documentation page are generated. */
 import { ADMIN_ROUTES } from './admin-routes.ts'
 import { DATA_ROUTES } from './data-routes.ts'
 import { EVENT_ROUTES } from './event-routes.ts'

@@ -1,4 +1,4 @@
-/** The routes of saved searches; which of the two forms with a name is meant follows from the number of segments. */
+/** Routes of saved searches. The number of segments distinguishes the two forms with a name. */
 import type { Code } from '../../base/errors.ts'
 import { DataResponseShape, SearchParametersShape } from '../../service/request/data-shapes.ts'
 import type { SearchTarget } from '../../service/service.ts'

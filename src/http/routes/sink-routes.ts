@@ -1,4 +1,4 @@
-/** The routes of sinks: who is pushed events, and what became of those that were not taken. */
+/** Routes of sinks and their dead letters. */
 import type { Code } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import {

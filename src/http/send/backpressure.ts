@@ -1,25 +1,25 @@
-/** Writing no faster than the caller reads: in pieces, with what is unsent counted, and not waiting for ever. */
+/** Backpressure: writes in pieces no faster than the caller reads, counts unsent bytes, and disconnects stalled callers. */
 import type { ServerResponse } from 'node:http'
 import { timerMs } from '../../base/work/timer.ts'
 import type { Share } from '../share.ts'
 
-/** What writing to one caller needs to know. */
+/** The connection to one caller, with its limits. */
 export interface Outlet {
   readonly response: ServerResponse
-  /** A piece that is not taken after so long ends the connection. */
+  /** A piece that the caller has not read after this time ends the connection. */
   readonly stallMs: number
-  /** Bytes that wait for this caller are counted here. */
+  /** Counts the bytes that wait to be read by this caller. */
   readonly unsent?: { readonly share: Share; readonly caller: string }
 }
 
-/** Small enough that encoding one is no pause; a caller that does not read has about one of them buffered. */
+/** Small enough to be encoded without a pause. About one piece is buffered for a caller that does not read. */
 const PIECE = 128 * 1024
 
 export function isOver({ destroyed, writableEnded }: ServerResponse): boolean {
   return destroyed || writableEnded
 }
 
-/** Writes all of it, waiting for room after each piece. False when the caller is gone, or was cut off for not reading. */
+/** Writes the content, and waits after each piece. False when the caller disconnected, or was disconnected for stalling. */
 export async function writePieces(outlet: Outlet, content: string | Uint8Array): Promise<boolean> {
   const { response } = outlet
   for (let start = 0; start < content.length;) {
@@ -31,7 +31,7 @@ export async function writePieces(outlet: Outlet, content: string | Uint8Array):
   return !isOver(response)
 }
 
-/** Whether there was room again before patience ended; where nobody is left, none is needed. */
+/** Resolves to true when the buffer drained or the connection closed, and to false after `stallMs`. */
 export function drained(response: ServerResponse, stallMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (isDrained: boolean): void => {
@@ -45,7 +45,7 @@ export function drained(response: ServerResponse, stallMs: number): Promise<bool
   })
 }
 
-/** Not between the two halves of a character. */
+/** Never splits a surrogate pair. */
 function endOfPiece(content: string | Uint8Array, start: number): number {
   const end = start + PIECE
   if (end >= content.length) return content.length

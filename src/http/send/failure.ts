@@ -1,4 +1,4 @@
-/** From a failure to the answer that tells of it, in the form the client of that route expects. */
+/** Turns an error into a response, in the form that clients of the route expect. */
 import { CODES, type ServiceError } from '../../base/errors.ts'
 import { failed, printResponse } from '../../service/response.ts'
 import type { Exchange } from '../exchange.ts'
@@ -12,7 +12,7 @@ export function failureReply(exchange: Exchange, error: ServiceError): Reply {
   return { status: CODES[error.code], text }
 }
 
-/** The trailer of a stream that cannot be finished. */
+/** The last line of a stream that ends with an error. */
 export function failureLine(exchange: Exchange, error: ServiceError): string {
   const errors = [error.within(contextOf(exchange)).toObject()]
   return JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
@@ -22,7 +22,7 @@ function entityOf({ params: { entity, version } }: Exchange): { entity?: string;
   return { ...(entity !== undefined && { entity }), ...(version !== undefined && { entityVersion: version }) }
 }
 
-/** The work that a request asked for. */
+/** The context of an error: operation, entity and version of the request. */
 export function contextOf({ bound, params: { entity, version } }: Exchange): string {
   if (!bound) return 'request'
   const operation = bound.route.operation ?? bound.route.operationId

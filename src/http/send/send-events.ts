@@ -1,4 +1,4 @@
-/** Sends events as server-sent events: as they come, no faster than the caller reads, until one of both sides leaves. */
+/** Sends events as server-sent events, no faster than the caller reads, until the caller or the server disconnects. */
 import { ServiceError } from '../../base/errors.ts'
 import type { FollowedEvents } from '../../service/service.ts'
 import type { WatchRights } from '../caller-watch.ts'
@@ -9,19 +9,19 @@ import { EVENTS_TYPE, type EventsReply } from '../routes/route.ts'
 
 export interface SendingEvents extends EventsReply {
   readonly watch: WatchRights
-  /** The server is about to end. */
+  /** Aborted when the server shuts down. */
   readonly ending: AbortSignal
   readonly outlet: Outlet
   readonly heartbeatMs?: number
 }
 
-/** Often enough that nobody on the way takes the connection for dead. */
+/** Short enough that proxies do not close the connection as idle. */
 const HEARTBEAT_MS = 15_000
 
-/** Events are gathered up to this size before they are written. */
+/** Events are collected up to this size before they are written. */
 const CHUNK = 32 * 1024
 
-/** Returns the number of bytes of the body. What fails before the first event is thrown, and can still be answered. */
+/** Returns the size of the body. Errors before the headers are sent are thrown, so that they get an error response. */
 export async function sendEvents(exchange: Exchange, sending: SendingEvents): Promise<number> {
   const { response, request } = exchange
   const { follow, watch, ending } = sending
@@ -52,7 +52,7 @@ export async function sendEvents(exchange: Exchange, sending: SendingEvents): Pr
 
 interface Sender {
   send(followed: AsyncIterable<FollowedEvents>): Promise<void>
-  /** Says why there is no more; what was not written yet is never written. */
+  /** Ends the stream with an error event. Events that were not written yet are dropped. */
   captureChange(problem: ServiceError): void
   end(): void
   bytes(): number
@@ -60,7 +60,7 @@ interface Sender {
 
 function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: SendingEvents): Sender {
   const { response } = exchange
-  // it is never used for another request, and must not keep the server from ending
+  // the connection is never reused, and must not delay a shutdown
   response.writeHead(200, [
     ...headersOf(exchange, EVENTS_TYPE),
     'Connection',
@@ -87,7 +87,7 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
     if (isWritten && last !== undefined) write(last)
     return isWritten && last === undefined
   }
-  /** Whoever comes again goes on from there, and need not be shown again what was not for them. */
+  /** Heartbeats carry the position: a client that reconnects resumes there, and skips events not visible to it. */
   const beat = (): void => {
     if (response.writableNeedDrain || isWriting) return
     write(position > told ? `:\nid: ${position}\n\n` : ':\n\n')
@@ -109,7 +109,7 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
     async send(followed) {
       try {
         for await (const { events, position: reached } of followed) {
-          // leaving the loop ends what is behind it
+          // leaving the loop ends the subscription
           if (isOver(response) || !(await sendBatch(events))) return
           if (events.length > 0) told = events.at(-1)!.seq
           position = reached
@@ -122,7 +122,7 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
     },
     captureChange(problem) {
       last = `event: end\ndata: ${JSON.stringify(problem.within(contextOf(exchange)).toObject())}\n\n`
-      // the events that are being written are finished first
+      // `writeEvents` completes the events in progress first, and then writes this
       if (isWriting) return
       write(last)
       if (!isOver(response)) response.end()

@@ -1,4 +1,4 @@
-/** Sends one answer: small ones at once, large ones in pieces, within what all callers together may leave unread. */
+/** Sends one response: a small one in one write, a large one in pieces, within the shared limit of unsent bytes. */
 import { timerMs } from '../../base/work/timer.ts'
 import { type Exchange, headersOf } from '../exchange.ts'
 import { writePieces } from './backpressure.ts'
@@ -6,17 +6,17 @@ import { JSON_TYPE, type Reply } from '../routes/route.ts'
 import { type Share, noRoom } from '../share.ts'
 
 export interface Sending {
-  /** Whether the connection closes afterwards. */
+  /** Whether to close the connection afterwards. */
   readonly isLast: boolean
-  /** Bytes of large answers under way. */
+  /** Counts the bytes of large responses in progress. */
   readonly unsent: Share
-  /** Whether 503 may be sent instead, because the request has changed nothing. */
+  /** Whether 503 may be sent instead, because the request changed nothing. */
   readonly isRefusable: boolean
   readonly stallTimeMs: number
   readonly longestMs: number
 }
 
-/** Returns the number of bytes of the body; what is large goes on being sent after that. */
+/** Returns the size of the body. A large body is still being sent when this returns. */
 export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): number {
   const { response, request } = exchange
   const { text, status } = reply
@@ -31,7 +31,7 @@ export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): n
   response.writeHead(status, headers)
   if (exchange.isCut) lingerBeforeClosing(exchange, text)
   else if (isLarge && request.method !== 'HEAD') void sendLarge(exchange, text, sending)
-  // ASCII alone needs no encoding, and node writes it in one copy
+  // pure ASCII needs no encoding: node writes latin1 with one copy
   else if (typeof text === 'string') response.end(text, bytes === text.length ? 'latin1' : 'utf8')
   else response.end(text)
   return bytes
@@ -40,7 +40,7 @@ export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): n
 const LARGE = 64 * 1024
 const LINGER_MS = 5_000
 
-/** The whole answer stays in memory until its last byte is sent. */
+/** Counts a large response until it is closed: all of it stays in memory until its last byte is sent. */
 function reserve({ response, account }: Exchange, amount: number, { unsent, isRefusable }: Sending): void {
   if (!isRefusable) unsent.add(account, amount)
   else if (!unsent.take(account, amount)) throw noRoom('too many large answers have not been read yet')
@@ -59,7 +59,7 @@ async function sendLarge({ response }: Exchange, text: string | Uint8Array, send
   if (isSent) response.end()
 }
 
-/** What tells a caller how to do better. */
+/** Headers that help a caller to correct or repeat a rejected request. */
 function refusalHeaders({ allow, request, retryAfterSeconds }: Exchange, status: number): readonly string[] {
   switch (status) {
     case 401:
@@ -78,8 +78,8 @@ function refusalHeaders({ allow, request, retryAfterSeconds }: Exchange, status:
 const INVALID_TOKEN = 'Bearer error="invalid_token"'
 
 /**
- * The answer goes out at once, but closing while the caller still sends would reset the connection and take the answer
- * with it: what comes is thrown away for a while first.
+ * Sends the response at once, but discards incoming bytes for a while before it closes. Closing while the caller still
+ * sends would reset the connection, and the caller would lose the response.
  */
 function lingerBeforeClosing({ request, response }: Exchange, text: string | Uint8Array): void {
   response.write(text)

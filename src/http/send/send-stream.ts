@@ -1,29 +1,29 @@
-/** Sends lines as they come into being: no faster than the caller reads, and no longer than the caller stays. */
+/** Sends the lines of a stream as they are produced, no faster than the caller reads, until the caller disconnects. */
 import type { WatchRights } from '../caller-watch.ts'
 import { type Exchange, headersOf } from '../exchange.ts'
 import { failureLine } from './failure.ts'
 import { type Outlet, isOver, writePieces } from './backpressure.ts'
 import { STREAM_TYPE } from '../routes/route.ts'
 
-/** Lines are gathered up to this size before they are written. */
+/** Lines are collected up to this size before they are written. */
 const CHUNK = 32 * 1024
 
 interface Sending {
   readonly lines: AsyncIterable<string>
-  /** Whether the connection closes afterwards. */
+  /** Whether to close the connection afterwards. */
   readonly isLast: boolean
   readonly watch: WatchRights
   readonly outlet: Outlet
 }
 
-/** Returns the number of bytes of the body; an answer that cannot be finished is cut off, which the caller notices. */
+/** Returns the size of the body. A response that cannot be completed is cut off, which the caller can detect. */
 export async function sendStream(exchange: Exchange, sending: Sending): Promise<number> {
   const { lines, isLast, watch, outlet } = sending
   const { response } = exchange
   const headers = headersOf(exchange, STREAM_TYPE)
   if (isLast) headers.push('Connection', 'close')
   response.writeHead(200, headers)
-  // the caller learns at once that there will be an answer, however long its first lines take
+  // the caller gets the headers at once, however long the first line takes
   response.flushHeaders()
   let bytes = 0
   let isWriting = false
@@ -36,12 +36,12 @@ export async function sendStream(exchange: Exchange, sending: Sending): Promise<
     if (isWritten && last !== undefined) response.end(last)
     return isWritten && last === undefined
   }
-  // What was not written yet is never written. The work behind it ends too: it may wait for something else.
+  // Lines that were not written yet are dropped. The read is aborted too: it may be waiting for the store.
   const endWatch = watch((problem) => {
     if (isOver(response)) return
     last = `${failureLine(exchange, problem)}\n`
     bytes += Buffer.byteLength(last)
-    // the lines that are being written are finished first
+    // `write` completes the lines in progress first, and then ends with this
     if (!isWriting) response.end(last)
     exchange.withdraw(problem)
   })

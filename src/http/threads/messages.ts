@@ -1,4 +1,4 @@
-/** What the main thread and the threads beside it say to each other; plain data, and bytes that change owners. */
+/** Messages between the main thread and worker threads: plain data, and byte buffers that are transferred. */
 import type { Permission } from '../../access/caller.ts'
 import type { Code } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
@@ -6,7 +6,7 @@ import type { Datasource } from '../../service/open.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
 import type { Params } from '../routes/route.ts'
 
-/** What a thread needs to open the service once more. */
+/** Settings with which a worker thread opens its copy of the service. */
 export interface ThreadData {
   readonly datasources: readonly Datasource[]
   readonly limits: Limits
@@ -21,18 +21,18 @@ export interface JobMessage {
   readonly kind: 'job'
   readonly task: Task
   readonly caller: CallerMessage
-  /** The body as it was sent; empty where there was none. */
+  /** The raw body of the request; empty where there was none. */
   readonly body: Uint8Array
   readonly timeLimitMs: number
-  /** What its answer may have. */
+  /** Maximum size of the response. */
   readonly responseBytes: number
-  /** The metadata must be at least this recent. */
+  /** The metadata of the thread must be at least this recent. */
   readonly epoch: number
-  /** Becomes 1 when nobody waits for the answer any more. */
+  /** Shared memory, set to 1 when the caller no longer waits: a busy thread would not process a message. */
   readonly cancelled: Int32Array
 }
 
-/** A request of HTTP, or an operation that is a part of one. */
+/** An HTTP request, or an operation that is a part of one. */
 export type Task =
   | {
       readonly kind: 'route'
@@ -54,7 +54,7 @@ export interface CallerMessage {
   readonly principal: string
   readonly roles: readonly string[]
   readonly permissions: readonly Permission[]
-  /** As JSON text, so that every digit survives. */
+  /** As JSON text, so that numbers keep all their digits. */
   readonly claims: string
 }
 
@@ -62,26 +62,26 @@ export type FromThread =
   | { readonly kind: 'reply'; readonly reply: ReplyMessage; readonly heapBytes: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly heapBytes: number }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** The request asked for less time than the limit. */
+  /** The request sets a shorter time limit than the service. */
   | { readonly kind: 'time limit'; readonly timeLimitMs: number }
-  /** How many requests the request counts as. */
+  /** The cost of the request for the rate limit. */
   | { readonly kind: 'charge'; readonly cost: number }
   | { readonly kind: 'borrow'; readonly loan: number; readonly datasource: string }
   | { readonly kind: 'give back'; readonly loan: number; readonly written: LoanResult }
   | { readonly kind: 'timing'; readonly operation: string; readonly seconds: number }
-  /** Something went wrong that the answer does not tell. */
+  /** An internal error that is not visible in the response. */
   | { readonly kind: 'internal error'; readonly error: unknown }
 
 export interface ReplyMessage {
   readonly status: number
   readonly bytes: Uint8Array
-  /** Whether the answer was too large for what it may have. */
+  /** Whether the response exceeded `responseBytes`. */
   readonly hasExceededResponse: boolean
   readonly type?: string
   readonly headers?: readonly string[]
 }
 
-/** A `ServiceError` on its way between threads. */
+/** A `ServiceError` as plain data. */
 export interface Refusal {
   readonly code: Code
   readonly message: string

@@ -1,6 +1,6 @@
 /**
- * Which thread does a request. The main thread does what is small; a large body, or work that turns out to be too much,
- * goes to a thread of its own, where it begins again. Nothing was written or sent until then.
+ * Selects the thread of a request. The main thread processes small requests. A request with a large body, or one that
+ * exceeds the step budget of the main thread, is started again in a worker thread; it has written and sent nothing before.
  */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -12,15 +12,15 @@ import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
 import type { Threads } from './pool.ts'
 
 /**
- * Bodies up to this size are parsed and checked within a few milliseconds, whatever is in them. Metadata is compiled and
- * held against other versions, too.
+ * Bodies up to this size are parsed and checked within a few milliseconds, whatever their content. The limit of metadata
+ * is lower, because metadata is also compiled and compared with other versions.
  */
 const INLINE_BODY_BYTES = { data: 128 * 1024, metadata: 16 * 1024 }
 
-/** What a stream asks is parsed by the main thread, which reads it. */
+/** The main thread reads streams, so it also parses their requests. */
 export const MAX_STREAM_BODY_BYTES = 1024 * 1024
 
-/** `maxBytes` is asked instead of the usual sizes where it is given. */
+/** `maxBytes` replaces the default limits where it is given. */
 export function isLargeFor({ tag }: Route, bytes: Uint8Array, maxBytes: number | undefined): boolean {
   return bytes.length > (maxBytes ?? INLINE_BODY_BYTES[tag === 'metadata' ? 'metadata' : 'data'])
 }
@@ -28,14 +28,14 @@ export function isLargeFor({ tag }: Route, bytes: Uint8Array, maxBytes: number |
 export interface Request {
   readonly route: Route
   readonly call: Omit<Call, 'body' | 'offload'> & { readonly chargedTo: string }
-  /** As it was sent. */
+  /** The raw body. */
   readonly bytes: Uint8Array
-  /** Absent where it is too large to be parsed by this thread. */
+  /** The parsed body; absent where it is too large for the main thread. */
   readonly parsed: { readonly value: Json | undefined } | undefined
   readonly charge: (cost: number) => void
 }
 
-/** Whether other threads can do it: they know documents and metadata, and send whole answers only. */
+/** Whether worker threads can process it: they serve documents and metadata, in complete responses only. */
 export function isOffloadable({ tag, operationId }: Route): boolean {
   return tag === 'metadata' || (tag === 'data' && operationId !== 'lock')
 }
@@ -55,7 +55,7 @@ export async function handle(threads: Threads | undefined, request: Request): Pr
   }
 }
 
-/** A stream is read by the main thread, so what comes before its first document has to be little. */
+/** The main thread reads streams, so the work before the first document must fit its step budget. */
 function tooMuchToStream(): ServiceError {
   const message =
     'the request is too expensive for a stream; ask for it without "stream", or for something simpler'
@@ -68,12 +68,12 @@ async function offloadRoute(threads: Threads, request: Request): Promise<Reply> 
   const { method, path } = route
   const task: Task = { kind: 'route', method, path, params, search, accept }
   const reply = await run(threads, request, { task, body: bytes, work: call.work })
-  // what the thread changed is visible here from now on
+  // makes the change of the worker thread visible to later requests of the main thread
   if (route.tag === 'metadata' && method !== 'GET') await app.service.refresh()
   return replyFrom(reply)
 }
 
-/** A part of a request that is under way, such as an entry of a bulk or a document of a stream. */
+/** Offloads a part of a request in progress, such as an entry of a bulk or a document of a stream. */
 function offloadOperation(threads: Threads, request: Request): Offload {
   return async (operation, { entity, version, work }, body) => {
     const task: Task = { kind: 'operation', operation, entity, ...(version !== undefined && { version }) }

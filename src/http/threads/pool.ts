@@ -1,6 +1,6 @@
 /**
- * Threads for requests that are too much for the main thread: started when first needed, shared fairly between callers,
- * ended when they do not stop in time, and when nobody needs them any more.
+ * The pool of worker threads for requests that are too much for the main thread. Threads are started on demand, shared
+ * fairly between callers, and terminated when they exceed the time limit of a request or have been idle for a while.
  */
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../base/errors.ts'
@@ -15,33 +15,33 @@ export interface Threads extends AsyncDisposable {
 
 export interface Job extends Pick<JobMessage, 'task' | 'caller' | 'body'> {
   readonly work: Work
-  /** Who is charged for the thread. */
+  /** The account for the fair queue. */
   readonly chargedTo: string
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal
   readonly mayWrite: boolean
-  /** Counts the request as so many; throws where that is too many. */
+  /** Charges a cost to the rate limit of the caller; throws where it is exceeded. */
   readonly charge: (cost: number) => void
 }
 
 export interface ThreadOptions extends ThreadData {
-  /** Whether all data are in embedded databases, to which nobody writes without borrowing the right to. */
+  /** Whether all data is in embedded databases, where a worker thread must borrow the writer before it writes. */
   readonly isEmbedded: boolean
   readonly epoch: () => number
-  /** Lends the right to write to an embedded datasource. */
+  /** Lends the writer of an embedded datasource: the right to write to it. */
   readonly lend: (datasource: string) => Promise<Loan>
   readonly onInternalError: (error: unknown) => void
   readonly onStoreTiming?: ((operation: string, seconds: number) => void) | undefined
   readonly idleMs?: number
 }
 
-/** What a thread takes is given back to the system once nobody has needed it for so long. */
+/** A thread that was idle for this long is terminated, to release its memory. */
 const IDLE_MS = 30_000
-/** A thread notices by itself that the time is over, unless it is inside something that cannot be interrupted. */
+/** Threads check the time limit themselves. One that is inside a call without checks is terminated this much later. */
 const GRACE_MS = 400
-/** A thread that has grown beyond this is not used again: what it took is given back at once. */
+/** A thread with a larger heap is not reused but terminated, to release its memory at once. */
 const MAX_IDLE_HEAP_BYTES = 128 * 1024 * 1024
-/** Everything that one request may keep in memory, with all that is made of it on the way. */
+/** Maximum heap of one request, including intermediate values. */
 const MAX_HEAP_MB = 1_024
 
 export function createThreads(options: ThreadOptions): Threads {
@@ -102,7 +102,7 @@ interface Running {
   readonly job: Job
   readonly resolve: (reply: ReplyMessage) => void
   readonly reject: (error: unknown) => void
-  /** Limits the time from now. */
+  /** Sets the time limit, counted from now. */
   readonly limitTo: (ms: number) => void
 }
 
@@ -111,7 +111,7 @@ class Thread {
   readonly #options: ThreadOptions
   readonly #worker: Worker
   readonly #onEnd: (error: unknown) => void
-  /** What it has borrowed, to be given back for it when it ends. */
+  /** The writers it has borrowed; the pool returns them when the thread ends. */
   readonly #loans = new Map<number, Loan>()
   #running: Running | undefined
   #idleTimer: NodeJS.Timeout | undefined
@@ -138,7 +138,7 @@ class Thread {
     this.#worker.on('error', (error) => this.#onEnd(isOutOfMemory(error) ? tooMuchMemory() : error))
     this.#worker.on('exit', () => {
       this.#onEnd(new Error('a thread ended by itself'))
-      // only now are its transactions taken back
+      // its transactions are rolled back only now, so another writer must not start earlier
       for (const loan of this.#loans.values()) loan.giveBack({ lastVersion: 0, hasEvents: false })
     })
   }
@@ -170,7 +170,7 @@ class Thread {
     }
   }
 
-  /** A thread that is ended may just have committed what it wrote. */
+  /** A thread may be terminated just after a commit. Only one that cannot have written is reported as timed out. */
   #outcomeOf({ work, mayWrite }: Job): ServiceError {
     const hasWritten = mayWrite && (!this.#options.isEmbedded || this.#hasBorrowed)
     return hasWritten ? outcomeUnknown() : timedOut(work.timeLimitMs)
@@ -180,7 +180,7 @@ class Thread {
     this.#idleTimer = setTimeout(() => void this.end(), ms).unref()
   }
 
-  /** No job is given to it from now on; the one that it runs fails with this. */
+  /** Terminates the thread. It gets no further job; the running one is rejected with `reason`. */
   async end(reason: unknown = new Error('the threads were ended')): Promise<void> {
     this.#onEnd(reason)
     await this.#worker.terminate()

@@ -1,6 +1,6 @@
 /**
- * A thread beside the main one: a second copy of the service, which answers one request at a time. It runs the same
- * code on the same data, with no budget of steps but the clock, and may be ended at any moment.
+ * The entry point of a worker thread: a second copy of the service, which processes one request at a time. It runs the same
+ * code on the same data, with a time limit but no step budget, and may be terminated at any time.
  */
 import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -96,7 +96,7 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
     const route = routeOf(task)
     await charge(route, body)
     const reply = await route.handle({
-      // the routes that are left to threads use nothing else of it
+      // offloadable routes use no other member
       app: { service: opened } as App,
       caller,
       params: task.params,
@@ -143,7 +143,7 @@ async function runOperation({ data }: Service, name: string, operation: Operatio
   }
 }
 
-/** What a request costs is known once it is parsed, and counted where all requests of the caller are. */
+/** Charges in the main thread, which counts all requests of the caller; the cost is available only after parsing. */
 async function charge(route: Route, body: Json | undefined): Promise<void> {
   const cost = route.cost?.(body) ?? 1
   if (cost <= 1) return
@@ -180,7 +180,7 @@ function replyMessage({ status, text, type, headers }: Reply, { hasExceededRespo
   }
 }
 
-/** Not out of the shared pool of small buffers, whose memory cannot change owners. */
+/** Allocates its own memory: buffers from node's shared pool cannot be transferred. */
 function bytesOf(text: string): Uint8Array {
   const bytes = new Uint8Array(Buffer.byteLength(text))
   Buffer.from(bytes.buffer).write(text)
