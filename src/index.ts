@@ -1,4 +1,4 @@
-/** Smalt as a library: open the service on its datasources, and serve it over HTTP or call it directly. */
+/** The library interface of Smalt: open the service on its datasources, then serve it over HTTP or call it directly. */
 export { type Caller, PERMISSIONS, type Permission } from './access/caller.ts'
 export { type Code, type ErrorObject, ServiceError } from './base/errors.ts'
 export type { Json, JsonObject } from './base/json/json.ts'
