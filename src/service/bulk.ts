@@ -1,4 +1,4 @@
-/** Bulk: many requests in one, each answered as if it had been sent alone, or all of them together or not at all. */
+/** Bulk: runs many requests as one. Entries run independently, or atomically in one transaction. */
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
@@ -14,23 +14,23 @@ export type Operations = Readonly<
 
 interface BulkRunner {
   readonly operations: Operations
-  /** Where the documents are that a request is about; throws where there is no such entity. */
+  /** Datasource of the entity that a request names; throws if the entity does not exist. */
   readonly datasourceOf: (target: Target) => string
-  /** Runs work with operations that share one transaction, which is taken back when the work throws. */
+  /** Runs operations in one shared transaction, which is rolled back when the work throws. */
   readonly transact: <T>(transaction: Transaction, work: (operations: Operations) => Promise<T>) => Promise<T>
-  /** Told of what is our fault: the entry fails, the others go on. */
+  /** Receives internal errors: the entry fails, the other entries continue. */
   readonly onInternalError: (error: unknown) => void
 }
 
 export interface Transaction {
   readonly datasource: string | undefined
-  /** Nobody who writes has to wait for it. */
+  /** A read-only transaction does not block writers. */
   readonly isReadOnly: boolean
 }
 
 type RunningBulk = Bulk & { readonly context: RequestContext & { readonly work: Work } }
 
-/** All answers together are held to the size that one answer may have. */
+/** The responses of all entries together are limited to the size of one response. */
 export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonText> {
   const { entries } = request
   const texts = request.atomic
@@ -41,9 +41,9 @@ export async function bulk(runner: BulkRunner, caller: Caller, request: RunningB
 }
 
 /**
- * Which entries find room in the answer depends on their order alone, never on which of them is done first. So entries
- * that run side by side have equal slices of the answer, and one that needs more runs once more when all before it are
- * done, with what is left.
+ * Which entries fit into the response depends only on their order, never on which of them finishes first.
+ * Therefore concurrent entries get equal slices of the response. An entry that exceeds its slice runs again
+ * with the remaining bytes once all entries before it are done.
  */
 async function runSeparately(
   runner: BulkRunner,
@@ -67,7 +67,7 @@ async function runSeparately(
     for (const [i, result] of (await Promise.all(running)).entries()) {
       const isCut = result.isTooLarge && responseBytes < left
       const final = isCut ? await runOne(group[i]!, { runner, caller, context, responseBytes: left }) : result
-      // What was written is told of in any case.
+      // The result of a write is always reported, because the write has happened.
       const fits = final.text.length <= left || final.isTooLarge || isWrite(group[i]!)
       texts.push(fits ? final.text : (await notBegun(maxResponseBytes)).text)
       if (fits) left = Math.max(0, left - final.text.length)
@@ -76,13 +76,13 @@ async function runSeparately(
   return texts
 }
 
-/** Entries that wait for each other without a turn of the event loop would keep it all the same. */
+/** Entries that only await each other never yield to the event loop, so starting them does. */
 const SLICE_MS = 10
 
-/** Some at a time: a bulk is one of many requests. */
+/** Limits concurrent entries, because a bulk is one request among many. */
 const SIDE_BY_SIDE = 16
 
-/** In order, writes run one after the other, and the reads between two writes side by side. */
+/** In an ordered bulk, writes run one after the other; reads between two writes run concurrently. */
 function* groupsOf(entries: readonly BulkEntry[], ordered: boolean): Generator<readonly BulkEntry[]> {
   let group: BulkEntry[] = []
   for (const entry of entries) {
@@ -103,7 +103,7 @@ interface Separately {
   readonly runner: BulkRunner
   readonly caller: Caller
   readonly context: RunningBulk['context']
-  /** What its answer may have. */
+  /** Maximum size of the entry's response. */
   readonly responseBytes: number
 }
 
@@ -116,7 +116,7 @@ async function runOne(
   entry: BulkEntry,
   { runner, caller, context, responseBytes }: Separately,
 ): Promise<Result> {
-  // Each entry may keep this thread for as long as a request that is sent alone.
+  // Each entry gets the same step budget on this thread as a request of its own.
   const steps = context.work.isInline ? { steps: INLINE_STEPS } : {}
   const work = context.work.part({ ...steps, responseBytes })
   try {
@@ -157,7 +157,7 @@ function isWrite({ task }: BulkEntry): boolean {
   return task.operation !== 'find' && task.operation !== 'explain' && task.operation !== 'generate'
 }
 
-/** Thrown to take everything back; carries what the entries have to say then. */
+/** Thrown to roll back the transaction; carries the responses of the entries. */
 class RolledBack extends Error {
   readonly responses: readonly DataResponse[]
 
@@ -167,7 +167,7 @@ class RolledBack extends Error {
   }
 }
 
-/** What is too much for this thread takes the transaction back; another thread then runs all of the bulk. */
+/** Work that is too much for this thread rolls back the transaction; a worker thread then runs the whole bulk. */
 async function runTogether(
   runner: BulkRunner,
   caller: Caller,
@@ -177,7 +177,7 @@ async function runTogether(
   const datasource = datasources.find((each) => each !== undefined)
   const allBut = (i: number, response: DataResponse): readonly DataResponse[] =>
     entries.map((_, k) => (k === i ? response : rolledBack()))
-  // one transaction cannot span two databases, so nothing is begun
+  // One transaction cannot span two databases, so the bulk fails before it begins.
   const stray = datasources.findIndex((each) => each !== undefined && each !== datasource)
   if (stray >= 0) return allBut(stray, failed(elsewhere().within('bulk')))
   try {
@@ -197,7 +197,7 @@ async function runTogether(
   }
 }
 
-/** Undefined where the entry cannot be run at all; it says why when its turn comes. */
+/** Undefined if the entry cannot run at all; the entry reports the reason when it is run. */
 function datasourceOf(runner: BulkRunner, { task }: BulkEntry): string | undefined {
   if (task instanceof ServiceError) return undefined
   try {
@@ -235,7 +235,10 @@ async function runEntry(
   return await operations[task.operation](caller, { ...own, ...task.target }, task.request)
 }
 
-/** Why the caller may no longer ask. One who merely hung up gives no such reason, and what was asked is done. */
+/**
+ * The reason why the request was revoked, if any. A mere disconnect has no such reason: the bulk then runs to
+ * its end.
+ */
 function withdrawal({ getSignal }: RequestContext): ServiceError | undefined {
   const signal = getSignal?.()
   return signal?.aborted && signal.reason instanceof ServiceError ? signal.reason : undefined

@@ -1,4 +1,4 @@
-/** Data operations by name: read the request, run it, and turn what went wrong into the response document. */
+/** Data operations by name: read the request, run it, and turn errors into the response document. */
 import { ServiceError } from '../base/errors.ts'
 import { during } from '../base/work/work.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -107,8 +107,9 @@ function operationsOn(deps: Deps): Operations {
 }
 
 /**
- * A problem of the request becomes its response; anything else is our fault and goes up. The request pays for all that
- * is done until the operation waits for something; what is done for it later says so where it is done.
+ * A ServiceError becomes the response of the request; any other error is internal and is rethrown. The
+ * request is charged for all synchronous work until the operation first awaits; later work is charged where
+ * it is done.
  */
 async function answered<T>(
   operation: string,

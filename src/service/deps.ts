@@ -1,4 +1,4 @@
-/** What operations need from outside, each as an argument: no operation reaches for a clock or a store by itself. */
+/** Dependencies of the operations, passed as arguments: no operation uses a global clock or store. */
 import type { Limits } from '../base/limits.ts'
 import { Work } from '../base/work/work.ts'
 import type { Hook } from '../metadata/documents/hooks.ts'
@@ -9,30 +9,30 @@ import type { Store, StoreSession } from '../store/store.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
-  /** All versions of an entity; none where there is no such entity. */
+  /** All versions of an entity; empty if the entity does not exist. */
   readonly versionsOf: (entity: string) => readonly string[]
-  /** What watches documents of an entity; the same objects as long as its metadata stay. */
+  /** Hooks of an entity; the same objects until its metadata changes. */
   readonly hooksOf: (entity: string) => readonly Hook[]
-  /** Of the metadata in use: another number once something in it changed. */
+  /** Epoch of the metadata in use; the number changes with every change of metadata. */
   readonly epoch: () => number
-  /** The metadata in use: another object whenever they were read anew. */
+  /** Identity of the metadata in use: a new object whenever metadata is reloaded. */
   readonly metadata: () => object
-  /** Where the documents of the schema are; inside a transaction, the session of that transaction. */
+  /** The store with the documents of the schema; inside a transaction, the session of that transaction. */
   readonly storeOf: (schema: Schema) => StoreSession
   readonly storeIn: (datasource: string) => Store
-  /** The default store, which holds what belongs to no entity. */
+  /** The default store. It also stores data that belongs to no entity. */
   readonly store: Database
-  /** What marks of hidden documents are made with. */
+  /** Key for the digests that replace the ids of hidden documents. */
   readonly secret: () => string
   readonly limits: Limits
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
 }
 
-/** The signal that is aborted when the caller hangs up. */
+/** The signal that is aborted when the caller disconnects. */
 export type GetSignal = () => AbortSignal
 
-/** The clock of a request: it may ask for less time than the limit, never for more. */
+/** The budget of a request. A request may set a shorter time limit than the configured one, never a longer one. */
 export function workOf(
   { limits }: Pick<Deps, 'limits'>,
   {
@@ -45,17 +45,17 @@ export function workOf(
   return own
 }
 
-/** The part of a request that a store has to know: when to stop, and whose share of its resources to use. */
+/** The part of a request that a store needs: when to stop, and whose share of its resources to use. */
 interface StoreUser {
   readonly getSignal?: GetSignal
   readonly chargedTo?: string
 }
 
-/** The limits of a store operation. All operations of a request share its one clock. */
+/** The limits of a store operation. All operations of a request share one clock. */
 export function boundsOf(work: Work, { getSignal, chargedTo }: StoreUser): Bounds {
   return {
     get timeLimitMs() {
-      // timers take no less
+      // Timers accept no delay below 1 ms.
       return Math.max(1, work.remainingMs)
     },
     work,
@@ -64,7 +64,7 @@ export function boundsOf(work: Work, { getSignal, chargedTo }: StoreUser): Bound
   }
 }
 
-/** What a page of an answer is held to, and how it names what must stay unnamed. */
+/** The limits of a response page, and the key for document versions that must not reveal `_id`. */
 export function pageBounds({ secret }: Pick<Deps, 'secret'>, work: Work): PageBounds {
   return { work, secret: secret() }
 }

@@ -1,26 +1,26 @@
-/** Document versions: what a caller holds to say which state of which document they mean. */
+/** Document versions: tokens by which a caller identifies one state of one document. */
 import { createHmac } from 'node:crypto'
 import { ServiceError } from '../base/errors.ts'
 import type { StoredDocument } from '../plan/plan.ts'
 
-/** What a caller may know a document by. */
+/** How a document is identified to a caller. */
 interface Naming {
-  /** Of which the document is: what is hidden in one entity must not be told apart, or found, by another. */
+  /** Part of the digest, so that digests of hidden ids cannot be compared across entities. */
   readonly entity: string
   readonly showsId: boolean
-  /** What marks are made with: one for all processes and for good, so a mark means the same to each of them. */
+  /** Key of the digest. All processes share it and it never changes, so a digest is valid in each of them. */
   readonly secret: string
 }
 
-/** `<document>:<number>`. The document is named by its `_id`, or by a mark that tells nothing where `_id` is hidden. */
+/** `<document>:<number>`. The document is identified by its `_id`, or by an opaque digest if `_id` is hidden. */
 export function documentVersion({ id, version }: StoredDocument, naming: Naming): string {
   return `${naming.showsId ? id : markOf(id, naming)}:${version}`
 }
 
-/** What is to be done with a document: go on, leave it alone, or tell that it changed meanwhile. */
+/** How to treat a document: write it, skip it, or report that it has changed meanwhile. */
 export type Freshness = (stored: StoredDocument) => 'current' | 'unlisted' | ServiceError
 
-/** Without a list every document is meant, in whatever state. */
+/** Without a list, every document is current in any state. */
 export function freshnessBy(listed: readonly string[] | undefined, naming: Naming): Freshness {
   if (!listed) return () => 'current'
   const versions = new Set(listed)

@@ -1,4 +1,4 @@
-/** Looks at all metadata of a store without starting a service on it. */
+/** Lints all metadata of a store without starting a service on it. */
 import { parseLocation } from '../base/location.ts'
 import type { Finding } from '../metadata/lint/subject.ts'
 import { openRegistry } from '../metadata/registry.ts'
@@ -12,12 +12,12 @@ export interface EntityFindings {
   readonly findings: readonly Finding[]
 }
 
-/** Of one entity or of all; throws an OpenError where the store cannot be had, a ServiceError for an unknown entity. */
+/** Lints one entity or all. Throws an OpenError if the store cannot be opened, a ServiceError for an unknown entity. */
 export async function lintStore(
   datasources: readonly Datasource[],
   entity?: string,
 ): Promise<readonly EntityFindings[]> {
-  // The first holds the metadata; of the others only their names and kinds matter.
+  // The first datasource stores the metadata; of the others only names and kinds matter.
   const { location } = datasources[0]!
   const failed = (error: unknown): never => {
     throw new OpenError(location, error)

@@ -1,4 +1,4 @@
-/** Locks that clients agree on among themselves: they guard nothing here, and callers name their owners freely. */
+/** Advisory locks for clients: the service itself respects no lock, and callers choose the names of owners freely. */
 import { ServiceError, unreachable } from '../base/errors.ts'
 import { refuseWith } from '../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
@@ -6,10 +6,10 @@ import { TYPES } from '../schema/types.ts'
 import type { LockOperation, LockOutcome, LockRequest } from '../store/tables/locks.ts'
 import type { Deps } from './deps.ts'
 
-/** Whether the lock was acquired, released or kept alive; or how often it is held. */
+/** Whether the lock was acquired, released or renewed; or how many times it is acquired. */
 export type LockResult = boolean | number
 
-/** Throws a ServiceError when the request is unusable or the lock is not the caller's. */
+/** Throws a ServiceError if the request is invalid or the caller does not own the lock. */
 export async function lock(
   { store, now }: Pick<Deps, 'store' | 'now'>,
   body: Json | undefined,
@@ -58,11 +58,11 @@ function readId(body: JsonObject, key: string): string {
 
 function isShort(text: string): boolean {
   if (text.length <= MAX_ID_LENGTH) return true
-  // no character is more than two units long, so a far longer text need not be taken apart
+  // A character has at most two UTF-16 units, so a much longer text need not be split into characters.
   return text.length <= 2 * MAX_ID_LENGTH && Array.from(text).length <= MAX_ID_LENGTH
 }
 
-/** Numbers may come as text, as they do in a query string. */
+/** Numbers may arrive as text, as they do in a query string. */
 function readTtl(value: Json | undefined): number {
   if (value === undefined || value === null) return DEFAULT_TTL_MS
   const ttl = TYPES.integer.cast(value)
@@ -85,7 +85,7 @@ function resultOf({ operation, resource }: LockRequest, { count }: LockOutcome):
   }
 }
 
-/** Clients know this problem by the end of its text. */
+/** Clients recognize this error by the end of its message. */
 function notHeld(resource: string): ServiceError {
   const problem = 'the caller does not hold this lock, or it has expired'
   return new ServiceError('crud:InvalidLock', `${problem}; InvalidLockException: ${resource}`)

@@ -1,4 +1,4 @@
-/** What is said when more would have to be held in memory than a request may hold, and what to do about it. */
+/** Memory limits of a request, and the errors for exceeding them, each with advice for the caller. */
 import { ServiceError } from '../base/errors.ts'
 import type { PlannedJoin } from '../plan/joins.ts'
 import type { Schema } from '../schema/schema.ts'
@@ -6,9 +6,9 @@ import type { Held } from './read/read-context.ts'
 
 type Shown = Pick<PlannedJoin, 'plan'>
 
-/** Of all that one reference shows in one document. */
+/** Limit for all documents that one reference embeds in one document. */
 export const MAX_SHOWN_BYTES = 16 * 1024 * 1024
-/** Of one entity, read for the sake of others. */
+/** Limit for the documents of one entity that are read to evaluate or embed references. */
 export const MAX_DOCUMENTS = 100_000
 
 export function tooManyToHold({ entity }: Schema): ServiceError {
@@ -25,13 +25,13 @@ export function tooLargeToHold({ entity }: Schema, { maxBytes }: Held): ServiceE
   return new ServiceError('crud:LimitExceeded', message)
 }
 
-/** In one document. */
+/** One reference embeds too much in one document. */
 export function tooLarge(join: Shown): ServiceError {
   const message = `"${nameOf(join)}" joins more than can be shown of one document; ask for its documents by themselves`
   return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
-/** In all documents together. */
+/** One reference embeds too much in all documents of the result together. */
 export function tooLargeTogether(join: Shown, { maxBytes }: Held): ServiceError {
   const message =
     `what "${nameOf(join)}" joins to these documents is larger than ${maxBytes} bytes; ask for a smaller range, or ` +
@@ -39,7 +39,7 @@ export function tooLargeTogether(join: Shown, { maxBytes }: Held): ServiceError 
   return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
-/** All that is shown together. */
+/** The whole result is too large. */
 export function tooLargeResult(maxBytes: number, joins: readonly Shown[] = []): ServiceError {
   const names = joins.map((join) => `"${nameOf(join)}"`).join(', ')
   const message =
@@ -50,7 +50,7 @@ export function tooLargeResult(maxBytes: number, joins: readonly Shown[] = []): 
   return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
-/** What is shown, together with the documents of a write that failed. */
+/** The result of a write, including the documents that failed, is too large. */
 export function tooLargeFailures(maxBytes: number): ServiceError {
   const message =
     `the result, with the documents that failed, is larger than ${maxBytes} bytes, so nothing was written; write ` +

@@ -1,4 +1,4 @@
-/** Keeps metadata in step with the store: read at the start, however long that takes, and again when it changed. */
+/** Keeps metadata current: loads it at the start, with retries, and reloads it after every change in the store. */
 import { ServiceError } from '../base/errors.ts'
 import type { Registry } from '../metadata/registry.ts'
 import type { Database } from '../store/database.ts'
@@ -6,26 +6,26 @@ import { ensureSavedSearch } from './search/search-entity.ts'
 
 interface Upkeep extends AsyncDisposable {
   /**
-   * Settles after the first attempt to read metadata, or when that takes too long to wait for. A store out of reach is
-   * no failure: it is tried again until it answers.
+   * Resolves after the first attempt to load metadata, or when that attempt takes too long. An unreachable
+   * store is not a failure: loading is retried until it succeeds.
    */
   readonly begun: Promise<void>
-  /** Throws why there is no metadata yet. */
+  /** Throws the reason why metadata is not loaded yet. */
   requireLoaded(): void
 }
 
 interface UpkeepOptions {
   readonly store: Pick<Database, 'kind' | 'metadata'>
   readonly registry: Registry
-  /** Whether any datasource is one that others change too, or that can be out of reach. */
+  /** Whether another process can change a datasource, or a datasource can be unreachable. */
   readonly isShared: boolean
   readonly onInternalError: (error: unknown) => void
 }
 
-/** Half of the second within which every process is to see a change. */
+/** Half of the second within which every process has to see a change. */
 const INTERVAL_MS = 500
 const LONGEST_WAIT_MS = 2_000
-/** Beyond this the service starts without metadata, and says so. */
+/** After this time the service starts without metadata and reports itself as not ready. */
 const PATIENCE_MS = 10_000
 
 export function refreshMetadata({ store, registry, isShared, onInternalError }: UpkeepOptions): Upkeep {
@@ -37,7 +37,7 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
 
   const rounds = createRounds(async () => {
     if (!isLoaded) {
-      // in this order, since another process may be the one that makes the entity
+      // In this order, because another process may be the one that creates the entity.
       await ensureSavedSearchOnce(registry, store.kind)
       await registry.reload()
       isLoaded = true
@@ -47,7 +47,7 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
     }
   }, onRound)
 
-  /** How long to wait for the next round; undefined where nobody else can change anything. */
+  /** Delay until the next round; undefined if no other process can change anything. */
   function onRound(error: unknown): number | undefined {
     failures = error === undefined ? 0 : failures + 1
     if (!isLoaded) problem = error
@@ -57,12 +57,15 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
     return Math.min(INTERVAL_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
   }
 
-  /** Answers say that a store is out of reach, and only the log may say why; anything else at the very start ends it. */
+  /**
+   * Responses only report that a store is unreachable, so the log needs the cause. Any other error in the
+   * first round makes the start fail, which reports it.
+   */
   function isUnforeseen(error: unknown): boolean {
     return isUnavailable(error) || isBegun
   }
 
-  /** What fails every half second is told of once, until it is over. */
+  /** A failure that repeats every half second is logged once, until it is over. */
   function reportError(error: unknown): void {
     if (String(error) === told) return
     told = String(error)
@@ -88,11 +91,11 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
 interface Rounds extends AsyncDisposable {
   /** Settles after the first round. */
   readonly first: Promise<void>
-  /** Does not wait any longer for the next one. */
+  /** Starts the next round immediately. */
   readonly hasten: () => void
 }
 
-/** Work that is repeated, never twice at a time; `onRound` learns how it ended and says when it is due again. */
+/** Repeats work, never twice at a time. `onRound` receives the outcome and returns the delay until the next round. */
 function createRounds(work: () => Promise<void>, onRound: (error: unknown) => number | undefined): Rounds {
   let isStopped = false
   let isHastened = false
@@ -128,7 +131,7 @@ function createRounds(work: () => Promise<void>, onRound: (error: unknown) => nu
   }
 }
 
-/** As soon as the work is done, and at the latest when the time is over. */
+/** Resolves when the work is done, at the latest after the time limit. */
 async function within(limitMs: number, work: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, limitMs)
@@ -145,7 +148,7 @@ async function failureOf(work: () => Promise<void>): Promise<unknown> {
   }
 }
 
-/** Where several processes start at once on an empty store, one of them makes the entity and the others find it. */
+/** If several processes start at once on an empty store, one of them creates the entity and the others find it. */
 async function ensureSavedSearchOnce(registry: Registry, backend: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,4 +1,4 @@
-/** Opens the whole service on its datasources: stores, metadata, operations, wired once. */
+/** Opens the whole service on its datasources: stores, metadata and operations, wired once. */
 import { ServiceError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 import { maskLocation } from '../base/location.ts'
@@ -24,28 +24,31 @@ import { sinkService } from './sinks/sinks.ts'
 import { refreshMetadata } from './metadata-refresh.ts'
 
 export interface Datasource {
-  /** What metadata calls it. */
+  /** The name by which metadata refers to it. */
   readonly name: string
   /** `sqlite:DIRECTORY` or `postgres://…`. */
   readonly location: string
 }
 
 export interface ServiceOptions {
-  /** The first is the default one, and holds the metadata. */
+  /** The first is the default datasource, which stores the metadata. */
   readonly datasources: readonly Datasource[]
   readonly limits: Limits
-  /** How long events are kept and how many, and what is said of sinks. */
+  /** Retention of events, and configuration of sinks. */
   readonly events?: EventSettings
   readonly now?: () => Date
-  /** Told of faults of our own that a response could not carry. */
+  /** Receives internal errors that no response could carry. */
   readonly onInternalError: (error: unknown) => void
   readonly onStoreTiming?: (operation: string, seconds: number) => void
   readonly sinkMeter?: SinkMeter
-  /** Whether what is too much for this thread is left to others: then operations may throw `TooMuchForThisThread`. */
+  /**
+   * Whether requests that are too much for this thread go to worker threads; operations may then throw
+   * `TooMuchForThisThread`.
+   */
   readonly offloads?: boolean
 }
 
-/** The service once more, in a thread beside the one that owns the embedded databases. */
+/** A second copy of the service, in a worker thread beside the thread that owns the embedded databases. */
 export interface ThreadServiceOptions extends Pick<
   ServiceOptions,
   'datasources' | 'limits' | 'onInternalError' | 'onStoreTiming'
@@ -53,7 +56,7 @@ export interface ThreadServiceOptions extends Pick<
   readonly borrow: (datasource: string) => Promise<Loan>
 }
 
-/** The service cannot begin on these data. */
+/** The service cannot start on these datasources. */
 export class OpenError extends Error {
   readonly reason: 'location' | 'locked' | 'failed'
 
@@ -64,7 +67,10 @@ export class OpenError extends Error {
   }
 }
 
-/** Answers requests about data and metadata; delivering and keeping events is left to the service that owns the data. */
+/**
+ * Serves requests for data and metadata only. Delivery and retention of events belong to the service that
+ * owns the data.
+ */
 export async function openThreadService(options: ThreadServiceOptions): Promise<Service> {
   await using opened = new AsyncDisposableStack()
   const core = await openCore(options, opened)
@@ -74,7 +80,7 @@ export async function openThreadService(options: ThreadServiceOptions): Promise<
   return { ...core.service, ...events, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
-/** A database out of reach does not keep the service from opening: it is not ready until the database answers. */
+/** An unreachable database does not prevent opening: the service is not ready until the database responds. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   await using opened = new AsyncDisposableStack()
   const { service, stores, registry, eventDeps } = await openCore(options, opened)
@@ -98,7 +104,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Stores, metadata, and all that is asked of documents. */
+/** Stores, metadata and data operations: the parts that both kinds of service share. */
 async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
   const { limits, now = () => new Date(), onInternalError } = options
   const stores = await openStores(options, opened)
@@ -216,7 +222,7 @@ async function openStores(
   return stores
 }
 
-/** Anybody may ask whether the service is ready, so errors that are not written for callers stay in the log. */
+/** Readiness is public, so errors that were not written for callers go to the log only. */
 async function presentably(
   onInternalError: (error: unknown) => void,
   work: () => Promise<void>,

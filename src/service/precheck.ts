@@ -1,4 +1,4 @@
-/** Refuses, before its body is read, a request that no body could make allowed. */
+/** Refuses a request before its body is read, if no body could make it allowed. */
 import type { Caller } from '../access/caller.ts'
 import { requireEntity } from '../access/require-entity.ts'
 import { viewOf } from '../access/view.ts'
@@ -8,7 +8,6 @@ import type { PrecheckedOperation, Target } from './service.ts'
 
 interface Prechecking {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
-  /** All versions of an entity. */
   readonly versionsOf: (entity: string) => readonly string[]
 }
 
@@ -26,12 +25,12 @@ export function precheck(
       requireEntity(viewOf(deps.schemaOf(entity, each))(caller), [needed], VERBS[operation] ?? operation),
     ),
   )
-  // What else is wrong, such as an unknown entity, is told where the request is carried out.
+  // Other errors, such as an unknown entity, are reported when the request is run.
   if (refusals.length > 0 && refusals.every((refusal) => refusal?.code === 'crud:NoAccess'))
     throw refusals[0]!
 }
 
-/** A save needs to update, and to insert only where the body asks for that. */
+/** A save needs the permission to update; it needs the one to insert only if its body requests an upsert. */
 const NEEDED: Readonly<Record<PrecheckedOperation, EntityOperation>> = {
   find: 'find',
   explain: 'find',

@@ -1,8 +1,8 @@
-/** The data response document, and the one place that prints it. */
+/** The data response document, and the only code that prints it. */
 import { CODES, type ErrorObject, type ServiceError } from '../base/errors.ts'
 import type { Schema } from '../schema/schema.ts'
 
-/** JSON that is text already: stored documents pass through without being parsed and printed again. */
+/** JSON as text: stored documents pass through without being parsed and printed again. */
 export type JsonText = string
 
 export interface DataResponse {
@@ -20,7 +20,7 @@ export interface DataResponse {
 type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
 
 export interface DataError {
-  /** The document as its sender knows it. */
+  /** The document in the form in which its sender sees it. */
   readonly data: JsonText
   readonly errors: readonly ErrorObject[]
 }
@@ -43,20 +43,23 @@ export function printDataError({ data, errors }: DataError): JsonText {
   return `{"data":${data},"errors":${JSON.stringify(errors)}}`
 }
 
-/** Not `join`, which copies everything: strings that are added are copied only once, when all of it is sent. */
+/**
+ * Concatenation instead of `join`, which copies everything: concatenated strings are copied only once, when
+ * they are sent.
+ */
 function listed(texts: readonly JsonText[]): string {
   let list = ''
   for (const text of texts) list += list === '' ? text : `,${text}`
   return list
 }
 
-/** The answer to a request of which nothing failed. */
+/** The response of a request without failures. */
 export function complete(schema: Schema, found: Partial<Omit<DataResponse, 'status'>>): DataResponse {
   const { entity, version: entityVersion } = schema
   return { entity, entityVersion, status: 'COMPLETE', modifiedCount: 0, matchCount: 0, ...found }
 }
 
-/** The answer to a request that failed as a whole. */
+/** The response of a request that failed as a whole. */
 export function failed(
   error: ServiceError,
   target: { entity?: string; entityVersion?: string } = {},
@@ -64,13 +67,13 @@ export function failed(
   return { ...target, status: 'ERROR', modifiedCount: 0, matchCount: 0, errors: [error.toObject()] }
 }
 
-/** HTTP speaks of the request: problems of single documents leave it at 200. */
+/** The HTTP status describes the request: failures of single documents leave it at 200. */
 export function httpStatusOf(response: DataResponse): number {
   const first = response.errors?.[0]
   return first ? CODES[first.errorCode] : 200
 }
 
-/** How many of the documents failed decides; nothing assigns a status along the way. */
+/** The status is derived from the number of failed documents only. */
 export function statusOf(total: number, failures: number): ResponseStatus {
   if (failures === 0) return 'COMPLETE'
   return failures < total ? 'PARTIAL' : 'ERROR'

@@ -1,4 +1,4 @@
-/** Everything Smalt can do, as functions of a caller and a request; HTTP is one way to reach it. */
+/** All operations of Smalt, as functions of a caller and a request; HTTP is one way to call them. */
 import type { Caller } from '../access/caller.ts'
 import type { Json } from '../base/json/json.ts'
 import type { Work } from '../base/work/work.ts'
@@ -7,34 +7,34 @@ import type { LockResult } from './locks.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { DataResponse, JsonText } from './response.ts'
 
-/** What the path of a data request names, and whether somebody still waits for the answer. */
+/** The target of a data request, as its path names it, with the context of the request. */
 export interface Target {
   readonly entity: string
   readonly version?: string
   readonly getSignal?: GetSignal
-  /** The clock and the budget of the request; it gets its own when absent. */
+  /** Clock and budget of the request; created if absent. */
   readonly work?: Work
-  /** Who is charged for shared resources, such as reader threads. */
+  /** The caller who is charged for shared resources, such as reader threads. */
   readonly chargedTo?: string
-  /** Has another thread do what is too much for this one; absent where there is none, or where this is that thread. */
+  /** Runs work that is too much for this thread in a worker thread; absent without worker threads and inside one. */
   readonly offload?: Offload
 }
 
-/** Runs an operation from its start in another thread. */
+/** Runs an operation from its start in a worker thread. */
 export type Offload = (operation: string, target: Target, body: Json) => Promise<Offloaded>
 
 export interface Offloaded {
-  /** Of its response document. */
+  /** The response document as text. */
   readonly text: JsonText
-  /** Whether its answer was too large for what it may have. */
+  /** Whether the response exceeded its size limit. */
   readonly hasExceededResponse: boolean
 }
 
-/** What belongs to a request rather than to what it asks for. */
+/** The parts of a target that belong to the request as a whole, not to its content. */
 export type RequestContext = Pick<Target, 'getSignal' | 'work' | 'chargedTo' | 'offload'>
 
 export interface SearchTarget extends Target {
-  /** Of the saved search. */
+  /** Name of the saved search. */
   readonly name: string
 }
 
@@ -51,11 +51,11 @@ export interface Service extends AsyncDisposable {
   readonly events: EventService
   readonly sinks: SinkService
   readonly store: { readonly kind: string; readonly description: string; readonly location: string }
-  /** Resolves when stores and metadata are usable, and fails with the reason when not. */
+  /** Resolves when stores and metadata are usable; otherwise fails with the reason. */
   ready(): Promise<void>
-  /** Of the metadata in use; rises with every change. */
+  /** Epoch of the metadata in use; increases with every change. */
   epoch(): number
-  /** Reads metadata again unless it is at least this recent; always, without an epoch. */
+  /** Reloads metadata unless it is at least as recent as this epoch; without an epoch always. */
   refresh(epoch?: number): Promise<void>
   /** Lends the right to write to an embedded datasource to another thread of this process. */
   lendWriter(datasource: string): Promise<Loan>
@@ -63,10 +63,10 @@ export interface Service extends AsyncDisposable {
 
 export type PrecheckedOperation = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
 
-/** Data operations never throw what a caller can cause: errors stand in the response document. */
+/** Data operations never throw errors that a caller can cause: those are part of the response document. */
 export interface DataService {
   find(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
-  /** Lines of NDJSON at the pace of the reader; what fails before the first document is an ordinary response. */
+  /** Lines of NDJSON with backpressure. A failure before the first document is an ordinary response. */
   stream(
     caller: Caller,
     target: Target,
@@ -83,16 +83,19 @@ export interface DataService {
   generate(caller: Caller, target: Target, field: string, n: string | undefined): Promise<DataResponse>
   /** The versions of a document, oldest first; by `from`, `to` and `maxResults`. */
   history(caller: Caller, target: HistoryTarget, parameters: URLSearchParams): Promise<DataResponse>
-  /** Throws a ServiceError only when the bulk as a whole is unusable. */
+  /** Throws a ServiceError only if the bulk as a whole is invalid. */
   bulk(caller: Caller, body: Json | undefined, context?: RequestContext): Promise<JsonText>
   /**
-   * Throws where no request of this kind can be allowed, whatever its body says. Without a version in the path the body
-   * may name one, so then all versions count.
+   * Throws if no request of this kind can be allowed, whatever its body is. If the path names no version, the
+   * body may name one, so all versions are checked.
    */
   precheck(caller: Caller, target: Target, operation: PrecheckedOperation): void
-  /** One document of a find, as a line of its stream; empty when it is gone. */
+  /** One document of a find, as a line of its stream; empty if the document has been deleted. */
   line(caller: Caller, target: Target, body: Json | undefined): Promise<JsonText>
-  /** Runs a saved search; the body holds values by parameter, `overrides` may be `P`, `S`, `from`, `to`, `maxResults`. */
+  /**
+   * Runs a saved search. The body maps parameters to values; `overrides` may be `P`, `S`, `from`, `to`,
+   * `maxResults`.
+   */
   search(
     caller: Caller,
     target: SearchTarget,
@@ -101,9 +104,8 @@ export interface DataService {
   ): Promise<DataResponse>
   /** The GET form: values and overrides together. */
   simpleSearch(caller: Caller, target: SearchTarget, parameters: URLSearchParams): Promise<DataResponse>
-  /** The saved searches of an entity. */
   searches(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
-  /** Throws ServiceErrors: the answer is one value and no response document. */
+  /** Throws ServiceErrors, because its result is one value and not a response document. */
   lock(caller: Caller, body: Json | undefined): Promise<LockResult>
 }
 
@@ -116,9 +118,9 @@ export interface MetadataService {
   diff(caller: Caller, entity: string, versions: readonly [string, string]): Json
   roles(caller: Caller, entity?: string, version?: string): Json
   dependencies(caller: Caller, entity?: string, version?: string): Json
-  /** Whether somebody with these roles may do something, and which list decides. */
+  /** Whether a caller with these roles may do an operation, and which access list decides. */
   explainAccess(caller: Caller, body: Json | undefined): Json
-  /** Who may do what to which field. */
+  /** A table of the roles that may do each operation on each field. */
   access(caller: Caller, entity: string, version?: string): Json
   lint(caller: Caller, entity: string): Json
   history(caller: Caller, entity: string): Promise<Json>
@@ -139,11 +141,11 @@ export interface MetadataService {
 export interface EventService {
   /** By `entity`, `hook`, `operation`, `since`, `limit`, `wait` and `datasource`. */
   read(caller: Caller, parameters: URLSearchParams, waiting?: Waiting): Promise<EventPage>
-  /** What fails before the first event fails here; an iteration that fails later throws. */
+  /** Fails if the first read fails; a later failure is thrown by the iteration. */
   follow(caller: Caller, following: Following): Promise<AsyncIterable<FollowedEvents>>
 }
 
-/** Operations of sinks throw ServiceErrors; the caller receives the bare error object. */
+/** Sink operations throw ServiceErrors; the caller receives the bare error object. */
 export interface SinkService {
   create(caller: Caller, body: Json | undefined): Promise<Json>
   list(caller: Caller): Promise<Json>
@@ -153,30 +155,30 @@ export interface SinkService {
   /** Dead letters, by `since` and `limit`. */
   dead(caller: Caller, name: string, parameters: URLSearchParams): Promise<Json>
   inspect(caller: Caller, name: string, eventId: string): Promise<Json>
-  /** One, or all. */
+  /** Redrives one dead letter, or all of them. */
   redrive(caller: Caller, name: string, eventId?: string): Promise<Json>
   discard(caller: Caller, name: string, eventId: string): Promise<Json>
 }
 
-/** What ends a wait early. */
+/** Signals that end a wait early. */
 export interface Waiting {
-  /** Nobody waits any more. */
+  /** Aborted when the caller disconnects. */
   readonly getSignal?: GetSignal
-  /** The server is about to end: it answers with what there is. */
+  /** Aborted when the server is about to stop: the wait then ends with the events found so far. */
   readonly ending?: AbortSignal
 }
 
 export interface EventPage {
   /** Oldest first. */
   readonly events: readonly JsonText[]
-  /** To be passed as `since`. */
+  /** The `since` of the next page. */
   readonly next: number
 }
 
 export interface Following {
   /** `entity`, `hook`, `operation`, `since` and `datasource`. */
   readonly parameters: URLSearchParams
-  /** Where the caller left off; counts more than `since`. */
+  /** The last event that the caller received; overrides `since`. */
   readonly lastEventId: string | undefined
   /** Ends the iteration, also while it waits. */
   readonly ending: AbortSignal
@@ -184,6 +186,6 @@ export interface Following {
 
 export interface FollowedEvents {
   readonly events: readonly { readonly seq: number; readonly text: JsonText }[]
-  /** To go on from, though nothing up to there may have been for this caller. */
+  /** Where to resume; possibly no event up to this number was visible to the caller. */
   readonly position: number
 }

@@ -1,4 +1,4 @@
-/** The shapes of events, as readers and sinks get them. */
+/** The shapes of events, as readers and sinks receive them. */
 import { Type } from '../../base/json/shape.ts'
 import { count, document, text } from '../request/shape-parts.ts'
 

@@ -1,12 +1,15 @@
-/** The parameters of a request for events: each known one at most once, in its bounds, an empty one as if absent. */
+/**
+ * Parses the parameters of a request for events: each known one at most once, within its bounds; an empty one
+ * counts as absent.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import type { EventFilter } from '../../store/events.ts'
 
-/** Which events, and from which number on. */
+/** Which events, and after which number. */
 export interface EventSelection {
   readonly filter: EventFilter
   readonly datasource?: string
-  /** Exclusive; absent: wherever the way of reading begins. */
+  /** Exclusive; if absent, the operation chooses where to begin. */
   readonly since?: number
 }
 
@@ -30,7 +33,7 @@ export function readEventsPage(parameters: URLSearchParams): EventsPageRequest {
   return { ...selectionOf(given), limit, waitMs: wait * 1_000 }
 }
 
-/** Where the caller left off counts more than where the address says to begin: who comes again sends both. */
+/** `Last-Event-ID` overrides `since`, because a client that reconnects sends both. */
 export function readFollowing(parameters: URLSearchParams, lastEventId: string | undefined): EventSelection {
   const given = readParameters(parameters, SELECTING)
   const selection = selectionOf(given)
@@ -38,7 +41,7 @@ export function readFollowing(parameters: URLSearchParams, lastEventId: string |
   return { ...selection, since: numberIn(lastEventId, 'Last-Event-ID', { least: 0, most: MOST }) }
 }
 
-/** A page of dead letters; `since` is the `next` of the page before. */
+/** A page of dead letters; `since` is the `next` of the previous page. */
 export function readDeadPage(parameters: URLSearchParams): {
   readonly since: number
   readonly limit: number

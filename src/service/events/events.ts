@@ -1,4 +1,7 @@
-/** Reading events: a page of those that a caller may see, oldest first; where there is none yet, after a wait. */
+/**
+ * Reads a page of the events that are visible to a caller, oldest first. If there are none yet, it can wait
+ * for one.
+ */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type EventsPageRequest, readEventsPage, readFollowing } from './events-request.ts'
@@ -49,7 +52,10 @@ interface Reader {
 
 type PageRequest = EventsPageRequest & { readonly since: number }
 
-/** Whoever does not say where begins with the oldest event, though that may go at the same moment. */
+/**
+ * Without `since`, the page begins with the oldest event. Retention may trim that event meanwhile, so the
+ * read is retried.
+ */
 async function readFirstPage(
   deps: EventDeps,
   reader: Reader,
@@ -91,13 +97,13 @@ async function waitForPage(
   }
 }
 
-/** An answer ends with the event that reaches this many characters; the next one goes on from there. */
+/** A page ends with the event that reaches this size; the next page continues there. */
 const PAGE_CHARACTERS = 4 * 1024 * 1024
 
 /**
- * Looks at a range of numbers which depends on `since` and `limit` alone. Where the page is not full, `next` is the end of
- * that range or of the log, else the number of the last event in it. So `next` tells nothing of events that the caller does
- * not see: neither how many of them there are that match the filter, nor how large they are.
+ * Scans a range of numbers that depends on `since` and `limit` only. If the page is not full, `next` is the
+ * end of that range or of the log, otherwise the number of its last event. So `next` reveals nothing about
+ * events that are hidden from the caller: neither how many of them match the filter nor how large they are.
  */
 async function readPage(
   deps: EventDeps,
@@ -121,13 +127,13 @@ async function readPage(
     const stretch = await source.after(next, caller).catch((error: unknown) => {
       if (events.length === 0 || !isGone(error)) throw error
     })
-    // what went meanwhile is told of when the caller goes on from here
+    // Events trimmed meanwhile are reported when the caller requests the next page.
     if (!stretch || stretch.to === next) break
     const heads = stretch.to <= end ? stretch.heads : stretch.heads.filter(({ seq }) => seq <= end)
     for (const batch of batchesOf(await source.choose(heads, { caller, filter }))) {
       for (const [i, text] of (await source.textsOf(batch, caller)).entries()) {
         if (text === '') continue
-        // one alone is told however large it is, since nobody could go on otherwise
+        // A single event is returned whatever its size, because the caller could not get past it otherwise.
         if (events.length > 0 && characters + text.length > maxCharacters) return { events, next }
         events.push(text)
         characters += text.length
@@ -140,7 +146,7 @@ async function readPage(
   return { events, next }
 }
 
-/** How many numbers are looked at for one page, so that events which the caller does not see cost nobody much. */
+/** How many numbers one page scans: limits the cost of events that are hidden from the caller. */
 function rangeFor(limit: number): number {
   return Math.min(Math.max(10 * limit, 1_000), 5_000)
 }

@@ -1,4 +1,7 @@
-/** Following events: all that a caller may see from a number on, as they come, for as long as the caller listens. */
+/**
+ * Follows events: yields all events visible to a caller from a number on, as they arrive, until the caller
+ * disconnects.
+ */
 import type { EventSelection } from './events-request.ts'
 import {
   type Asked,
@@ -16,7 +19,7 @@ interface Following extends EventSelection {
   readonly ending: AbortSignal
 }
 
-/** What fails before the first event fails here; what fails later ends the iteration. */
+/** Fails if the first read fails; a later failure ends the iteration. */
 export async function followEvents(
   { deps, sources }: { readonly deps: EventDeps; readonly sources: EventSources },
   caller: Caller,
@@ -25,7 +28,7 @@ export async function followEvents(
   const source = sources.for(following)
   const { first, last } = await source.store.eventBounds()
   const { since = last, filter, ending } = following
-  // whoever cannot go on is told before the answer begins
+  // A position that cannot be resumed is refused before the response begins.
   if (since < first - 1 || since > last) await source.log.after(since, caller.principal)
   return follow(deps, { source, caller, filter, ending }, since)
 }
@@ -35,12 +38,13 @@ interface Follower extends Asked {
   readonly ending: AbortSignal
 }
 
-/** How late a follower to whom nothing is told learns how far the log has got. */
+/** How often a follower without events receives the current position in the log. */
 const POSITION_MS = 5_000
 
 /**
- * The first tells where it begins. Who sees what is asked anew for every event. Positions are numbers of events that
- * this caller sees, ends of regions, or the end of the log: nothing that the caller may not see moves them.
+ * The first item is the starting position. Visibility is checked again for every event. A position is the
+ * number of an event that is visible to this caller, the end of a region, or the end of the log, so that
+ * hidden events never influence it.
  */
 async function* follow(deps: EventDeps, follower: Follower, since: number): AsyncGenerator<FollowedEvents> {
   const { source, caller, ending } = follower
@@ -64,7 +68,7 @@ async function* follow(deps: EventDeps, follower: Follower, since: number): Asyn
   }
 }
 
-/** Each batch has its memory until the next one is asked for, which is when it was sent. */
+/** Each batch keeps its share of memory until the consumer requests the next one, that is, until it has been sent. */
 async function* seenOf(
   heads: readonly EventHead[],
   { source, caller, ending }: Follower,

@@ -1,4 +1,4 @@
-/** Reads the newest events of a store once for all who follow them, and wakes those whom they concern. */
+/** Reads the newest events of a store once for all followers, and wakes the followers that the events concern. */
 import { ServiceError } from '../../base/errors.ts'
 import { yieldEvery } from '../../base/work/rest.ts'
 import type { EventHead, EventStore } from '../../store/events.ts'
@@ -10,36 +10,36 @@ export interface HubOptions {
   readonly onInternalError: (error: unknown) => void
 }
 
-/** What somebody waits for. */
+/** The events for which a follower waits. */
 export interface Interest {
-  /** The same for all who wait for the same: they are asked about new events once, together. */
+  /** Followers with equal keys form a group: new events are checked once for all of them. */
   readonly key: string
-  /** Whether one of these events may be for them. */
+  /** Whether one of these events may be visible to the group. */
   readonly concerns: (heads: readonly EventHead[]) => boolean
 }
 
 export interface Wait {
-  /** Absent: however long it takes. */
+  /** Absent: no timeout. */
   readonly timeoutMs?: number
   readonly signals: readonly AbortSignal[]
   /** Absent: every event. */
   readonly interest?: Interest
 }
 
-/** Those who wait for the same. */
+/** Followers that wait for the same events. */
 interface Group {
   readonly interest: Interest
   readonly waiting: Set<() => void>
-  /** Nothing up to this number concerned them while they waited. */
+  /** No event up to this number concerned the group while it waited. */
   clearedTo: number
 }
 
 type Read = Pick<EventStore, 'readHeads' | 'eventBounds' | 'onEvents'>
 
 const BATCH = 200
-/** The store tells of events only to hasten. */
+/** Polling interval. Notifications of the store only shorten the delay, so that a lost one does no harm. */
 const PERIOD_MS = 1_000
-/** New events are looked through for this long at a stretch, and so many who wait are woken at a time. */
+/** Time slice for matching new events to groups, and how many followers are woken in one turn of the event loop. */
 const SLICE_MS = 3
 const MAX_WOKEN = 50
 const UNKNOWN = -1
@@ -55,7 +55,7 @@ export class EventHub implements AsyncDisposable {
   #isHastened = false
   #isClosed = false
   #told = ''
-  /** Up to here those who wait have been asked whether events concern them. */
+  /** All groups have been checked for the events up to this number. */
   #passedTo = UNKNOWN
   #isPassing = false
 
@@ -66,7 +66,7 @@ export class EventHub implements AsyncDisposable {
     store.onEvents(() => this.#hasten())
   }
 
-  /** As long as somebody has joined, new events are read as they come. */
+  /** New events are read while at least one follower has joined. */
   join(): Disposable {
     if (this.#followers++ === 0) this.#hasten()
     let isIn = true
@@ -79,14 +79,14 @@ export class EventHub implements AsyncDisposable {
     }
   }
 
-  /** Undefined for whoever is so far behind that they have to read by themselves. */
+  /** Undefined if the follower is so far behind that it has to read from the log. */
   newestAfter(since: number): Stretch | undefined {
     return this.#recent.after(since)
   }
 
   /**
-   * Settles when there may be events for somebody after that number, or the wait is over, with the number up to which
-   * there are none; undefined when there will be none any more.
+   * Resolves when there may be events for the follower after that number, or when the wait ends. The result
+   * is the number up to which there are none; undefined once the hub is closed.
    */
   async newsAfter(since: number, wait: Wait): Promise<number | undefined> {
     const isKnown = (this.#recent.scannedTo() ?? 0) > since
@@ -101,7 +101,7 @@ export class EventHub implements AsyncDisposable {
     return this.#isClosed ? undefined : Math.max(since, group.clearedTo)
   }
 
-  /** What it reads from must stay open until then. */
+  /** The store must stay open until this has finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -129,7 +129,7 @@ export class EventHub implements AsyncDisposable {
         if (!(await this.#readSome())) continue
         this.#isHastened = true
         void this.#pass()
-        // others have their turn, since a store may answer without leaving its thread
+        // Yields to the event loop, because a store may respond without leaving this thread.
         await new Promise(setImmediate)
       }
       this.#told = ''
@@ -154,20 +154,21 @@ export class EventHub implements AsyncDisposable {
     const { timeLimitMs } = this.#options
     const heads = await this.#store.readHeads({ after: since, upTo }, { timeLimitMs })
     const { first } = await this.#store.eventBounds()
-    // some went before they were read: whoever has not seen those has to learn that by themselves
+    // Some events were trimmed before they were read. Followers that have not seen them must get that error
+    // from the log.
     if (since < first - 1) this.#begin(upTo)
     else this.#recent.add(heads, upTo)
     return true
   }
 
-  /** Whatever came before, those who wait have to look at it by themselves. */
+  /** Starts again without history: followers have to read earlier events from the log. */
   #begin(at: number): void {
     this.#recent.forget()
     this.#recent.begin(at)
     this.#passedTo = UNKNOWN
   }
 
-  /** What fails again and again is told of once; a store out of reach shows in the answers. */
+  /** A repeating error is logged once. An unreachable store is visible in responses and is not logged. */
   #reportError(error: unknown): void {
     if (error instanceof ServiceError || String(error) === this.#told) return
     this.#told = String(error)
@@ -175,8 +176,9 @@ export class EventHub implements AsyncDisposable {
   }
 
   /**
-   * Looks whom the new events concern, a little at a time, all events that came meanwhile together. Whoever is not concerned
-   * sleeps on; after a pass there is a rest as long as the pass was, so that many events do not keep the service busy.
+   * Matches new events to groups in time slices, all events that arrived meanwhile at once. Followers that
+   * are not concerned stay asleep. Each pass is followed by a pause of about the same length, at most 100 ms,
+   * so that many events cannot use up the event loop.
    */
   async #pass(): Promise<void> {
     if (this.#isPassing) return
@@ -185,6 +187,7 @@ export class EventHub implements AsyncDisposable {
       for (let to = this.#recent.scannedTo(); to !== undefined && to !== this.#passedTo;) {
         const [began, from] = [performance.now(), this.#passedTo]
         await this.#passOver(this.#recent.after(from), to)
+        // Unless the buffer started again during the pass, which reset the number.
         if (this.#passedTo === from) this.#passedTo = to
         const rest = Math.min(100, performance.now() - began - SLICE_MS)
         if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest))
@@ -200,7 +203,7 @@ export class EventHub implements AsyncDisposable {
   async #passOver(fresh: Stretch | undefined, to: number): Promise<void> {
     const heads = fresh && kindsOf(fresh.heads)
     const rest = yieldEvery(SLICE_MS)
-    // those who are woken may wait again before this is over
+    // Copied, because followers that are woken may register again during this loop.
     const groups = [...this.#groups.values()]
     for (const group of groups) {
       await rest()
@@ -221,7 +224,7 @@ async function wakeAll({ waiting }: Group): Promise<void> {
   }
 }
 
-/** Calls in one of the next turns: the waits of thousands may be over at the same moment. */
+/** Defers calls to later turns of the event loop: thousands of waits may time out at once. */
 function soon(call: () => void): void {
   if (later.push(call) === 1) setImmediate(callSome)
 }
@@ -235,7 +238,7 @@ function callSome(): void {
   if (later.length > 0) setImmediate(callSome)
 }
 
-/** Settles when it is woken, when the time is over, or when one of the signals says so. */
+/** Resolves when woken, after the timeout, or when one of the signals is aborted. */
 function woken({ waiting }: Group, { timeoutMs, signals }: Wait): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,21 +1,21 @@
-/** Whether this process knows the entities of events: others may have defined one a moment ago. */
+/** Waits until this process has loaded the entities of events, because another process may just have defined them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../base/errors.ts'
 import type { EventHead, EventStore } from '../../store/events.ts'
 import type { Deps } from '../deps.ts'
 
 export interface Knowing extends Pick<Deps, 'schemaOf'> {
-  /** Whether the metadata in use are the newest there are. */
+  /** Whether the metadata in use is the newest. */
   readonly isInStep: () => Promise<boolean>
 }
 
 type Known = Pick<EventHead, 'entity' | 'details'>
 
-/** For so long metadata that other processes changed are waited for. */
+/** How long to wait for metadata that other processes changed: up to MAX_STEPS times STEP_MS. */
 const STEP_MS = 200
 const MAX_STEPS = 25
 
-/** What is still not known then is gone, and its events are nobody's any more. */
+/** An entity that is unknown even with the newest metadata was removed, and its events are visible to no reader. */
 export async function untilKnown({ schemaOf, isInStep }: Knowing, events: readonly Known[]): Promise<void> {
   const versions = new Map(events.map((event) => [`${event.entity}\n${versionText(event)}`, event]))
   for (const event of versions.values()) {
@@ -26,7 +26,7 @@ export async function untilKnown({ schemaOf, isInStep }: Knowing, events: readon
   }
 }
 
-/** The beginning of the details tells the version; what follows differs from event to event. */
+/** Details begin with the version; the rest differs from event to event. */
 function versionText({ details }: Known): string {
   return details.slice(0, details.indexOf(','))
 }
@@ -42,7 +42,10 @@ function isKnown(schemaOf: Deps['schemaOf'], { entity, details }: Known): boolea
   }
 }
 
-/** The same events, told once their entities are known: an event that nobody can see yet would be passed by for good. */
+/**
+ * Delays events until their entities are loaded. A reader would otherwise skip an event that it cannot see
+ * yet, for good.
+ */
 export function knowingEvents(store: EventStore, knowing: Knowing): EventStore {
   return {
     async readEvents(request, bounds) {

@@ -1,6 +1,6 @@
 /**
- * The events of a store, read once for all who read the same part: in regions of fixed numbers, without the documents, which
- * are read for those events alone that somebody may see.
+ * Reads the events of a store, once for all readers of the same part. Events are read in regions of fixed
+ * numbers and without documents; documents are read only for events that may be visible to a caller.
  */
 import { ServiceError } from '../../base/errors.ts'
 import { FairGate } from '../../base/work/fair-gate.ts'
@@ -8,7 +8,7 @@ import { memoized } from '../../base/memo.ts'
 import { SizedCache } from '../../base/sized-cache.ts'
 import type { EventHead, EventStates, EventStore } from '../../store/events.ts'
 
-/** All events between two numbers. */
+/** All events after one number, up to `to`. */
 export interface Stretch {
   readonly heads: readonly EventHead[]
   readonly to: number
@@ -17,13 +17,13 @@ export interface Stretch {
 type Read = Pick<EventStore, 'readHeads' | 'readStates' | 'eventBounds'>
 
 interface Region extends Stretch {
-  /** Events up to this number are not all here: some are gone. */
+  /** Events up to this number are incomplete, because some were trimmed. */
   readonly from: number
-  /** The newest event there was. */
+  /** The number of the newest event at the time of the read. */
   readonly last: number
 }
 
-/** Numbers in a region. Where one ends depends on nothing that somebody may not see. */
+/** Numbers per region. Fixed, so that the end of a region reveals nothing about hidden events. */
 const REGION = 100
 const MAX_READS = 4
 const HEAD_CHARACTERS = 4 * 1024 * 1024
@@ -43,19 +43,19 @@ export class EventLog {
     this.#timeLimitMs = timeLimitMs
   }
 
-  /** The next events, up to the end of their region or of the log; fails where some of those are not kept any more. */
+  /** The next events, up to the end of their region or of the log; fails if some of them have been trimmed. */
   async after(position: number, caller: string): Promise<Stretch> {
     const index = Math.floor(position / REGION)
     const { heads, from, to, last } = this.#regions.get(index) ?? (await this.#regionAt(index, caller))
     if (position < from) throw eventsGone(from + 1)
     if (position > last) throw sinceTooHigh(last)
     if (position >= to) return { heads: [], to: position }
-    // the same list for all who come from the region before
+    // All readers that come from the previous region share this list, so it can be memoized by identity.
     if (position === index * REGION) return { heads, to }
     return { heads: heads.filter(({ seq }) => seq > position), to }
   }
 
-  /** The documents of these events, by their holders. */
+  /** The documents of these events, by holder: the event that stores them. */
   async statesOf(heads: readonly EventHead[], caller: string): Promise<ReadonlyMap<number, EventStates>> {
     const states = new Map<number, EventStates>()
     const missing: number[] = []
@@ -73,7 +73,7 @@ export class EventLog {
     throw eventsGone((await this.#store.eventBounds()).first)
   }
 
-  /** One read for all who ask for the region meanwhile. */
+  /** Concurrent requests for a region share one read. */
   #regionAt(index: number, caller: string): Promise<Region> {
     const underWay = this.#loading.get(index)
     if (underWay) return underWay
@@ -88,7 +88,7 @@ export class EventLog {
     return loading
   }
 
-  /** What is gone is asked afterwards: events that go while others are read would be missing without anybody knowing. */
+  /** The lower bound is read after the events: events trimmed during the read would otherwise be missing unnoticed. */
   async #readRegion(index: number): Promise<Region> {
     const [after, end] = [index * REGION, (index + 1) * REGION]
     const { last } = await this.#store.eventBounds()
@@ -96,6 +96,7 @@ export class EventLog {
     const heads = await this.#store.readHeads({ after, upTo: to }, { timeLimitMs: this.#timeLimitMs })
     const { first } = await this.#store.eventBounds()
     const region = { heads, from: Math.max(after, first - 1), to, last }
+    // Only complete regions are cached; the last one of the log still grows.
     if (to === end) this.#regions.set(index, region, sizeOf(heads))
     return region
   }
@@ -115,12 +116,12 @@ export class EventLog {
   }
 }
 
-/** One event of each kind that readers tell apart before they look at documents. */
+/** One event of each kind. Events of a kind are visible to the same readers, as far as documents do not decide. */
 export const kindsOf = memoized((heads: readonly EventHead[]): readonly EventHead[] => {
   const kinds = new Map<string, EventHead>()
   for (const head of heads) {
     const { entity, hook, operation, details } = head
-    // details begin with the version
+    // Details begin with the version.
     kinds.set([entity, hook, operation, details.slice(0, details.indexOf(','))].join('\n'), head)
   }
   return [...kinds.values()]

@@ -1,4 +1,7 @@
-/** Memory that readers share: so much for all of them, and so much for one caller. Who finds none waits, callers in turn. */
+/**
+ * Memory shared by readers, with one limit for all of them and one per caller. Reservations that do not fit
+ * wait, with round-robin between callers.
+ */
 export interface ByteLimits {
   readonly all: number
   readonly perCaller: number
@@ -6,7 +9,7 @@ export interface ByteLimits {
 
 interface Waiting {
   readonly bytes: number
-  /** Undefined: it is not wanted any more. */
+  /** Called with undefined if the reservation was aborted. */
   readonly grant: (share: Disposable | undefined) => void
   readonly signal: AbortSignal
 }
@@ -21,7 +24,10 @@ export class ByteShares {
     this.#limits = limits
   }
 
-  /** Undefined when the signal came first. What is larger than a share is granted to a caller that has nothing else. */
+  /**
+   * Undefined if the signal is aborted first. A reservation above the limit is granted to a caller that has
+   * no other one.
+   */
   async reserve(caller: string, bytes: number, signal: AbortSignal): Promise<Disposable | undefined> {
     if (signal.aborted) return undefined
     if (!this.#waiting.has(caller) && this.#hasRoom(caller, bytes)) return this.#take(caller, bytes)
@@ -60,7 +66,10 @@ export class ByteShares {
     }
   }
 
-  /** The first of each caller's line is served where there is room; a caller that was served goes to the end. */
+  /**
+   * Grants the reservations that fit, in order for each caller. A caller that was served moves to the end of
+   * the queue.
+   */
   #serve(): void {
     const lines = [...this.#waiting]
     for (const [caller, line] of lines) {

@@ -1,16 +1,16 @@
-/** The newest events of a store without a gap between them and without their documents, up to a number and a size. */
+/** A buffer of the newest events of a store, contiguous and without documents, limited by count and size. */
 import type { EventHead } from '../../store/events.ts'
 import type { Stretch } from './log.ts'
 
 const MAX_EVENTS = 1_000
 const MAX_CHARACTERS = 4 * 1024 * 1024
-/** Dropped only so many at a time, so that not every event moves all others. */
+/** Events are dropped in chunks, so that not every new event shifts the whole array. */
 const SLACK = 200
 
 export class RecentEvents {
   #events: EventHead[] = []
   #characters = 0
-  /** All events after the first number, up to the second, are here; undefined: nothing is known. */
+  /** All events after the first number, up to the second, are buffered; undefined if nothing has been read yet. */
   #span: readonly [from: number, to: number] | undefined
 
   begin(at: number): void {
@@ -27,7 +27,7 @@ export class RecentEvents {
     return this.#span?.[1]
   }
 
-  /** Those that follow on what is here. */
+  /** Appends events that directly follow the buffered ones. */
   add(more: readonly EventHead[], scannedTo: number): void {
     if (!this.#span) return
     for (const each of more) {
@@ -38,7 +38,7 @@ export class RecentEvents {
     if (this.#events.length > MAX_EVENTS + SLACK || this.#characters > MAX_CHARACTERS) this.#shorten()
   }
 
-  /** Undefined where some of those after that number are not here, or it is not known whether there are any. */
+  /** Undefined if some events after that number are not buffered, or the buffer has not been read that far. */
   after(since: number): Stretch | undefined {
     if (!this.#span || since < this.#span[0] || since > this.#span[1]) return undefined
     const [, to] = this.#span
@@ -56,7 +56,7 @@ export class RecentEvents {
   }
 }
 
-/** Followers are mostly near the end. */
+/** Searches backwards, because most followers are near the end. */
 function firstAfter(events: readonly EventHead[], since: number): number {
   let i = events.length
   while (i > 0 && events[i - 1]!.seq > since) i--

@@ -1,19 +1,22 @@
-/** Lets go of events that are old or too many, once a minute; never of one that somebody still has to be told of. */
+/**
+ * Trims events that are too old or too many, once a minute. Events that an enabled sink has not received yet
+ * are never trimmed.
+ */
 import type { EventStore } from '../../store/events.ts'
 import { ServiceError } from '../../base/errors.ts'
 
 export interface EventKeeping {
   readonly keepDays: number
   readonly keepCount: number
-  /** A disabled sink holds nothing back that is older than so many days; 30 when absent. */
+  /** After this many days, events are trimmed even if a disabled sink has not received them; 30 if absent. */
   readonly abandonDays?: number
-  /** How often one looks; once a minute when absent. */
+  /** Interval between rounds; once a minute if absent. */
   readonly roundMs?: number
 }
 
 export const DEFAULT_EVENT_KEEPING: EventKeeping = { keepDays: 7, keepCount: 1_000_000 }
 
-/** The number up to which all who are registered have been told; undefined where nobody is. */
+/** The number up to which all sinks have received events; undefined without sinks. */
 export type DeliveredUpTo = (datasource: string) => Promise<number | undefined>
 
 export const DEFAULT_ABANDON_DAYS = 30
@@ -22,7 +25,10 @@ interface Retention {
   readonly stores: ReadonlyMap<string, { readonly events: Pick<EventStore, 'trimEvents'> }>
   readonly keeping: EventKeeping
   readonly deliveredUpTo: DeliveredUpTo
-  /** The same without those who are disabled, who are waited for no longer than some days; absent: nobody is. */
+  /**
+   * The same for enabled sinks only. Disabled sinks delay trimming for `abandonDays` at most; if absent, they
+   * delay it without limit.
+   */
   readonly enabledDeliveredUpTo?: DeliveredUpTo
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
@@ -47,7 +53,7 @@ export function keepEventsInBounds(retention: Retention): AsyncDisposable {
   }
 }
 
-/** One round. A store out of reach has its turn in the next one. */
+/** One round. An unreachable store is tried again in the next round. */
 export async function trimAll(retention: Retention): Promise<void> {
   const { stores, keeping, deliveredUpTo, now, onInternalError } = retention
   for (const [name, store] of stores) {
@@ -62,7 +68,7 @@ export async function trimAll(retention: Retention): Promise<void> {
   }
 }
 
-/** Whoever was disabled for long is not waited for any more; the log tells of it. */
+/** Trims events that only disabled sinks have not received, once they are old enough, and logs how many. */
 async function abandon(retention: Retention, name: string, told: number): Promise<void> {
   const { stores, keeping, enabledDeliveredUpTo, now, onInternalError } = retention
   if (!enabledDeliveredUpTo) return

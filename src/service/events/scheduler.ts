@@ -1,22 +1,23 @@
 /**
- * Work on events for readers: a few milliseconds in each turn of the event loop for all of them together, callers in turn.
- * However many followers are behind, other requests wait no longer than one such slice.
+ * Schedules work on events: a few milliseconds in each turn of the event loop for all readers together, with
+ * round-robin between callers. However many followers are behind, other requests wait no longer than one such
+ * slice.
  */
 import { CallerQueue } from '../../base/work/caller-queue.ts'
 
-/** A part of the work ends at each `yield`. */
+/** Work is interruptible at each `yield`. */
 export type Work<T> = Generator<void, T>
 
 interface Job {
   readonly caller: string
-  /** Whether the work is done. */
+  /** Runs one step; returns whether the work is done. */
   readonly step: () => boolean
 }
 
 const SLICE_MS = 3
-/** Whoever waits for the result goes on after the slice: those must not be too many at once either. */
+/** Consumers of finished jobs continue right after the slice, so their number per turn is limited too. */
 const MAX_DONE = 8
-/** What takes microseconds need not wait, as long as it is not too much in one turn. */
+/** Work of a few microseconds runs immediately, up to this many times per turn. */
 const MAX_QUICK = 50
 
 export class EventScheduler {
@@ -24,7 +25,7 @@ export class EventScheduler {
   #isScheduled = false
   #quick = 0
 
-  /** Whether something that takes microseconds may be done at once; else it has to `run` as any other work. */
+  /** Whether work of a few microseconds may run immediately; otherwise it has to be scheduled with `run`. */
   admitsQuick(): boolean {
     return this.#quick++ < MAX_QUICK
   }

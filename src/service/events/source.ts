@@ -1,4 +1,4 @@
-/** Where events are read: a datasource with the one who reads its newest events for all. */
+/** An event source: a datasource with the hub, log and caches that all readers of its events share. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { isWanted } from '../../store/event-window.ts'
@@ -12,9 +12,9 @@ import type { EventSelection } from './events-request.ts'
 import { createEventTexts, mayBeSeen } from './view.ts'
 import type { JsonText } from '../response.ts'
 
-/** What reading events needs besides what all operations need. */
+/** Dependencies for reading events. */
 export interface EventDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' | 'onInternalError'> {
-  /** Where documents of the entity are; throws where there is no such entity. */
+  /** Datasource of the entity; throws if the entity does not exist. */
   readonly datasourceOf: (entity: string) => string
   /** By name, the default one first. */
   readonly stores: ReadonlyMap<string, EventStore>
@@ -24,23 +24,23 @@ export interface EventSource {
   readonly store: EventStore
   readonly hub: EventHub
   readonly log: EventLog
-  /** The next events after a number, from what is shared by all who follow or else from the log. */
+  /** The next events after a number, from the hub's buffer or else from the log. */
   readonly after: (position: number, caller: Caller) => Promise<Stretch>
-  /** Which of these events a caller who asks for this may see something of; documents are not looked at. */
+  /** The events that match the filter and may be visible to the caller, decided without their documents. */
   readonly choose: (heads: readonly EventHead[], asked: Asked) => Promise<readonly EventHead[]>
-  /** What the caller sees of these events; empty texts where that is nothing. */
+  /** The events as the caller sees them, as JSON; an empty text for an event that is not visible. */
   readonly textsOf: (heads: readonly EventHead[], caller: Caller) => Promise<readonly JsonText[]>
-  /** Memory for what is on its way to followers. */
+  /** Memory for events that are being sent to followers. */
   readonly shares: ByteShares
 }
 
-/** Who asks, and for which events. */
+/** The reader and its filter. */
 export interface Asked {
   readonly caller: Caller
   readonly filter: EventFilter
 }
 
-/** What waits to be sent to followers: of all of them together, and of those of one caller. */
+/** Limits for events that wait to be sent to followers: in total, and per caller. */
 const UNSENT_BYTES = { all: 64 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
 
 function createSource(store: EventStore, deps: EventDeps): EventSource {
@@ -98,7 +98,7 @@ function* made(
   return all
 }
 
-/** Events of one kind are all for somebody, or none of them is. */
+/** Decided once per entity and version, because all events of that kind are visible to a caller, or none is. */
 function isFor(deps: EventDeps, { caller, filter }: Asked): (head: EventHead) => boolean {
   const known = new Map<string, boolean>()
   return (head) => {
@@ -111,7 +111,7 @@ function isFor(deps: EventDeps, { caller, filter }: Asked): (head: EventHead) =>
   }
 }
 
-/** What somebody waits for who asks for this; the same for all with the same roles. */
+/** The interest of a reader. Readers with equal filters and roles share its key, and therefore a group. */
 export function interestOf(deps: EventDeps, asked: Asked): Interest {
   const { entity, hook, operation } = asked.filter
   return {
@@ -120,7 +120,7 @@ export function interestOf(deps: EventDeps, asked: Asked): Interest {
   }
 }
 
-/** So much of documents is read and made into events at a time, or else one event, however large it is. */
+/** How many bytes of documents are read and rendered at a time; a single larger event makes a batch of its own. */
 const BATCH_BYTES = 64 * 1024
 const BATCH_EVENTS = 100
 
@@ -146,7 +146,7 @@ export interface EventSources extends AsyncDisposable {
 export function createEventSources(deps: EventDeps): EventSources {
   const { stores, datasourceOf } = deps
   const opened = new Map<string, EventSource>()
-  /** Nothing listens for events that nobody asked for. */
+  /** Opened on first use, so that nothing polls for events without readers. */
   const sourceIn = (name: string, store: EventStore): EventSource => {
     const source = opened.get(name) ?? createSource(store, deps)
     opened.set(name, source)

@@ -1,4 +1,4 @@
-/** What a caller sees of an event that is kept: made when they read, by the access lists that count then. */
+/** Renders a stored event for a caller, by the access lists that are valid at the time of reading. */
 import { type Caller, admits } from '../../access/caller.ts'
 import { type View, viewOf } from '../../access/view.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -14,12 +14,12 @@ import type { EventHead, EventStates, StoredEvent } from '../../store/events.ts'
 import type { Deps } from '../deps.ts'
 import type { JsonText } from '../response.ts'
 
-/** With the number that readers go on from. */
+/** An event with its number, from which readers resume. */
 export type NumberedEvent = Event & { readonly seq: number }
 
 type Seeing = Pick<Deps, 'schemaOf'>
 
-/** Undefined when the caller sees nothing of it, or its entity or version is gone. */
+/** Undefined if nothing of the event is visible to the caller, or if its entity or version was removed. */
 export function eventFor(deps: Seeing, kept: StoredEvent, caller: Caller): NumberedEvent | undefined {
   const opened = openDetails(kept)
   const view = viewFor(deps, kept.entity, opened, caller)
@@ -27,8 +27,8 @@ export function eventFor(deps: Seeing, kept: StoredEvent, caller: Caller): Numbe
 }
 
 /**
- * Whether a caller may see events like this one at all: that takes no look at the documents, and no view of the fields,
- * so that those who may see nothing cost next to nothing.
+ * Whether events of this kind may be visible to a caller at all. Decided without documents and without a view
+ * of the fields, so that callers without access cost almost nothing.
  */
 export function mayBeSeen({ schemaOf }: Seeing, head: EventHead, caller: Caller): boolean {
   try {
@@ -39,9 +39,9 @@ export function mayBeSeen({ schemaOf }: Seeing, head: EventHead, caller: Caller)
   }
 }
 
-/** What a caller sees of an event, for those who see alike made once. */
+/** Events as JSON, rendered once for all callers with the same visibility. */
 export interface EventTexts {
-  /** Undefined where it has to be made; empty where there is nothing to see. */
+  /** Undefined if it has to be rendered; empty if nothing is visible. */
   readonly known: (head: EventHead, caller: Caller) => JsonText | undefined
   readonly make: (head: EventHead, states: EventStates, caller: Caller) => JsonText
 }
@@ -96,7 +96,7 @@ function isGone(error: unknown): boolean {
   return error instanceof ServiceError && GONE.has(error.code)
 }
 
-/** A version that is disabled shows nothing any more, also of what was done with it. */
+/** Events of a disabled version are hidden too, including those from before it was disabled. */
 const GONE: ReadonlySet<string> = new Set(['crud:UnknownEntity', 'crud:DisabledMetadataVersion'])
 
 type Told = Pick<StoredEvent, 'id' | 'seq' | 'operation'>
@@ -119,14 +119,20 @@ function numberedEvent(
   return { id, seq, ...rest }
 }
 
-/** What is hidden from a caller, as a mark that all have who see alike; none where that differs from document to document. */
+/**
+ * A key for the set of hidden fields, shared by all callers with the same visibility. Undefined if visibility
+ * differs from document to document, because then nothing can be shared.
+ */
 const sharedVisibility = memoized((view: View): { readonly mark: string | undefined } => {
   if (view.visibilityOf || view.rulesFor('find').length > 0) return { mark: undefined }
   const hidden = [...allFields(view.schema.root.fields)].filter(view.visibility.isHidden)
   return { mark: marksOf(view.schema)(hidden.map(({ path }) => path).join('\n')) }
 })
 
-/** Lists of hidden fields can be long; their marks are short, and never given again. */
+/**
+ * Lists of hidden fields can be long, so short numbers replace them. A number is never reused, because cached
+ * texts refer to it.
+ */
 const marksOf = memoized((_schema: Schema) => {
   const marks = new Map<string, string>()
   return (hidden: string): string => {
@@ -144,7 +150,7 @@ let lastMark = 0
 
 interface Opened extends Pick<DocumentChange, 'principal' | 'date'> {
   readonly entityVersion: string
-  /** Undefined where it means nothing to this release. */
+  /** Undefined if this release cannot parse the hook. */
   readonly hook: Hook | undefined
 }
 
@@ -156,7 +162,7 @@ function openDetails({ details }: Pick<StoredEvent, 'details'>): Opened {
 
 const openedOnce = memoized((head: EventHead) => openDetails(head))
 
-/** Stands after the last of the texts, in which quotes are escaped. */
+/** Separator in the details. It cannot occur in the texts before it, because quotes are escaped there. */
 const HOOK = ',"hook":'
 
 function parsed({ before, after }: EventStates): Pick<DocumentChange, 'before' | 'after'> {
@@ -166,7 +172,7 @@ function parsed({ before, after }: EventStates): Pick<DocumentChange, 'before' |
   }
 }
 
-/** By its text, of which there are few: events of one hook are made by the same one, which is compiled once. */
+/** Parsed hooks by their text. There are few, and events of one hook then share one compiled object. */
 const hooks = new Map<string, Hook | undefined>()
 const MAX_HOOKS = 1_000
 

@@ -1,4 +1,4 @@
-/** Who may do what, as metadata has it: one question answered with its reason, a whole version as a table, and doubts. */
+/** Access reports: explains one access decision, lists the access of a version as a table, and lints access lists. */
 import type { Caller } from '../../access/caller.ts'
 import { explainAccess } from '../../access/explain-access.ts'
 import { accessTable, reachOf, reachesIn } from '../../access/reach.ts'
@@ -17,7 +17,7 @@ import type { EntityOperation, Schema } from '../../schema/schema.ts'
 import { fieldsOnPath } from '../../schema/trail.ts'
 import { AccessQuestionShape } from './metadata-shapes.ts'
 
-/** What the lists say of somebody; nobody has to be there who is like that. */
+/** The decision for a hypothetical caller, who need not exist. */
 export function explainedAccess(registry: Registry, body: Json | undefined): Json {
   const { caller, entity, version, field, operation } = readQuestion(body)
   const schema = schemaFor(registry, entity, version)
@@ -39,7 +39,10 @@ export function accessOf(
   return accessTable(schemaFor(registry, entity, version), resultBytes)
 }
 
-/** Of the versions that are served; worked out again when they change, or one that they were compared with. */
+/**
+ * Findings for the active versions. They are computed again after a change of the entity or of an entity it
+ * was compared with.
+ */
 export function findingsIn(registry: Registry, entity: string): readonly Finding[] {
   const info = registry.infoOf(entity)
   const others = othersIn(registry)
@@ -59,20 +62,20 @@ export function findingsIn(registry: Registry, entity: string): readonly Finding
   return findings
 }
 
-/** A schema of an entity that another one refers to; undefined where there is none. */
+/** A schema that a reference leads to; `other` is undefined if it does not exist. */
 interface Seen {
   readonly name: string
   readonly version: string | undefined
   readonly other: Schema | undefined
 }
 
-/** By an object that is made anew with every change of its entity. */
+/** Keyed by an object that is created anew with every change of its entity. */
 const knownFindings = new WeakMap<
   EntityInfo,
   { readonly findings: readonly Finding[]; readonly seen: readonly Seen[] }
 >()
 
-/** References of metadata from before they were checked may lead to nothing. */
+/** References in metadata older than their validation may lead to no entity. */
 function othersIn(registry: Registry): Others {
   return (entity, version) => {
     try {
@@ -136,7 +139,7 @@ function callerFrom(roles: readonly string[], principal: string = '', claims: Js
   return { principal, roles: new Set(roles), permissions: new Set(), claims }
 }
 
-/** Also of a disabled version, which no data request can use. */
+/** Includes disabled versions, which data requests cannot use. */
 function schemaFor(registry: Registry, entity: string, version: string | undefined): Schema {
   const info = registry.infoOf(entity)
   const wanted = version ?? info.defaultVersion

@@ -1,4 +1,4 @@
-/** The shapes of metadata, and of what is told about them. */
+/** The shapes of metadata and of metadata responses. */
 import { Type } from '../../base/json/shape.ts'
 import { claim, document, optional, text } from '../request/shape-parts.ts'
 

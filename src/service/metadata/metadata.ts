@@ -1,4 +1,7 @@
-/** The metadata operations: permission first, then the registry; every problem says which work it stopped. */
+/**
+ * Metadata operations: check the permission, then use the registry. Every error names the operation that it
+ * stopped.
+ */
 import { type Caller, type Permission, requirePermission } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
@@ -72,7 +75,8 @@ export function metadataService(
         context: `getHistory(${entity})`,
         run: async () => {
           const records = await registry.historyOf(entity)
-          // The history of an entity outlives it; without one the entity must at least exist.
+          // The history of an entity is readable after its removal. An entity without history must at least
+          // exist.
           if (records.length === 0) registry.infoOf(entity)
           return records.map(historyRecord)
         },
@@ -168,7 +172,7 @@ function additions(
   }
 }
 
-/** What was doubtful before the change is no news; hints are for those who ask for them. */
+/** Adds the warnings that are new with this change. Hints are left to `lint`. */
 async function warned(
   registry: Registry,
   entity: string,
@@ -184,7 +188,7 @@ async function warned(
   return warnings.length === 0 ? answer : { ...answer, warnings }
 }
 
-/** All versions of an entity are compared with each other: about a step for each character of their documents. */
+/** Lint compares all versions of an entity with each other: about one step per character of their documents. */
 function spendOn(registry: Registry, ...entities: readonly string[]): void {
   for (const entity of entities) spend(registry.sizeOf(entity))
 }
@@ -225,7 +229,7 @@ function bodyOf(body: Json | undefined): Json {
   throw new ServiceError('crud:InvalidRequest', 'the request needs a body')
 }
 
-/** All three statuses, or none, filter nothing: then entities count whatever their versions. */
+/** All three statuses, or none, filter nothing: entities are then listed whatever their versions. */
 function namesIn(registry: Registry, statuses: string | undefined): readonly string[] {
   const words = (statuses ?? '').split(/[ ,;:.]+/).filter((word) => word !== '')
   const wanted = new Set(words.map((word) => parseStatus(word)))
@@ -265,14 +269,14 @@ function schemaFor(registry: Registry, entity: string, version: string | undefin
   return registry.documentOf(entity, version ?? defaultVersionOf(registry, entity))
 }
 
-/** The default version, or undefined when the entity, or its default version, does not exist. */
+/** The default version; undefined if the entity or its default version does not exist. */
 function defaultSchema(registry: Registry, entity: string): SchemaDocument | undefined {
   if (!registry.names().includes(entity)) return undefined
   const { defaultVersion } = registry.infoOf(entity)
   return defaultVersion === undefined ? undefined : registry.documentOf(entity, defaultVersion)
 }
 
-/** All entities at their default versions; those without one stand as errors at the end. */
+/** All entities at their default versions; entities without one are listed as errors at the end. */
 function allRoles(registry: Registry): Json {
   const schemas: SchemaDocument[] = []
   const errors: Json[] = []

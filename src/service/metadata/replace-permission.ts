@@ -1,4 +1,4 @@
-/** Adding metadata is one permission, replacing what is there another: which of them a write of a version needs. */
+/** Decides which permission a write of a version needs: adding metadata is one permission, replacing it another. */
 import { type Caller, requirePermission } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, sameJson } from '../../base/json/json.ts'
@@ -19,10 +19,10 @@ type Written = (body: Json, configured: Datasources) => { info?: EntityInfo; sch
 
 /** Entity info and schema. */
 export const asMetadata: Written = parseMetadataDocument
-/** The entity info stays as it is, also when some was sent. */
+/** The schema only: the stored entity info remains unchanged, even if the body contains one. */
 export const asSchema: Written = (body, configured) => ({ schema: parseSchemaOrMetadata(body, configured) })
 
-/** Whoever may only add metadata leaves what others wrote as it is. */
+/** A caller who may only add metadata must not change existing metadata. */
 export async function requireForReplacing(
   caller: Caller,
   { entity, body, written }: { readonly entity: string; readonly body: Json; readonly written: Written },
@@ -47,7 +47,7 @@ function replacesSchema(registry: Registry, entity: string, sent: SchemaDocument
   return !sameJson(printSchemaDocument(registry.documentOf(entity, value)), printSchemaDocument(sent))
 }
 
-/** What is unsound replaces nothing; the registry says what is wrong with it. */
+/** An invalid document replaces nothing; the registry reports its errors later. */
 function soundPart<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -1,11 +1,11 @@
-/** Whether two stores hold the same: counted and summed up, whatever the order in which they give it. */
+/** Checks that two stores contain the same data, by counts and by checksums that do not depend on order. */
 import { createHash, hash } from 'node:crypto'
 import { compareText } from '../../base/text.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Transfer, ExportedCollection, ExportedDocument, ExportedRecords } from '../../store/transfer.ts'
 import { MoveError } from './move-error.ts'
 
-/** Grows by pages; the same for the same documents in any order. */
+/** Accumulates pages; the result is the same for the same documents in any order. */
 export interface Tally {
   add(documents: readonly ExportedDocument[]): void
   documents(): number
@@ -45,11 +45,11 @@ export async function tallyOf(
 interface Sides {
   readonly source: Transfer
   readonly target: Transfer
-  /** What the target must hold. */
+  /** The records that the target must contain. */
   readonly records: ExportedRecords
 }
 
-/** Everything but the documents. A source that is not what it was when the move began is in use. */
+/** Checks everything except documents. A source that has changed since the start of the move is in use. */
 export async function checkRest({ source, target, records }: Sides): Promise<void> {
   const [from, to] = await Promise.all([source.records(), target.records()])
   if (from.epoch !== records.epoch) throw inUse('its metadata')
@@ -96,7 +96,7 @@ async function historyDigest(transfer: Transfer): Promise<string> {
   return digest.digest('hex')
 }
 
-/** By collection, in whatever order its changes come. */
+/** One checksum per collection, independent of the order of its changes. */
 async function historyChecksums(transfer: Transfer): Promise<string> {
   const sums: string[] = []
   for (const { collection } of await transfer.collections()) {

@@ -1,4 +1,4 @@
-/** The steps of a move: documents, their indexes, all the rest, and the check that nothing is missing. */
+/** The steps of a move: copy documents, build indexes, copy the rest, and check that nothing is missing. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Transfer, ExportedCollection, ExportedRecords, StoreImport } from '../../store/transfer.ts'
 import { type Tally, createTally, differs, inUse, tallyOf } from './check.ts'
@@ -8,7 +8,7 @@ import { numericIdTypes } from './move-metadata.ts'
 export interface Plan {
   readonly source: Transfer
   readonly target: Transfer
-  /** As they are to be in the target. */
+  /** The records in the form that the target needs. */
   readonly records: ExportedRecords
   readonly collections: readonly ExportedCollection[]
   readonly shown: string
@@ -16,18 +16,18 @@ export interface Plan {
 
 export interface Watch {
   readonly onProgress?: (progress: Progress) => void
-  /** Ends the move; what was copied is taken away again. */
+  /** Aborts the move; copied data is then removed from the target. */
   readonly signal?: AbortSignal
 }
 
 export interface Progress {
   readonly phase: 'copying' | 'indexing' | 'checking'
-  /** Documents. */
+  /** Number of documents. */
   readonly done: number
   readonly total: number
 }
 
-/** Gives what was copied of each collection. */
+/** Returns a tally of the copied documents for each collection. */
 export async function copyDocuments(
   { source, collections }: Plan,
   storeImport: StoreImport,
@@ -58,7 +58,7 @@ export async function copyDocuments(
   return copied
 }
 
-/** After the documents, which is quicker. */
+/** Runs after the documents are copied, because building an index once is faster than updating it for each document. */
 async function buildIndexes(
   collections: readonly ExportedCollection[],
   storeImport: StoreImport,
@@ -78,7 +78,7 @@ async function buildIndexes(
   }
 }
 
-/** Metadata comes last. */
+/** Metadata is copied last. */
 export async function copyRest({ source, records }: Plan, storeImport: StoreImport): Promise<void> {
   await storeImport.addSequences(await source.sequences())
   for await (const page of source.history()) await storeImport.addHistory(page)
@@ -88,7 +88,7 @@ export async function copyRest({ source, records }: Plan, storeImport: StoreImpo
   await storeImport.putRecords(records)
 }
 
-/** Both stores are read again: the target must hold what was copied, and the source still that. */
+/** Reads both stores again: the target must contain the copied documents, and the source must not have changed. */
 export async function checkDocuments(
   { source, target, collections }: Plan,
   copied: readonly Tally[],

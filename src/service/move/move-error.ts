@@ -1,4 +1,4 @@
-/** Why a move did not happen. */
+/** The errors of a move. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Obstacle, IncompleteImportError, UnfitError } from '../../store/transfer.ts'
 
@@ -13,7 +13,7 @@ export class MoveError extends Error {
   }
 }
 
-/** `shown` is the target as people may see it. */
+/** `shown` is the location of the target with its secrets masked. */
 export function inTheWay(obstacle: Obstacle, shown: string): MoveError {
   return new MoveError('conflict', MESSAGES[obstacle](shown))
 }
@@ -26,7 +26,10 @@ const MESSAGES: Readonly<Record<Obstacle, (shown: string) => string>> = {
   busy: (shown) => `another move into ${shown} is under way`,
 }
 
-/** What is written for people, told apart by whether a store went away; anything unforeseen stays as it is. */
+/**
+ * Turns expected errors into a MoveError, with its own reason for an unreachable store; returns other errors
+ * unchanged.
+ */
 export function asForeseen(error: unknown): unknown {
   if (error instanceof UnfitError || error instanceof IncompleteImportError) {
     return new MoveError('failed', error.message, error)
@@ -36,7 +39,7 @@ export function asForeseen(error: unknown): unknown {
   return new MoveError('unreachable', `${error.message}${beneath(error)}`, error)
 }
 
-/** Whoever moves data may know what kept them from it, such as a certificate that is not believed. */
+/** The innermost cause. The operator of a move may see it, for example a certificate that is not trusted. */
 export function beneath(error: unknown): string {
   let deepest = error
   while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause

@@ -1,4 +1,4 @@
-/** What a move reads from metadata, and the one member of it that the target needs otherwise. */
+/** Adapts exported metadata to the target of a move. */
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { type TypeName, isTypeName } from '../../schema/types.ts'
@@ -6,7 +6,10 @@ import type { Transfer, ExportedRecords } from '../../store/transfer.ts'
 import type { StoreKind } from '../../store/store.ts'
 import { MoveError } from './move-error.ts'
 
-/** Entity info names the backend that holds the documents; all else stays as it is written. */
+/**
+ * Entity info names the backend of its documents, so the move replaces that name; everything else is copied
+ * unchanged.
+ */
 export function recordsFor(backend: StoreKind, records: ExportedRecords): ExportedRecords {
   const infos = records.entities.map(({ entity, info }) => ({
     entity,
@@ -39,7 +42,7 @@ function onBackend(info: JsonObject, text: string, backend: StoreKind): string {
   return JSON.stringify({ ...info, datastore: { ...datastore, backend } })
 }
 
-/** By entity, also removed ones: of which type numbers are as `_id`. Where versions disagree, the last one counts. */
+/** The numeric type of `_id` by entity, including removed entities. If versions disagree, the last one counts. */
 export async function numericIdTypes(source: Transfer): Promise<(entity: string) => TypeName | undefined> {
   const types = new Map<string, TypeName>()
   const note = (entity: string, schema: Json | undefined): void => {

@@ -1,4 +1,4 @@
-/** Moves all that one store holds into another, empty one: complete and checked, or not at all. */
+/** Moves all data of a store into another, empty store: complete and checked, or not at all. */
 import { maskLocation } from '../../base/location.ts'
 import { ObstacleError } from '../../store/transfer.ts'
 import { openStore } from '../../store/open.ts'
@@ -13,9 +13,9 @@ import { refuseAbsent } from '../require-store.ts'
 interface MoveOptions extends Watch {
   readonly from: string
   readonly to: string
-  /** Counts and looks for what would be in the way, and copies nothing. */
+  /** Counts, and checks for obstacles, without copying. */
   readonly isRehearsal?: boolean
-  /** Whether what a move that broke off has left in the target is taken away first. */
+  /** Whether data that an interrupted move left in the target is removed first. */
   readonly discardsIncomplete?: boolean
 }
 
@@ -33,11 +33,11 @@ interface MovedCollection {
   readonly name: string
   readonly entity: string
   readonly documents: number
-  /** Of ids, versions and texts, in any order; absent where nothing was copied. */
+  /** Checksum of ids, versions and texts, independent of order; absent if nothing was copied. */
   readonly checksum?: string
 }
 
-/** Fails with a MoveError, or with what nobody foresaw. */
+/** Fails with a MoveError, or with an unexpected error. */
 export async function move(options: MoveOptions): Promise<Moved> {
   try {
     return await moveOnce(options)
@@ -89,9 +89,9 @@ function cannotOpen(location: string, error: unknown): MoveError {
   return new MoveError(reason, `${shown}: ${message}${beneath(error)}`, error)
 }
 
-/** Refuses what cannot be moved as it is, before anything happens. */
+/** Refuses a source that cannot be moved, before anything is written. */
 async function planned(source: Database, target: Database, { from, to }: MoveOptions): Promise<Plan> {
-  // Also fails when the source itself is the rest of a move that broke off.
+  // Also fails if the source itself is the result of an interrupted move.
   await source.metadata.readMetadata()
   const records = recordsFor(target.kind, await source.transfer.records())
   const collections = await source.transfer.collections()

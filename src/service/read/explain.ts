@@ -1,4 +1,4 @@
-/** Explain: what a find would do, without doing it; the same rules of access apply. */
+/** Explain: shows what a find would do, without running it, under the same access rules. */
 import type { Caller } from '../../access/caller.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { type Projection, printProjection } from '../../lang/projection.ts'
@@ -40,7 +40,7 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
   return complete(schema, { matchCount, processed: [JSON.stringify(entry)] })
 }
 
-/** The tree of references, and whether the same statement reads their documents. */
+/** The tree of references, with whether the same statement reads their documents. */
 function printJoin({ allowed, plan, inStatement, joins }: PlannedJoin): JsonObject {
   const { entity, version } = allowed.schema
   return {
@@ -52,10 +52,13 @@ function printJoin({ allowed, plan, inStatement, joins }: PlannedJoin): JsonObje
   }
 }
 
-/** Rules are the administrator's, and how an engine goes about them depends on documents out of sight. */
+/**
+ * Replaces the SQL and the engine's plan of a find that row rules narrow: the rules are internal to
+ * administrators, and the plan depends on hidden documents.
+ */
 const UNTOLD = { query: { sql: '', parameters: [] }, plan: {} }
 
-/** The effective request as the service understood it. */
+/** The effective request, as the service parsed it. */
 function printRequest({ query, projection, sort, range, body, asOf }: FindRequest): JsonObject {
   const hasRange = ['range', 'from', 'to', 'maxResults'].some(
     (key) => body[key] !== undefined && body[key] !== null,
@@ -70,7 +73,7 @@ function printRequest({ query, projection, sort, range, body, asOf }: FindReques
   }
 }
 
-/** The leaves that the projection lets out, as a map of field to 1. */
+/** The leaf fields that the projection includes, as a map of field to 1. */
 function projectionMap(projection: Projection<FieldRef>, schema: Schema): JsonObject {
   const map: Record<string, Json> = {}
   const isIncluded = compileIncludes(projection)

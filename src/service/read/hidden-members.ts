@@ -1,4 +1,4 @@
-/** How documents of a schema are stripped of what a caller may not see: worked out once for both. */
+/** Removes hidden fields from documents, by functions that are compiled once per schema and visibility. */
 import type { Visibility } from '../../access/requests.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
@@ -14,8 +14,8 @@ export const stripOf = memoized((schema: Schema) =>
 )
 
 /**
- * The same where references are to be filled in: what another version stored under the name of a reference is no
- * document that it joins, and must not be taken for one.
+ * The same before references are embedded: a value that another version stored under the name of a reference
+ * is not a joined document, so it is removed as well.
  */
 export const stripForJoins = memoized((schema: Schema) =>
   memoized(({ isHidden }: Visibility) => {

@@ -1,4 +1,4 @@
-/** History: the versions of one document, oldest first, as this caller may see them now. */
+/** History: the versions of one document, oldest first, as they are visible to the caller now. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json/json.ts'
@@ -20,8 +20,9 @@ import type { HistoryTarget } from '../service.ts'
 import { readSimpleRequest } from '../request/query-parameters.ts'
 
 /**
- * Access is that of a find by `_id`, asked of every version: of those that it would not have found nothing is told, and
- * neither is a version that looks to the caller like the one listed before it, because only hidden fields changed.
+ * Access is that of a find by `_id`, checked for every version. A version that this find would not return is
+ * omitted. So is a version that looks to the caller like the one listed before it, because only hidden fields
+ * changed.
  */
 export async function history(deps: Deps, caller: Caller, request: HistoryRequest): Promise<DataResponse> {
   const allowed = allowedFind(deps, caller, request)
@@ -54,12 +55,12 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
   return complete(schema, { matchCount, ...shown })
 }
 
-/** Other requests are served after at most this long. */
+/** Yields to other requests at this interval. */
 const SLICE_MS = 5
 
 /**
- * Tells whether a version shows the caller something that the one listed before did not. An insert and a delete always
- * do. The comparison leaves out the number of the version, which fields of the document may repeat.
+ * Whether a version differs visibly from the one listed before. An insert and a delete always do. The version
+ * number is left out of the comparison, because fields of the document may repeat it.
  */
 function visibleDifference(page: Page): (version: HistoryVersion) => boolean {
   let listed: JsonText | undefined
@@ -95,7 +96,7 @@ export function readHistory(
 
 const RANGE = new Set(['from', 'to', 'maxResults'])
 
-/** Of a version before the past was kept it is not known how it came to be. */
+/** For versions from before history was recorded, `change` is unknown and therefore absent. */
 function entryOf({ version, change, document }: HistoryVersion, page: Page) {
   const metadata = page.metadataOf({ ...document, version })
   const facts = { date: printTimestamp(version), ...change }

@@ -1,4 +1,4 @@
-/** Gathers what a response shows of the documents: their text, projected where something may not or need not be seen. */
+/** Renders documents for a response: their text, projected if fields are hidden or not requested. */
 import type { Rendering, Visibility } from '../../access/requests.ts'
 import { memberCutter } from '../../base/json/cut-members.ts'
 import type { JsonObject } from '../../base/json/json.ts'
@@ -19,20 +19,23 @@ import { compileSplice } from './embed/splice.ts'
 import { stripForJoins, stripOf } from './hidden-members.ts'
 import { tooLargeFailures, tooLargeResult } from '../memory-limits.ts'
 
-/** Documents come with what references join; only what was read apart from them is told beside them. */
+/**
+ * Documents carry the documents joined in the same statement; only documents that were read separately are
+ * passed beside them.
+ */
 export interface Page {
-  /** What may be seen of a document. */
+  /** The visible part of a document. */
   readonly show: (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => JsonText
   readonly take: (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => void
-  /** What is told beside a document. */
+  /** The metadata of a document in the response: its version. */
   readonly metadataOf: (document: StoredDocument) => JsonText
-  /** A document and its version as one line of a stream; nothing is kept of it. */
+  /** A document and its metadata as one line of a stream; nothing is retained. */
   readonly line: (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => JsonText
-  /** A document that failed, which is told of in the same answer. */
+  /** Adds a document that failed, which counts towards the size of the same response. */
   readonly addFailure: (failure: () => DataError) => DataError
-  /** All that was taken. */
+  /** All documents rendered by `take`. */
   readonly shown: Shown
-  /** Gives back what was reserved for the answer, where a store begins again and nothing of it is sent. */
+  /** Releases the bytes reserved in the response, when a store retries and this page is discarded. */
   readonly release: () => void
 }
 
@@ -41,7 +44,7 @@ export interface Shown {
   readonly resultMetadata: readonly JsonText[]
 }
 
-/** Without a remaining projection the documents are shown as they are stored. */
+/** Without a remaining projection, documents are rendered as they are stored. */
 export function createPage(rendering: Rendering, remaining: Remaining, { work, secret }: PageBounds): Page {
   const { show, versionOf } = rendering.shownAs
     ? oneByOne({ ...rendering, shownAs: rendering.shownAs }, remaining, secret)
@@ -89,7 +92,7 @@ interface Look {
   readonly versionOf: (document: StoredDocument) => string
 }
 
-/** The same is hidden in every document. */
+/** For visibility that is the same for every document. */
 function allAlike(rendering: Rendering, remaining: Remaining, secret: string): Look {
   const { schema } = rendering
   const { isWhole } = remaining
@@ -117,7 +120,7 @@ function allAlike(rendering: Rendering, remaining: Remaining, secret: string): L
   return { show: (document) => (isKnown(document) ? document.text : project(document)), versionOf }
 }
 
-/** Each document is looked at as it is stored, to know what of it may be seen. */
+/** For visibility that depends on the document: each stored document is inspected first. */
 function oneByOne(
   rendering: Rendering & Required<Pick<Rendering, 'shownAs'>>,
   remaining: Remaining,
@@ -153,7 +156,7 @@ function oneByOne(
   return { show, versionOf }
 }
 
-/** Every value in it is looked at again until it is printed, so parsing stands for all of that. */
+/** The cost of parsing stands for all later passes over the values until they are printed. */
 function parsed({ text }: StoredDocument): JsonObject {
   spend(text.length / CHARACTERS_PARSED_PER_STEP)
   return parseTrusted(text) as JsonObject
@@ -171,7 +174,10 @@ interface Seeing {
   readonly versionOf: (document: StoredDocument) => string
 }
 
-/** What is hidden is gone before anything else is looked at; that it is excluded, too, makes sure of it. */
+/**
+ * Hidden fields are removed before anything else is evaluated. The projection excludes them as well, as a
+ * second safeguard.
+ */
 function rendererFor(
   { schema, projection, joined }: Rendering,
   { isWhole, joins }: Remaining,
@@ -189,7 +195,7 @@ function rendererFor(
   }
 }
 
-/** Whole members are cut out of the text; undefined when nothing is hidden, or something deeper down. */
+/** Cuts hidden top-level members out of the text; undefined if nothing is hidden, or if a nested field is. */
 const cutterOf = memoized((schema: Schema) =>
   memoized(({ isHidden }: Visibility) => {
     const names = hiddenMembers(schema.root.fields, isHidden)
@@ -197,13 +203,13 @@ const cutterOf = memoized((schema: Schema) =>
   }),
 )
 
-/** Whether the schema knows all about a document; another process may have stored it by a newer version. */
+/** Whether the schema defines all fields of a document: another process may have stored it with a newer version. */
 function knowing({ collection }: Schema): (document: StoredDocument) => boolean {
   const { paths: known = Infinity } = collection
   return (document) => (document.paths ?? 0) <= known
 }
 
-/** Most versions have nothing in them that JSON would escape. */
+/** Most versions contain nothing that JSON escapes, so the test is cheaper than printing. */
 function quoted(version: string): JsonText {
   return /^[\w:.-]*$/.test(version) ? `"${version}"` : JSON.stringify(version)
 }

@@ -1,4 +1,4 @@
-/** A find in terms of the schema, as this caller may have it, and how it is done. */
+/** Resolves, authorizes and plans a find. */
 import { type Authorized, authorizeFind } from '../../access/authorize.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { AllowedFind } from '../../access/requests.ts'
@@ -21,7 +21,7 @@ export function plannedFind(deps: Deps, caller: Caller, request: FindRequest): P
   return { allowed, plan: planFind(allowed, isInStatement(deps)), maxTimeMs: request.maxTimeMs }
 }
 
-/** The request in terms of the schema, rewritten to what this caller may see. */
+/** The request resolved against the schema and rewritten to what the caller may see. */
 export function allowedFind(
   deps: Pick<Deps, 'schemaOf' | 'limits'>,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What reading for a request needs, and what all of its parts share. */
+/** The context of the reads for one request, and the state that all of them share. */
 import type { Json } from '../../base/json/json.ts'
 import type { Bounds } from '../../store/bounds.ts'
 import type { Deps } from '../deps.ts'
@@ -7,9 +7,9 @@ import { type TimeSlice, timeSliceFor } from './time-slice.ts'
 export interface ReadContext {
   readonly deps: Deps
   readonly bounds: Bounds
-  /** Of which moment all documents are; the present one when absent. */
+  /** The timestamp whose documents are read; absent: the current ones. */
   readonly asOf?: number | undefined
-  /** Made where the first part begins. */
+  /** Created by the first read. */
   readonly shared?: Shared
 }
 
@@ -18,14 +18,14 @@ export type SharedReadContext = ReadContext & { readonly shared: Shared }
 export interface Shared {
   readonly timeSlice: TimeSlice
   readonly held: Held
-  /** Documents that queries lead to, by what was asked of them: what several clauses look at is read once. */
+  /** Documents that queries lead to, by the terms that select them, so that several clauses share one read. */
   readonly worlds: Map<string, Promise<readonly Json[]>>
 }
 
-/** Counts what is held in memory for the request. */
+/** Counts the memory that the request uses. */
 export interface Held {
   readonly maxBytes: number
-  /** Throws what it is told to when that is too much. */
+  /** Throws the given error if the limit is exceeded. */
   readonly hold: (bytes: number, tooMuch: () => Error) => void
 }
 
@@ -36,7 +36,7 @@ export function sharing(reading: ReadContext): SharedReadContext {
   return { ...reading, shared: { timeSlice: timeSliceFor(bounds), held, worlds: new Map() } }
 }
 
-/** Of what is read a projection may leave little; so much more than may be shown is held for that. */
+/** A projection may show little of the documents read, so reads may use this many times the size of a result. */
 const READ_FOR_SHOWN = 4
 
 function heldUpTo(maxBytes: number): Held {

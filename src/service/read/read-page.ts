@@ -1,4 +1,7 @@
-/** The documents of a find with all that references join: in one statement, or from each datasource in its turn. */
+/**
+ * Reads the documents of a find with all joined documents: in one statement, or from one datasource after the
+ * other.
+ */
 import type { Yielding } from '../../lang/evaluate/time-slice.ts'
 import type { IsInStatement } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
@@ -17,7 +20,7 @@ import { visit } from './scan.ts'
 export type OnDocument = (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => void
 export type PageReading = ReadContext & { readonly schema: Schema }
 
-/** Whether one statement of a store can read documents of both; inside a transaction that is no other question. */
+/** Whether one statement can read both documents and their joined documents; a transaction makes no difference. */
 export function isInStatement({ storeIn }: Pick<Deps, 'storeIn'>): IsInStatement {
   return ({ schema, query }, { datasource }) =>
     schema.collection.datasource === datasource && storeIn(datasource).answers(query)
@@ -54,14 +57,14 @@ function* inTurns<T>(
   }
 }
 
-/** How many documents a find matches, whatever its page. */
+/** The number of documents that a find matches, independent of its page. */
 export async function countMatches({ read }: FindPlan, reading: PageReading): Promise<number> {
   const { joins: _, ...alone } = read
   const { matchCount } = await readMatches({ ...alone, from: 0, to: -1 }, reading, () => undefined)
   return matchCount
 }
 
-/** Where no store can answer all of the query, every document that may match is looked at, and the page cut out here. */
+/** If no store can evaluate the whole query, every candidate is checked here, and the page is cut out in memory. */
 async function readMatches(
   read: ReadPlan,
   reading: PageReading,

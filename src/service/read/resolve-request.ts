@@ -1,4 +1,4 @@
-/** Requests in terms of a schema, with the references that they follow into other entities. */
+/** Resolves requests against a schema, with the references that they follow into other entities. */
 import { memoized } from '../../base/memo.ts'
 import { composed, followProjected } from '../../lang/resolve/compose.ts'
 import { followedFor } from '../../lang/resolve/follow.ts'
@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts'
 
 type Following = Pick<Deps, 'schemaOf' | 'limits'>
 
-/** What selects documents for a write; it may lead through references, which nothing is shown of. */
+/** The query that selects documents for a write. It may lead through references, but no joined document is returned. */
 export function resolveSelection(query: Query<Named>, schema: Schema, deps: Following): Query<FieldRef> {
   return resolveQuery(query, rootScope(schema, joinsOf(schema, deps)))
 }
@@ -22,7 +22,7 @@ interface Reading {
   readonly projection: Projection<Named>
 }
 
-/** A reference that the query leads through counts as asked for, if the projection covers it. */
+/** A reference that the query leads through is embedded too, if the projection covers it. */
 export function resolveReading({ query, projection }: Reading, schema: Schema, deps: Following) {
   const joins = joinsOf(schema, deps)
   const resolved = query && { query: resolveQuery(query, rootScope(schema, joins)) }
@@ -34,7 +34,7 @@ export function resolveReading({ query, projection }: Reading, schema: Schema, d
   return { ...resolved, projection: shown, references }
 }
 
-/** Undefined where there are no references to follow. */
+/** Undefined if the schema has no references. */
 function joinsOf(schema: Schema, { schemaOf, limits }: Following): Joins | undefined {
   return hasReferences(schema)
     ? createJoins(schema, { schemaOf, maxDepth: limits.referenceDepth })

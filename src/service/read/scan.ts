@@ -1,4 +1,4 @@
-/** Documents that are looked at one after the other, in turns with others, however many they are. */
+/** Visits documents one by one, in time slices, so that their number does not block other requests. */
 import type { Yielding } from '../../lang/evaluate/time-slice.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -20,7 +20,7 @@ export async function visit(read: ReadPlan, { schema, reading }: Visiting, look:
     for await (const document of store.stream(read, bounds)) await shared.timeSlice.finish(look(document))
     return
   }
-  // A transaction gives all at once.
+  // The session of a transaction cannot stream: it returns all documents at once.
   const documents: StoredDocument[] = []
   const take = (document: StoredDocument): void => {
     shared.held.hold(document.text.length, () => tooLargeToHold(schema, shared.held))

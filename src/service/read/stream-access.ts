@@ -1,4 +1,4 @@
-/** Whether what a stream began with still holds: metadata may change while it is under way. */
+/** Checks that a running stream is still allowed: metadata may change while it is read. */
 import type { Caller } from '../../access/caller.ts'
 import type { AllowedFind, AllowedJoin } from '../../access/requests.ts'
 import { type View, viewOf } from '../../access/view.ts'
@@ -20,7 +20,7 @@ interface Begun {
 
 const PERIOD_MS = 500
 
-/** To be called before each document; throws once the caller would not be answered in the same way again. */
+/** To be called before each document. Throws when the caller's access to the streamed data is no longer the same. */
 export function accessWatch(deps: Watching, begun: Begun): () => void {
   let seen = deps.epoch()
   let lookedAt = -Infinity
@@ -28,7 +28,7 @@ export function accessWatch(deps: Watching, begun: Begun): () => void {
     const epoch = deps.epoch()
     if (epoch === seen) return
     const now = deps.now().getTime()
-    // A clock that was set back must not keep it from looking.
+    // The absolute difference, so that a clock that was set back does not suppress the check.
     if (Math.abs(now - lookedAt) < PERIOD_MS) return
     lookedAt = now
     seen = epoch
@@ -36,7 +36,7 @@ export function accessWatch(deps: Watching, begun: Begun): () => void {
   }
 }
 
-/** The versions that it began with count, also when others have become the default ones. */
+/** Compares the versions that the stream began with, even if others have become the default ones. */
 function isUnchanged(deps: Watching, { allowed, caller, request }: Begun): boolean {
   try {
     const changed = schemasOf(allowed).filter((each) => deps.schemaOf(each.entity, each.version) !== each)
@@ -52,7 +52,7 @@ function isUnchanged(deps: Watching, { allowed, caller, request }: Begun): boole
   }
 }
 
-/** Of all documents that it looks at. */
+/** The schemas of all documents that the find reads. */
 function schemasOf({ schema, query, joined }: AllowedFind): readonly Schema[] {
   const asked = query ? [...relatedIn(query)].map(targetOf) : []
   const shown = (joins: readonly AllowedJoin[]): readonly Schema[] =>
@@ -60,7 +60,7 @@ function schemasOf({ schema, query, joined }: AllowedFind): readonly Schema[] {
   return [...new Set([schema, ...asked, ...shown(joined?.joins ?? [])])]
 }
 
-/** Fields that came with the change are not in the stream. */
+/** Fields that were added by the change are not part of the stream, so they are ignored. */
 function isSeenAlike(before: View, now: View): boolean {
   if (textOf(before.rulesFor('find')) !== textOf(now.rulesFor('find'))) return false
   const current = conditionsIn(now)
@@ -72,7 +72,7 @@ function conditionsIn({ schema, conditionOn }: View): ReadonlyMap<string, string
   return new Map(fields.map((field) => [field.path, textOf(conditionOn(field, 'find'))]))
 }
 
-/** Fields are told by their paths: the same field is another object in each schema. */
+/** Fields are printed by path, because each schema has its own objects for the same fields. */
 function textOf(condition: ReturnType<View['conditionOn']>): string {
   return JSON.stringify(condition, (_key, value: unknown) => {
     const isField = typeof value === 'object' && value !== null && 'roles' in value && 'path' in value

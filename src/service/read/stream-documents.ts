@@ -1,4 +1,4 @@
-/** The documents of a find one after the other, with all that references join, however many they are. */
+/** Streams the documents of a find one by one with all joined documents, in constant memory. */
 import type { PlannedJoin } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
 import type { StoredDocument } from '../../plan/plan.ts'
@@ -8,10 +8,10 @@ import { type PageReading, unbounded } from './read-page.ts'
 import { sharing } from './read-context.ts'
 import { resolveRemoteJoins } from './embed/remote-joins.ts'
 
-/** A document, and what was read apart for it. */
+/** A document, with the documents that were read separately for it. */
 export type ReadDocument = readonly [document: StoredDocument, joinedSets?: readonly JoinedSet[]]
 
-/** So many documents are held while what references join is read for them. */
+/** Documents per batch: so many are in memory while their joined documents are read. */
 const BATCH = 200
 
 export async function* streamPage(
@@ -69,7 +69,7 @@ async function* filled(
   joins: readonly PlannedJoin[],
   reading: PageReading,
 ): AsyncGenerator<ReadDocument> {
-  // What is held for one batch is let go before the next one.
+  // Memory is counted anew for each batch, because the previous batch has been released.
   const together = sharing(reading)
   const holders = await together.shared.timeSlice.finish(holdersOf(batch, joins, together.shared))
   await readSeparately(joins, holders, together)

@@ -1,4 +1,4 @@
-/** One document of a find, rendered as a line of its stream: for documents that are too much for the main thread. */
+/** Renders one document of a find as a line of its stream, for documents that are too much for the main thread. */
 import type { Caller } from '../../access/caller.ts'
 import { type Json, isObject } from '../../base/json/json.ts'
 import { during } from '../../base/work/work.ts'
@@ -16,11 +16,14 @@ import type { Target } from '../service.ts'
 
 interface LineRequest {
   readonly target: Target
-  /** `find`, the body of the find, and `id`, the `_id` of the document as text. */
+  /** `find` is the body of the find, `id` the `_id` of the document as text. */
   readonly body: Json
 }
 
-/** Empty where the document is gone. Which document it is, the find has shown already, whether or not `_id` is readable. */
+/**
+ * Empty if the document has been deleted. Selecting by `_id` reveals nothing even if `_id` is hidden, because
+ * the find has already returned this document.
+ */
 export async function line(deps: Deps, caller: Caller, { target, body }: LineRequest): Promise<JsonText> {
   const { find = {}, id = null } = isObject(body) ? body : {}
   const request = readFind(find, target, deps.limits)

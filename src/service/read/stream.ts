@@ -1,4 +1,4 @@
-/** Streaming find: documents line by line, in constant memory, at the pace of the reader. */
+/** Streaming find: documents line by line, in constant memory, with backpressure. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError, internalError } from '../../base/errors.ts'
 import { planFind } from '../../plan/read.ts'
@@ -13,7 +13,7 @@ import type { JsonText } from '../response.ts'
 import { accessWatch } from './stream-access.ts'
 import { type ReadDocument, streamPage } from './stream-documents.ts'
 
-/** What fails before the first document fails here, and is answered as any find; what fails later is told at the end. */
+/** An error before the first document fails the request like any find; a later error is reported in the last line. */
 export async function stream(
   deps: Deps,
   caller: Caller,
@@ -25,7 +25,7 @@ export async function stream(
   const plan = planFind(allowed, isInStatement(deps))
   const work = workOf(deps, request)
   const { work: _, ...bounds } = { ...boundsOf(work, request), timeLimitMs: work.timeLimitMs }
-  // Readers take their time, so that each statement has a clock of its own.
+  // Readers may be slow, so each statement has a time limit of its own.
   const reading = { deps, schema, bounds, asOf: request.asOf }
   const page = createPage(allowed, plan, pageBounds(deps, work))
   const documents = streamPage(plan, reading)
@@ -36,7 +36,7 @@ export async function stream(
   return lines(schema, { line, count, first, rest: documents, requireAccess, onInternalError })
 }
 
-/** Each document has a budget of its own; one that is too much for this thread is rendered by another. */
+/** Each document has its own budget; a document that is too much for this thread is rendered by a worker thread. */
 function lineOf(page: Page, request: FindRequest, { limits }: Deps) {
   const { offload, body } = request
   return async (...[document, joinedSets]: ReadDocument): Promise<JsonText> => {
@@ -61,7 +61,7 @@ interface Running {
   readonly onInternalError: (error: unknown) => void
 }
 
-/** However it ends, also right after the header, the cursor behind it is closed. */
+/** The cursor is closed however the iteration ends, even right after the header. */
 async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText> {
   const { line, first, rest, count, requireAccess } = running
   const { entity, version: entityVersion } = schema
@@ -70,14 +70,14 @@ async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText
     for (let next = first; !next.done; next = await rest.next()) {
       requireAccess()
       const text = await line(...next.value)
-      // empty: deleted since it was read
+      // Empty if the document has been deleted since it was read.
       if (text !== '') yield text
     }
     const matchCount = await count()
     requireAccess()
     yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount })
   } catch (error) {
-    // The response has begun, so the failure is told at its end, and to whoever keeps the log.
+    // The response has begun, so the error is reported in its last line, and in the log.
     if (!(error instanceof ServiceError)) running.onInternalError(error)
     const problem = error instanceof ServiceError ? error : internalError()
     const errors = [problem.within(`find(${entity}:${entityVersion})`).toObject()]

@@ -1,4 +1,4 @@
-/** Work in memory that takes its time: it ends when the time of the request does, and lets others have their turn. */
+/** Runs work in memory in time slices: it yields to other requests, and ends with the time limit of its request. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ShouldYield, Yielding } from '../../lang/evaluate/time-slice.ts'
 import { during } from '../../base/work/work.ts'
@@ -6,15 +6,15 @@ import { callerLeft, timedOut } from '../../base/work/work.ts'
 import type { Bounds } from '../../store/bounds.ts'
 
 export interface TimeSlice {
-  /** To be asked between steps. */
+  /** To be checked between steps. */
   readonly shouldYield: ShouldYield
-  /** Does the work to its end; throws when the time is over, or nobody waits any more. */
+  /** Runs the work to its end; throws after the time limit, or if the caller has disconnected. */
   readonly finish: <T>(work: Yielding<T>) => Promise<T>
 }
 
 const TURN_MS = 10
 
-/** Only the time of the work counts, not that of stores, which are held to the limit on their own. */
+/** Counts only the time of this work. Time in stores does not count, because they enforce the limit themselves. */
 export function timeSliceFor({ timeLimitMs, getSignal, work: request }: Bounds): TimeSlice {
   const next = <T>(work: Yielding<T>): IteratorResult<undefined, T> =>
     request ? during(request, () => work.next()) : work.next()

@@ -1,8 +1,8 @@
-/** Moments of the past as requests name them: as a date, or as the version that a document had since then. */
+/** Parses the timestamps of `asOf`: a date, or a document version, which contains the time since which it is valid. */
 import { ServiceError } from '../../base/errors.ts'
 import { parseDate } from '../../schema/date.ts'
 
-/** Microseconds since 1970, as versions of documents are made of. */
+/** Microseconds since 1970, the unit of document versions. */
 export function readAsOf(text: string, at: string): number {
   const moment = timestampOfDate(text) ?? timestampOfVersion(text)
   if (moment !== undefined) return moment
@@ -11,7 +11,10 @@ export function readAsOf(text: string, at: string): number {
   throw new ServiceError('crud:InvalidRequest', message, { at })
 }
 
-/** Dates mostly have milliseconds: all that was written in that millisecond counts, as it does for whoever reads both. */
+/**
+ * Most dates have milliseconds only. Such a date includes all writes of that millisecond, as its reader would
+ * expect.
+ */
 function timestampOfDate(text: string): number | undefined {
   const fraction = /\.(\d{4,6})(?=\D)/.exec(text)?.[1]
   const date = parseDate(fraction ? text.replace(`.${fraction}`, `.${fraction.slice(0, 3)}`) : text)
@@ -21,7 +24,7 @@ function timestampOfDate(text: string): number | undefined {
   return milliseconds * 1000 + (fraction ? Number(fraction.slice(3).padEnd(3, '0')) : 999)
 }
 
-/** Whatever the document is called. */
+/** The part before the colon, which identifies the document, is ignored. */
 function timestampOfVersion(text: string): number | undefined {
   const moment = Number(/:(\d{12,16})$/.exec(text)?.[1])
   return Number.isSafeInteger(moment) ? moment : undefined

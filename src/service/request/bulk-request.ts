@@ -1,4 +1,4 @@
-/** The edge of a bulk: which entries it holds. An entry that makes no sense is that entry's error, not the bulk's. */
+/** Parses a bulk into its entries. An invalid entry becomes the error of that entry, not of the bulk. */
 import { ServiceError } from '../../base/errors.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'

@@ -1,6 +1,7 @@
 /**
- * The shapes of data requests and their answers, as JSON Schema: the service refuses unknown keys by them, and the
- * OpenAPI document shows them. They say what a request looks like; what it means is decided by the parsers of `lang`.
+ * The shapes of data requests and responses, as JSON Schema. The service refuses unknown keys by them, and
+ * the OpenAPI document shows them. They define the form of a request; the parsers of `lang` define its
+ * meaning.
  */
 import { Type } from '../../base/json/shape.ts'
 import { SAFE, claim, count, document, listed, optional, text } from './shape-parts.ts'
@@ -14,7 +15,7 @@ export const ExecutionShape = Type.Object(
   { additionalProperties: false },
 )
 
-/** Every key some data operation knows; a key of another operation is tolerated, any other one refused. */
+/** All keys of all data operations: a key of another operation is tolerated, any other key is refused. */
 export const DataRequestShape = Type.Object(
   {
     objectType: optional(text('Name of the entity; must agree with the path.')),

@@ -1,4 +1,4 @@
-/** The GET forms of find and explain: a few query parameters become the same request a body would hold. */
+/** The GET forms of find and explain: turns query parameters into the request that a body would contain. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 
@@ -30,7 +30,7 @@ function readParameters(parameters: URLSearchParams): Partial<Record<Parameter, 
   return given
 }
 
-/** `field:value,value;field:value`: `;` means and, `,` any of; both may be escaped with a backslash. */
+/** `field:value,value;field:value`: `;` means and, `,` means any of; both may be escaped with a backslash. */
 function readQuery(text: string): JsonObject {
   const parts = splitUnescaped(text, ';').filter((part, i, all) => part !== '' || i < all.length - 1)
   const conditions = parts.map(readCondition)
@@ -61,7 +61,7 @@ function unescape(text: string): string {
   return text.replaceAll(/\\([,;\\])/g, '$1')
 }
 
-/** `field:1` includes, `field:0` leaves out; an `r` after it means everything below, too. */
+/** `field:1` includes, `field:0` excludes; an `r` after it applies to everything below, too. */
 function readProjection(item: string): JsonObject {
   const match = /^(.+):([01])(r?)$/s.exec(item)
   if (!match) {

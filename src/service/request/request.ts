@@ -1,4 +1,4 @@
-/** The edge: JSON in, typed requests out. Past this file nobody checks shapes again. */
+/** Parses JSON into typed requests. No code behind this module checks shapes again. */
 import { ServiceError } from '../../base/errors.ts'
 import { memberChecker } from '../../base/json/check-members.ts'
 import { refuseWith } from '../../base/json/decode.ts'
@@ -17,7 +17,7 @@ import { readAsOf } from './as-of.ts'
 import type { Target } from '../service.ts'
 import { DataRequestShape, ExecutionShape } from './data-shapes.ts'
 
-/** The envelope all data operations share. */
+/** The members that all data operations share. */
 interface Envelope extends Target, Execution {
   readonly body: JsonObject
   readonly range: Range
@@ -38,7 +38,7 @@ export interface FindRequest extends Envelope {
   readonly query?: Query<Named>
   readonly projection: Projection<Named>
   readonly sort: readonly SortKey<Named>[]
-  /** Microseconds since 1970; absent: the documents as they are. */
+  /** Microseconds since 1970; absent: the current documents. */
   readonly asOf?: number
 }
 
@@ -130,7 +130,7 @@ export function readUpdate(body: Json | undefined, target: Target, limits: Limit
   }
 }
 
-/** Versions count only together with the wish to change nothing else. */
+/** Versions have an effect only together with `onlyIfCurrent`. */
 function readVersions({ onlyIfCurrent, documentVersions }: JsonObject): {
   documentVersions?: readonly string[]
 } {
@@ -140,7 +140,7 @@ function readVersions({ onlyIfCurrent, documentVersions }: JsonObject): {
 
 const invalid = refuseWith('crud:InvalidRequest')
 
-/** The language parsers say more about their own parts than a shape can. */
+/** The language parsers report errors in their own parts more precisely than a shape can. */
 const parsedElsewhere = Type.Optional(Type.Unknown())
 const parts = {
   ...DataRequestShape.properties,
@@ -166,7 +166,7 @@ export function readEnvelope(body: Json | undefined, target: Target): Envelope {
 
 const isExecution = compileShape(ExecutionShape)
 
-/** How a request is to be carried out; a bulk may say it for the whole of it. */
+/** Options for running a request; a bulk may set them for all of its entries. */
 export function readExecution({ execution }: JsonObject): Execution {
   if (!isPresent(execution)) return { atomic: false, counted: true }
   if (!isObject(execution) || !isExecution(execution)) {
@@ -185,7 +185,7 @@ function readMaxTime({ maxTimeMs }: JsonObject): { maxTimeMs?: number } {
   throw invalid('"maxTimeMs" must be greater than 0', '/execution/maxTimeMs')
 }
 
-/** Unknown keys first: a misspelt key explains more than a wrong value beside it. */
+/** Unknown keys are checked first: a misspelt key explains more than a wrong value beside it. */
 function refuseMembers(request: JsonObject): void {
   const unknown = Object.keys(request).find((key) => !Object.hasOwn(parts, key))
   if (unknown !== undefined) throw invalid(unknownKey(unknown), pointer('', unknown))
@@ -219,7 +219,7 @@ const checkMembers = memberChecker(parts, {
   otherwise: 'has the wrong type',
 })
 
-/** Both spellings and the path must agree; a version in the body counts where the path has none. */
+/** Both spellings and the path must agree; a version in the body is used if the path has none. */
 function readTarget(request: JsonObject, target: Target): Target {
   const entity = agreed(request, ['entity', 'objectType'])
   const version = agreed(request, ['entityVersion', 'version'])

@@ -1,4 +1,7 @@
-/** Puts values into the parts of a saved search, after the parts were parsed: a value can never become syntax. */
+/**
+ * Binds values to the placeholders of a saved search after its parts are parsed, so that a value can never
+ * become syntax.
+ */
 import { type Code, ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
@@ -6,10 +9,10 @@ import { parseJson } from '../../base/json/parse-json.ts'
 
 export type Part = 'query' | 'projection' | 'sort'
 
-/** Parameter → its value; a placeholder of another name stays as it is. */
+/** Parameter → its value; a placeholder with another name is left unchanged. */
 export type Values = ReadonlyMap<string, Json>
 
-/** A part may be stored as the text of JSON, in which placeholders may stand outside quotes, too. */
+/** A part may be stored as JSON text, in which placeholders may also stand outside quotes. */
 export function readPart(stored: Json, part: Part, limits: Limits): Json {
   if (typeof stored !== 'string') return stored
   try {
@@ -20,7 +23,7 @@ export function readPart(stored: Json, part: Part, limits: Limits): Json {
   }
 }
 
-/** A text that is a placeholder and nothing else becomes the value; inside other text stands the value's text. */
+/** A text that consists of one placeholder becomes the value; inside a longer text, the value is inserted as text. */
 export function bind(value: Json, values: Values): Json {
   if (typeof value === 'string') return bindText(value, values)
   if (isArray(value)) return value.map((each) => bind(each, values))
@@ -34,7 +37,7 @@ const INVALID: Readonly<Record<Part, Code>> = {
   sort: 'query-api:InvalidSort',
 }
 
-/** A text of JSON, closed or not, or a placeholder between texts. */
+/** A JSON string, closed or not, or a placeholder between strings. */
 const TOKEN = /"(?:[^"\\]|\\.)*"?|\$\{[^{}"]*\}/gs
 const PLACEHOLDER = /\$\{([^{}]*)\}/g
 const ONLY_PLACEHOLDER = /^\$\{([^{}]*)\}$/

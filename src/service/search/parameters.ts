@@ -1,10 +1,10 @@
-/** The parameters a saved search declares, with what the caller supplied or the search itself holds ready. */
+/** Resolves the declared parameters of a saved search to the values of the caller or to their defaults. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import { TYPES, isTypeName } from '../../schema/types.ts'
 import type { Values } from './bind-parameters.ts'
 
-/** Only declared parameters count; whatever else the caller supplied is not looked at. */
+/** Only declared parameters are used; other values of the caller are ignored. */
 export function parameterValues(declared: Json | undefined, supplied: Values): Values {
   const parameters = isArray(declared) ? declared.filter(isObject) : []
   return new Map(

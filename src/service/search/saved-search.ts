@@ -1,4 +1,4 @@
-/** Saved searches: a find that is kept as a document, run with the values and the access of whoever calls. */
+/** Saved searches: finds that are stored as documents, and run with the values and the access of the caller. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
@@ -12,7 +12,7 @@ import { parameterValues } from './parameters.ts'
 import type { SearchRequest } from './search-request.ts'
 import type { SearchTarget, Target } from '../service.ts'
 
-/** The stored document is read anew each time, so a change of it counts from the next run on. */
+/** The stored document is read for each run, so a change applies from the next run on. */
 export async function search(
   deps: Deps,
   caller: Caller,
@@ -29,7 +29,7 @@ export async function search(
   return await find(deps, caller, { target: { ...target, version }, body })
 }
 
-/** The saved searches of one entity, as far as the caller may read them. */
+/** The saved searches of one entity that the caller may read. */
 export async function searches(
   deps: Deps,
   caller: Caller,
@@ -52,7 +52,7 @@ async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise
   return processed.map((text) => parseTrusted(text) as JsonObject)
 }
 
-/** The lookup is part of the request: the same clock, the same caller. */
+/** The lookup is part of the request: it uses the same budget and the same caller. */
 function savedSearchesFor({ getSignal, work, chargedTo, offload }: Target): Target {
   return {
     entity: SAVED_SEARCH,
@@ -63,7 +63,10 @@ function savedSearchesFor({ getSignal, work, chargedTo, offload }: Target): Targ
   }
 }
 
-/** The most exact one wins: the version itself, then `1.0`, then `1`, then any version; of equals the least `_id`. */
+/**
+ * The most specific match wins: the version itself, then `1.0`, then `1`, then any version; among equals the
+ * lowest `_id`.
+ */
 function bestMatch(found: readonly JsonObject[], version: string): JsonObject | undefined {
   const steps = version.split('.')
   const wanted = steps.map((_, i) => steps.slice(0, steps.length - i).join('.'))
@@ -74,7 +77,7 @@ function bestMatch(found: readonly JsonObject[], version: string): JsonObject | 
   return undefined
 }
 
-/** Null stands for every version, and so does no version at all. */
+/** Null, or an absent list, means every version. */
 function versionsOf({ versions }: JsonObject): readonly Json[] {
   return isArray(versions) && versions.length > 0 ? versions : [null]
 }
@@ -82,14 +85,14 @@ function versionsOf({ versions }: JsonObject): readonly Json[] {
 function findRequest(saved: JsonObject, values: Values, { limits }: Deps): JsonObject {
   const part = (name: Part): Json => bind(readPart(saved[name] ?? null, name, limits), values)
   const query = part('query')
-  // Without this, a search that lost its query would find everything.
+  // Without this check, a search without a query would find every document.
   if (query === null) throw new ServiceError('query-api:InvalidQuery', 'the saved search has no query')
   const projection = part('projection')
   const isEmpty = projection === null || (isArray(projection) && projection.length === 0)
   return { query, projection: isEmpty ? EVERYTHING : projection, sort: part('sort') }
 }
 
-/** Each end that the caller gives replaces the stored one; a number of results replaces the stored last one. */
+/** Each bound that the caller sets replaces the stored one; `maxResults` replaces the stored upper bound. */
 function rangeOf({ range }: JsonObject, { maxResults }: JsonObject): JsonObject {
   const [from = null, to = null] = isArray(range) ? range : []
   return { from, to: maxResults === undefined ? to : null }

@@ -1,10 +1,10 @@
-/** The entity that holds saved searches: made once, and after that an entity like any other. */
+/** The entity for saved searches: created once, and after that an entity like any other. */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { Registry } from '../../metadata/registry.ts'
 
 export const SAVED_SEARCH = 'savedSearch'
 
-/** Made at the first start only: an entity that was changed or removed since stays as people left it. */
+/** Created at the first start only: an entity that was changed or removed since then is left alone. */
 export async function ensureSavedSearch(
   registry: Pick<Registry, 'historyOf' | 'create'>,
   backend: string,
@@ -22,8 +22,8 @@ function metadataOn(backend: string): JsonObject {
       name: SAVED_SEARCH,
       defaultVersion: VERSION,
       datastore: { backend },
-      // Not unique: one name may stand for several searches, each for other versions, and a version may stand in
-      // only one of them; that is a rule over the elements of an array, which no index can hold.
+      // Not unique: one name may have several searches for different versions, where each version belongs to
+      // only one of them. That is a constraint over array elements, which no index can enforce.
       indexes: [{ name: 'nameAndEntity', unique: false, fields: [{ field: 'name' }, { field: 'entity' }] }],
     },
     schema: {

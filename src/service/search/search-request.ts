@@ -1,4 +1,4 @@
-/** The edge of saved searches: which values the caller supplies, and what of the search they replace. */
+/** Parses requests to run a saved search: the values of the caller, and the parts of the search that they override. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
 import type { Values } from './bind-parameters.ts'
@@ -6,11 +6,11 @@ import { readSimpleRequest } from '../request/query-parameters.ts'
 
 export interface SearchRequest {
   readonly supplied: Values
-  /** Keys of a find request that take the place of the stored ones. */
+  /** Keys of a find request that replace the stored ones. */
   readonly overrides: JsonObject
 }
 
-/** GET: whatever is not an override is a value. */
+/** GET: every parameter that is not an override is a value. */
 export function readSimpleSearch(parameters: URLSearchParams): SearchRequest {
   const supplied = new Map<string, Json>()
   const overrides = new URLSearchParams()
@@ -23,7 +23,7 @@ export function readSimpleSearch(parameters: URLSearchParams): SearchRequest {
   return { supplied, overrides: readOverrides(overrides) }
 }
 
-/** POST: the body holds the values, the address the overrides. */
+/** POST: the body contains the values, the URL the overrides. */
 export function readSearch(body: Json | undefined, parameters: URLSearchParams): SearchRequest {
   const values = body ?? {}
   if (!isObject(values)) throw invalid('the body must be a JSON object: parameter to value')

@@ -1,4 +1,7 @@
-/** Dead letters: events that a sink did not take however often it was asked, looked at, tried again, or given up. */
+/**
+ * Dead letters: events that a sink did not accept after all retries. They can be listed, inspected, redriven
+ * and discarded.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseDefinition } from '../../sinks/definition.ts'
@@ -15,7 +18,7 @@ export type DeadLetterDeps = Pick<Deps, 'schemaOf'>
 export interface DeadLetters {
   list(sink: FoundSink, parameters: URLSearchParams): Promise<Json>
   inspect(sink: FoundSink, eventId: string): Promise<Json>
-  /** All of them when none is named. */
+  /** Redrives all dead letters if none is named. */
   redrive(sink: FoundSink, eventId?: string): Promise<Json>
   discard(sink: FoundSink, eventId: string): Promise<Json>
 }
@@ -32,7 +35,7 @@ export function deadLetters(deps: DeadLetterDeps): DeadLetters {
       if (!letter) throw unknown()
       const caller = callerWith(parseDefinition(record.definition).roles)
       const event = eventFor(deps, eventOf(letter), caller)
-      // absent where the sink is not allowed to see anything of it any more
+      // Absent if the sink may no longer see anything of the event.
       return { ...headOf(letter), ...(event && { event: { ...event } }) }
     },
     async redrive({ store, record: { name } }, eventId) {
@@ -51,7 +54,7 @@ function eventOf({ event }: DeadLetter): StoredEvent {
   return JSON.parse(event) as StoredEvent
 }
 
-/** Nothing of the document. */
+/** Contains nothing of the document. */
 function headOf(letter: DeadLetter): JsonObject {
   const { entity, hook, operation } = eventOf(letter)
   const { id, seq, at, attempts, error, held } = letter

@@ -1,4 +1,4 @@
-/** Sends events to the sinks of each datasource, for as long as the service is open. */
+/** Delivers events to the sinks of each datasource while the service is open. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../base/errors.ts'
 import { openTransport, printDefinition } from '../../sinks/definition.ts'
@@ -18,25 +18,28 @@ export interface DeliveryDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' |
   readonly stores: ReadonlyMap<string, Database>
   readonly places: SinkDatasources
   readonly settings: EventSettings
-  /** Whether the metadata in use are those that the store has. */
+  /** Whether the metadata in use is that of the store. */
   readonly isInStep: () => Promise<boolean>
-  /** Told for metrics. */
+  /** Receives figures for metrics. */
   readonly sinkMeter?: SinkMeter
 }
 
-/** What becomes of deliveries, in numbers. */
+/** Counts deliveries and failures, and reports the state of sinks. */
 export interface SinkMeter {
   delivered(sink: string, seconds: number): void
   failed(sink: string): void
   state(sink: string, state: SinkState): void
-  /** Another process tells of it from here on, or nobody. */
+  /** This process no longer delivers to the sink: another process does, or none. */
   left(sink: string): void
 }
 
 export interface SinkState {
-  /** Events that it did not take yet, or that were not looked at yet: these may be for others. */
+  /**
+   * An upper bound of the undelivered events: it includes events that were not checked yet, which may be for
+   * other sinks.
+   */
   readonly depth: number
-  /** When the oldest event happened that it did not take yet; milliseconds since 1970. */
+  /** Time of the oldest undelivered event; milliseconds since 1970. */
   readonly oldestAt: number | undefined
   readonly dead: number
 }
@@ -52,7 +55,7 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
       openTransport: (definition) => openTransport(definition, { allowPrivateAddresses }),
       observer: observing(deps, store),
       now: () => deps.now().getTime(),
-      // without other processes nobody waits for a lease to expire
+      // Without other processes nothing waits for a lease to expire, so it can be long.
       ...(!store.isShared && { ttlMs: 60_000 }),
     })
     started.use(deliverer)
@@ -62,7 +65,10 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
   return started
 }
 
-/** An entity or version that is not known may be one that another process defined a moment ago, and no reason to drop. */
+/**
+ * Another process may just have defined an unknown entity or version, so delivery waits for metadata instead
+ * of dropping the event.
+ */
 export function seeing(knowing: Knowing): See {
   return async (kept, caller) => {
     await untilKnown(knowing, [kept])
@@ -71,14 +77,14 @@ export function seeing(knowing: Knowing): See {
   }
 }
 
-/** What fails every second is told of once a minute. */
+/** An error that repeats every second is logged once a minute. */
 const QUIET_MS = 60_000
 const MAX_TOLD = 100
 
 function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database): Observer {
   const deliveredAt = new Map<string, number>()
   const error: Observer['error'] = (problem, sink) => {
-    // a store out of reach shows in the answers
+    // An unreachable store is visible in responses.
     if (problem instanceof ServiceError && problem.code === 'crud:Unavailable') return
     const what = `${sink ?? ''} ${String(problem)}`
     if (performance.now() - (deliveredAt.get(what) ?? -Infinity) < QUIET_MS) return
@@ -115,7 +121,10 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database
 
 const RETRY_MS = 1_000
 
-/** Tried until it is done: the store may be out of reach, and an entity that says where may be defined later. */
+/**
+ * Retried until it succeeds: the store may be unreachable, and the entity that determines the datasource may
+ * be defined later.
+ */
 function makeConfigured({
   places,
   settings: { sinks = [] },
@@ -150,12 +159,12 @@ async function ensureSink(places: SinkDatasources, sink: PlacedSink): Promise<vo
   await replaceSink(places, found, sink)
 }
 
-/** Where several processes start at once, one of them makes it. */
+/** If several processes start at once, one of them creates the sink, and that is no error for the others. */
 function unlessOvertaken(error: unknown): void {
   if (!(error instanceof ServiceError && error.code === 'crud:DuplicateSink')) throw error
 }
 
-/** The number up to which sinks were told; undefined where there is none. */
+/** The number up to which all sinks have received events; undefined without sinks. */
 export async function deliveredUpTo(
   { sinks }: Pick<Database, 'sinks'>,
   { areDisabledCounted }: { readonly areDisabledCounted: boolean },

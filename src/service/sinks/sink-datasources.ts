@@ -1,10 +1,13 @@
-/** Which datasource a sink belongs to: it is told the events of one, and its name is its own among all. */
+/**
+ * Maps sinks to datasources: a sink receives the events of one datasource, and its name is unique among all
+ * of them.
+ */
 import { ServiceError } from '../../base/errors.ts'
 import type { Database } from '../../store/database.ts'
 import type { SinkRecord } from '../../store/sinks.ts'
 import type { PlacedSink } from './sink-settings.ts'
 
-/** A datasource, as far as sinks are concerned. */
+/** The parts of a datasource that sinks use. */
 export interface SinkDatasource {
   readonly datasource: string
   readonly store: Pick<Database, 'events' | 'sinks'>
@@ -15,17 +18,17 @@ export interface FoundSink extends SinkDatasource {
 }
 
 export interface SinkDatasources {
-  /** Where a sink like this belongs. */
+  /** The datasource that a sink with this definition belongs to. */
   placeOf(sink: PlacedSink): SinkDatasource
   find(name: string): Promise<FoundSink | undefined>
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): Promise<readonly FoundSink[]>
 }
 
 interface PlacesOptions {
   /** By name, the default one first. */
   readonly stores: ReadonlyMap<string, SinkDatasource['store']>
-  /** Throws where there is no such entity. */
+  /** Throws if the entity does not exist. */
   readonly datasourceOf: (entity: string) => string
 }
 
@@ -33,7 +36,7 @@ export function createSinkDatasources({ stores, datasourceOf }: PlacesOptions): 
   const [first] = stores.keys()
   const datasourceFor = ({ definition, datasource }: PlacedSink): string => {
     const { entity } = definition.filter
-    // where there is only one there is no question, and the entity may be defined later
+    // With a single datasource the result is clear, even if the entity is defined only later.
     if (entity === undefined || stores.size === 1) return datasource ?? first!
     const ofEntity = datasourceOf(entity)
     if (datasource === undefined || datasource === ofEntity) return ofEntity

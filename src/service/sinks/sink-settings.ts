@@ -1,4 +1,4 @@
-/** What whoever runs the service says of sinks: where events may be sent, and sinks that are there from the start. */
+/** The operator's configuration of sinks: which addresses are allowed, and the sinks that exist from the start. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject } from '../../base/json/json.ts'
 import type { Shape } from '../../base/json/shape.ts'
@@ -7,13 +7,13 @@ import { KIND_NAMES, type SinkDefinition } from '../../sinks/kinds.ts'
 import type { EventKeeping } from '../events/retention.ts'
 
 export interface EventSettings extends EventKeeping {
-  /** Whether events may go to this machine and to networks of somebody's own; not when absent. */
+  /** Whether loopback and private addresses are allowed; false if absent. */
   readonly allowPrivateAddresses?: boolean
-  /** Made or replaced at the start. */
+  /** Created or replaced at the start. */
   readonly sinks?: readonly PlacedSink[]
 }
 
-/** A sink, and the datasource whose events it is told; absent: that of its entity, else the default one. */
+/** A sink with the datasource whose events it receives; absent: that of its entity, otherwise the default one. */
 export interface PlacedSink {
   readonly definition: SinkDefinition
   readonly datasource?: string
@@ -21,10 +21,10 @@ export interface PlacedSink {
 
 export const SINK_KIND_NAMES: readonly string[] = KIND_NAMES
 
-/** The members that only some kinds of sinks have. What is secret is `writeOnly`. */
+/** The members that only some kinds of sinks have. Secrets are `writeOnly`. */
 export const SINK_KIND_MEMBERS: Readonly<Record<string, Shape>> = kindMembers(({ shape }) => shape)
 
-/** Throws a ServiceError that says what is wrong, and never repeats a secret. */
+/** Throws a ServiceError that describes the problem and never repeats a secret. */
 export function readSink(body: Json | undefined, options: ReadingOptions): PlacedSink {
   const { datasource, ...rest } = isObject(body) ? body : ({} as JsonObject)
   if (datasource !== undefined && typeof datasource !== 'string') {
@@ -34,7 +34,7 @@ export function readSink(body: Json | undefined, options: ReadingOptions): Place
   return { definition, ...(datasource !== undefined && { datasource }) }
 }
 
-/** All but the secret. */
+/** Everything except the secret. */
 export function showSink({ definition, datasource }: PlacedSink): JsonObject {
   return { ...showDefinition(definition), ...(datasource !== undefined && { datasource }) }
 }

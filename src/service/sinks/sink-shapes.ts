@@ -1,4 +1,4 @@
-/** The shapes of sinks and dead letters, as the OpenAPI document shows them. */
+/** The shapes of sinks and dead letters, for the OpenAPI document. */
 import { type Shape, Type } from '../../base/json/shape.ts'
 import { SinkShape, kindMembers } from '../../sinks/definition.ts'
 import { EventShape } from '../events/event-shapes.ts'
@@ -7,7 +7,7 @@ const text = (description: string): Shape => Type.String({ description })
 const count = (description: string): Shape =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** What makes a sink, or replaces it. */
+/** The request that creates or replaces a sink. */
 export const SinkRequestShape = Type.Object(
   {
     ...optionalNamed(SinkShape.properties, ['url', 'roles']),
@@ -18,7 +18,7 @@ export const SinkRequestShape = Type.Object(
   { additionalProperties: false },
 )
 
-/** `Optional` is known of shapes only while they are made into an object. */
+/** `Optional` has an effect only while shapes are combined into an object, so it is applied here. */
 function optionalNamed(
   properties: Readonly<Record<string, Shape>>,
   required: readonly string[],

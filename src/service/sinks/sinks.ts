@@ -1,4 +1,4 @@
-/** Sinks: who is told of events. To make one is to decide who sees what, so all of it needs a permission. */
+/** Sinks: receivers of events. A sink decides who sees which data, so all of its operations need a permission. */
 import { type Caller, requirePermission } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
@@ -62,7 +62,7 @@ export function sinkService(deps: SinkDeps): SinkService {
   }
 }
 
-/** It is told what happens from now on. */
+/** A new sink receives the events from now on. */
 export async function createSink(places: SinkDatasources, sink: PlacedSink): Promise<void> {
   const { name } = sink.definition
   const { store } = places.placeOf(sink)
@@ -73,7 +73,10 @@ export async function createSink(places: SinkDatasources, sink: PlacedSink): Pro
   throw new ServiceError('crud:DuplicateSink', 'there is a sink of this name')
 }
 
-/** It keeps its place in the order of events, so it stays with the datasource whose order that is. */
+/**
+ * A sink keeps its position in the order of events, so it cannot change to another datasource, which has
+ * another order.
+ */
 export async function replaceSink(places: SinkDatasources, old: FoundSink, sink: PlacedSink): Promise<void> {
   if (places.placeOf(sink).datasource !== old.datasource) {
     const way = 'remove it and make it anew'

@@ -1,4 +1,4 @@
-/** Delete: every document that matches goes, in one transaction. */
+/** Delete: removes every document that matches, in one transaction. */
 import { authorizeDelete } from '../../access/authorize.ts'
 import type { Caller } from '../../access/caller.ts'
 import { planDelete } from '../../plan/write.ts'
@@ -18,6 +18,7 @@ export async function remove(deps: Deps, caller: Caller, request: DeleteRequest)
   const bounds = boundsOf(work, request)
   const plan = await selectFirst(planDelete(allowed), schema, { deps, bounds })
   let count = 0
+  // A store may retry the write, so every attempt starts with a new count.
   const begin = (): Report => {
     count = 0
     return () => count++

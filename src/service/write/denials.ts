@@ -1,4 +1,4 @@
-/** What a new document holds, or is, though its sender may not insert that; and which paths a refusal names. */
+/** Checks whether a caller may insert a document with its fields, and lists paths in error messages. */
 import { holds } from '../../access/conditions.ts'
 import type { WriteVisibility } from '../../access/requests.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -7,7 +7,7 @@ import type { Prepared } from '../../schema/document.ts'
 import { type FaultBudget, addFault, startFaults } from '../../schema/faults.ts'
 import type { Field } from '../../schema/field.ts'
 
-/** All that is wrong with a new document: its faults, and what its sender may not insert. */
+/** All faults of a new document, including fields and documents that the caller may not insert. */
 export function faultsOfNew(
   prepared: Prepared,
   { mayInsert, insertRules }: WriteVisibility,
@@ -22,7 +22,7 @@ export function faultsOfNew(
       new ServiceError('crud:insert:NoFieldAccess', `you may not insert "${path}"`, { context: path }),
     )
   }
-  // Whether the document as a whole may be inserted is asked of sound ones.
+  // Row rules are evaluated only on documents without faults.
   if (reported.length === 0 && !holds(insertRules, document)) {
     addFault(faults, new ServiceError('crud:NoAccess', 'you may not insert a document such as this one'))
   }
@@ -30,7 +30,7 @@ export function faultsOfNew(
   return faults.reported
 }
 
-/** A denied container stands for everything below it, which comes directly after it. */
+/** A denied container stands for all fields below it, which follow it directly. */
 function* deniedIn(
   { sentFields, document }: Prepared,
   mayInsert: WriteVisibility['mayInsert'],
@@ -44,7 +44,10 @@ function* deniedIn(
   }
 }
 
-/** A rule may have to look at all of the document, and decides alike for every value of a field. */
+/**
+ * Decided once per field, because a rule may have to inspect the whole document and is the same for every
+ * value of a field.
+ */
 export function decidedOnce(
   document: JsonObject,
   may: (field: Field, document: JsonObject) => boolean,
@@ -59,7 +62,7 @@ export function decidedOnce(
   }
 }
 
-/** The first few by name, the others by number; of a great many not all are known. */
+/** Names the first paths and counts the others; of very many paths not all are counted. */
 export function listPaths(paths: readonly string[]): string {
   const named = paths.slice(0, MAX_NAMED).map((path) => `"${path}"`)
   const others = paths.length - named.length

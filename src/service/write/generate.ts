@@ -1,4 +1,4 @@
-/** Generate: values from a field's generator, without storing anything. */
+/** Generate: values from the generator of a field, without storing anything. */
 import { authorizeGenerate } from '../../access/authorize.ts'
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -35,7 +35,10 @@ export async function generate(deps: Deps, caller: Caller, request: GenerateRequ
   return complete(schema, { processed: values.map((value) => JSON.stringify(value)) })
 }
 
-/** `{entity, entityVersion?, field, n?}`, as generate is asked inside a bulk; keys of other operations are tolerated. */
+/**
+ * `{entity, entityVersion?, field, n?}`, the form of generate inside a bulk; keys of other operations are
+ * tolerated.
+ */
 export function readGenerate(body: Json, target: Target): GenerateRequest {
   const { field, n, ...envelope } = isObject(body) ? body : {}
   readEnvelope(envelope, target)

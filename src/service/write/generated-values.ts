@@ -1,4 +1,4 @@
-/** Values that the service makes: identifiers, times, and numbers from sequences. */
+/** Generates values: identifiers, timestamps, and numbers from sequences. */
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../base/json/json.ts'
 import { numberFrom } from '../../base/json/parse-trusted.ts'
@@ -11,7 +11,10 @@ import type { Sequence, SimpleField } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
 
-/** Sources for documents about to be prepared. Their sequence values are drawn beforehand, all in one go. */
+/**
+ * Sources for documents that are about to be prepared. Their sequence values are drawn in advance, in one
+ * call per sequence.
+ */
 export async function sourcesFor(deps: Deps, schema: Schema, data: readonly Json[]): Promise<Sources> {
   const drawn = new Map<string, Iterator<bigint>>()
   if (drawsSequences(schema)) {
@@ -23,7 +26,7 @@ export async function sourcesFor(deps: Deps, schema: Schema, data: readonly Json
   return drawSources(deps, (sequence) => drawn.get(sequence.name)!.next().value!)
 }
 
-/** As many values as asked for; none when the field has no generator. */
+/** The requested number of values; empty if the field has no generator. */
 export async function generateValues(
   deps: Deps,
   schema: Schema,
@@ -37,7 +40,7 @@ export async function generateValues(
   return Array.from({ length: count }, () => generate(field))
 }
 
-/** Sources that draw each sequence value when it is needed. */
+/** Sources that draw each sequence value on demand. */
 export function drawSources(
   deps: Deps,
   draw: (sequence: Sequence) => bigint,
@@ -64,7 +67,7 @@ const drawsSequences = memoized((schema: Schema): boolean =>
   allFields(schema.root.fields).some((field) => field.kind === 'simple' && field.generator?.sequence),
 )
 
-/** A rehearsal: the documents are prepared once without real numbers, to learn how many each sequence must give. */
+/** A dry run: prepares the documents once with dummy numbers, to count the values that each sequence must supply. */
 function neededValues(
   deps: Deps,
   schema: Schema,

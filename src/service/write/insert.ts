@@ -1,4 +1,4 @@
-/** Insert: documents are made ready one by one, the sound ones commit together, the others say what is wrong. */
+/** Insert: prepares documents one by one, writes the sound ones together, and reports the faults of the others. */
 import { authorizeInsert } from '../../access/authorize.ts'
 import type { AllowedInsert } from '../../access/requests.ts'
 import type { Caller } from '../../access/caller.ts'
@@ -41,6 +41,7 @@ export async function insert(deps: Deps, caller: Caller, request: InsertRequest)
     return tally.respond(!isHopeless)
   }
   let tally: Tally | undefined
+  // A store may retry the write, so every attempt starts with a new tally.
   const begin = (): Report => {
     tally?.release()
     tally = start()
@@ -73,7 +74,7 @@ async function prepareAll(
   )
 }
 
-/** A small document takes a few microseconds to check. */
+/** Checking a small document takes a few microseconds. */
 const STEPS_PER_DOCUMENT = 50
 
 function isSound({ faults }: Draft): boolean {
@@ -89,8 +90,8 @@ function echo({ sent }: Draft): JsonText {
 }
 
 /**
- * The store reports on the sound documents only; the others are told of where they stood. All of them are told of
- * before the last report ends, while everything can still be taken back.
+ * The store reports outcomes of sound documents only, so faulty ones are inserted at their positions. All of
+ * them are added before the last report returns, while the write can still be rolled back.
  */
 function inOrder(drafts: readonly Draft[], add: Tally['add']): Report {
   let next = 0

@@ -1,4 +1,4 @@
-/** What those who watch an entity are to be told of a change, worked out while it is made. */
+/** Captures the outbox entries of a change while it is written. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../access/caller.ts'
 import type { JsonObject } from '../../base/json/json.ts'
@@ -11,7 +11,7 @@ import type { OutboxEntry, CaptureChange, WatchedChange, WritePlan } from '../..
 import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
 
-/** The plan of a write, with who writes, and what is told of it where somebody watches. */
+/** The plan of a write with its principal and, if the entity has hooks, with the function that captures changes. */
 export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, caller, work }: Telling): P {
   const hooks = deps.hooksOf(schema.entity)
   const { principal } = caller
@@ -56,7 +56,7 @@ function captureFor(
   }
 }
 
-/** As it was when the change was made: readers are told by that, whatever became of it. */
+/** The hook at the time of the change: readers see the event by this definition, even if the hook has changed since. */
 const textOf = memoized((hook: Hook) => JSON.stringify(printHook(hook)))
 
 function statesOf(change: WatchedChange): { readonly before?: JsonObject; readonly after?: JsonObject } {

@@ -1,4 +1,4 @@
-/** A new state for a document that is stored: what update and save share once they know what it should become. */
+/** Checks and prepares the new state of a stored document: the part that update and save share. */
 import { holds } from '../../access/conditions.ts'
 import type { Visibility, WriteVisibility } from '../../access/requests.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -17,13 +17,16 @@ interface Revision {
   readonly schema: Schema
   readonly before: JsonObject
   readonly after: JsonObject
-  /** What the caller saw of the document before. */
+  /** The visibility of the document before the change. */
   readonly visibility: Visibility
-  /** Named though out of sight: judged by that, never by whether their value differs. */
+  /**
+   * Hidden fields that the request names. Naming one counts as changing it: a comparison of values would
+   * reveal its value.
+   */
   readonly hiddenNamed: ReadonlyMap<string, Field>
 }
 
-/** Which state of a document the caller means, by the versions that they may know of it. */
+/** Compares a document with the listed versions, in the form that the caller may see. */
 export function freshnessFor(
   listed: readonly string[] | undefined,
   { schema, visibility, visibilityOf }: WriteVisibility,
@@ -40,7 +43,10 @@ export function documentIn({ text }: StoredDocument): JsonObject {
   return parseTrusted(text) as JsonObject
 }
 
-/** Whether a field out of sight was named that the caller may not change: settled before its value plays any part. */
+/**
+ * The error for naming a hidden field that the caller may not change. Decided before the value of the field
+ * has any effect.
+ */
 export function hiddenDenial(
   { hiddenNamed, before }: Pick<Revision, 'hiddenNamed' | 'before'>,
   { mayUpdate }: WriteVisibility,
@@ -65,7 +71,7 @@ export function revise(revision: Revision, allowed: WriteVisibility, sources: So
   return broken.length > 0 ? { kind: 'refuse', faults: broken } : { kind: 'write', document }
 }
 
-/** Whether something changed is judged by what the caller sees of it, or else the count would tell of the rest. */
+/** Compares the visible parts only, because the count of modified documents would otherwise reveal hidden fields. */
 function looksAlike(document: JsonObject, { schema, before, visibility }: Revision): boolean {
   if (sameJson(before, document)) return true
   if (!visibility.hidesSome && schema.coversCollection) return false
@@ -73,7 +79,7 @@ function looksAlike(document: JsonObject, { schema, before, visibility }: Revisi
   return sameJson(seen(before), seen(document))
 }
 
-/** Rules hold before and after: nobody changes a document into one that they could not have changed. */
+/** Rules must hold before and after: a caller must not turn a document into one that they could not have changed. */
 function brokenRules(
   document: JsonObject,
   touched: readonly Touched[],

@@ -1,4 +1,4 @@
-/** Save: documents found by their identity are replaced, the others inserted when the caller asks for that. */
+/** Save: replaces documents found by their identity, and inserts the others if the caller requests an upsert. */
 import { type Authorized, authorizeSave } from '../../access/authorize.ts'
 import type { AllowedSave } from '../../access/requests.ts'
 import type { Caller } from '../../access/caller.ts'
@@ -38,6 +38,7 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness, budget, work }))
   const { write, ...remaining } = planSave(allowed, items)
   let tally: Tally | undefined
+  // A store may retry the write, so every attempt starts with a new tally.
   const begin = (): Report => {
     tally?.release()
     const page = createPage(allowed, remaining, pageBounds(deps, work))
@@ -55,7 +56,7 @@ interface Saving {
   readonly allowed: Authorized<AllowedSave>
   readonly freshness: Freshness
   readonly work: Work
-  /** What may be told of the faults of all documents. */
+  /** The budget for reported faults, shared by all documents. */
   readonly budget: FaultBudget
 }
 
@@ -75,13 +76,13 @@ function itemFor(sent: Json, saving: Saving): SaveItem {
   }
 }
 
-/** Whoever may not see what names a document would learn from the answer whether there is one of that name. */
+/** A caller who may not read the identity fields would learn from the response whether such a document exists. */
 function refuseBlindly(): Change {
   const message = 'you may not read what names a document, so you cannot save by it'
   return { kind: 'refuse', faults: [new ServiceError('crud:NoAccess', message)] }
 }
 
-/** The identity fields, all equal to what was sent; undefined when one is missing or no value of its type. */
+/** All identity fields equal to the values sent; undefined if one is missing or does not have the type of its field. */
 function identityQuery(sent: Json, { schema }: AllowedSave): Query<FieldRef> | undefined {
   const terms: Query<FieldRef>[] = []
   for (const { path, type } of schema.identity) {
@@ -106,7 +107,10 @@ function create(sent: Json, { deps, allowed, draw, budget }: SequenceDraws): Cha
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
 
-/** What is out of sight or of another version is carried over first; only then anything is made, missed or compared. */
+/**
+ * Fields that are hidden or belong to another version are carried over first; only then values are generated,
+ * required fields checked and states compared.
+ */
 function replace(stored: StoredDocument, sent: Json, drawing: SequenceDraws): Change {
   const { deps, allowed, freshness, draw, budget } = drawing
   const state = freshness(stored)
@@ -118,9 +122,10 @@ function replace(stored: StoredDocument, sent: Json, drawing: SequenceDraws): Ch
   const before = documentIn(stored)
   const visibility = allowed.visibilityOf?.(before) ?? allowed.visibility
   const { isHidden } = visibility
-  // `_id` is the stored one, also when the document was found by another identity.
+  // `_id` is the stored one, even if the document was found by another identity.
   const named = { ...document, _id: before['_id']! }
-  // Left out, a value that the service makes would be made anew, which is a change that not everybody may make.
+  // An omitted value that the service generates would be generated again. That is a change, which not every
+  // caller may make.
   const isCarried = (field: Field): boolean =>
     isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
   const after = carryMembers(before, named, schema.root.fields, isCarried)

@@ -1,4 +1,4 @@
-/** Writes that select by what references join: which documents they mean is settled before anything is written. */
+/** Writes whose query leads through references: their documents are selected before anything is written. */
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { type Query, allOf, conjunctsOf } from '../../lang/query.ts'
@@ -9,7 +9,10 @@ import type { Schema } from '../../schema/schema.ts'
 import type { ReadContext } from '../read/read-context.ts'
 import { documentsMatching } from '../read/embed/remote-joins.ts'
 
-/** What the query asks of the documents themselves is asked of their newest state all the same. */
+/**
+ * Conditions on the documents themselves remain in the query, so that the write checks them against the
+ * newest state.
+ */
 export async function selectFirst<P extends UpdatePlan | DeletePlan>(
   plan: P,
   schema: Schema,

@@ -1,4 +1,7 @@
-/** Update: every document that matches, in its newest state, is changed by the expression, checked and written. */
+/**
+ * Update: applies the expression to the newest state of every document that matches, checks the result and
+ * writes it.
+ */
 import { type Authorized, authorizeUpdate } from '../../access/authorize.ts'
 import type { AllowedChange, Visibility } from '../../access/requests.ts'
 import type { Caller } from '../../access/caller.ts'
@@ -47,6 +50,7 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   const write = await selectFirst(wanted, schema, { deps, bounds })
   let tally: Tally | undefined
   let matchCount = 0
+  // A store may retry the write, so every attempt starts with a new tally.
   const begin = (): Report => {
     tally?.release()
     const page = createPage(allowed, remaining, pageBounds(deps, work))
@@ -63,7 +67,6 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   return { ...tally!.respond(isCommitted), matchCount }
 }
 
-/** What becomes of one document. */
 function changeBy(
   deps: Deps,
   allowed: Authorized<AllowedChange>,
@@ -104,10 +107,10 @@ function changeBy(
   }
 }
 
-/** The document is parsed twice, changed, compared, checked and printed. */
+/** Covers parsing the document twice, and changing, comparing, checking and printing it. */
 const STEPS_PER_CHARACTER = 2
 
-/** Copies into fields of type any can nest without end; documents are no deeper than requests may be. */
+/** Copies into fields of type any can nest without limit; documents must not be deeper than requests may be. */
 function requireDepth(document: JsonObject, limit: number): void {
   if (depthOf(document) <= limit) return
   throw new ServiceError('crud:LimitExceeded', `the document would be nested deeper than ${limit} levels`)
@@ -118,7 +121,7 @@ function depthOf(value: Json): number {
   return 1 + Object.values(value).reduce<number>((depth, each) => Math.max(depth, depthOf(each)), 0)
 }
 
-/** A document that failed, as the caller may see it: projected as asked, or by its `_id`. */
+/** A document that failed, as the caller may see it: by the requested projection, or by its `_id` only. */
 function visible(
   outcome: Outcome,
   page: Page,

@@ -1,4 +1,4 @@
-/** Counts what became of the documents of a write, and makes the response of it. */
+/** Counts the outcomes of a write and makes its response. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Outcome, StoredDocument } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -8,12 +8,12 @@ import { type DataError, type DataResponse, type JsonText, statusOf } from '../r
 
 export interface Tally {
   /**
-   * `data` is the document as its sender knows it, for the case that it failed. Throws where the answer would become
+   * `data` renders the document as its sender sees it, in case it failed. Throws if the response would become
    * too large, so that nothing is written.
    */
   readonly add: (outcome: Outcome, data: () => JsonText) => void
   readonly respond: (isCommitted: boolean) => DataResponse
-  /** Where a store begins again: nothing that was counted is sent. */
+  /** Called before a store retries the write: nothing that was counted is sent. */
   readonly release: () => void
 }
 
@@ -21,7 +21,7 @@ interface TallyOptions {
   readonly operation: string
   readonly schema: Schema
   readonly page: Page
-  /** Chooses which of the documents that did not fail are shown; all are written. */
+  /** Selects which of the documents that did not fail are returned; all are written. */
   readonly range: Range
 }
 
@@ -58,7 +58,8 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
         modifiedCount++
     },
     respond(isCommitted) {
-      // What was counted for the documents to be shown is counted anew for all that are told of instead.
+      // The bytes counted for returned documents are released, because all documents are reported as failed
+      // instead.
       if (!isCommitted) page.release()
       const dataErrors = isCommitted ? failures : entries.map((entry) => addFailure(takenBack(entry)))
       const { processed, resultMetadata } = isCommitted ? page.shown : NOTHING_SHOWN
@@ -83,7 +84,7 @@ interface Entry {
 
 const NOTHING_SHOWN: Shown = { processed: [], resultMetadata: [] }
 
-/** In an atomic request the failure of one document is the failure of all. */
+/** In an atomic request, the failure of one document is the failure of all. */
 function takenBack(entry: Entry): Entry {
   if (entry.faults.length > 0) return entry
   const fault = new ServiceError(

@@ -1,4 +1,7 @@
-/** Puts the documents of references where the references stand, each without what may not be seen of it. */
+/**
+ * Embeds the documents of references where the references stand, each reduced to the fields that are visible
+ * to the caller.
+ */
 import type { AllowedJoin } from '../../../access/requests.ts'
 import {
   type Json,
@@ -19,19 +22,23 @@ import { documentVersion } from '../../document-version.ts'
 import type { JoinedDocument, JoinedSet } from './joined-tree.ts'
 import { stripForJoins } from '../hidden-members.ts'
 
-/** Changes the document it is given; `slots` are what the joins of the plan gave for it as it is stored. */
+/** Modifies the document. `joinedSets` are the results of the plan's joins for the document as it is stored. */
 export type Embed = (document: JsonObject, from: FilledFrom) => void
 
 export interface FilledFrom {
   readonly joinedSets: readonly JoinedSet[]
-  /** Where the document is a projected one: what its objects were made of. */
+  /**
+   * Only for a projected document: the document before projection, and which of its objects each projected
+   * object comes from.
+   */
   readonly whole?: { readonly document: JsonObject; readonly origins: Tracing['origins'] }
 }
 
 export function compileEmbed(joins: readonly PlannedJoin[], secret: string): Embed {
   const renderers = joins.map((join) => {
     const show = compileRender(join, secret)
-    // What was read apart stands in many places, and looks the same in all of them.
+    // A document that was read separately is embedded in many places and is the same in all of them, so it is
+    // rendered once.
     return join.inStatement ? show : memoized(show)
   })
   return (document, { joinedSets, whole }) => {
@@ -40,7 +47,8 @@ export function compileEmbed(joins: readonly PlannedJoin[], secret: string): Emb
       const name = String(plan.steps.at(-1))
       for (const holder of objectsAt(document, plan.steps)) {
         const joined = holders.get(whole?.origins.get(holder) ?? holder) ?? []
-        // Elements may be matched by what is joined, and none is not the same as a missing one.
+        // An empty list is embedded too: projections may match elements by it, and it differs from a missing
+        // field.
         holder[name] = joined.map(renderers[i]!)
       }
     })
@@ -50,7 +58,7 @@ export function compileEmbed(joins: readonly PlannedJoin[], secret: string): Emb
 type Show = (joined: JoinedDocument) => JsonObject
 type Holders = Map<JsonObject, readonly JoinedDocument[]>
 
-/** The objects that hold the reference, with the documents of each. */
+/** The objects that contain the reference, each with its joined documents. */
 function holdersOf(
   value: Json | undefined,
   [step, ...rest]: Path,
@@ -66,7 +74,7 @@ function holdersOf(
   return found
 }
 
-/** What is hidden, or was never there, holds no reference. */
+/** An object that is hidden or missing contains no reference. */
 function* objectsAt(value: Json | undefined, [step, ...rest]: Path): Generator<Record<string, Json>> {
   if (rest.length === 0) {
     if (isObject(value)) yield value
@@ -103,7 +111,10 @@ function compileRender({ allowed, joins }: PlannedJoin, secret: string): Show {
   }
 }
 
-/** The objects that hold a reference which joins something: of what is shown of them that may be all. */
+/**
+ * The objects whose reference joins at least one document. The projection keeps them even if nothing else of
+ * them is shown.
+ */
 function embeddedIn(
   document: JsonObject,
   joins: readonly PlannedJoin[],
@@ -125,7 +136,7 @@ function virtualValue({ virtual }: SimpleField, version: string): Json {
   return virtual === 'documentVersion' ? version : { documentVersion: version }
 }
 
-/** `_id` as stores tell it. */
+/** `_id` as text, in the form that stores use. */
 function idText({ _id: id }: JsonObject): string {
   if (typeof id === 'string') return id
   return isNumber(id) ? numberText(id) : JSON.stringify(id)

@@ -1,4 +1,4 @@
-/** Which documents of another datasource each holder of a reference joins, found out in memory, within bounds. */
+/** Joins documents of another datasource to their holders in memory, within the limits of time and size. */
 import { type Json, type JsonObject, isArray, isObject, member } from '../../../base/json/json.ts'
 import type { Path } from '../../../base/path.ts'
 import { type Seen, nowhere } from '../../../lang/evaluate/match.ts'
@@ -16,7 +16,7 @@ import {
 import type { Shared } from '../read-context.ts'
 import { MAX_SHOWN_BYTES, tooLarge, tooLargeTogether } from '../../memory-limits.ts'
 
-/** A document whose references are to be filled. */
+/** A document whose references are to be embedded. */
 export interface Holder {
   readonly value: JsonObject
   readonly joinedSets: JoinedSets
@@ -24,12 +24,12 @@ export interface Holder {
 
 export interface Joining {
   readonly join: PlannedJoin
-  /** Which slot of the holders it fills. */
+  /** The index of the join in the holders' `joinedSets`. */
   readonly at: number
   readonly shared: Shared
 }
 
-/** Fills the slots of the holders with those of the documents that each of them joins. */
+/** Fills the joined sets of the holders with the documents that each of them joins. */
 export function* joinTo(
   holders: readonly Holder[],
   documents: readonly JoinedDocument[],
@@ -50,7 +50,7 @@ export function* joinTo(
   }
 }
 
-/** The same bound where documents that came along hold what was read apart for them. */
+/** Applies the same size limit where documents read in the statement have references that were read separately. */
 export function* measure(holders: readonly Holder[], { join, at, shared }: Joining): Yielding<void> {
   for (const { joinedSets } of holders) {
     if (shared.timeSlice.shouldYield()) yield
@@ -58,7 +58,10 @@ export function* measure(holders: readonly Holder[], { join, at, shared }: Joini
   }
 }
 
-/** How large all is that was read apart for a document: what stands in many places is shown in each of them. */
+/**
+ * The size of all documents that were read separately for a document. A document that is embedded repeatedly
+ * counts each time.
+ */
 function sizeSeparately(joinedSets: JoinedSets, joins: readonly PlannedJoin[]): number {
   return joins.reduce((sum, join, i) => sum + sizeIn(joinedSets[i], join), 0)
 }
@@ -114,5 +117,5 @@ function compileJoin(
   }
 }
 
-/** What it takes to say that a document is joined, be it read once for all. */
+/** Memory for one entry of a joined set. The document itself is counted once, when it is read. */
 const PLACE_BYTES = 8

@@ -1,26 +1,26 @@
-/** A document with all that its references join, level by level, as far as it was read. */
+/** A document with the documents that its references join, level by level. */
 import { type Json, type JsonObject, isArray } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { PlannedJoin } from '../../../plan/joins.ts'
 import { type JoinedDocuments, TOO_LARGE } from '../../../plan/plan.ts'
 import { tooLarge } from '../../memory-limits.ts'
 
-/** A document that a reference shows. */
+/** A document that a reference joins. */
 export interface JoinedDocument {
   readonly value: JsonObject
   readonly version: number
   /** See `StoredDocument`. */
   readonly paths?: number
-  /** What its own references join, in the order of the plan. */
+  /** The documents that its own references join, in the order of the plan. */
   readonly joinedSets: JoinedSets
-  /** Where it was read apart: how large it is, with all that its references join once that is known. */
+  /** Only if read separately: its size, including the documents of its references once they are joined. */
   size?: number
 }
 
-/** One for each join; those that are read apart are filled in later. */
+/** One for each join; joins that are read separately are filled in later. */
 export type JoinedSets = JoinedSet[]
 
-/** Documents, or a slot for every element of an array on the way to the reference. */
+/** Documents, or one joined set for every element of an array on the path to the reference. */
 export type JoinedSet = readonly JoinedDocument[] | readonly JoinedSet[] | undefined
 
 export function joinedSetsOf(
@@ -40,7 +40,7 @@ export function joinedSetsOf(
   })
 }
 
-/** How many arrays lie on the way to the reference. */
+/** The number of arrays on the path to the reference. */
 export function depthOf({ plan }: PlannedJoin): number {
   return plan.steps.filter((step) => step === '*').length
 }
@@ -64,7 +64,7 @@ function joinedSetFrom(join: PlannedJoin, { documents, facts, depth }: Read): Jo
   return documents.map((value, i) => documentFrom(join, value as JsonObject, facts[i] as readonly Json[]))
 }
 
-/** Nothing shows the version of such a document, or looks for what it joins. */
+/** A document that is embedded whole needs neither its version nor joined sets. */
 function wholeFrom(value: JsonObject): JoinedDocument {
   return { value, version: 0, joinedSets: [] }
 }
@@ -79,12 +79,11 @@ function documentFrom(join: PlannedJoin, value: JsonObject, [version, paths, ...
   return { value, version: Number(version), ...(paths !== null && { paths: Number(paths) }), joinedSets }
 }
 
-/** Whether something is read apart, at any level. */
+/** Whether a join at any level is read separately. */
 export function hasSeparate(joins: readonly PlannedJoin[]): boolean {
   return joins.some(({ inStatement, joins: inside }) => !inStatement || hasSeparate(inside))
 }
 
-/** All documents in a slot. */
 export function* documentsIn(joinedSet: JoinedSet, depth: number): Generator<JoinedDocument> {
   for (const each of joinedSet ?? []) {
     if (depth === 0) yield each as JoinedDocument

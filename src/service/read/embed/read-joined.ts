@@ -1,4 +1,7 @@
-/** Documents that references join and another datasource keeps: one read for each reference, however many hold it. */
+/**
+ * Reads the documents of references to another datasource: one read per reference, however many documents
+ * contain it.
+ */
 import type { Json, JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { isAmong, keyText, keysOf, partsOf } from '../../../lang/evaluate/join-key.ts'
@@ -28,7 +31,10 @@ export function* holdersOf(
   return holders
 }
 
-/** Level by level, all holders of a level at once. */
+/**
+ * Reads level by level, for all holders of a level at once, so that the number of reads does not depend on
+ * the holders.
+ */
 export async function readSeparately(
   joins: readonly PlannedJoin[],
   holders: readonly Holder[],
@@ -52,7 +58,7 @@ export async function readSeparately(
   }
 }
 
-/** All documents that some holder may join: found by the holders' keys, or all there are where it has none. */
+/** All documents that a holder may join: selected by the holders' keys, or all documents if the join has no key. */
 async function documentsOf(
   join: PlannedJoin,
   holders: readonly Holder[],
@@ -80,7 +86,10 @@ async function documentsOf(
   })
 }
 
-/** Holders that join nothing whatever there is bring no keys: what is found by those would be read, and counted, in vain. */
+/**
+ * Holders that cannot join any document contribute no keys: documents found by these would be read, and
+ * counted, in vain.
+ */
 function* keysOfHolders(
   { plan }: PlannedJoin,
   holders: readonly Holder[],
@@ -93,7 +102,7 @@ function* keysOfHolders(
   for (const { value } of holders) {
     for (const outer of holdersAt(value, plan.steps, { value })) {
       if (timeSlice.shouldYield()) yield
-      // A joined document stands innermost; from there the key is looked up.
+      // The joined document is the innermost scope, and the key is resolved from there.
       const seen = { value: undefined, outer }
       if (!mayJoin(seen)) continue
       for (const each of keysOf(key.other, seen)) found.set(keyText(each), each)

@@ -1,6 +1,7 @@
 /**
- * Queries that lead to documents of another datasource, in terms that one store can answer: the documents are read
- * first, and the question becomes one about their keys, or, where it has none, is asked of each document in memory.
+ * Rewrites queries that lead to documents of another datasource, so that one store can evaluate them. The
+ * remote documents are read first; the clause then becomes a list of their keys. A clause without a key
+ * becomes a residual, which is evaluated on each document in memory.
  */
 import type { Json } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
@@ -29,9 +30,9 @@ import { MAX_DOCUMENTS, tooLargeToHold, tooManyToHold } from '../../memory-limit
 import { visit } from '../scan.ts'
 
 interface RemoteJoins {
-  /** What the store is asked. */
+  /** The part that the store evaluates. */
   readonly read: ReadPlan
-  /** What is asked of each document that it gives; absent when the store answers all. */
+  /** The residual for each document that the store returns; absent if the store evaluates everything. */
   readonly isMatch?: (document: StoredDocument) => Yielding<boolean>
 }
 
@@ -53,7 +54,7 @@ export async function resolveRemoteJoins(
   return { read: settled, isMatch: ({ text }) => matches({ value: parseTrusted(text) }) }
 }
 
-/** The query with lists of keys in the place of documents that are elsewhere, as far as that says the same. */
+/** Replaces clauses on remote documents by lists of keys, wherever that is equivalent. */
 async function listed(
   query: Query<FieldRef>,
   schema: Schema,
@@ -70,7 +71,7 @@ async function listedInside(
   reading: SharedReadContext,
 ): Promise<Query<FieldRef>> {
   const changed = new Map<Query<FieldRef>, Query<FieldRef>>()
-  // One after the other: each may read and hold documents.
+  // Sequential, because each of them may read documents into memory.
   for (const child of childrenOf(query)) changed.set(child, await listed(child, schema, reading))
   return mapChildren(query, (child) => changed.get(child)!)
 }
@@ -82,24 +83,26 @@ async function listedRelated(
 ): Promise<Query<FieldRef>> {
   const target = targetOf(related)
   if (target.collection.datasource === schema.collection.datasource) {
-    // It is what lies behind it that is elsewhere.
+    // The reference itself is local; a clause inside it is remote.
     return await listedInside(related, schema, reading)
   }
   const { local, correlated, key } = partsOf(allOf([related.join, related.query]))
   const { reference, count } = related
-  // Elsewhere the key tells nothing of whether there is an object that could hold the reference.
+  // A key outside the object with the reference does not show whether that object exists, so a list of keys
+  // would not be equivalent.
   const isInHolder = reference.steps.length === 1 && key?.other.field.up === reference.up + 1
   if (!key || correlated.length > 1 || !isInHolder || count) return related
   const documents = await documentsFor(local, target, reading)
   const found = await reading.shared.timeSlice.finish(valuesIn(documents, key.own, reading))
   const { field } = key.other
-  // Every document has an `_id`. Elsewhere no value may also mean that there is nothing that could hold a reference.
+  // Every document has an `_id`. For other fields, null may also mean that no object with the reference
+  // exists.
   const values = field.field.path === '_id' ? found.filter((value) => value !== null) : found
   if (values.includes(null)) return related
   return isAmong({ ...key.other, field: { ...field, up: field.up - 1 } }, values)
 }
 
-/** Each value that the documents have on their side of a join. */
+/** The distinct values that the documents have on their side of a join. */
 function* valuesIn(
   documents: readonly Json[],
   own: JoinKey['own'],
@@ -113,7 +116,7 @@ function* valuesIn(
   return [...found.values()]
 }
 
-/** Documents for those parts that no store can answer: all that may be joined, whatever they are joined to. */
+/** The documents for the residual: all that may be joined, whatever document they are joined to. */
 async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReadContext): Promise<World> {
   const known = new Map<Related<FieldRef>, ReturnType<World>>()
   for (const related of terms.flatMap((term) => [...relatedIn(term)])) {
@@ -123,7 +126,7 @@ async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReadCon
   return (related) => known.get(related)!
 }
 
-/** All documents of which these terms hold; the same ones for all clauses that ask the same of them. */
+/** All documents that match these terms, read once for all clauses with the same terms. */
 async function documentsFor(
   terms: readonly Query<FieldRef>[],
   schema: Schema,
@@ -154,11 +157,11 @@ function* parsed(
 }
 
 export type WholeRead = Pick<ReadPlan, 'query' | 'sort' | 'joins'> & {
-  /** What is said where they are too large to be held. */
+  /** The error if the documents are too large for memory. */
   readonly tooLarge?: () => Error
 }
 
-/** All documents that match, in the order of the plan, read for the sake of others. */
+/** All documents that match, in the order of the plan, for evaluating or embedding references. */
 export async function documentsMatching(
   schema: Schema,
   { tooLarge, ...plan }: WholeRead,
@@ -185,7 +188,7 @@ export async function documentsMatching(
   return found
 }
 
-/** With all that comes along. */
+/** The size of a document, including the documents joined in the same statement. */
 export function sizeOf({ text, joined = [] }: StoredDocument): number {
   return joined.reduce(
     (sum, { documents, facts }) => sum + (documents?.length ?? 0) + (facts?.length ?? 0),

@@ -1,13 +1,16 @@
-/** Documents of references put into the text of the document that holds them, where neither has to be looked into. */
+/**
+ * Splices the text of referenced documents into the text of the document that contains them, if neither has
+ * to be parsed.
+ */
 import type { PlannedJoin } from '../../../plan/joins.ts'
 import { type JoinedDocuments, type StoredDocument, TOO_LARGE } from '../../../plan/plan.ts'
 import type { JsonText } from '../../response.ts'
 import { tooLarge } from '../../memory-limits.ts'
 
-/** Undefined for a document with which others came that are not fully known. */
+/** Undefined if a joined document may have fields that its schema does not define. */
 type Splice = (text: JsonText, document: StoredDocument) => JsonText | undefined
 
-/** Undefined when something of the documents has to be hidden, cut or filled in. */
+/** Undefined if fields of the joined documents have to be hidden, projected or embedded. */
 export function compileSplice(joins: readonly PlannedJoin[]): Splice | undefined {
   if (!joins.every(({ plan }) => plan.isShownWhole)) return undefined
   const names = joins.map(({ plan }) => JSON.stringify(plan.steps[0]))
@@ -27,7 +30,7 @@ export function compileSplice(joins: readonly PlannedJoin[]): Splice | undefined
 
 const TOO_LARGE_TEXT = JSON.stringify(TOO_LARGE)
 
-/** Whether the schema knows all about the documents; see `StoredDocument`. */
+/** Whether the schema defines all fields of the documents; see `StoredDocument`. */
 function knowing(known = Infinity): (documents: JoinedDocuments) => boolean {
   return ({ facts }) => facts === 'null' || Number(facts) <= known
 }

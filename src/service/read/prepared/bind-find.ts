@@ -1,4 +1,4 @@
-/** Literals of a request become the arguments of a prepared find, cast as the types of their fields. */
+/** Binds the literals of a request as arguments of a prepared find, cast to the types of their fields. */
 import { type Json, isArray } from '../../../base/json/json.ts'
 import type { Arguments, Parameter } from '../../../lang/operand.ts'
 import { parametersIn } from '../../../lang/parameters.ts'
@@ -10,7 +10,10 @@ export interface PreparedFind {
   readonly parameters: readonly Parameter[]
 }
 
-/** Undefined where a literal has no parameter, so that nothing would check it, or where two fields cast it differently. */
+/**
+ * Undefined if a literal has no parameter, because it would then not be validated, or if two fields cast it
+ * differently.
+ */
 export function preparedFrom(find: PlannedFind, literals: number): PreparedFind | undefined {
   const { query } = find.plan.read
   const parameters = new Map<number, Parameter>()
@@ -23,7 +26,10 @@ export function preparedFrom(find: PlannedFind, literals: number): PreparedFind 
   return { find, parameters: [...parameters.values()].sort((a, b) => a.param - b.param) }
 }
 
-/** Undefined where a literal is not of its field's type: the request is refused when it is planned by itself. */
+/**
+ * Undefined if a literal does not have the type of its field: the request is then planned on its own, which
+ * refuses it.
+ */
 export function bindFind(
   { find, parameters }: PreparedFind,
   literals: readonly Json[],

@@ -1,4 +1,4 @@
-/** The plan that all finds of a shape share: parameters take the place of the literals before names are resolved. */
+/** Makes the plan that all finds of a shape share: parameters replace the literals before names are resolved. */
 import type { Caller } from '../../../access/caller.ts'
 import type { Json } from '../../../base/json/json.ts'
 import { parameterized } from '../../../lang/parameters.ts'
@@ -16,7 +16,7 @@ interface Shaped {
   readonly shape: QueryShape
 }
 
-/** Undefined where the request has to be planned by itself. */
+/** Undefined if the request has to be planned on its own. */
 export function prepareFind(
   deps: Deps,
   caller: Caller,
@@ -27,7 +27,7 @@ export function prepareFind(
     const request = readFind(body, target, deps.limits)
     if (!request.query) return undefined
     const { query, literals } = parameterized(request.query)
-    // Both walk the query in the same order; what the shape did not see cannot be bound.
+    // Both lists follow the order of the query. A literal that the shape does not contain cannot be bound.
     if (!isSameList(literals, shape.literals)) return undefined
     return preparedFrom(plannedFind(deps, caller, { ...request, query }), literals.length)
   })

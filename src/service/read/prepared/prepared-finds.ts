@@ -1,6 +1,7 @@
 /**
- * Finds of the same shape are prepared once: the second request of a shape caches the plan, with parameters for the
- * literals of the query, and later requests only bind theirs. Stores cache the SQL of such a plan in the same way.
+ * Finds of the same shape are prepared once: the second request of a shape caches the plan, with parameters
+ * for the literals of the query; later requests only bind their literals. Stores cache the SQL of such a plan
+ * in the same way.
  */
 import type { Caller } from '../../../access/caller.ts'
 import { ServiceError } from '../../../base/errors.ts'
@@ -8,14 +9,14 @@ import { memoized } from '../../../base/memo.ts'
 import type { PreparedFind } from './bind-find.ts'
 
 interface Lookup {
-  /** Prepared finds end with the metadata they were made by. */
+  /** Prepared finds are dropped with the metadata they were planned by. */
   readonly metadata: object
-  /** What may be read depends on the caller, so that nothing is shared between callers. */
+  /** Access depends on the caller, so nothing is shared between callers. */
   readonly caller: Caller
   readonly key: string
 }
 
-/** Undefined at the first request of a shape, and for shapes that cannot be prepared. */
+/** Undefined for the first request of a shape, and for shapes that cannot be prepared. */
 export function preparedOnce(
   { metadata, caller, key }: Lookup,
   prepare: () => PreparedFind | undefined,
@@ -33,7 +34,7 @@ export function preparedOnce(
   return prepared
 }
 
-/** Why a find is refused is for the request itself to find out, with its own values. */
+/** A refused find counts as unfit: the request is then planned on its own and reports the error for its own values. */
 function refusedAsUnfit(prepare: () => PreparedFind | undefined): PreparedFind | undefined {
   try {
     return prepare()
@@ -67,5 +68,5 @@ const cacheOf = memoized((_metadata: object): Cache => {
   }
 })
 
-/** Of the keys of all callers, which tell how large the finds are. A full cache starts again from empty. */
+/** Limit for the keys of all callers, whose lengths stand for the sizes of the finds. A full cache is emptied. */
 const MAX_CHARACTERS = 500_000

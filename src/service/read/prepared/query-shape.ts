@@ -1,4 +1,4 @@
-/** The shape of a find: all of it but the literals of its query, which later requests of the shape bind. */
+/** The shape of a find: everything except the literals of its query, which later requests of the shape bind. */
 import {
   type Json,
   type JsonObject,
@@ -11,13 +11,13 @@ import type { Limits } from '../../../base/limits.ts'
 import { isLiteral, isLiteralList } from '../../../lang/parameters.ts'
 
 export interface QueryShape {
-  /** The same for all finds that differ in their literals only. */
+  /** Equal for all finds that differ only in their literals. */
   readonly key: string
   /** In the order in which `parameterized` numbers them. */
   readonly literals: readonly Json[]
 }
 
-/** Undefined where nothing could be bound, or where so much else is in the find that a key costs more than it saves. */
+/** Undefined if there is no literal to bind, or if the find is so large that a key costs more than it saves. */
 export function shapeOf(body: Json, { inValues }: Pick<Limits, 'inValues'>): QueryShape | undefined {
   if (!isObject(body) || !isObject(body['query']) || 'asOf' in body) return undefined
   if (weightOf(body, 0) > MAX_WEIGHT) return undefined
@@ -27,7 +27,7 @@ export function shapeOf(body: Json, { inValues }: Pick<Limits, 'inValues'>): Que
   return { key: JSON.stringify({ ...body, query }), literals: found.literals }
 }
 
-/** Characters of texts, names and numbers, and a few for each of them. */
+/** Characters of texts, names and numbers, plus a constant for each of them. */
 const MAX_WEIGHT = 2_000
 
 function weightOf(json: Json, before: number): number {
@@ -52,8 +52,9 @@ interface Found {
 }
 
 /**
- * Markers stand where the literals stood, and are nothing that a valid query could have there: `{}` for a value, 1 or 2
- * for a list of one or of several. Undefined where a query has something invalid in these places.
+ * Replaces literals by markers that are invalid there in a query, so that no query has the key of another
+ * shape: `{}` for a value, 1 or 2 for a list of one or of several. Undefined if the query has something
+ * invalid in these places.
  */
 function withoutLiterals(query: Json, found: Found): Json | undefined {
   if (!isObject(query)) return undefined
@@ -96,5 +97,5 @@ function withoutLiteralsIn(part: Json, found: Found): Json | undefined {
   return parts
 }
 
-/** Under these names other queries stand. */
+/** The members that contain queries. */
 const INNER: ReadonlySet<string> = new Set(['$and', '$all', '$or', '$any', '$not', 'elemMatch'])
