@@ -1,11 +1,11 @@
-/** What a plan for reading tells by itself, whatever the store. */
+/** Properties of a read plan that hold for every store. */
 import { boundValue } from '../lang/operand.ts'
 import { bindQuery } from '../lang/parameters.ts'
 import type { ReadPlan } from './plan.ts'
 
 type Sought = Pick<ReadPlan, 'query' | 'arguments' | 'joins' | 'asOf'>
 
-/** The `_id` a plan asks for, when that is all it asks and the id is a text. */
+/** The `_id` that a plan looks up, if the query is nothing but `_id = text`. Stores have a fast path for it. */
 export function requestedId({ query, arguments: given = [], joins = [], asOf }: Sought): string | undefined {
   if (asOf !== undefined || joins.length > 0) return undefined
   if (query?.kind !== 'compare' || query.op !== '$eq' || query.field.field.path !== '_id') return undefined
@@ -13,13 +13,16 @@ export function requestedId({ query, arguments: given = [], joins = [], asOf }: 
   return typeof value === 'string' ? value : undefined
 }
 
-/** The same plan with literals in its query, which can be evaluated in memory. */
+/** The plan with its arguments bound: closures evaluate literals, not parameters. */
 export function withLiterals(plan: ReadPlan): ReadPlan {
   const { query, arguments: given, ...rest } = plan
   return query && given ? { ...rest, query: bindQuery(query, given) } : plan
 }
 
-/** Whether the page reached the last match, so that counting again would tell nothing new. */
+/**
+ * Whether the page reaches the end of the matches. The total then follows from the page, without a count query. An
+ * empty page proves that only at offset 0: a later one may lie anywhere beyond the last match.
+ */
 export function endsHere({ from, to }: ReadPlan, taken: number): boolean {
   const hasRoom = to === undefined || taken < to - from + 1
   return hasRoom && (taken > 0 || from === 0)

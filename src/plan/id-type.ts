@@ -1,4 +1,4 @@
-/** How `_id` of a schema orders, which stores need to know of every collection. */
+/** The type of `_id`. Stores need it for every collection, because `_id` breaks ties in sorts. */
 import type { SimpleField } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'

@@ -1,4 +1,7 @@
-/** References of an authorized find → what comes along with its documents, and what is to be read apart from them. */
+/**
+ * Plans the references of an authorized find: which of them one statement reads together with the documents, and which
+ * need a separate read.
+ */
 import type { AllowedJoin } from '../access/requests.ts'
 import type { Collection } from '../schema/schema.ts'
 import type { JoinPlan } from './plan.ts'
@@ -7,14 +10,14 @@ import { mayPassThrough } from './pass-through.ts'
 
 export interface PlannedJoin {
   readonly allowed: AllowedJoin
-  /** Whether one statement reads these documents with the ones that hold the reference. */
+  /** Whether one statement reads these documents together with the documents that contain the reference. */
   readonly inStatement: boolean
   readonly plan: JoinPlan
-  /** All joins of these documents, along or apart. */
+  /** All joins of these documents, in the statement or separate. */
   readonly joins: readonly PlannedJoin[]
 }
 
-/** Whether documents can be read together with those of a collection. */
+/** Whether one statement can read the joined documents together with the documents of `holder`. */
 export type IsInStatement = (join: AllowedJoin, holder: Collection) => boolean
 
 export function planJoins(
@@ -40,7 +43,7 @@ export function planJoins(
   })
 }
 
-/** Where nothing of the documents has to be hidden, cut or filled in. */
+/** Whether the stored text can be embedded unchanged: no field is hidden, projected away or computed on read. */
 function isShownWhole({ schema, steps, visibility, shownAs, projection }: AllowedJoin): boolean {
   return steps.length === 1 && !visibility.hidesSome && !shownAs && !projection && mayPassThrough(schema)
 }

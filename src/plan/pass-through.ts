@@ -1,9 +1,9 @@
-/** Whether stored text can be an answer as it is. */
+/** Decides whether the stored text of a document can be sent as the response, without parsing it. */
 import { memoized } from '../base/memo.ts'
 import { isVirtual } from '../schema/field.ts'
 import { type Schema, allFields } from '../schema/schema.ts'
 
-/** Stored text holds members of this version only, and lacks none that are filled when read. */
+/** Stored text contains members of this version only, and the version has no field that is computed on read. */
 export const mayPassThrough = memoized((schema: Schema) => {
   return schema.coversCollection && !allFields(schema.root.fields).some(isVirtual)
 })

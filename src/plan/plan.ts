@@ -1,4 +1,4 @@
-/** What a store is asked to do, as plain data. Only `plan/read.ts` and `plan/write.ts` make these. */
+/** Plans: the work of a store as plain data. Only `plan/read.ts` and `plan/write.ts` create them. */
 import { type ServiceError, unreachable } from '../base/errors.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import type { Step } from '../base/path.ts'
@@ -14,34 +14,34 @@ export interface ReadPlan {
   readonly collection: Collection
   /** Absent: every document. */
   readonly query?: Query<FieldRef>
-  /** For the parameters of the query. Present in plans of prepared finds, which share the query. */
+  /** Values for the parameters of the query. Present in plans of prepared finds: requests share the query. */
   readonly arguments?: Arguments
   readonly sort: readonly SortKey<FieldRef>[]
-  /** Inclusive, zero-based; without `to` the page is open. */
+  /** Inclusive and zero-based. Without `to` the page has no end. */
   readonly from: number
   readonly to?: number
   readonly counted: boolean
-  /** How `_id` orders, which breaks ties. */
+  /** The type of `_id`, which breaks ties in the sort. */
   readonly idType: TypeName
-  /** Documents of other collections that come along with each document. */
+  /** Documents of other collections, read in the same statement. */
   readonly joins?: readonly JoinPlan[]
-  /** All documents, also those of other collections, as they were then: microseconds since 1970, as versions are. */
+  /** Read all documents, joined ones too, as of this time: microseconds since 1970, the unit of versions. */
   readonly asOf?: number
 }
 
 /** The documents that a reference joins. */
 export interface JoinPlan {
-  /** From the document that holds the reference to the reference itself; `*` stands for every element of an array. */
+  /** From the document that contains the reference to the reference; `*` stands for every element of an array. */
   readonly steps: readonly Step[]
   readonly collection: Collection
   readonly idType: TypeName
-  /** Asked of each document there is; around it are a scope for every `*` of the steps and the holding document. */
+  /** Selects the joined documents. Its outer scopes: one for every `*` of the steps, then the containing document. */
   readonly query: Query<FieldRef>
-  /** Ties go by `_id`. */
+  /** `_id` breaks ties. */
   readonly sort: readonly SortKey<FieldRef>[]
-  /** Documents that come along with each of these. */
+  /** Documents that are joined to each of these, in the same statement. */
   readonly joins: readonly JoinPlan[]
-  /** Whether they are shown as they are stored, so that nothing has to be known of each of them. */
+  /** Whether their stored text is embedded unchanged; `facts` of single documents are then not needed. */
   readonly isShownWhole: boolean
 }
 
@@ -50,15 +50,18 @@ export type WritePlan = InsertPlan | UpdatePlan | SavePlan | DeletePlan
 interface Writing {
   readonly collection: Collection
   readonly idType: TypeName
-  /** One failure fails all. */
+  /** One failure rolls back the whole write. */
   readonly atomic: boolean
-  /** Absent: nobody watches these documents. */
+  /** Absent: no hook watches these documents. */
   readonly captureChange?: CaptureChange
-  /** Who writes, for collections that keep their past. */
+  /** The caller's name, for collections with history. */
   readonly principal?: string
 }
 
-/** What is to be kept of a change, in its transaction, for those who watch; asked again when a store begins again. */
+/**
+ * The outbox entries of a change, which the store writes in the same transaction. A store calls it again when it retries
+ * a transaction.
+ */
 export type CaptureChange = (change: WatchedChange) => readonly OutboxEntry[]
 
 export type WatchedChange =
@@ -68,7 +71,7 @@ export type WatchedChange =
 
 type StoredText = Pick<StoredDocument, 'text'>
 
-/** A hook watches, and its events begin with this; the store adds both states of the document as it keeps them. */
+/** One row of the outbox. The store adds the document before and after the change, as stored text. */
 export interface OutboxEntry {
   readonly id: string
   readonly entity: string
@@ -85,21 +88,21 @@ export interface InsertPlan extends Writing {
   readonly documents: readonly JsonObject[]
 }
 
-/** Every document that matches is shown to `change`, in its newest state, and becomes what that says. */
+/** `change` receives every matching document in its newest state and returns its replacement. */
 export interface UpdatePlan extends Writing {
   readonly kind: 'update'
   readonly query: Query<FieldRef>
   readonly change: (stored: StoredDocument, draw: Draw) => Change
 }
 
-/** Each item finds at most one document by its identity; `change` says what becomes of it, or of its absence. */
+/** Each item finds at most one document by its identity. `change` returns the result, also if there is none. */
 export interface SavePlan extends Writing {
   readonly kind: 'save'
   readonly items: readonly SaveItem[]
 }
 
 export interface SaveItem {
-  /** Absent: the identity is not complete, so nothing can be found by it. */
+  /** Absent: the identity is incomplete, so it finds no document. */
   readonly query?: Query<FieldRef>
   readonly change: (stored: StoredDocument | undefined, draw: Draw) => Change
 }
@@ -109,18 +112,18 @@ export interface DeletePlan extends Writing {
   readonly query: Query<FieldRef>
 }
 
-/** The next value of a sequence, drawn in the transaction of the write. */
+/** Returns the next value of a sequence, in the transaction of the write. */
 export type Draw = (sequence: Sequence) => bigint
 
 export type Change =
   | { readonly kind: 'write'; readonly document: JsonObject }
-  /** Nothing to write, but part of the answer. */
+  /** Not written, but part of the response. */
   | { readonly kind: 'keep' }
-  /** Not touched and not counted. */
+  /** Neither written nor counted. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'refuse'; readonly faults: readonly ServiceError[] }
 
-/** What a store did with one document, told in the order of the documents. */
+/** What a store did with one document. Outcomes have the order of the documents. */
 export type Outcome =
   | { readonly kind: 'inserted' | 'updated' | 'kept'; readonly document: StoredDocument }
   | { readonly kind: 'deleted' }
@@ -135,23 +138,24 @@ export interface StoredDocument {
   /** Rises with each write of the document. */
   readonly version: number
   /**
-   * How many paths its writers knew the collection to have. Where that is more than a reader knows, another process has
-   * added a version, and the document may hold what the reader's schema has never heard of.
+   * The number of paths of the collection in the schema of the document's writers. If it is larger than in the reader's
+   * schema, another process has added a version, and the document may contain members that the reader's schema lacks.
    */
   readonly paths?: number
-  /** What its plan joins, in that order. */
+  /** The joined documents, in the order of `joins` in the plan. */
   readonly joined?: readonly JoinedDocuments[]
 }
 
 /**
- * What a reference joins, as JSON text: an array of documents, or an array of those for each element, where the steps to
- * the reference pass an array; null where nothing can be joined, and `TOO_LARGE` where it is more than can be held.
+ * The documents that a reference joins, as JSON text: an array of documents, or one such array for each element where
+ * the steps to the reference pass an array. Null where nothing can be joined: no object contains the reference, or the
+ * joined collection does not exist. `TOO_LARGE` where the text would exceed the size limit.
  */
 export interface JoinedDocuments {
   readonly documents: string | null
   /**
-   * Of the same form, with `[version, paths, …]` for each document, followed by both texts' values for each join of its
-   * own; of documents that are shown as they are stored, the most `paths` of any of them.
+   * JSON text of the same form, with `[version, paths, …]` for each document, followed by the values of both texts for
+   * each of its own joins. For documents that are embedded unchanged: the largest `paths` of all of them.
    */
   readonly facts: string | null
 }

@@ -1,4 +1,4 @@
-/** An authorized find → what the store does, and what remains to be done with the documents it gives. */
+/** Turns an authorized find into a read plan, and describes how the documents read are rendered. */
 import type { Authorized } from '../access/authorize.ts'
 import type { AllowedFind, Rendering } from '../access/requests.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
@@ -10,13 +10,13 @@ import { type IsInStatement, type PlannedJoin, planJoins, planInStatement } from
 import { mayPassThrough } from './pass-through.ts'
 import type { ReadPlan } from './plan.ts'
 
-/** What remains to be done with the documents that a store gives. */
+/** How documents from the store are rendered. */
 export interface Remaining {
-  /** Absent: the stored text is the answer, as it is. */
+  /** Absent: the stored text is sent unchanged. */
   readonly projection?: Projection<FieldRef>
-  /** Whether all is asked for that may be told: then nothing has to be done but to hide what is hidden. */
+  /** Whether the caller requests every readable field: rendering then only removes hidden fields. */
   readonly isWhole: boolean
-  /** What references show. */
+  /** The references to embed. */
   readonly joins?: readonly PlannedJoin[]
 }
 
@@ -41,7 +41,7 @@ export function planFind(find: Authorized<AllowedFind>, isInStatement: IsInState
   return { read, ...remainingProjection(find), ...(joins && { joins }) }
 }
 
-/** What remains to be done with stored documents: nothing, when all is asked for and all of it may be told. */
+/** No projection remains if the caller requests every field and may read every field. */
 export function remainingProjection({
   requested,
   projection,
@@ -50,14 +50,14 @@ export function remainingProjection({
   joined,
 }: Rendering): Remaining {
   const showsOthers = joined !== undefined && joined.joins.length > 0
-  // A reference is not part of the stored text; what excludes one only matters where some are shown.
+  // Stored text contains no references, so an item that excludes one matters only if references are embedded.
   const own = requested.filter((item) => !(isOfReference(item, schema) && (item.include || !showsOthers)))
   const isWhole = asksForAll(own) && mayPassThrough(schema)
   const isOpen = !shownAs && projection === requested && !showsOthers
   return isWhole && isOpen ? { isWhole } : { projection, isWhole }
 }
 
-/** Everything is included and nothing excluded after that. */
+/** Whether an item includes everything and no later item excludes anything. */
 function asksForAll(projection: Projection<FieldRef>): boolean {
   if (!projection.every(({ kind }) => kind === 'field')) return false
   const all = projection.findLastIndex(isAll)

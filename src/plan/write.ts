@@ -1,4 +1,4 @@
-/** Authorized writes → what the store does, and what remains to be done with the documents it tells of. */
+/** Turns authorized writes into write plans, and describes how the documents in their outcomes are rendered. */
 import type { Authorized } from '../access/authorize.ts'
 import { type Rules, narrowed } from '../access/conditions.ts'
 import type { AllowedChange, AllowedInsert, AllowedSave, Select } from '../access/requests.ts'
@@ -30,7 +30,7 @@ export function planUpdate(
   return { write, ...remainingProjection(allowed) }
 }
 
-/** What is not among the caller's documents is not found, whatever names it. */
+/** The caller's row rules narrow each item: an identity outside of them finds no document. */
 export function planSave(allowed: Authorized<AllowedSave>, items: readonly SaveItem[]): Planned<SavePlan> {
   const { schema, atomic, saveRules } = allowed
   const own = saveRules.length === 0 ? items : items.map((item) => within(item, saveRules))
