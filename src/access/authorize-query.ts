@@ -1,4 +1,7 @@
-/** What a query asks about, entity by entity: hidden fields are refused, and others are asked of readable documents only. */
+/**
+ * Authorizes queries, entity by entity. A query that names a hidden field is refused; a field with row rules narrows the
+ * query to documents in which the caller may read it. Otherwise the matches would reveal the values of hidden fields.
+ */
 import { ServiceError } from '../base/errors.ts'
 import { isJoined } from '../lang/resolve/joins.ts'
 import type { Projection } from '../lang/projection.ts'
@@ -10,11 +13,11 @@ import type { Rule } from './conditions.ts'
 import { requireEntity } from './require-entity.ts'
 import { type View, viewOf } from './view.ts'
 
-/** The documents of one entity that a query looks at, with the rules that its questions about them call for. */
+/** The documents of one entity that a query reads, with the row rules of the fields that it names. */
 export interface QueryAccess {
   readonly view: View
   readonly rules: Set<Rule>
-  /** Those of other entities, to which references led from here. */
+  /** Row rules of other entities that the query reaches through references. */
   readonly rulesElsewhere: Set<Rule>
 }
 
@@ -22,7 +25,10 @@ export function queryAccessOf(view: View): QueryAccess {
   return { view, rules: new Set(), rulesElsewhere: new Set() }
 }
 
-/** The query with every referenced entity held to its own rules; `scopes` tells whose documents are seen, innermost first. */
+/**
+ * The query with the row rules of every referenced entity added. `scopes` has the entity of each scope, innermost first;
+ * the rules for the outermost entity are collected in its `QueryAccess`.
+ */
 export function allowedQuery(
   query: Query<FieldRef>,
   scopes: Scopes<QueryAccess>,
@@ -30,7 +36,7 @@ export function allowedQuery(
 ): Query<FieldRef> {
   if (query.kind === 'related') return allowedRelated(query, scopes, caller)
   for (const field of ownFieldsOf(query)) requireReadable(field, scopes[field.up]!)
-  // Elements stand in the document of their array.
+  // The elements of an array belong to the document of the array.
   const inside = scopesInside(query, scopes, undefined)
   return mapChildren(query, (child) => allowedQuery(child, inside, caller))
 }
@@ -54,7 +60,7 @@ function allowedRelated(
   return { ...related, join: allOf([...rules, join]), query }
 }
 
-/** Asking about a field narrows the question to the documents in which it may be read; where that is none, it is refused. */
+/** Adds the row rules of a field, or throws if the caller may not read the field in any document. */
 export function requireReadable(
   { field, path }: Pick<FieldRef, 'field' | 'path'>,
   { view, rules }: QueryAccess,
@@ -67,8 +73,9 @@ export function requireReadable(
 }
 
 /**
- * Naming a hidden field in a pattern is no question; matching or sorting elements by one is. Documents that references
- * show are without what is hidden in them before that, so that there only what is hidden in all of them is refused.
+ * A pattern may name a hidden field, because the field is left out of the response; matching or sorting elements by one
+ * is refused, because the result would depend on it. Embedded documents are stripped of hidden fields before they are
+ * projected, so there only fields that are hidden in all documents are refused, and row rules need not be added.
  */
 export function requireReadableProjection(
   projection: Projection<FieldRef>,

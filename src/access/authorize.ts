@@ -1,6 +1,6 @@
 /**
- * The one place that reads roles. A request goes in as it was asked and comes out as this caller may have it: hidden
- * fields may not be asked *about* (refused) and are not told *of* (left out). Plans accept nothing else.
+ * Rewrites a resolved request so that it does only what the caller may do. A hidden field in a query or sort is refused;
+ * a hidden field in a result is left out. Plans accept only `Authorized` requests, so no request bypasses this module.
  */
 import { ServiceError } from '../base/errors.ts'
 import type { Projection } from '../lang/projection.ts'
@@ -30,7 +30,7 @@ import type {
 import { type View, viewOf } from './view.ts'
 
 declare const authorized: unique symbol
-/** Only this module makes one. */
+/** A request that was authorized. Only this module creates values of this type. */
 export type Authorized<T> = T & { readonly [authorized]: true }
 
 export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFind> {
@@ -85,7 +85,7 @@ export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<
   const named = request.schema.identity.map((field) => view.conditionOn(field, 'find'))
   const saveRules = [
     ...selectionRules('update', view),
-    // Where what names a document is hidden in all of them, saves are refused one by one.
+    // An identity field that is hidden in all documents is refused for each saved document.
     ...named.flatMap((condition) => (condition === 'never' ? ALWAYS : condition)),
   ]
   return grant({ ...request, ...writeVisibility(request.projection, view, caller), saveRules })
@@ -102,7 +102,7 @@ export function authorizeDelete(request: Select & { readonly atomic: boolean }, 
   })
 }
 
-/** Generating needs any of read, insert and update, of the entity and of the field: its values go nowhere else. */
+/** Generating needs find, insert or update on both entity and field: generated values have no other use. */
 export function authorizeGenerate(schema: Schema, caller: Caller, named: () => FieldRef): FieldRef {
   const { admitsTo, conditionOn } = viewOf(schema)(caller)
   const operations = (['find', 'insert', 'update'] as const).filter(admitsTo)
@@ -113,17 +113,17 @@ export function authorizeGenerate(schema: Schema, caller: Caller, named: () => F
   throw new ServiceError('crud:NoAccess', `you may not generate values for "${found.path}"`)
 }
 
-/** What cannot be found cannot be chosen either: the number of those that were would tell of them. */
+/** Updates and deletes select only documents that the caller may find; their count would reveal others. */
 export function selectionRules(operation: EntityOperation, view: View): Rules {
   return [...view.rulesFor(operation), ...findRules(view)]
 }
 
-/** Whoever may not find at all sees nothing of any document, so there is nothing to narrow. */
+/** A caller without find access sees nothing of any document, so there is nothing to narrow. */
 function findRules(view: View): Rules {
   return view.admitsTo('find') ? view.rulesFor('find') : ALWAYS
 }
 
-/** A copy of a container would bring hidden members to light. */
+/** The row rules of all fields below, because a copy of an object or array would reveal hidden members. */
 function rulesBelow({ field, path }: FieldRef, view: View): Rules {
   const below = field.kind === 'object' ? field.fields : elementFields(field)
   return [...allFields(below ?? NO_FIELDS)].flatMap((each) => {
@@ -139,7 +139,7 @@ function elementFields(field: Field): Fields | undefined {
   return field.kind === 'array' && field.element.kind === 'object' ? field.element.fields : undefined
 }
 
-/** Exclusions go last: in a projection list the last opinion wins. */
+/** Exclusions are added last, because the last item of a projection wins. */
 function shown(projection: Projection<FieldRef>, { visibility }: View) {
   const { exclusions } = visibility
   const shown = exclusions.length === 0 ? projection : [...projection, ...exclusions]
@@ -171,7 +171,7 @@ function writeVisibility(
   }
 }
 
-/** What was written is shown as far as it could be found now. */
+/** A written document is returned only if the caller could find it after the write. */
 function echoed(rules: Rules, { visibility, visibilityOf }: View): Pick<Rendering, 'shownAs'> {
   if (rules.length === 0) return visibilityOf ? { shownAs: visibilityOf } : {}
   const nothing: Visibility = {

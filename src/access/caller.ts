@@ -1,14 +1,14 @@
-/** Who asks, and the rules by which a list of roles admits them. */
+/** The caller of a request, and the rules by which an access list admits a caller. */
 import { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import { type RoleList, roleOf } from '../schema/field.ts'
 
 export interface Caller {
-  /** The name kept in histories; empty when nobody said. */
+  /** The name recorded in history; empty if unknown. */
   readonly principal: string
   readonly roles: ReadonlySet<string>
   readonly permissions: ReadonlySet<Permission>
-  /** What else is vouched for, such as the claims of a token; row rules may name it. */
+  /** Other authenticated properties, such as the claims of a token. Row rules may refer to them. */
   readonly claims: JsonObject
 }
 
@@ -21,12 +21,15 @@ export const PERMISSIONS = [
 ] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** `noone` beats `anyone` beats a role in common; an empty list admits nobody. To which documents is another question. */
+/**
+ * `noone` beats `anyone`, which beats a role of the caller. An empty list admits nobody. Row rules are not evaluated
+ * here; `conditions.ts` decides which documents the caller is admitted to.
+ */
 export function admits(list: RoleList, caller: Caller): boolean {
   return countingEntries(list, caller).length > 0
 }
 
-/** The entries that speak of this caller. */
+/** The entries that apply to the caller. */
 export function countingEntries(list: RoleList, { roles }: Caller): RoleList {
   if (list.some((entry) => roleOf(entry) === 'noone')) return []
   return list.filter((entry) => {

@@ -1,4 +1,4 @@
-/** To which documents a list admits a caller, as queries that all have to hold; and how requests are narrowed by them. */
+/** Turns an access list into row rules for one caller, and narrows queries by them. */
 import { type Json, type JsonObject, member } from '../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { memoized } from '../base/memo.ts'
@@ -11,11 +11,11 @@ import type { Schema } from '../schema/schema.ts'
 import { type Caller, countingEntries } from './caller.ts'
 
 export type Rule = Query<FieldRef>
-/** All of these must hold of a document; none means every document. */
+/** A document must match all of these. An empty list admits every document. */
 export type Rules = readonly Rule[]
 export type Condition = Rules | 'never'
 
-/** One entry without a rule admits to everything; else each admits to what it matches. */
+/** An entry without a row rule admits the caller to every document; other entries, to the documents they match. */
 export function conditionOf(list: RoleList, schema: Schema, caller: Caller): Condition {
   const entries = countingEntries(list, caller)
   if (entries.length === 0) return 'never'
@@ -26,7 +26,7 @@ export function conditionOf(list: RoleList, schema: Schema, caller: Caller): Con
   return [terms.length === 1 ? terms[0]! : { kind: 'or', terms }]
 }
 
-/** The rule for one caller; undefined where it matches nothing. */
+/** The row rule with the values of the caller; undefined if it matches no document. */
 export function boundTo({ where }: RowRule, schema: Schema, caller: Caller): Rule | undefined {
   return bindRule(where, valuesOf(caller), { scope: rootScope(schema), limits: DEFAULT_LIMITS })
 }
@@ -40,7 +40,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
   return rules.size === 0 ? ALWAYS : [...rules]
 }
 
-/** The rules stand in front: whatever is asked is asked of these documents only. */
+/** The conjunction of the rules and the query. */
 export function narrowed<Q extends Query<FieldRef> | undefined>(query: Q, rules: Rules): Q | Query<FieldRef> {
   const distinct = [...new Set(rules)]
   if (distinct.length === 0) return query
@@ -48,7 +48,7 @@ export function narrowed<Q extends Query<FieldRef> | undefined>(query: Q, rules:
   return { kind: 'and', terms: query ? [...distinct, query] : distinct }
 }
 
-/** Whether a document, as it is stored, is one that all the rules match. */
+/** Whether the stored document matches all rules. */
 export function holds(rules: Rules, document: JsonObject): boolean {
   return rules.every((rule) => testOf(rule)({ value: document }))
 }
@@ -58,7 +58,7 @@ export const NO_DOCUMENT: Rules = [{ kind: 'or', terms: [] }]
 
 export const testOf = memoized((rule: Rule) => compileQuery(rule))
 
-/** Nobody has an empty name: a caller without one has no value there. */
+/** An empty principal is no value: a rule that compares with it matches nothing. */
 function valuesOf({ principal, claims }: Caller): CallerValues {
   return ([source, ...path]) => {
     if (source === 'principal') return principal === '' ? undefined : principal

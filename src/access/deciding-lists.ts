@@ -1,4 +1,4 @@
-/** Which lists decide about an operation, the entity's first and then those on the way down to a field. */
+/** Finds the access lists that decide about an operation: those of the entity, then those on the path to a field. */
 import type { Field, FieldOperation, RoleList } from '../schema/field.ts'
 import type { EntityOperation, Schema } from '../schema/schema.ts'
 import { fieldPointer } from '../schema/trail.ts'
@@ -7,7 +7,7 @@ import { type Caller, admits } from './caller.ts'
 export interface Question {
   readonly schema: Schema
   readonly operation: EntityOperation
-  /** The fields from the root down to the one asked about; absent: about documents as a whole. */
+  /** The fields from the root down to the field in question. Absent: the operation on whole documents. */
   readonly trail?: readonly Field[]
 }
 
@@ -16,11 +16,11 @@ export interface DecidingList {
   /** JSON pointer into the schema. */
   readonly at: string
   readonly operation: EntityOperation
-  /** Of the field that declares it; absent: the entity does. */
+  /** Path of the field that declares the list. Absent: the entity declares it. */
   readonly path?: string
 }
 
-/** The caller is admitted by all of these, or not at all. */
+/** The lists that must all admit the caller. */
 export function decidingLists(
   { schema, operation, trail = [] }: Question,
   caller: Caller,
@@ -38,7 +38,7 @@ export function decidingLists(
   ]
 }
 
-/** What is chosen by a query is chosen among what can be found; see `selectionRules`. */
+/** Whether the operation selects documents by a query, which also needs find access; see `selectionRules`. */
 export function selects(operation: EntityOperation): boolean {
   return operation === 'update' || operation === 'delete'
 }
@@ -47,7 +47,7 @@ function listPointer(at: string, operation: EntityOperation): string {
   return `${at}/access/${operation}`
 }
 
-/** A field's lists are those above it and then its own, if it has one that says something else. */
+/** `roles` of a field repeats the lists of its parent first; the rest is what the field itself adds. */
 function listsDown(
   schema: Schema,
   trail: readonly Field[],
@@ -63,7 +63,7 @@ function listsDown(
   })
 }
 
-/** The size of an array is guarded by the lists of the array, too. */
+/** The field that declares a list. The size `x#` also has the lists of its array `x`. */
 function declarerOf(
   list: RoleList,
   field: Field,

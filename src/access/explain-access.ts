@@ -1,4 +1,7 @@
-/** Why a caller may do something, may not, or may with some documents only: told by what decides about requests. */
+/**
+ * Explains why a caller may do an operation, may not, or may with some documents only. It uses the functions that
+ * authorize requests, so that the explanation cannot differ from the decision.
+ */
 import type { Json, JsonObject } from '../base/json/json.ts'
 import type { EntityOperation } from '../schema/schema.ts'
 import { type AccessEntry, roleOf } from '../schema/field.ts'
@@ -13,7 +16,7 @@ type Decision = 'allow' | 'deny' | 'conditional'
 export interface AccessExplanation {
   readonly decision: Decision
   readonly rule: RuleExplanation
-  /** As the metadata writes them; all of these must hold of the document. */
+  /** The row rules as written in the metadata; a document must match all of them. */
   readonly where?: readonly Json[]
   readonly reason: string
 }
@@ -22,18 +25,18 @@ export interface AccessExplanation {
 interface RuleExplanation {
   /** JSON pointer into the schema. */
   readonly at: string
-  /** Of the field that declares the list; absent: the entity does. */
+  /** Path of the field that declares the list. Absent: the entity declares it. */
   readonly field?: string
   readonly operation: EntityOperation
   readonly list: readonly AccessEntry[]
-  /** What the caller is admitted by. */
+  /** The entries that admit the caller. */
   readonly entries: readonly AccessEntry[]
   readonly because: Because
-  /** Whether it stands above the field that was asked about. */
+  /** Whether a parent of the field, or the entity, declares the list. */
   readonly inherited: boolean
 }
 
-/** `unanswered`: rules apply to the caller, but nothing is known of them that the rules could be answered by. */
+/** `unanswered`: row rules apply to the caller, but the caller lacks the values that the rules compare with. */
 type Because = 'role' | 'anyone' | 'noone' | 'empty' | 'unlisted' | 'unanswered'
 
 export function explainAccess(question: Question, caller: Caller): AccessExplanation {
@@ -59,7 +62,7 @@ export function explainAccess(question: Question, caller: Caller): AccessExplana
   return { decision: 'conditional', rule, where, reason }
 }
 
-/** What the requests themselves are narrowed by. */
+/** The condition by which `authorize.ts` narrows such requests. */
 function conditionFor({ operation, trail = [] }: Question, view: View): Condition {
   if (!view.admitsTo(operation)) return 'never'
   const rules = selects(operation) ? selectionRules(operation, view) : view.rulesFor(operation)
@@ -98,7 +101,7 @@ function becauseOf(
   return entries.some((entry) => roleOf(entry) !== 'anyone') ? 'role' : 'anyone'
 }
 
-/** Each entry of a list admits to what it matches. */
+/** The entries of a list are alternatives. */
 function whereOf({ entries }: RuleExplanation): Json {
   const wheres = entries.flatMap((entry) => (typeof entry === 'string' ? [] : [entry.where]))
   return wheres.length === 1 ? wheres[0]! : ({ $or: wheres } satisfies JsonObject)

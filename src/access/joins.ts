@@ -1,4 +1,7 @@
-/** What references may show: documents of other entities obey their own rules, and what may not be read is left out. */
+/**
+ * Authorizes the references of a find. Joined documents are narrowed by the row rules of their own entity; a reference
+ * that the caller may not read is left out.
+ */
 import { ServiceError } from '../base/errors.ts'
 import type { Path } from '../base/path.ts'
 import type { Followed } from '../lang/resolve/follow.ts'
@@ -18,7 +21,7 @@ export function allowedJoins(
   return followed.flatMap((each) => allowedJoin(each, holder, caller) ?? [])
 }
 
-/** Undefined when the caller may not see by what the documents are joined, or none of them. */
+/** Undefined if the caller may read none of the joined documents, or not the fields by which they are joined. */
 function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJoin | undefined {
   const { field, steps, sort, projection } = followed
   const { schema } = field.join
@@ -50,7 +53,7 @@ function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJ
   }
 }
 
-/** Whether rules stand in it, or further down, that the caller did not write. */
+/** Whether row rules were added to the join or to one of its nested joins. */
 export function isNarrowedJoin({ isNarrowed, joins }: AllowedJoin): boolean {
   return isNarrowed || joins.some(isNarrowedJoin)
 }
@@ -59,7 +62,10 @@ function ownRules({ view, rules }: QueryAccess): readonly Query<FieldRef>[] {
   return [...new Set([...view.rulesFor('find'), ...rules])]
 }
 
-/** Where the holding document does not let its reference be read, the reference joins nothing. */
+/**
+ * The row rules of the containing document, moved into the scope of the joined one: where they do not match, the
+ * reference joins nothing.
+ */
 function holderRules({ rules }: QueryAccess, steps: Path): readonly Query<FieldRef>[] {
   const between = steps.filter((step) => step === '*').length
   return [...rules].map((rule) => shifted(rule, between + 1))

@@ -1,4 +1,4 @@
-/** How far single roles reach, whoever has them: what access comes to on paper, before anybody asks. */
+/** Computes the access of single roles from metadata alone, for access reports and lint. */
 import { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
@@ -10,7 +10,7 @@ import { type Caller, countingEntries } from './caller.ts'
 import { type Question, decidingLists, selects } from './deciding-lists.ts'
 import { type RoleClasses, roleClasses } from './role-classes.ts'
 
-/** How far somebody with these roles, and no others, reaches. */
+/** The access of a caller with exactly these roles. */
 export function reachOf(question: Question, roles: readonly string[]): Reach {
   const caller = callerWith(roles)
   const reaches = decidingLists(question, caller).map(({ list }) => reachBy(list, caller))
@@ -18,7 +18,10 @@ export function reachOf(question: Question, roles: readonly string[]): Reach {
   return reaches.includes('where') ? 'where' : 'yes'
 }
 
-/** The same for each role alone, in time that grows with what the lists say, not with fields times roles. */
+/**
+ * The access of each role alone. Roles that no list distinguishes share a class, and equal chains of lists share a node,
+ * so that the time grows with the size of the lists and not with fields times roles.
+ */
 export function reachesIn(schemas: readonly Schema[]): Reaches {
   const roles = namedRoles(schemas)
   const known = roleClasses(schemas)
@@ -30,7 +33,7 @@ export function reachesIn(schemas: readonly Schema[]): Reaches {
     const found = roots.get(key)
     if (found) return found
     const [own, find] = lists.map(ranksBy)
-    // What is chosen by a query is chosen among what can be found, by those who may find at all.
+    // Updates and deletes select only documents that the role may find, unless it has no find access at all.
     const ranks = find ? own!.map((rank, i) => (find[i] === NO ? rank : least(rank, find[i]!))) : own!
     const made = { ranks, below: new Map() }
     roots.set(key, made)
@@ -55,7 +58,7 @@ export function reachesIn(schemas: readonly Schema[]): Reaches {
   }
 }
 
-/** Who may do what to which field; refused where that would be more text than `maxBytes`. */
+/** The access of every role to every field. Throws if the table would be longer than `maxBytes`. */
 export function accessTable(schema: Schema, maxBytes = Infinity): JsonObject {
   const { roles, classes, ranks } = reachesIn([schema])
   const rowOf = memoized((row: Ranks) =>
@@ -63,7 +66,7 @@ export function accessTable(schema: Schema, maxBytes = Infinity): JsonObject {
   )
   const row = (operation: EntityOperation): JsonObject => rowOf(ranks(schema, operation))
   const fields = [...allFields(schema.root.fields)]
-  // Every row names every role; the shortest thing said of one is "no".
+  // A lower bound: every row names every role, and the shortest value is "no".
   const rowBytes = roles.reduce((sum, role) => sum + Buffer.byteLength(role) + ROLE_BYTES, 0)
   if (fields.length * OPERATIONS.length * rowBytes > maxBytes) throw tooLarge(schema)
   return {
@@ -80,10 +83,10 @@ export function accessTable(schema: Schema, maxBytes = Infinity): JsonObject {
 }
 
 const OPERATIONS = ['find', 'insert', 'update'] as const
-/** Of `"":"no",` */
+/** The length of `"":"no",` */
 const ROLE_BYTES = 8
 
-/** What the lists so far come to, and what it becomes by one more of them. */
+/** A trie over chains of lists: the ranks after the lists so far, and a child for each further list, by its number. */
 interface Node {
   readonly ranks: Ranks
   readonly below: Map<number, Node>
@@ -103,7 +106,7 @@ function further(
   return made
 }
 
-/** `noone` beats `anyone` beats a role in common, as for callers. */
+/** One rank for each class of roles: `noone` beats `anyone`, which beats a named role, as in `caller.ts`. */
 function ranksOf(list: RoleList, { count, classOf }: RoleClasses): Ranks {
   const ranks = new Uint8Array(count)
   if (list.some((entry) => roleOf(entry) === 'noone')) return ranks

@@ -1,4 +1,4 @@
-/** Requests in terms of a schema, as they are asked and as they are allowed. */
+/** The types of resolved requests, before and after authorization. */
 import type { JsonObject } from '../base/json/json.ts'
 import type { Path } from '../base/path.ts'
 import type { Followed } from '../lang/resolve/follow.ts'
@@ -11,52 +11,55 @@ import type { Field, ObjectField } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Rules } from './conditions.ts'
 
-/** What a caller sees of a document; the same object for documents that are seen alike, so it can be a key. */
+/**
+ * The fields of a document that a caller may read. Documents with the same visible fields share one object, so that it
+ * can be the key of a cache.
+ */
 export interface Visibility {
-  /** Whether `_id` may be told, which document versions are made of. */
+  /** Whether the caller may read `_id`. Otherwise document versions contain an opaque mark in its place. */
   readonly showsId: boolean
   readonly isHidden: (field: Field) => boolean
   /** Whether any field of the schema is hidden. */
   readonly hidesSome: boolean
-  /** What is hidden in these documents, as the end of a projection. */
+  /** The hidden fields as projection items, to be added at the end of a projection. */
   readonly exclusions: readonly ProjectionItem<never>[]
 }
 
-/** What an answer may show. */
+/** How the documents of a response are rendered. */
 export interface Rendering {
   readonly schema: Schema
-  /** As the caller wrote it. */
+  /** The projection of the request. */
   readonly requested: Projection<FieldRef>
-  /** With what is hidden in every document excluded. */
+  /** The same, with exclusions of the fields that are hidden in every document. */
   readonly projection: Projection<FieldRef>
-  /** What is seen of every document, but for what is said of single ones. */
+  /** The visibility of documents for which `shownAs` is absent. */
   readonly visibility: Visibility
-  /** Where it differs from document to document: as what a stored document is shown. */
+  /** The visibility of one stored document. Present if it depends on the document. */
   readonly shownAs?: (document: JsonObject) => Visibility
-  /** What references show. */
+  /** The references to embed. */
   readonly joined?: Joined
 }
 
-/** References that are followed, as this caller may have them. */
+/** The authorized references of a request. */
 export interface Joined {
-  /** The fields of a document in which these references are filled in. */
+  /** The fields of a document after the references are embedded. */
   readonly root: ObjectField
   readonly joins: readonly AllowedJoin[]
 }
 
 /** The documents of one reference. */
 export interface AllowedJoin {
-  /** From the document that holds the reference to the reference; `*` stands for every element of an array. */
+  /** From the document that contains the reference to the reference; `*` stands for every element of an array. */
   readonly steps: Path
   readonly schema: Schema
-  /** Asked of each document; around it are a scope for every `*` of the steps and the holding document. */
+  /** Selects the joined documents. Its outer scopes: one for every `*` of the steps, then the containing document. */
   readonly query: Query<FieldRef>
-  /** Whether rules stand in that query. */
+  /** Whether row rules were added to the query. */
   readonly isNarrowed: boolean
   readonly sort: readonly SortKey<FieldRef>[]
   readonly visibility: Visibility
   readonly shownAs?: (document: JsonObject) => Visibility
-  /** What the reference shows of them at most. */
+  /** The projection in the definition of the reference, which limits what is embedded. */
   readonly projection?: Projection<FieldRef>
   readonly joins: readonly AllowedJoin[]
 }
@@ -69,21 +72,20 @@ export interface Find {
   readonly from: number
   readonly to?: number
   readonly counted: boolean
-  /** Documents as they were then; access is what it is now. */
+  /** Read documents as of this time. Access is decided by the current metadata. */
   readonly asOf?: number
-  /** The references it follows, and the fields of a document in which they are filled in. */
+  /** The references to embed, and the fields of a document that contains them. */
   readonly references?: { readonly root: ObjectField; readonly followed: readonly Followed[] }
 }
 
-/** A find as this caller may have it. */
+/** A find after authorization. */
 export interface AllowedFind extends Find, Rendering {
   readonly schema: Schema
   readonly projection: Projection<FieldRef>
-  /** Whether rules stand in its query that the caller did not write. */
+  /** Whether row rules were added to its query or joins. */
   readonly isNarrowed: boolean
 }
 
-/** What a caller may insert, and what of it they may see again. */
 export interface Insert {
   readonly schema: Schema
   readonly projection: Projection<FieldRef>
@@ -111,28 +113,31 @@ export interface SaveRequest {
   readonly atomic: boolean
 }
 
-/** What a writer may see and do, document by document and field by field. */
+/** Decides for each document and field what a writer may change, and what the response shows of it. */
 export interface WriteVisibility extends Rendering {
-  /** Where fields have rules: what is seen of a document that is stored. */
+  /** The visibility of one stored document. Present if fields have row rules. */
   readonly visibilityOf?: (document: JsonObject) => Visibility
-  /** Whether the field may be part of this new document. */
+  /** Whether the caller may set the field in this new document. */
   readonly mayInsert: (field: Field, document: JsonObject) => boolean
-  /** Whether the field may change in a document that is, or becomes, this. */
+  /** Whether the caller may change the field in this document. Checked before and after the change. */
   readonly mayUpdate: (field: Field, document: JsonObject) => boolean
-  /** What new documents must match. */
+  /** New documents must match these. */
   readonly insertRules: Rules
-  /** What documents must still match once they are changed. */
+  /** Changed documents must match these after the change. */
   readonly updateRules: Rules
 }
 
 export type AllowedChange = ChangeRequest &
   WriteVisibility & {
-    /** Fields the update names: those that the caller cannot see are judged by that. */
+    /**
+     * The fields that the update names. Hidden ones count as changed, because a comparison of their values would reveal
+     * them.
+     */
     readonly targets: readonly FieldRef[]
   }
 
 export type AllowedSave = SaveRequest &
   WriteVisibility & {
-    /** Documents that do not match these are not there. */
+    /** Documents that do not match these are treated as absent. */
     readonly saveRules: Rules
   }

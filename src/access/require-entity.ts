@@ -1,4 +1,4 @@
-/** Whoever may do none of it with documents of an entity is told so, before anything else is looked at. */
+/** Refuses callers without access to an entity, before any other check could reveal something about it. */
 import { ServiceError } from '../base/errors.ts'
 import type { EntityOperation } from '../schema/schema.ts'
 import type { View } from './view.ts'

@@ -1,4 +1,7 @@
-/** Which roles the access lists of schemas tell apart. */
+/**
+ * Groups roles into classes: roles that occur in the same lists with the same row rules have the same access, which is
+ * then computed once.
+ */
 import { memoized } from '../base/memo.ts'
 import type { RoleList } from '../schema/field.ts'
 import { ANYONE_ELSE, listsIn } from '../schema/named-roles.ts'
@@ -6,9 +9,9 @@ import type { Schema } from '../schema/schema.ts'
 
 export interface RoleClasses {
   readonly count: number
-  /** Roles that no list names are all alike. */
+  /** Class 0 contains all roles that no list names. */
   readonly classOf: (role: string) => number
-  /** Equal lists have one number. */
+  /** Equal lists have the same number. */
   readonly numberOf: (list: RoleList) => number
 }
 

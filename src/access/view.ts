@@ -1,4 +1,4 @@
-/** What a caller may see and do of a schema: worked out once for both, since it is asked for with every request. */
+/** The view of a caller on a schema. It is computed once for each pair, because every request needs it. */
 import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
 import { parsePath } from '../base/path.ts'
@@ -20,15 +20,15 @@ import type { Visibility } from './requests.ts'
 
 export interface View {
   readonly schema: Schema
-  /** Whether the caller may do this with documents of the entity at all. */
+  /** Whether the caller may do the operation with any document of the entity. */
   readonly admitsTo: (operation: EntityOperation) => boolean
-  /** With which documents, for those who may at all. */
+  /** The documents with which an admitted caller may do the operation. */
   readonly rulesFor: (operation: EntityOperation) => Rules
-  /** In which documents the caller may do this with the field. */
+  /** The documents in which the caller may do the operation with the field. */
   readonly conditionOn: (field: Field, operation: FieldOperation) => Condition
-  /** What is seen of documents in which all the caller's rules hold. */
+  /** The visibility of documents that match all row rules of the caller. */
   readonly visibility: Visibility
-  /** Where fields have rules: what is seen of this document. */
+  /** The visibility of one document. Present if fields have row rules. */
   readonly visibilityOf?: (document: JsonObject) => Visibility
 }
 
@@ -67,7 +67,7 @@ function createView(schema: Schema, caller: Caller): View {
   }
 }
 
-/** Equal lists give the very same rules, which is how fields with one condition are known to share it. */
+/** Equal lists yield identical rule objects, so that rules of several fields can be deduplicated by identity. */
 function conditionsBy(schema: Schema, caller: Caller): (list: RoleList) => Condition {
   const known = new Map<string, Condition>()
   return memoized((list) => {
@@ -85,7 +85,7 @@ interface Seeing {
   readonly visibility: Visibility
 }
 
-/** Documents in which the same rules hold are seen alike, by the same sight. Undefined where no field has a rule. */
+/** Documents that match the same rules share one `Visibility` object. Undefined if no field has a row rule. */
 function visibilitiesBy(
   schema: Schema,
   { conditionOn, isOfOtherVersion, visibility }: Seeing,
@@ -116,10 +116,10 @@ function visibilitiesBy(
   }
 }
 
-/** Of many rules each may hold or not; what is kept of that has an end. */
+/** n rules have up to 2^n combinations, so the cache is bounded. */
 const MAX_SIGHTS = 1_000
 
-/** What is hidden anyway is excluded by every projection, and need not be excluded again. */
+/** Fields for which `isHiddenAnyway` holds are excluded by every projection already, so they are not repeated. */
 function visibilityOn(
   schema: Schema,
   isHidden: (field: Field) => boolean,
