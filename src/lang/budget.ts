@@ -1,17 +1,20 @@
-/** How many parts the language may have in one request: each of them is asked of each document, or of each element. */
+/**
+ * Limits the number of query nodes and projection items in one request, because each is evaluated for every document or
+ * every array element.
+ */
 import { ServiceError } from '../base/errors.ts'
 import type { Limits } from '../base/limits.ts'
 
-/** Shared by all that one request says. */
+/** Shared by query, projection and update of one request. */
 export interface Budget {
   readonly limits: Limits
-  /** Of its query, of each `match` in a projection, and of each selector in an update. */
+  /** Query nodes so far: of the query, of each `match` in a projection, and of each selector in an update. */
   nodes: number
-  /** Of its projection and of those inside of it, with the keys they sort by. */
+  /** Projection items so far, nested ones and their sort keys included. */
   items: number
 }
 
-/** Where only limits are known, as in metadata, each query and each projection is held to them by itself. */
+/** With plain limits, as in metadata, each query and each projection has a budget of its own. */
 export type Bounds = Limits | Budget
 
 export function startBudget(limits: Limits): Budget {

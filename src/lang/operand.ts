@@ -1,21 +1,21 @@
 /**
  * The right side of a comparison: a literal, or a parameter that stands for the literals of all requests of one shape.
- * Interpreters that need a value call `literalOf`; whatever is evaluated in memory is bound before.
+ * Interpreters that need a value call `literalOf`. Queries are bound before they are evaluated in memory.
  */
 import type { Json } from '../base/json/json.ts'
 import type { ValueType } from '../schema/types.ts'
 
-/** JSON has no symbols, so that no object of a request can pass for a parameter. */
+/** A symbol, because JSON has none: no object in a request can be mistaken for a parameter. */
 const KIND: unique symbol = Symbol('parameter')
 
 interface Numbered {
-  /** Its place among the arguments. */
+  /** Its index in the arguments. */
   readonly param: number
-  /** How arguments are cast; known once the field is resolved. */
+  /** The type to which arguments are cast; set when the field is resolved. */
   readonly type?: ValueType
 }
 
-/** Stands for one value, which is not null. */
+/** Stands for one value. Never null, because null changes plan and SQL. */
 export interface ValueParameter extends Numbered {
   readonly [KIND]: 'value'
 }
@@ -30,10 +30,13 @@ export type Parameter = ValueParameter | ListParameter
 export type Operand = Json | ValueParameter
 export type ListOperand = readonly Json[] | ListParameter
 
-/** What takes the place of parameters, by their number: a cast value, or a list of these. */
+/** The values of parameters, by `param`: a cast value, or a list of cast values. */
 export type Arguments = readonly Json[]
 
-/** No text that a parameter stands for is longer, so that an index of longer beginnings of texts holds all of it. */
+/**
+ * The longest text or number that becomes a parameter. Indexes on text prefixes are longer, so they contain every such
+ * text completely, and the SQL need not depend on its length.
+ */
 export const MAX_PARAMETER_CHARACTERS = 64
 
 export function valueParameter(param: number): ValueParameter {

@@ -1,20 +1,20 @@
 /**
- * The operators of clauses, and what each of them means wherever that decides something. All decisions are records or
- * closed unions: a new operator does not compile until every one of them is made.
+ * The operators of clauses and their properties. All properties are records or closed unions, so that a new operator
+ * does not compile until each of them is decided.
  */
 
-/** Says that a value is what it is compared with, or comes before or after it. */
+/** Holds for a value that is equal to, less than or greater than the other one. */
 export type AffirmativeOp = '$eq' | '$lt' | '$gt' | '$lte' | '$gte'
-/** Holds wherever the operator that it denies does not, with missing values as well. */
+/** Holds exactly where the operator that it denies does not, also for missing values. */
 export type NegativeOp = '$neq'
 export type CompareOp = AffirmativeOp | NegativeOp
 
 export type ContainsOp = '$any' | '$all' | '$none'
 
-/** What a negative operator denies. */
+/** The operator that a negative operator denies. */
 export const DENIED: Readonly<Record<NegativeOp, AffirmativeOp>> = { $neq: '$eq' }
 
-/** The same for what an array contains; undefined for an operator that affirms. */
+/** The same for `contains`; undefined for an affirmative operator. */
 export const CONTAINS_DENIED: Readonly<Record<ContainsOp, ContainsOp | undefined>> = {
   $any: undefined,
   $all: undefined,
@@ -25,7 +25,7 @@ export function isNegative(op: CompareOp): op is NegativeOp {
   return Object.hasOwn(DENIED, op)
 }
 
-/** By the order of the two values, as `compareValues` gives it. */
+/** Whether the operator holds for the result of `compareValues`. */
 export const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
   $eq: (order) => order === 0,
   $neq: (order) => order !== 0,
@@ -35,7 +35,7 @@ export const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
   $gte: (order) => order >= 0,
 }
 
-/** Whether it holds between null and null, which is the same as missing; nothing is less or greater than null. */
+/** Whether the operator holds for null and null. Missing counts as null; null has no order. */
 export const HOLDS_FOR_NULLS: Readonly<Record<AffirmativeOp, boolean>> = {
   $eq: true,
   $lt: false,
@@ -44,7 +44,7 @@ export const HOLDS_FOR_NULLS: Readonly<Record<AffirmativeOp, boolean>> = {
   $gte: false,
 }
 
-/** Whether null can be compared by it at all. */
+/** Whether the operator accepts null as an operand. */
 export function comparesNull(op: CompareOp): boolean {
   return HOLDS_FOR_NULLS[isNegative(op) ? DENIED[op] : op]
 }

@@ -1,4 +1,4 @@
-/** Literals of a query become parameters, and parameters become literals again. */
+/** Replaces the literals of a query by parameters, and binds parameters to literals, for prepared finds. */
 import { type Json, isArray, isNumber, numberText } from '../base/json/json.ts'
 import {
   type Arguments,
@@ -14,7 +14,10 @@ import {
 } from './operand.ts'
 import { type Query, mapQuery } from './query.ts'
 
-/** Whether a parameter may stand for the value: which one it is must not decide about plan or SQL, as null does. */
+/**
+ * Whether a parameter may stand for the value. Plan and SQL must be the same for all such values; null, for example,
+ * needs other SQL.
+ */
 export function isLiteral(value: Json | undefined): value is Json {
   if (typeof value === 'string') return value.length <= MAX_PARAMETER_CHARACTERS
   if (typeof value === 'boolean') return true
@@ -25,7 +28,7 @@ export function isLiteralList(values: Json | undefined): values is readonly Json
   return isArray(values) && values.length > 0 && values.every(isLiteral)
 }
 
-/** The query with parameters for its literals, which are numbered in the order of the text. */
+/** The query with its literals replaced by parameters, numbered in the order in which the literals are written. */
 export function parameterized<F>(query: Query<F>): {
   readonly query: Query<F>
   readonly literals: readonly Json[]
@@ -42,7 +45,7 @@ export function parameterized<F>(query: Query<F>): {
   return { query: changed, literals }
 }
 
-/** Every parameter in the query, as often as it stands there. */
+/** Every parameter in the query, with repetitions. */
 export function parametersIn<F>(query: Query<F>): readonly Parameter[] {
   const found: Parameter[] = []
   mapOperands(query, {
@@ -70,7 +73,7 @@ interface Change {
   readonly list: (operand: ListOperand) => ListOperand
 }
 
-/** Other nodes have no parameters: their literals are part of the shape. */
+/** The literals of other nodes are part of the shape and never become parameters. */
 function mapOperands<F>(query: Query<F>, change: Change): Query<F> {
   return mapQuery(query, (node) => {
     if (node.kind === 'compare') return { ...node, value: change.value(node.value) }

@@ -1,4 +1,4 @@
-/** Projections: which members of a document come out. A list is asked from its end: the last opinion wins. */
+/** Projections: which members of a document a response contains. The last item that applies to a member wins. */
 import type { Json } from '../base/json/json.ts'
 import type { Path } from '../base/path.ts'
 import { type Query, printQuery } from './query.ts'
@@ -17,7 +17,7 @@ export type ProjectionItem<F> =
   | ({ readonly kind: 'match'; readonly query: Query<F> } & ArrayItem<F>)
   | ({ readonly kind: 'range'; readonly from: number; readonly to: number | undefined } & ArrayItem<F>)
 
-/** Selects elements of an array, and projects them by a projection of their own. */
+/** Selects elements of an array, and projects them by a nested projection. */
 export interface ArrayItem<F> {
   readonly array: F
   readonly pattern: Path

@@ -1,7 +1,7 @@
 /**
- * Queries as a closed union of plain data, generic in how they name a field: `Query<Named>` is what was parsed,
- * `Query<FieldRef>` what was resolved against a schema. `evaluate/match.ts` and `store/sql/where.ts` interpret it;
- * code that only visits or replaces nodes uses the functions below, so that a new node is described here once.
+ * Queries as a closed union of plain data, generic in the type of a field: `Query<Named>` is parsed, `Query<FieldRef>`
+ * is resolved against a schema. `evaluate/match.ts` and `store/sql/where.ts` interpret it. Code that only visits or
+ * replaces nodes uses the functions below, so that a new node is described once.
  */
 import { unreachable } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
@@ -31,7 +31,7 @@ export type FieldPair<F> =
   | { readonly kind: 'compareFields'; readonly field: F; readonly op: CompareOp; readonly rfield: F }
   | { readonly kind: 'inField'; readonly field: F; readonly negated: boolean; readonly rfield: F }
 
-/** Opens scopes: the names inside are looked up in an element, or in a document that a reference joins. */
+/** Opens scopes: names inside are resolved in an array element, or in a document that a reference joins. */
 export type ScopeQuery<F> =
   | { readonly kind: 'elemMatch'; readonly array: F; readonly query: Query<F> }
   | Related<F>
@@ -41,9 +41,10 @@ export type LogicalQuery<F> =
   | { readonly kind: 'not'; readonly term: Query<F> }
 
 /**
- * Of the documents that a reference joins some match the query, or as many as `count` says. Requests name references
- * as they name arrays; this is what such a name becomes once it is resolved. `join` tells which documents are joined;
- * it and the query are asked of each of them, in a scope around which every `*` on the way to the reference opens one.
+ * Holds if some document that a reference joins matches the query, or if the number of those documents satisfies
+ * `count`. Requests name references like arrays; resolving turns such a name into this node. `join` selects the joined
+ * documents. Both `join` and `query` are evaluated in the scope of a joined document, and each `*` on the path to the
+ * reference is one outer scope.
  */
 export interface Related<F> {
   readonly kind: 'related'
@@ -53,17 +54,17 @@ export interface Related<F> {
   readonly count?: Count
 }
 
-/** What a number of documents is: compared with one, or among several. */
+/** A condition on a number of documents: a comparison, or a list of numbers. */
 export type Count =
   | { readonly op: CompareOp; readonly value: Operand }
   | { readonly op: '$in'; readonly values: readonly Json[] }
 
-/** For those who read queries as they were written. */
+/** For interpreters of parsed queries, which never contain this node. */
 export function neverWritten(_query: Related<Named>): never {
   throw new Error('only resolved queries tell of related documents')
 }
 
-/** A field as the request names it, with the place of the name for error messages. */
+/** A field as the request names it, with the JSON pointer to the name for error messages. */
 export interface Named {
   readonly path: string
   readonly at: string
@@ -115,7 +116,7 @@ export function ownFieldsOf<F>(query: Query<F>): readonly F[] {
   return 'reference' in query ? [query.reference] : namesNothing(query, [])
 }
 
-/** The same node with other fields of its own; the queries inside stay as they are. */
+/** The node with its own fields replaced; child queries stay as they are. */
 export function mapOwnFields<F>(query: Query<F>, change: (field: F) => F): Query<F> {
   if ('rfield' in query) return { ...query, field: change(query.field), rfield: change(query.rfield) }
   if ('field' in query) return { ...query, field: change(query.field) }
@@ -123,7 +124,7 @@ export function mapOwnFields<F>(query: Query<F>, change: (field: F) => F): Query
   return 'reference' in query ? { ...query, reference: change(query.reference) } : namesNothing(query, query)
 }
 
-/** Does not compile for a node that keeps its field under another name than those above. */
+/** Does not compile for a node whose field has another key than those above. */
 function namesNothing<T>(_query: LogicalQuery<unknown>, result: T): T {
   return result
 }
@@ -147,8 +148,8 @@ export function childrenOf<F>(query: Query<F>): readonly Query<F>[] {
 }
 
 /**
- * The same node with other queries inside, and the very same object where none of them changes. `isNegated` tells that
- * the node holds where the child does not.
+ * The node with its child queries replaced; the same object if no child changes. `isNegated` is true if the node holds
+ * where the child does not.
  */
 export function mapChildren<F>(
   query: Query<F>,
@@ -178,7 +179,7 @@ export function mapChildren<F>(
   }
 }
 
-/** The query with every node replaced, inner ones first; a query in which nothing changes stays the very same object. */
+/** The query with every node replaced, inner ones first; the same object if nothing changes. */
 export function mapQuery<F>(query: Query<F>, change: (node: Query<F>) => Query<F>): Query<F> {
   return change(mapChildren(query, (child) => mapQuery(child, change)))
 }
@@ -192,7 +193,7 @@ export function* nodesOf<F>(query: Query<F>): Generator<Query<F>> {
   }
 }
 
-/** Every field a query names, wherever it stands. */
+/** Every field that a query names, at any depth. */
 export function* fieldsOf<F>(query: Query<F>): Generator<F> {
   for (const node of nodesOf(query)) yield* ownFieldsOf(node)
 }
@@ -200,12 +201,12 @@ export function* fieldsOf<F>(query: Query<F>): Generator<F> {
 export const EVERY_DOCUMENT: Query<never> = { kind: 'and', terms: [] }
 export const NO_DOCUMENT: Query<never> = { kind: 'or', terms: [] }
 
-/** All of them hold. */
+/** The conjunction of the terms. */
 export function allOf<F>(terms: readonly Query<F>[]): Query<F> {
   return terms.length === 1 ? terms[0]! : { kind: 'and', terms }
 }
 
-/** What must all hold for the query to hold. */
+/** The terms of a conjunction, flattened; a query of another kind is its only term. */
 export function conjunctsOf<F>(query: Query<F>): readonly Query<F>[] {
   return query.kind === 'and' ? query.terms.flatMap(conjunctsOf) : [query]
 }

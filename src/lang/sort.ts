@@ -1,4 +1,4 @@
-/** Sort keys: which field, which way. */
+/** Sort keys: a field and a direction. */
 import { ServiceError } from '../base/errors.ts'
 import { type Json, isArray, isObject, pointer } from '../base/json/json.ts'
 import type { Named } from './query.ts'

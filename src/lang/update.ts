@@ -1,10 +1,13 @@
-/** Updates as plain data: a list of steps, applied in order, each seeing the effects of those before it. */
+/** Updates as plain data: a list of steps, applied in order. Each step sees the effects of earlier steps. */
 import type { Json } from '../base/json/json.ts'
 import type { Query } from './query.ts'
 
 export type Update<F> = readonly UpdateStep<F>[]
 
-/** `within`: the objects on the way whose being there decides whether the step leaves what they need. */
+/**
+ * `within`: the objects on the path whose existence decides whether the step leaves a mandatory member missing. The
+ * outcome reveals whether they exist, so access control treats them as fields that are read.
+ */
 export type UpdateStep<F> =
   | { readonly kind: 'set'; readonly field: F; readonly value: RValue<F>; readonly within?: readonly F[] }
   | { readonly kind: 'unset'; readonly field: F; readonly within?: readonly F[] }
@@ -24,7 +27,7 @@ export type UpdateStep<F> =
       readonly action: 'remove' | Update<F>
     }
 
-/** What is written: a literal, or a copy of what stands elsewhere in the document. */
+/** The value to write: a literal, or a copy of another field of the document. */
 export type RValue<F> =
   | { readonly kind: 'literal'; readonly value: Json }
   | { readonly kind: 'valueOf'; readonly field: F }
@@ -34,6 +37,6 @@ export interface UpdateFields<F> {
   readonly targets: readonly F[]
   /** Fields whose content is written elsewhere. */
   readonly copied: readonly F[]
-  /** Fields whose content decides what happens: what selectors name, what is added to, arrays that are walked. */
+  /** Fields whose content influences the result: fields in selectors, targets of `$add`, arrays of `$foreach`. */
   readonly seen: readonly F[]
 }

@@ -1,4 +1,4 @@
-/** Updates as closures over a document of one's own: the steps change it in place, in order. */
+/** Compiles updates to closures that change a document in place, step by step. It must be a private copy. */
 import { addDecimals } from '../../base/decimal.ts'
 import { ServiceError } from '../../base/errors.ts'
 import {
@@ -30,10 +30,10 @@ import {
 import type { FieldRef } from '../resolve/scope.ts'
 import type { RValue, Update, UpdateStep } from '../update.ts'
 
-/** Changes the document in place; what cannot be done to this document is thrown, and the document is then void. */
+/** Changes the document in place. If it throws, the document is half changed and must be discarded. */
 type Updater = (document: JsonObject) => void
 
-/** Members that are hidden from the caller stay when the object around them is replaced. */
+/** Hidden members survive when the object around them is replaced: the caller cannot send what they cannot read. */
 export function compileUpdate(update: Update<FieldRef>, isHidden: (field: Field) => boolean): Updater {
   const steps = compileSteps(update, isHidden)
   return (document) => steps(rootTarget(document))
@@ -110,7 +110,7 @@ function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidd
         continue
       }
       let index = 0
-      // As many elements as there are now: those that the action adds to the array are not walked through.
+      // The length is read once: elements that the action adds to the array are not visited.
       for (let left = array.length; left > 0 && index < array.length; left--) {
         place.spend(1)
         const element = elementTarget(array, index, outer)
@@ -127,7 +127,10 @@ function compileForeach(step: UpdateStep<FieldRef> & { kind: 'foreach' }, isHidd
   }
 }
 
-/** In one pass, since taking elements out one by one moves all that follow each time. */
+/**
+ * Removes in one pass: `splice` for each element would take quadratic time. Only for selectors that read nothing outside
+ * of the element, because the array is inconsistent during the pass.
+ */
 function removeSelected(array: Json[], isSelected: (index: number) => boolean): void {
   let left = 0
   for (let index = 0; index < array.length; index++) {
@@ -136,7 +139,7 @@ function removeSelected(array: Json[], isSelected: (index: number) => boolean): 
   array.length = left
 }
 
-/** The value to write, of its own: later steps may change it. Undefined when the source of a copy is missing. */
+/** The value to write, cloned because later steps may change it. Undefined if the source of a copy is missing. */
 function compileValue(value: RValue<FieldRef>, target: FieldRef): (place: WriteTarget) => Json | undefined {
   if (value.kind === 'literal') {
     const size = sizeOf(value.value)
@@ -154,7 +157,7 @@ function compileValue(value: RValue<FieldRef>, target: FieldRef): (place: WriteT
   }
 }
 
-/** The number of values in it, itself included. */
+/** The number of values inside, the value itself included. */
 function sizeOf(value: Json): number {
   if (isArray(value)) return value.reduce<number>((size, each) => size + sizeOf(each), 1)
   return isObject(value) ? sizeOf(Object.values(value)) : 1

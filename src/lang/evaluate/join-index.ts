@@ -1,14 +1,14 @@
-/** Documents by the values that a join compares, so that not every one is held against every holder. */
+/** Indexes documents by the values that a join compares, so that a join need not test every pair of documents. */
 import type { Json } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { type JoinKey, type Side, keyText, keysOf } from './join-key.ts'
 import type { Seen } from './match.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
-/** The places of all documents that may be joined there, in their order; undefined when any of them may. */
+/** The positions of all documents that may be joined, ascending; undefined if the index excludes none. */
 export type Near = (outer: Seen) => readonly number[] | undefined
 
-/** Of several pairs the one that leaves the fewest documents counts; each of those has still to be asked. */
+/** Uses the pair that leaves the fewest candidates. The whole join must still be evaluated for each of them. */
 export function* indexBy(
   pairs: readonly JoinKey[],
   documents: readonly Json[],
@@ -30,10 +30,10 @@ export function* indexBy(
   }
 }
 
-/** The places of documents by the values they have. */
+/** Positions of documents by value. */
 type KeyIndex = ReadonlyMap<string, readonly number[]>
 
-/** What other clauses over the same documents look up, too, is made once. */
+/** Several clauses over the same documents share their indexes. */
 const indexesOf = memoized((_documents: readonly Json[]) => new Map<string, KeyIndex>())
 
 function* indexOf(own: Side, documents: readonly Json[], shouldYield: ShouldYield): Yielding<KeyIndex> {
@@ -55,7 +55,7 @@ function* indexOf(own: Side, documents: readonly Json[], shouldYield: ShouldYiel
   return made
 }
 
-/** Places rise, so that a document with two such values is the last one twice. */
+/** Positions ascend, so a document with two equal values can only repeat the last entry. */
 function add(places: number[], place: number): void {
   if (places.at(-1) !== place) places.push(place)
 }
@@ -65,10 +65,10 @@ interface Lists {
   readonly size: number
 }
 
-/** Where nothing is there to compare with, nothing is the same. */
+/** Without a value to compare with there is no candidate. */
 function listsFor(other: Side, index: KeyIndex, outer: Seen): Lists {
   const lists = new Set<readonly number[]>()
-  // A joined document stands innermost; from there the values are looked up.
+  // `other` is relative to the scope of a joined document, so an empty one is added as innermost scope.
   for (const value of keysOf(other, { value: undefined, outer })) {
     const places = index.get(keyText(value))
     if (places) lists.add(places)

@@ -1,4 +1,4 @@
-/** By what documents are joined: the parts of a join, and the fields on each side whose values must be the same. */
+/** Splits the query of a join into parts, and finds the pairs of fields whose values must be equal. */
 import { type Json, isArray, isNumber, numberText } from '../../base/json/json.ts'
 import { orderKey } from '../../base/decimal.ts'
 import type { SimpleField } from '../../schema/field.ts'
@@ -9,34 +9,35 @@ import { type Query, conjunctsOf } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
 export interface JoinParts {
-  /** What is asked of the joined document alone. */
+  /** Conditions on the joined document alone. */
   readonly local: readonly Query<FieldRef>[]
   readonly correlated: readonly Query<FieldRef>[]
-  /** One of the correlated parts, when it says that values of one type are the same. */
+  /** The pair of the first correlated part that is an equality of values of one type. */
   readonly key?: JoinKey
 }
 
 export interface JoinKey {
-  /** In the joined document, and outside of it. */
+  /** In the joined document. */
   readonly own: Side
+  /** Outside of it. */
   readonly other: Side
 }
 
 export interface Side {
   readonly field: FieldRef
-  /** Whether it is an array, any element of which may be the same as the other side. */
+  /** Whether the field is an array of which any element may equal the other side. */
   readonly isList: boolean
 }
 
 export function partsOf(query: Query<FieldRef>): JoinParts {
   const terms = conjunctsOf(query)
   const correlated = terms.filter(looksOut)
-  // Numbers of two types are the same by value, which a search for values of one type would miss.
+  // Numbers of different types compare by value; a lookup with values of one type would miss equal ones.
   const key = pairsIn(correlated).find(({ own, other }) => typeIn(own) === typeIn(other))
   return { local: terms.filter((term) => !looksOut(term)), correlated, ...(key && { key }) }
 }
 
-/** All that must be the same inside and outside for the terms to hold together. */
+/** All pairs of fields, inside and outside, that must be equal for the conjunction of the terms to hold. */
 export function pairsIn(terms: readonly Query<FieldRef>[]): readonly JoinKey[] {
   return terms.flatMap((term) => pairIn(term) ?? [])
 }
@@ -50,7 +51,7 @@ function pairIn(term: Query<FieldRef>): JoinKey | undefined {
 }
 
 function pairOf(a: Side, b: Side): JoinKey | undefined {
-  // Arrays that are compared as a whole have no single value.
+  // Arrays that are compared as a whole have no single value to look up.
   if (typeIn(a) === undefined || typeIn(b) === undefined) return undefined
   if (a.field.up === 0 && b.field.up > 0) return { own: a, other: b }
   return b.field.up === 0 && a.field.up > 0 ? { own: b, other: a } : undefined
@@ -61,7 +62,7 @@ function typeIn({ field: { field }, isList }: Side): SimpleField['type'] | undef
   return value.kind === 'simple' ? value.type : undefined
 }
 
-/** The values of one side, seen from where the side is looked up, as they are compared; null stands for a missing one. */
+/** The values of one side in the form in which they are compared; null stands for a missing value. */
 export function keysOf({ field, isList }: Side, seen: Seen): readonly Json[] {
   if (!isList || field.field.kind !== 'array') return comparables(seen, field).map((each) => each ?? null)
   const compared = asCompared(field.field.element)
@@ -70,13 +71,13 @@ export function keysOf({ field, isList }: Side, seen: Seen): readonly Json[] {
   )
 }
 
-/** Some value of the side is one of these. */
+/** A query: some value of the side is one of `values`. */
 export function isAmong({ field, isList }: Side, values: readonly Json[]): Query<FieldRef> {
   if (isList) return { kind: 'contains', array: field, op: '$any', values }
   return { kind: 'in', field, negated: false, values }
 }
 
-/** The same text for values that are the same, and for no others. */
+/** A map key: equal for equal values only. Numbers are keyed by value, not by spelling. */
 export function keyText(value: Json): string {
   return isNumber(value) ? `n${orderKey(numberText(value))}` : JSON.stringify(value)
 }

@@ -1,4 +1,7 @@
-/** Queries asked in turns: the same answers as those of `match`, with pauses, and by indexes of what is joined. */
+/**
+ * Evaluates queries in time slices. The results are those of `match`, but the generators yield when `shouldYield` returns
+ * true, so that a query over many joined documents does not block the event loop. Joined documents are found by index.
+ */
 import { unreachable } from '../../base/errors.ts'
 import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
@@ -21,7 +24,7 @@ import type { FieldRef } from '../resolve/scope.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
 export interface Asking {
-  /** Where queries lead to other documents. */
+  /** The documents that references may join. */
   readonly world: World
   readonly shouldYield: ShouldYield
 }
@@ -38,17 +41,17 @@ export function compileYielding(query: Query<FieldRef>, asking: Asking): Answer 
   }
 }
 
-/** The places of the documents that match from a scope around them; undefined where it pauses. */
+/** Yields the positions of the matching documents, and undefined to pause. */
 export type Places = (outer: Seen) => Generator<number | undefined, void, void>
 
-/** Documents are indexed when they are first asked. */
+/** The index is built on first use, inside a generator, because building it may need to yield as well. */
 export function compileTargets(query: Query<FieldRef>, documents: readonly Json[], asking: Asking): Places {
   const { shouldYield } = asking
   const asked = askedIn(query, asking)
   let near: Near | undefined
   return function* (outer) {
     near ??= yield* indexBy(pairsIn(conjunctsOf(query)), documents, shouldYield)
-    // Many may look and find nothing.
+    // Checked here too, because many lookups in a row may find nothing.
     if (shouldYield()) yield
     for (const place of near(outer) ?? documents.keys()) {
       if (shouldYield()) yield
@@ -84,7 +87,7 @@ function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
   }
 }
 
-/** Whether it takes no longer than to look through one document once for each of its clauses. */
+/** Whether evaluation takes at most one pass over the document for each clause, so that it need not yield. */
 function isBrief(query: Query<FieldRef>): boolean {
   if (opensScope(query)) return false
   if (isFieldPair(query)) return !(isMany(query.field) && isMany(query.rfield))
@@ -95,7 +98,7 @@ function isMany({ steps, field }: FieldRef): boolean {
   return field.kind === 'array' || steps.includes('*')
 }
 
-/** Ends at the first term that decides; those that take no time come first. */
+/** Stops at the first term that decides. Cheap terms are evaluated first. */
 function termsYielding(terms: readonly Query<FieldRef>[], decides: boolean, asking: Asking): Answer {
   const asked = [...terms.filter(isBrief), ...terms.filter((term) => !isBrief(term))].map((term) =>
     askedIn(term, asking),
@@ -122,7 +125,7 @@ function elementsYielding(query: Query<FieldRef> & { kind: 'elemMatch' }, asking
   }
 }
 
-/** The elements of every array at the path, each in the scopes that the path opens. */
+/** The elements of every array at the path, with the scopes that the path opens. */
 function* elementsAt(seen: Seen, steps: readonly Step[]): Generator<Seen> {
   const star = steps.indexOf('*')
   const array = (star === -1 ? steps : steps.slice(0, star)).reduce(stepInto, seen.value)
@@ -152,7 +155,7 @@ function relatedYielding(related: Related<FieldRef>, asking: Asking): Answer {
   }
 }
 
-/** The scopes around what is joined: one for each object that holds the reference at the end of the steps. */
+/** The outer scopes of joined documents: one for each object that contains the reference. */
 export function* holdersAt(
   value: Json | undefined,
   [step, ...rest]: readonly Step[],
@@ -165,7 +168,7 @@ export function* holdersAt(
   } else yield* holdersAt(stepInto(value, step!), rest, seen)
 }
 
-/** Many values on both sides: each pair is asked as if there was no other one. */
+/** Many values on both sides take quadratic time, so each pair is compared separately, with a yield in between. */
 function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: Asking): Answer {
   const { field, rfield } = query
   const isNegated = query.kind === 'inField' ? query.negated : isNegative(query.op)

@@ -1,4 +1,4 @@
-/** Queries as closures: looked up, cast and compiled once, so that matching only reads the document. */
+/** Compiles queries to closures. Paths, operators and patterns are prepared once; matching only reads documents. */
 import { unreachable } from '../../base/errors.ts'
 import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
@@ -11,7 +11,7 @@ import { DENIED, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
 import type { Count, Query, Related } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
-/** A value and the values around it; `outer` is one element scope out. */
+/** A value and its outer scopes; `outer` is one scope out. */
 export interface Seen {
   readonly value: Json | undefined
   readonly outer?: Seen
@@ -19,10 +19,10 @@ export interface Seen {
 type Predicate = (seen: Seen) => boolean
 type Test = (value: Json | undefined) => boolean
 
-/** The documents that a reference may join, all of those that it does join among them. */
+/** The documents that a reference may join: a superset of those that it does join. */
 export type World = (related: Related<FieldRef>) => readonly Json[]
 
-/** Queries that lead to other documents need to know a world of them. */
+/** Queries that follow references need a `world`. */
 export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Predicate {
   switch (query.kind) {
     case 'compare':
@@ -84,7 +84,7 @@ function compileRelated(related: Related<FieldRef>, world: World): Predicate {
   return (seen) => someHolder(climb(seen, reference.up).value, reference.steps, { seen, test })
 }
 
-/** Whether a number of documents fulfils the condition. */
+/** Whether a number of documents satisfies the condition. */
 export function compileCount(count: Count): (found: number) => boolean {
   if (count.op === '$in') return isIn(count.values)
   const holds = HOLDS[count.op]
@@ -92,7 +92,7 @@ export function compileCount(count: Count): (found: number) => boolean {
   return (found) => holds(compareValues(found, value))
 }
 
-/** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */
+/** Whether the test holds for some object that contains the reference. Without such an object nothing is joined. */
 function someHolder(
   value: Json | undefined,
   [step, ...rest]: readonly Step[],
@@ -112,7 +112,7 @@ export const nowhere: World = () => {
   throw new Error('a query that leads to other documents was asked where there are none')
 }
 
-/** Every candidate value of a field, in document order; undefined stands for a missing one. */
+/** Every value of a field, in document order; undefined stands for a missing value. */
 export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json | undefined)[] {
   const found: (Json | undefined)[] = []
   someStep(climb(seen, up).value, steps, 0, (value) => {
@@ -122,7 +122,7 @@ export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json 
   return found
 }
 
-/** The same as they are compared: a value of another kind than the field's counts as missing. */
+/** The same in comparable form: a value that does not fit the kind of the field counts as missing. */
 export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefined)[] {
   return candidates(seen, ref).map(asCompared(ref.field))
 }
@@ -143,7 +143,7 @@ function compileCompare({ field, op, value: operand }: Query<FieldRef> & { kind:
 function isIn(values: readonly Json[]): Test {
   const hasNull = values.includes(null)
   const others = values.filter((value) => value !== null)
-  // Lists may be long: texts, and numbers as JavaScript has them, need no walk through all of it.
+  // Lists may be long, so texts and plain numbers are looked up in a set instead of scanning the list.
   const plain = new Set(others.filter((value) => typeof value === 'string' || typeof value === 'number'))
   const rest = others.filter((value) => typeof value !== 'string' && typeof value !== 'number')
   return (each) => {
@@ -228,12 +228,12 @@ function compileContainsAll({ array, values }: Query<FieldRef> & { kind: 'contai
   })
 }
 
-/** Whether there is one candidate, whatever the document. */
+/** Whether the field has exactly one candidate in every document. */
 function isSingle({ steps, field }: FieldRef): boolean {
   return field.kind !== 'array' && !steps.includes('*')
 }
 
-/** The only candidate, without the lists that others need. */
+/** The only candidate, without allocating a list. */
 function single({ up, steps, field }: FieldRef): (seen: Seen) => Json | undefined {
   const compared = asCompared(field)
   return (seen) => {
@@ -245,7 +245,7 @@ function single({ up, steps, field }: FieldRef): (seen: Seen) => Json | undefine
   }
 }
 
-/** The candidates of a field as they are compared; of arrays, with their elements as these are compared. */
+/** The candidates of a field in comparable form; the elements of arrays too. */
 function comparing(ref: FieldRef): (seen: Seen) => readonly (Json | undefined)[] {
   if (ref.field.kind !== 'array') return (seen) => comparables(seen, ref)
   const inside = elementsCompared(ref)
@@ -264,14 +264,14 @@ function some({ up, steps, field }: FieldRef, testCompared: Test): Predicate {
   const [only] = steps
   const compared = asCompared(field)
   const test: Test = (value) => testCompared(compared(value))
-  // The common case, a member of the document itself, without the walk.
+  // Fast path for the common case, a member of the document itself.
   if (up === 0 && steps.length === 1 && typeof only === 'string' && only !== '*') {
     return (seen) => test(member(seen.value, only))
   }
   return (seen) => someStep(climb(seen, up).value, steps, 0, test)
 }
 
-/** Missing stays missing on the way down; an absent array has one missing element, an empty array none. */
+/** A missing value has only missing members. An absent array has one missing element, an empty array none. */
 function someStep(value: Json | undefined, steps: readonly Step[], at: number, test: Test): boolean {
   const step = steps[at]
   if (step === undefined) return test(value)
@@ -283,7 +283,7 @@ function someStep(value: Json | undefined, steps: readonly Step[], at: number, t
   return someStep(next, steps, at + 1, test)
 }
 
-/** Some element of some array at the path; every `*` passed becomes a scope that `$parent` can climb to. */
+/** Some element of some array at the path. Every `*` opens a scope that `$parent` can reach. */
 function someElement(seen: Seen, steps: readonly Step[], test: Predicate): boolean {
   const star = steps.indexOf('*')
   const steady = star === -1 ? steps : steps.slice(0, star)
@@ -319,7 +319,7 @@ function someOf(values: readonly Json[], test: (value: Json) => boolean): boolea
   return values.some(test)
 }
 
-/** Of a value that is no array, or of an empty array, nothing holds. */
+/** False for a value that is no array, and for an empty array. */
 function everyElement(value: Json | undefined, test: (element: Json) => boolean): boolean {
   const list = elements(value)
   spend(list.length)

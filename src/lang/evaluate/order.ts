@@ -1,4 +1,7 @@
-/** Sorts: null and missing first ascending, arrays by their least or greatest element. */
+/**
+ * Compiles sorts. Ascending, null and missing come first. An array is sorted by its least element ascending, and by its
+ * greatest descending.
+ */
 import { type Decimal, compareDecimal, parseDecimal } from '../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import { spend } from '../../base/work/work.ts'
@@ -7,7 +10,7 @@ import { type Seen, comparables } from './match.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { SortKey } from '../sort.ts'
 
-/** The positions of values in the order of a sort; those that are alike in it stay as they are. */
+/** The positions of values in sorted order. The sort is stable. */
 export function compileSort(
   sort: readonly SortKey<FieldRef>[],
 ): (values: readonly Seen[]) => readonly number[] {
@@ -27,7 +30,7 @@ export function compileSort(
   }
 }
 
-/** What a value is sorted by may take long to work out: that is done once, and only where it decides something. */
+/** Sort keys can be expensive, so each is computed at most once, and only if a comparison needs it. */
 function columnOf(values: readonly Seen[], key: SortKey<FieldRef>): (a: number, b: number) => number {
   const known: Key[] = []
   const keyAt = (position: number): Key => {
@@ -38,12 +41,12 @@ function columnOf(values: readonly Seen[], key: SortKey<FieldRef>): (a: number, 
   return (a, b) => sign * compareNullsFirst(keyAt(a), keyAt(b), compareKeys)
 }
 
-/** Numbers that JavaScript does not have are read from their digits. */
+/** Numbers that a JavaScript number cannot represent exactly are parsed as `Decimal`. */
 type Key = Exclude<Json, object> | Decimal
 
 function keyOf(value: Json): Key {
   if (typeof value !== 'object' || value === null) return value
-  // Nothing else has an order.
+  // Other objects have no order.
   return isNumber(value) ? parseDecimal(numberText(value))! : null
 }
 

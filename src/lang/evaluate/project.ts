@@ -1,6 +1,6 @@
 /**
- * Projections as closures over a document. The walk carries, for every item of the list, how much of its pattern
- * the current path has matched; at each value the last item with an opinion decides.
+ * Compiles projections to closures. The walk over a document tracks for every item how many steps of its pattern the
+ * current path has matched. At each value the last item with an opinion decides.
  */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import type { Path } from '../../base/path.ts'
@@ -13,14 +13,14 @@ import { compileSort } from './order.ts'
 import type { Projection, ProjectionItem } from '../projection.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
-/** Takes a document and its version, for the fields that show it; gives what the projection includes. */
+/** Returns the included members. The document version fills virtual fields. */
 type Projector = (document: JsonObject, documentVersion: string, tracing?: Tracing) => JsonObject
 
-/** For what is added to the objects of the result afterwards. */
+/** Maps the objects of the result to their sources, so that embedding can add members to them afterwards. */
 export interface Tracing {
-  /** Filled with the object that each object of the result was made of. */
+  /** Filled by the projector: object of the result → source object. */
   readonly origins: Map<JsonObject, JsonObject>
-  /** Objects that stay where they are included, also when nothing in them is. */
+  /** Source objects that the result includes even if none of their members is included. */
   readonly kept: { readonly has: (object: JsonObject) => boolean }
 }
 
@@ -38,7 +38,7 @@ interface CompiledItem {
   readonly pattern: Path
   readonly include: boolean
   readonly recursive: boolean
-  /** Which positions an array projection selects, in the order in which they come out. */
+  /** The positions that an array projection selects, in output order. */
   readonly select?: (elements: readonly Json[], seen: Seen) => Selection
   readonly nested: readonly CompiledItem[]
 }
@@ -48,16 +48,19 @@ interface Selection {
   readonly isSelected: (position: number) => boolean
 }
 
-/** An item on its way along the current path: `matched` steps of its pattern, one more when the path lies below. */
+/**
+ * The state of an item on the current path. `matched` is the number of matched steps of its pattern, and one more than
+ * the pattern has if the path is below the end of the pattern.
+ */
 interface Active {
   readonly item: CompiledItem
   readonly matched: number
-  /** Where the item's pattern starts: the document, or an element for items of a nested projection. */
+  /** The start of the pattern: the document, or an element for items of a nested projection. */
   readonly start: { readonly seen: Seen; readonly depth: number }
 }
 
 interface Walk {
-  /** The values on the current path, the document first. */
+  /** The values on the current path, from the document down. */
   readonly trail: Json[]
   readonly documentVersion: string
   readonly tracing?: Tracing
@@ -65,7 +68,7 @@ interface Walk {
 
 type Opinion = 'include' | 'exclude' | undefined
 
-/** Fields below `any` are free: they have no definition. */
+/** `free`: a value below a field of type `any`, which has no definition. */
 type Definition = Field | 'free'
 
 function compileItem(item: ProjectionItem<FieldRef>): CompiledItem {
@@ -111,7 +114,7 @@ function projectObject(
   return result
 }
 
-/** Members of other versions stay unseen; references and virtual fields are never stored under their name. */
+/** Undefined for members of other versions, and for references and virtual fields, which are never stored. */
 function definitionOf(name: string, value: Json, fields: Fields | 'free'): Definition | undefined {
   if (fields === 'free') return 'free'
   const field = fields.get(name)
@@ -152,7 +155,7 @@ function projectBy(
   if (opinion === 'exclude') return undefined
   if (!(isArray(value) || isObject(value))) return opinion === 'include' ? value : undefined
   const isEmpty = isArray(value) ? value.length === 0 : !hasVisibleMembers(value, fieldsOf(field))
-  // A reference without documents is not shown.
+  // A reference without documents is left out.
   if (isEmpty && field !== 'free' && isShown(field)) return undefined
   if (isEmpty) return opinion === 'include' ? emptied(value, walk) : undefined
   walk.trail.push(value)
@@ -172,7 +175,7 @@ function emptied(value: JsonObject | readonly Json[], { tracing }: Walk): Json {
   return result
 }
 
-/** An object that holds only members of other versions looks like one that holds nothing. */
+/** An object that has only members of other versions counts as empty. */
 function hasVisibleMembers(source: JsonObject, fields: Fields | 'free'): boolean {
   return Object.keys(source).some((name) => definitionOf(name, source[name]!, fields) !== undefined)
 }
@@ -203,7 +206,7 @@ function projectArray(
   return result
 }
 
-/** An element of an array that an array projection governs: items listed after that one may overrule it. */
+/** Projects an element of an array with an array projection. Later items of the list overrule that projection. */
 function projectSelected(
   value: Json,
   element: Definition,
@@ -220,7 +223,7 @@ function projectSelected(
   return projectBy('include', value, element, { actives: [...nested, ...exclusions], walk })
 }
 
-/** The scopes an array projection was resolved in: its start, and each element its pattern reaches by `*`. */
+/** The scopes in which an array projection was resolved: its start, and each element that a `*` matches. */
 function scopeOf({ item, start }: Active, { trail }: Walk): Seen {
   return item.pattern.reduce<Seen>(
     (seen, step, i) => (step === '*' ? { value: trail[start.depth + i + 1], outer: seen } : seen),
@@ -228,7 +231,7 @@ function scopeOf({ item, start }: Active, { trail }: Walk): Seen {
   )
 }
 
-/** The items that are still of interest one step further down. */
+/** The items that can still match one step further down. */
 function advance(actives: readonly Active[], step: string | number, length = 0): readonly Active[] {
   spend(actives.length)
   const next: Active[] = []
@@ -254,7 +257,7 @@ function opinionOf(actives: readonly Active[]): Opinion {
   for (let i = actives.length - 1; i >= 0; i--) {
     const { item, matched } = actives[i]!
     if (item.select) continue
-    // An exclusion has no say about the ancestors of what it excludes.
+    // An exclusion has no opinion about the ancestors of the excluded field.
     if (item.include) return 'include'
     if (matched >= item.pattern.length) return 'exclude'
   }

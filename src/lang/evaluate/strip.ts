@@ -1,13 +1,13 @@
 /**
- * A document without the members that somebody may not see, as if it had never had them: whatever is then made of it
- * can depend on nothing else.
+ * Removes the members that a caller may not read from a document. Later steps then cannot depend on hidden values,
+ * because they never receive them.
  */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import type { Field, Fields } from '../../schema/field.ts'
 
 type Strip = (document: JsonObject) => JsonObject
 
-/** Undefined when nothing is hidden. The document itself stays as it is. */
+/** Undefined if no field is hidden. The closure returns a copy; the document is not changed. */
 export function compileStrip(fields: Fields, isHidden: (field: Field) => boolean): Strip | undefined {
   const hidden = new Set<string>()
   const inside = new Map<string, (value: Json) => Json>()
@@ -30,7 +30,7 @@ export function compileStrip(fields: Fields, isHidden: (field: Field) => boolean
   }
 }
 
-/** The names of the hidden members, when they are members of the document itself; undefined when some lie deeper. */
+/** The names of the hidden members if all are top-level members of the document; otherwise undefined. */
 export function hiddenMembers(
   fields: Fields,
   isHidden: (field: Field) => boolean,

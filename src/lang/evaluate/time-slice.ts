@@ -1,7 +1,10 @@
-/** Work in memory that takes its time: it pauses by itself, so that whoever runs it can let others have their turn. */
+/**
+ * Types for long computations in time slices. The computation is a generator that yields when its slice is over; its
+ * runner then lets other requests use the event loop before it resumes.
+ */
 
-/** Yields where it pauses; gives its result in the end. */
+/** Yields to pause, and returns the result. */
 export type Yielding<T> = Generator<undefined, T, void>
 
-/** Whether it is time to pause. */
+/** Whether the time slice is over. Called in every inner loop, so it must be cheap. */
 export type ShouldYield = () => boolean

@@ -1,4 +1,4 @@
-/** Places in a document that is being changed: how they are found, and how they are written. */
+/** Finds and writes values in a document that an update changes in place. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
@@ -6,20 +6,20 @@ import { spend } from '../../base/work/work.ts'
 import type { Seen } from './match.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
-/** The document, or an element of one of its arrays, that can also be replaced. */
+/** The document, or an array element, which can also be replaced. */
 export interface WriteTarget extends Seen {
   readonly outer?: WriteTarget
   readonly write: (value: Json) => void
-  /** Counts what an update does to the document, and ends it when that is too much. */
+  /** Counts the steps of an update on one document, and throws above the limit. */
   readonly spend: (steps: number) => void
 }
 
-/** Arrays grow by what is written past their end, but not without bound. */
+/** A write past the end of an array pads it with nulls, up to this many. */
 const MAX_PADDING = 1_000
-/** Elements visited and values written in one document: copies of copies, and walks inside walks, multiply. */
+/** Elements visited and values written in one document. Copies of copies and nested loops multiply. */
 const MAX_STEPS = 2_000_000
 
-/** A call may only have so many; with more, elements are moved one by one. */
+/** Above this many, elements are not spread into one call, because the number of arguments is limited. */
 const MAX_ARGUMENTS = 1_000
 
 type Members = Record<string, Json>
@@ -52,7 +52,7 @@ export function elementTarget(array: Json[], index: number, outer: WriteTarget):
   }
 }
 
-/** Writes a value, making the objects and arrays on the way; null takes a member away. */
+/** Writes a value, and creates missing objects and arrays on the path. Null removes a member. */
 export function writeAt(place: WriteTarget, ref: FieldRef, value: Json): void {
   const last = ref.steps.at(-1)
   if (last === undefined) {
@@ -67,7 +67,7 @@ export function writeAt(place: WriteTarget, ref: FieldRef, value: Json): void {
   else (holder as Members)[String(last)] = value
 }
 
-/** Takes away a member, or an element, whose followers move up. */
+/** Removes a member, or an array element; later elements move up. */
 export function removeAt(place: WriteTarget, ref: FieldRef): void {
   const last = ref.steps.at(-1)
   const holder = last === undefined ? undefined : holderOf(place, ref, { creates: false })
@@ -79,7 +79,7 @@ export function removeAt(place: WriteTarget, ref: FieldRef): void {
   }
 }
 
-/** Adds elements before an index, or at the end without one; the array is made when it is not there. */
+/** Inserts elements before an index, or appends them without one. A missing array is created. */
 export function insertAt(
   place: WriteTarget,
   ref: FieldRef,
@@ -98,7 +98,7 @@ export function insertAt(
   for (const value of behind) array.push(value)
 }
 
-/** The arrays at a path, with the places around their elements: each `*` passed is one. */
+/** The arrays at a path, with the outer targets of their elements: one for each `*` on the path. */
 export function elementsAt(
   place: WriteTarget,
   steps: readonly Step[],
@@ -128,7 +128,7 @@ function arrayAt(place: WriteTarget, ref: FieldRef): Json[] {
   return made
 }
 
-/** The container of the last step. Without `creates` a missing one is undefined: there is nothing to take away. */
+/** The container of the last step. Undefined if it is missing and `creates` is false: there is nothing to remove. */
 function holderOf(
   place: WriteTarget,
   ref: FieldRef,
@@ -148,7 +148,7 @@ function holderOf(
   return holder
 }
 
-/** The value when it can hold the next step; else a new container for it, where one may be made. */
+/** The value if it can contain the next step; otherwise a new container, if `write` is given. */
 function containerOr(value: Json | undefined, next: Step, write?: (made: Json) => void): Json | undefined {
   if (typeof next === 'number' ? isArray(value) : isObject(value)) return value
   if (!write) return undefined

@@ -1,4 +1,4 @@
-/** JSON → `Projection<Named>`. */
+/** Parses JSON into `Projection<Named>`. */
 import { type Json, type JsonObject, isArray, pointer } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { type Path, parsePath, printPath } from '../../base/path.ts'
@@ -71,7 +71,7 @@ function parseBound(value: Json, at: string): number | undefined {
   throw read.refuse('an index must be an integer', at)
 }
 
-/** `$this` and `$parent` in a pattern are plain navigation, done once. */
+/** `$this` and `$parent` in a pattern are only navigation, so they are resolved here. */
 function foldPattern(path: Path): Path {
   const folded: Path[number][] = []
   for (const step of path) {

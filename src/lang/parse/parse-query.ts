@@ -1,4 +1,4 @@
-/** JSON → `Query<Named>`. Unknown keys, operators and shapes are refused with the place where they stand. */
+/** Parses JSON into `Query<Named>`. Unknown keys, operators and shapes are refused with a JSON pointer. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../../base/pattern.ts'
@@ -50,7 +50,7 @@ function parseFieldQuery(query: JsonObject, at: string, budget: Budget): Query<N
   throw read.refuse(`"${op}" is no operator`, pointer(at, 'op'))
 }
 
-/** How requests may write each of them. */
+/** The spellings of each operator in requests. */
 const SPELLINGS: Readonly<Record<CompareOp, readonly string[]>> = {
   $eq: ['=', '$eq'],
   $neq: ['!=', '$neq', '$ne'],
@@ -64,7 +64,7 @@ const COMPARE_OPS: ReadonlyMap<string, CompareOp> = new Map(
   (Object.keys(SPELLINGS) as CompareOp[]).flatMap((op) => SPELLINGS[op].map((spelling) => [spelling, op])),
 )
 
-/** Operator → whether it is the negated one. */
+/** Operator → whether it is negated. */
 const IN_OPS: Readonly<Record<string, boolean>> = { $in: false, $nin: true, $not_in: true }
 
 function parseCompare(query: JsonObject, op: CompareOp, at: string): Query<Named> {

@@ -1,4 +1,4 @@
-/** JSON → `Update<Named>`. Several operators in one object are applied in the order in which they stand. */
+/** Parses JSON into `Update<Named>`. Several operators in one object are applied in the order of their keys. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { isIndex } from '../../base/path.ts'
@@ -14,7 +14,7 @@ export function parseUpdate(value: Json, at: string, bounds: Bounds): Update<Nam
   const budget = budgetIn(bounds)
   const update = parseSteps(value, at, budget)
   const { limits } = budget
-  // each of them is done to every document, and those inside a loop to every element
+  // Each step runs for every document, and a step inside `$foreach` for every element.
   if (stepsIn(update) > limits.queryNodes) {
     const message = `an update may have at most ${limits.queryNodes} steps`
     throw new ServiceError('crud:LimitExceeded', message, { at })
@@ -106,7 +106,7 @@ function onlyPath(value: Json, at: string): { path: string; place: string; opera
   return { path, place: pointer(at, path), operand: operands[path]! }
 }
 
-/** An array is always a list of elements, never one element. */
+/** An array is always a list of elements, never a single element. */
 function parseValues(value: Json, at: string): readonly RValue<Named>[] {
   return isArray(value) ? value.map((each, i) => parseValue(each, pointer(at, i))) : [parseValue(value, at)]
 }
@@ -132,7 +132,7 @@ function parseAction(value: Json, at: string, budget: Budget): 'remove' | Update
   return parseSteps(value, at, budget)
 }
 
-/** The text `$null` is null; an object with the one key `$valueof` names a field; all else is what it is. */
+/** The text `$null` is null; an object with the single key `$valueof` names a field; other values are literals. */
 function parseValue(value: Json, at: string): RValue<Named> {
   if (value === '$null') return { kind: 'literal', value: null }
   if (!isValueOf(value)) return { kind: 'literal', value }

@@ -1,4 +1,4 @@
-/** What a resolved name must be for a clause to make sense, told in the words of the request where it is not. */
+/** Checks that a resolved field fits its clause. Error messages name the field as the request does. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { ArrayField } from '../../schema/field.ts'
@@ -18,7 +18,7 @@ export function castValue(value: Json, ref: FieldRef, at: string): Json {
   throw new ServiceError('metadata:IncompatibleValue', message, { at, context: ref.path })
 }
 
-/** A parameter takes on the type, by which its arguments are cast. */
+/** A parameter has no value yet, so it records the type to which its arguments are cast. */
 export function castOperand(operand: Operand, ref: FieldRef, at: string): Operand {
   return isParameter(operand) ? { ...operand, type: comparedType(ref, at) } : castValue(operand, ref, at)
 }
@@ -32,7 +32,7 @@ function comparedType({ field, path }: FieldRef, at: string): ValueType {
   throw invalid(`"${path}" can only be compared with null`, at)
 }
 
-/** Every scope is a loop inside the loops around it. */
+/** Limits nesting, because every scope is a loop inside the loops of its outer scopes. */
 export function requireShallow(scope: Scope, at: string): void {
   let depth = 0
   for (let each: Scope | undefined = scope; each; each = each.outer?.scope) depth++

@@ -1,4 +1,4 @@
-/** Which references a projection asks for, and the fields as a document has them once these are filled in. */
+/** Finds the references that a projection names, and composes the fields of a document with these embedded. */
 import { type Path, parsePath } from '../../base/path.ts'
 import {
   type Element,
@@ -12,13 +12,13 @@ import type { JoinedField, Joins, ShownField } from './joins.ts'
 import type { ArrayItem, Projection } from '../projection.ts'
 import { type Named, type Query, childrenOf, opensScope, ownFieldsOf } from '../query.ts'
 
-/** Where a projection starts: the fields it sees, and in whose documents they are. */
+/** The start of a projection: `inside` is the reference in whose documents its fields are. */
 interface Start {
   readonly joins: Joins
   readonly inside: JoinedField | undefined
 }
 
-/** Follows every reference that a pattern names or passes; a `*` may stand for everything else, but names none. */
+/** Follows every reference that a pattern names or passes. A `*` matches other fields, but follows no reference. */
 export function followProjected(projection: Projection<Named>, fields: Fields, start: Start): void {
   for (const item of projection) {
     if (!item.include && item.kind === 'field') continue
@@ -29,13 +29,13 @@ export function followProjected(projection: Projection<Named>, fields: Fields, s
   }
 }
 
-/** What elements are matched and sorted by has to be there, too. */
+/** References that `match` and `sort` of an array item use are needed, even if they are not in the response. */
 function followInElements(item: ArrayItem<Named>, { fields, inside }: End, { joins }: Start): void {
   followProjected(item.projection, fields, { joins, inside })
   const names = [...('query' in item ? namesIn(item.query as Query<Named>) : []), ...sortedBy(item)]
   for (const named of names) {
     const steps = parsePath(named.path, named.at)
-    // Where it ends is of no interest here.
+    // The generator is drained for its effect on `joins`; its ends are not used.
     Array.from(followPattern(steps, fields, { joins, inside, named, isNeeded: true }))
   }
 }
@@ -44,7 +44,7 @@ function sortedBy({ sort }: ArrayItem<Named>): readonly Named[] {
   return sort.map(({ field }) => field)
 }
 
-/** Names inside an elemMatch as seen from outside of it. */
+/** The names in a query; names inside an elemMatch are prefixed by the path of its elements. */
 function* namesIn(query: Query<Named>): Generator<Named> {
   const own = ownFieldsOf(query)
   yield* own
@@ -57,7 +57,7 @@ function* namesIn(query: Query<Named>): Generator<Named> {
 
 interface Following extends Start {
   readonly named: Named
-  /** Whether the documents are needed, be they shown or not. */
+  /** Whether the documents are needed even if they are not in the response. */
   readonly isNeeded?: boolean
 }
 
@@ -66,7 +66,7 @@ interface End {
   readonly inside: JoinedField | undefined
 }
 
-/** Gives the places of the elements in which the pattern ends, when it ends at an array. */
+/** Yields the element fields of every array at which the pattern ends. */
 function* followPattern([step, ...rest]: Path, fields: Fields, from: Following): Generator<End> {
   if (step === undefined) return
   for (const field of step === '*' ? fields.values() : [fields.get(String(step))]) {
@@ -93,7 +93,7 @@ function* followElement([element, ...rest]: Path, fields: Fields, from: Followin
   else yield* followPattern(rest, fields, from)
 }
 
-/** The fields with an array of its documents in the place of each reference that is followed. */
+/** The fields with each followed reference replaced by an array of its documents. */
 export function composed(root: ObjectField, joins: Joins, inside?: JoinedField): ObjectField {
   const followed = joins.followedIn(inside)
   if (followed.size === 0) return root
@@ -113,7 +113,7 @@ function composedObject(object: ObjectField, compose: (field: Field) => Field): 
 function shown(joined: JoinedField, joins: Joins): ShownField {
   const { name, path, roles, constraints, join } = joined
   const { fields, ...root } = composed(joined.element, joins, joined)
-  // What is filled in when a document is read is in it once the document stands in another one.
+  // Virtual fields are filled when a document is read, so in an embedded document they are ordinary members.
   const filled = [...fields].map(([each, field]): [string, Field] => [
     each,
     isVirtual(field) ? written(field) : field,

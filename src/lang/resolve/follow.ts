@@ -1,4 +1,4 @@
-/** The references that a request follows, as what is to be read for each: which documents, and in which order. */
+/** Resolves the references that a request follows: which documents each of them joins, and in which order. */
 import { type Path, parsePath } from '../../base/path.ts'
 import type { ObjectField } from '../../schema/field.ts'
 import type { JoinedField, Joins } from './joins.ts'
@@ -11,25 +11,25 @@ import type { SortKey } from '../sort.ts'
 
 export interface Followed {
   readonly field: JoinedField
-  /** From the document that holds the reference to the reference; `*` stands for every element of an array. */
+  /** From the document that contains the reference to the reference; `*` stands for every element of an array. */
   readonly steps: Path
-  /** Asked of each document; around it are a scope for every `*` of the steps and the holding document. */
+  /** Selects the joined documents. Its outer scopes: one for every `*` of the steps, then the containing document. */
   readonly query: Query<FieldRef>
   readonly sort: readonly SortKey<FieldRef>[]
-  /** What is shown of them at most. */
+  /** The projection in the definition of the reference, which limits what is embedded. */
   readonly projection?: Projection<FieldRef>
-  /** The references that are followed from these documents. */
+  /** The references that are followed inside these documents. */
   readonly followed: readonly Followed[]
 }
 
 interface Place {
   readonly root: ObjectField
   readonly inside?: JoinedField
-  /** Where the documents stand in the one that was asked for. */
+  /** The path of these documents in the requested document. */
   readonly path: Path
 }
 
-/** Those that a projection can let out, or needs. */
+/** The references that a projection includes or needs. */
 export function followedFor(projection: Projection<FieldRef>, joins: Joins, root: ObjectField) {
   return followedAt({ root, path: [] }, joins, projection)
 }
@@ -52,7 +52,7 @@ function followedAt(place: Place, joins: Joins, shown: Projection<FieldRef>): re
   })
 }
 
-/** Whether the projection may let out something of the documents that stand at the path; rather too often than not. */
+/** Whether the projection may include a part of the documents at the path. In doubt true: it only costs a read. */
 function mayShow(projection: Projection<FieldRef>, path: Path): boolean {
   for (const item of projection.toReversed()) {
     if (!overlaps(item.pattern, path)) continue

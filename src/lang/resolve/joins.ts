@@ -1,4 +1,4 @@
-/** The references that one request follows: each becomes, where it is named, an array of the documents it joins. */
+/** The references that one request follows. Each is treated as an array of the documents that it joins. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isArray } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
@@ -12,54 +12,54 @@ import type { Projection } from '../projection.ts'
 import { EVERY_DOCUMENT, type Named, type Query } from '../query.ts'
 import { type SortKey, parseSort } from '../sort.ts'
 
-/** A reference that is followed: its documents stand where it stands. */
+/** A followed reference, as an array field with its documents as elements. */
 export interface JoinedField extends ArrayField {
   readonly element: ObjectField
   readonly join: Join
-  /** The reference in whose documents this one is; absent in the document that was asked for. */
+  /** The reference in whose documents this one is; absent in the requested document. */
   readonly inside?: JoinedField
 }
 
 export interface Join {
   readonly reference: ReferenceField
-  /** Of the documents that are joined. */
+  /** The schema of the joined documents. */
   readonly schema: Schema
-  /** Which ones, in terms of theirs; `$parent` is the object that holds the reference. */
+  /** Selects the joined documents. `$parent` is the object that contains the reference. */
   readonly query: Query<Named>
   readonly sort: readonly SortKey<Named>[]
-  /** What is shown of them at most. */
+  /** Limits the members that are embedded. */
   readonly projection?: Projection<Named>
 }
 
-/** The same in a schema to project by: an array like any other, but for whose documents stand in it. */
+/** The same in a schema for projections: an ordinary array, with the schema of the documents in it. */
 export interface ShownField extends ArrayField {
   readonly shows: Schema
 }
 
-/** How many documents a reference joins: `orders#` of `orders`. */
+/** The number of documents that a reference joins: `orders#` of `orders`. */
 export interface CountField extends SimpleField {
   readonly counts: JoinedField
 }
 
 export interface Joins {
-  /** Follows a reference; the same one again gives the same field again. */
+  /** Follows a reference. A second call for the same reference returns the same field. */
   readonly join: (reference: ReferenceField, from: Origin) => JoinedField
-  /** All that were followed in the document itself, or in the documents of another one. */
+  /** All references followed in the requested document (`undefined`), or in the documents of another reference. */
   readonly followedIn: (inside: JoinedField | undefined) => ReadonlyMap<ReferenceField, JoinedField>
-  /** Whether elements of arrays are matched or sorted by its documents. */
+  /** Whether array elements are matched or sorted by its documents. */
   readonly isNeeded: (joined: JoinedField) => boolean
 }
 
 interface Origin {
   readonly inside: JoinedField | undefined
   readonly named: Named
-  /** Whether the documents are needed, be they shown or not. */
+  /** Whether the documents are needed even if they are not in the response. */
   readonly isNeeded?: boolean
 }
 
 interface JoinsOptions {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
-  /** How many references may be followed one from the other. */
+  /** The maximum length of a chain of references. */
   readonly maxDepth: number
 }
 
@@ -68,7 +68,7 @@ export function createJoins(root: Schema, { schemaOf, maxDepth }: JoinsOptions):
   const needed = new Set<JoinedField>()
   const versions = new Map([[root.entity, root.version]])
 
-  /** In one request all documents of an entity are seen in one version. */
+  /** One request uses only one version of each entity. */
   function targetOf({ entity, versionValue }: ReferenceField, { at }: Named): Schema {
     const known = versions.get(entity)
     const schema = schemaOf(entity, versionValue ?? known)
@@ -141,7 +141,7 @@ function depthOf(joined: JoinedField | undefined): number {
   return joined ? 1 + depthOf(joined.inside) : 0
 }
 
-/** What the metadata say of a reference, in the language; they were checked when they were written. */
+/** The parsed definition of a reference. Metadata was checked when it was written, so parsing cannot fail here. */
 export const definitionOf = memoized(
   ({ query, sort, projection }: ReferenceField): Pick<Join, 'query' | 'sort' | 'projection'> => ({
     query: isGiven(query) ? parseQuery(query, '', DEFAULT_LIMITS) : EVERY_DOCUMENT,
@@ -150,7 +150,7 @@ export const definitionOf = memoized(
   }),
 )
 
-/** Null and an empty list say nothing. */
+/** Null and an empty list count as absent. */
 function isGiven(value: Json | undefined): value is Json {
   return value !== undefined && value !== null && !(isArray(value) && value.length === 0)
 }

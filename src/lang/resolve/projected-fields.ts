@@ -1,9 +1,9 @@
-/** Which fields of a schema a projection can let out, whatever the document. */
+/** Decides which fields of a schema a projection can include, for any document. */
 import type { Path, Step } from '../../base/path.ts'
 import type { Field } from '../../schema/field.ts'
 import type { Projection, ProjectionItem } from '../projection.ts'
 
-/** Items are found by the steps of a path: of many items, few have to be looked at for each of many fields. */
+/** Patterns are indexed in a trie, so that for each of many fields only a few of many items are examined. */
 export function compileIncludes<F>(projection: Projection<F>): (field: Field) => boolean {
   const reaches = compileReaches(projection)
   return ({ kind, path }) => reaches([...path.split('.'), ...(kind === 'array' ? ['*'] : [])])
@@ -29,19 +29,22 @@ function compileReaches<F>(projection: Projection<F>): (path: Path) => boolean {
   }
 }
 
-/** The patterns of a projection, step by step. Of the items that end at one place and mean the same the last one counts. */
+/**
+ * A trie of the patterns of a projection. Numbers are positions of items, `NONE` if there is none. Of several items with
+ * the same meaning that end at one node only the last counts.
+ */
 interface Node {
-  /** All numbers share one node: which element of an array it is does not matter here. */
+  /** All indexes share one node, because the index of an array element does not matter here. */
   readonly next: Map<Step, Node>
-  /** Positions of items that end here: those that decide about what stands here, and about all below it. */
+  /** The last item that ends here, and the last recursive one, which also decides about all fields below. */
   here: number
   recursive: number
-  /** The same of those that include. */
+  /** The same among items that include. */
   includingHere: number
   includingRecursive: number
-  /** Of an item that includes something further down. */
+  /** The last item that includes a field below. */
   below: number
-  /** Of array projections. */
+  /** All array projections that end here. */
   readonly arrays: number[]
 }
 
@@ -62,7 +65,7 @@ function createNode(): Node {
 function enter<F>(item: ProjectionItem<F>, position: number, root: Node): void {
   let node = root
   for (const step of item.pattern) {
-    // Ancestors of what is included are included, those of what is excluded are not excluded.
+    // The ancestors of an included field are included; those of an excluded field are not excluded.
     if (item.kind === 'field' && item.include) node.below = position
     const key = typeof step === 'number' ? ANY_NUMBER : step
     const next = node.next.get(key) ?? createNode()
@@ -77,13 +80,13 @@ function enter<F>(item: ProjectionItem<F>, position: number, root: Node): void {
     node.includingHere = position
     if (item.recursive) node.includingRecursive = position
   }
-  // An exclusion of one position of an array leaves the others.
+  // An item that excludes one index of an array leaves the other elements, so the field stays included.
   if (!item.include && item.pattern.some((step) => typeof step === 'number')) return
   node.here = position
   if (item.recursive) node.recursive = position
 }
 
-/** The last item that decides about a path, and the array projections above it, the last one first. */
+/** The last item that decides about a path, and the array projections above the path, last item first. */
 function opinionsOn(path: Path, root: Node) {
   let decisive = NONE
   const arrays: { readonly position: number; readonly depth: number }[] = []
@@ -97,7 +100,10 @@ function opinionsOn(path: Path, root: Node) {
   return { decisive, arrays: arrays.sort((a, b) => b.position - a.position) }
 }
 
-/** The last item that includes elements of an array, which the whole list projects then if it comes later. */
+/**
+ * The last item that includes the elements of an array. If it comes after an array projection, the whole list projects
+ * the elements instead.
+ */
 function overruling(element: Path, root: Node): number {
   let last = NONE
   walk(element, root, (node, depth) => {
@@ -107,7 +113,7 @@ function overruling(element: Path, root: Node): number {
   return last
 }
 
-/** Visits every place where a pattern agrees with the path as far as both go. */
+/** Visits every node whose pattern matches the path up to the length of the shorter one. */
 function walk(path: Path, root: Node, visit: (node: Node, depth: number) => void): void {
   let nodes: readonly Node[] = [root]
   for (let depth = 0; nodes.length > 0; depth++) {
@@ -119,7 +125,7 @@ function walk(path: Path, root: Node, visit: (node: Node, depth: number) => void
   }
 }
 
-/** Whether pattern and path agree as far as both go. */
+/** Whether pattern and path match up to the length of the shorter one. */
 export function overlaps(pattern: Path, path: Path): boolean {
   return pattern.every(
     (step, i) =>

@@ -1,4 +1,4 @@
-/** Walks over resolved queries: what they look at, seen from the scopes around them, and copies with other parts. */
+/** Walks over resolved queries: the fields they name, by scope, and copies with replaced parts. */
 import { unreachable } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { Field } from '../../schema/field.ts'
@@ -17,15 +17,15 @@ import {
 import { isJoined } from './joins.ts'
 import type { FieldRef } from './scope.ts'
 
-/** What is known of the scopes around a query, the innermost first; nothing is known beyond the end of the list. */
+/** Data about the scopes around a query, innermost first. Scopes beyond the end of the list are unknown. */
 export type Scopes<S> = readonly (S | undefined)[]
 
-/** The scopes around the queries inside a node; `joined` stands for the document that a reference joins. */
+/** The scopes around the child queries of a node. `joined` is the data for a document that a reference joins. */
 export function scopesInside<S>(query: Query<FieldRef>, scopes: Scopes<S>, joined: S): Scopes<S> {
   if (!opensScope(query)) return scopes
   switch (query.kind) {
     case 'elemMatch': {
-      // Names inside climb from the array, wherever that is seen from.
+      // `$parent` inside climbs from the array, so scopes between the node and the array's holder are dropped.
       const holder = scopes[query.array.up]
       return [holder, ...passedScopes(query.array, holder), ...scopes.slice(query.array.up)]
     }
@@ -36,12 +36,12 @@ export function scopesInside<S>(query: Query<FieldRef>, scopes: Scopes<S>, joine
   }
 }
 
-/** Every `*` on the way opens a scope of its own in the same document. */
+/** Every `*` on the path opens a scope in the same document. */
 export function passedScopes<S>({ steps }: Pick<FieldRef, 'steps'>, holder: S): readonly S[] {
   return steps.filter((step) => step === '*').map(() => holder)
 }
 
-/** Every field a query names, with what is known of the scope that it is looked up in. */
+/** Every field that a query names, with the data of the scope in which it is resolved. */
 export function* scopedFields<S>(
   query: Query<FieldRef>,
   scopes: Scopes<S>,
@@ -52,24 +52,24 @@ export function* scopedFields<S>(
   for (const child of childrenOf(query)) yield* scopedFields(child, inside, joined)
 }
 
-/** Whether it names a field outside of its own scope; otherwise it can be asked of a document alone. */
+/** Whether the query names a field outside of its own scope. Otherwise a document alone decides it. */
 export function looksOut(query: Query<FieldRef>): boolean {
   return scopedFields(query, ['inside'], 'inside').some(({ scope }) => scope === undefined)
 }
 
-/** Whether it asks about nothing in its own scope; of a query that follows references that is not known. */
+/** Whether the query names fields of outer scopes only. False, to be safe, if it follows references. */
 export function looksOnlyOut(query: Query<FieldRef>): boolean {
   if (query.kind === 'related') return false
   const fields = ownFieldsOf(query)
   return fields.length > 0 ? fields.every(({ up }) => up > 0) : childrenOf(query).every(looksOnlyOut)
 }
 
-/** The parts that lead to other documents, those inside of others among them. */
+/** All nodes that lead to other documents, nested ones included. */
 export function relatedIn(query: Query<FieldRef>): IteratorObject<Related<FieldRef>> {
   return nodesOf(query).filter((node) => node.kind === 'related')
 }
 
-/** The query as it is asked from `by` scopes further in; only for queries that follow no reference. */
+/** The query, evaluated from `by` scopes further in. Only for queries that follow no reference. */
 export function shifted(query: Query<FieldRef>, by: number): Query<FieldRef> {
   if (query.kind === 'related') {
     throw new Error('a query that follows references cannot be asked from elsewhere')
@@ -80,7 +80,7 @@ export function shifted(query: Query<FieldRef>, by: number): Query<FieldRef> {
 
 export type Comparison<F> = Query<F> & { readonly kind: 'compare' }
 
-/** The query with other comparisons in their places; what holds none that changes stays the very same. */
+/** The query with its comparisons replaced; subqueries without a change stay the same object. */
 export function mapCompared<F>(
   query: Query<F>,
   change: (comparison: Comparison<F>) => Comparison<F>,
@@ -88,7 +88,7 @@ export function mapCompared<F>(
   return mapQuery(query, (node) => (node.kind === 'compare' ? change(node) : node))
 }
 
-/** The same text for queries that ask the same of the same documents; some that mean the same have different texts. */
+/** A cache key: equal for equal queries on the same entity. Equivalent queries may have different keys. */
 export function queryKey(query: Query<FieldRef>, schema: Schema): string {
   return JSON.stringify([placeOf(schema), query], (_name, value: unknown) =>
     isRef(value) ? printRef(value) : value,
@@ -99,7 +99,7 @@ function isRef(value: unknown): value is FieldRef {
   return typeof value === 'object' && value !== null && 'steps' in value && 'up' in value
 }
 
-/** How a request wrote it does not matter. */
+/** The spelling of the path in the request is left out. */
 function printRef({ up, steps, field }: FieldRef): Json {
   return [up, steps, printField(field)]
 }

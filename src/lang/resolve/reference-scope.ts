@@ -1,11 +1,11 @@
-/** Where the names in the definition of a reference are looked up when metadata are checked, before any request. */
+/** The scopes in which the definition of a reference is resolved when metadata is checked. */
 import { ServiceError } from '../../base/errors.ts'
 import type { ReferenceField } from '../../schema/field.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { type JoinedField, type Joins, definitionOf } from './joins.ts'
 import { type Scope, joinedScope, rootScope } from './scope.ts'
 
-/** In a document of `target` that the reference joins; `$parent` leads to the object of `holder` that has the reference. */
+/** In a joined document of `target`; `$parent` is the object of `holder` that contains the reference. */
 export function referenceScope(holder: Schema, reference: ReferenceField, target: Schema): Scope {
   const { name, path, roles, constraints } = reference
   const joined: JoinedField = {
@@ -20,7 +20,7 @@ export function referenceScope(holder: Schema, reference: ReferenceField, target
   return staying(joinedScope(joined, holder.root))
 }
 
-/** In a document by itself. */
+/** In a single document, without an outer scope. */
 export function documentScope(schema: Schema): Scope {
   return rootScope(schema, NO_FURTHER)
 }
@@ -30,7 +30,7 @@ function staying(scope: Scope): Scope {
   return { ...scope, joins: NO_FURTHER, ...(outer && { outer: { ...outer, scope: staying(outer.scope) } }) }
 }
 
-/** What metadata say of a reference follows no other one, nor itself. */
+/** The definition of a reference must not follow references, itself included. */
 const NO_FURTHER: Joins = {
   join({ name }, { named: { path, at } }) {
     const message = `"${path}" leads through the reference "${name}", and the definition of a reference follows none`

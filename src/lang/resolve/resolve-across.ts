@@ -1,6 +1,6 @@
 /**
- * Names that lead through references: a clause about what lies behind one holds when some document that it joins
- * satisfies the rest of the clause, and a negated one when none does.
+ * Resolves names that lead through references. A clause about joined documents holds if some joined document satisfies
+ * the rest of the clause; a negated clause holds if none does.
  */
 import { unreachable } from '../../base/errors.ts'
 import { castOperand, castValues, invalid, requireShallow } from './checks.ts'
@@ -44,7 +44,7 @@ function clauseAcross(query: Clause, scope: Scope, resolve: Resolve): Query<Fiel
   return aboutAll(query, crossed, resolve)
 }
 
-/** What a negated clause denies. */
+/** The clause that a negated clause denies; undefined for an affirmative clause. */
 function affirmationOf(query: Clause): Clause | undefined {
   switch (query.kind) {
     case 'compare':
@@ -87,7 +87,7 @@ function countedBy(query: Clause, crossed: Crossing, resolve: Resolve): Query<Fi
   return count ? { ...related(crossed, resolve, EVERY_DOCUMENT), count } : NO_DOCUMENT
 }
 
-/** Undefined for null, which no number is. */
+/** Undefined if the clause compares with null only, because a count is never null. */
 function countIn(
   query: Clause & { kind: 'compare' | 'in' },
   number: FieldRef,
@@ -97,7 +97,7 @@ function countIn(
   if (query.kind === 'compare') {
     return query.value === null ? undefined : { op: query.op, value: castOperand(query.value, number, at) }
   }
-  // Nulls in the list would have to be left out of each prepared statement anew.
+  // The shape of a prepared statement is fixed, so nulls could not be removed from its lists.
   if (isParameter(query.values)) throw invalid('numbers of documents are not prepared', place)
   const values = castValues(query.values, number, at).filter((value) => value !== null)
   return values.length === 0 ? undefined : { op: '$in', values }
@@ -126,7 +126,7 @@ interface Pair {
   readonly resolve: Resolve
 }
 
-/** One side after the other is followed to its documents, while the other side stays where it was. */
+/** Follows the references of one side, then of the other. The side that stays gets one shift per opened scope. */
 function pairOf(query: FieldPair<Named>, { left, right, resolve }: Pair): Query<FieldRef> {
   const fromLeft = crossing(left.named, left.scope, left.shift)
   if (fromLeft) {
@@ -150,7 +150,7 @@ function outside(operand: Operand, { depth }: Crossing): Operand {
 
 function related({ reference, inner, at }: Crossing, resolve: Resolve, query: Query<FieldRef>) {
   requireShallow(inner, at)
-  // What metadata say of a reference follows no other one.
+  // The definition of a reference follows no references, so `joins` is removed.
   const { joins: _, ...scope } = inner
   const join = resolve(reference.field.join.query, scope)
   return { kind: 'related', reference, join, query } as const

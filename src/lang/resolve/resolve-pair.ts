@@ -1,10 +1,10 @@
-/** Field against field: both names are looked up, each where it stands, and must be of kinds that compare. */
+/** Resolves comparisons of two fields. Each name is resolved in its own scope; the types must be comparable. */
 import type { SimpleField } from '../../schema/field.ts'
 import { invalid, requireArray } from './checks.ts'
 import type { FieldPair, Named, Query } from '../query.ts'
 import { type FieldRef, type Scope, resolveField } from './scope.ts'
 
-/** A name and where it stands: `shift` scopes were opened around that place. */
+/** A name and its scope. `shift` is the number of scopes opened inside it since. */
 export interface Operand {
   readonly named: Named
   readonly scope: Scope
@@ -28,7 +28,7 @@ function refOf({ named, scope, shift }: Operand): FieldRef {
   return shift === 0 ? ref : { ...ref, up: ref.up + shift }
 }
 
-/** Arrays of simple values compare as wholes; everything else must be one simple value. */
+/** Arrays of simple values are compared as a whole; every other operand must be a simple value. */
 function simpleFamily({ field, path }: FieldRef, at: string): SimpleField['type']['family'] {
   const value = field.kind === 'array' ? field.element : field
   if (value.kind === 'simple' && value.type.family !== undefined) return value.type.family

@@ -1,4 +1,4 @@
-/** Updates meet the schema: targets must be single places that can be written, literals must fit them. */
+/** Resolves updates against a schema: each target must be one writable field, and literals must fit its type. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, isObject } from '../../base/json/json.ts'
 import { castLiteral } from '../../schema/literal.ts'
@@ -12,7 +12,7 @@ export function resolveUpdate(update: Update<Named>, scope: Scope): Update<Field
   return update.map((step) => resolveStep(step, scope))
 }
 
-/** Everything an update writes and everything it looks at, for those who decide about access. */
+/** All fields that an update writes or reads, for access control. */
 export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef> {
   const targets: FieldRef[] = []
   const copied: FieldRef[] = []
@@ -20,12 +20,12 @@ export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef>
   for (const step of update) {
     if (step.kind === 'foreach') {
       const inner = step.action === 'remove' ? undefined : fieldsOfUpdate(step.action)
-      // not as arguments of one call, of which there may only be so many
+      // No spread: the number of arguments of a call is limited.
       for (const target of inner?.targets ?? [step.array]) targets.push(target)
       for (const source of inner?.copied ?? []) copied.push(source)
       for (const field of inner?.seen ?? []) seen.push(field)
       if (step.selector) for (const field of fieldsOf(step.selector)) seen.push(field)
-      // What is done for each tells how many there are, and to take all away is refused where some are needed.
+      // The outcome reveals how many elements there are, and removing all fails where the array needs some.
       seen.push(step.array)
       continue
     }
@@ -41,13 +41,16 @@ export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef>
   return { targets, copied, seen }
 }
 
-/** Whether what is there already plays a part: a sum may overflow, an index may lie outside, an array may be full. */
+/**
+ * Whether the result depends on the current content: a sum may overflow, an index may be out of range, an array may be
+ * full.
+ */
 function dependsOnContent(step: Exclude<UpdateStep<FieldRef>, { kind: 'foreach' }>): boolean {
   if (step.kind !== 'set' && step.kind !== 'unset') return true
   return step.field.steps.some((each) => typeof each === 'number')
 }
 
-/** Members that a value brings along: they are named as much as the place it is written to. */
+/** The members inside a written value. They are targets as well, because writing the value writes them. */
 function* membersIn(value: RValue<FieldRef>, isElement: boolean, target: FieldRef): Generator<FieldRef> {
   const { field } = target
   const written = isElement && field.kind === 'array' ? field.element : field
@@ -55,7 +58,7 @@ function* membersIn(value: RValue<FieldRef>, isElement: boolean, target: FieldRe
     value.kind === 'literal'
       ? literalMembers(value.value, written)
       : copiedMembers(value.field.field, written)
-  // many elements bring the same few along
+  // The elements of an array mostly have the same members.
   for (const member of new Set(members)) yield { ...target, path: member.path, field: member }
 }
 
@@ -96,7 +99,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
         kind: 'set',
         field,
         value: resolveValue(step.value, field.field, { scope, target: step.field }),
-        // where the object is not there yet it comes into being without what it needs
+        // A missing object is created without its mandatory members, and the write is then refused.
         within: objectsOnTheWay(step.field, scope).filter((each) =>
           [...each.field.fields.values()].some(isMandatory),
         ),
@@ -106,7 +109,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
       const field = resolveTarget(step.field, scope)
       if (field.steps.length === 0)
         throw invalid('an element is taken away by "$update": "$remove"', step.field.at)
-      // where the object is not there nothing is missed
+      // Removing a mandatory member fails only if its object exists, so the outcome reveals whether it does.
       return {
         kind: 'unset',
         field,

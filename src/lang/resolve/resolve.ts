@@ -1,6 +1,6 @@
 /**
- * Names meet the schema: every path of a query, sort or array projection becomes a `FieldRef`, every literal the
- * stored form of its field's type. What cannot mean anything is refused here, before anything runs.
+ * Resolves queries, sorts and array projections against a schema: every path becomes a `FieldRef`, and every literal is
+ * cast to the stored form of its field's type. Invalid requests are refused here, before anything runs.
  */
 import { ServiceError, unreachable } from '../../base/errors.ts'
 import {
@@ -89,7 +89,7 @@ function sortedBy(named: Named, scope: Scope): FieldRef {
     return resolveField(named, scope)
   } catch (error) {
     const isUnfit = error instanceof ServiceError && error.code === 'query-api:InvalidQuery'
-    // The message tells the place already.
+    // The message names the path already.
     throw isUnfit ? new ServiceError('query-api:InvalidSort', error.message) : error
   }
 }
@@ -114,7 +114,7 @@ export function resolveProjection(projection: Projection<Named>, scope: Scope): 
   })
 }
 
-/** A projection that names a field the schema does not have returns nothing for it, as for one that is hidden. */
+/** An unknown field in a projection is ignored like a hidden one, so that the two cannot be distinguished. */
 function knownField(named: Named, scope: Scope): FieldRef | undefined {
   try {
     return resolveField(named, scope)
@@ -131,7 +131,7 @@ function resolveCompare(query: Query<Named> & { kind: 'compare' }, scope: Scope)
   return { ...query, field, value: castOperand(query.value, field, query.field.at) }
 }
 
-/** Whether a reference that is filled in joins something. */
+/** Whether an embedded reference has documents. */
 function hasDocuments(array: FieldRef, wanted: boolean): Query<FieldRef> {
   const some: Query<FieldRef> = { kind: 'elemMatch', array, query: EVERY_DOCUMENT }
   return wanted ? some : { kind: 'not', term: some }

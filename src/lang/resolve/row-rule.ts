@@ -1,6 +1,6 @@
 /**
- * Row rules: queries of the administrator in which `$caller.principal` and `$caller.claims.a.b` stand for what is known
- * of whoever asks. They are checked when metadata is written, and bound to a caller when somebody asks.
+ * Row rules: queries in metadata with the placeholders `$caller.principal` and `$caller.claims.a.b` for values of the
+ * caller. They are checked when metadata is written, and bound to a caller for each request.
  */
 import { ServiceError, unreachable } from '../../base/errors.ts'
 import { type Json, isArray } from '../../base/json/json.ts'
@@ -20,10 +20,10 @@ import {
 import { resolveQuery } from './resolve.ts'
 import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
 
-/** What a placeholder stands for, told by its steps after `$caller`; undefined where nobody knows. */
+/** The value of a placeholder, by its steps after `$caller`; undefined if the caller has none. */
 export type CallerValues = (steps: readonly string[]) => Json | undefined
 
-/** Refuses what cannot be asked; a placeholder may stand wherever a value may. */
+/** Throws if the rule is invalid. A placeholder may replace any value. */
 export function checkRule(
   where: Json,
   at: string,
@@ -32,7 +32,7 @@ export function checkRule(
   check(parseQuery(where, at, limits), scope)
 }
 
-/** The query for one caller. Undefined, for a rule that matches nothing: a value is missing, or fits no such field. */
+/** The query for one caller. Undefined if it can match nothing: a value is missing, or does not fit its field. */
 export function bindRule(
   where: Json,
   values: CallerValues,
@@ -42,7 +42,7 @@ export function bindRule(
     const bound = bind(parseQuery(where, '', limits), { values, limits })
     return bound && resolveQuery(bound, scope)
   } catch (error) {
-    // Whatever it is that cannot be asked, nothing matches it.
+    // Fail closed: a rule that cannot be resolved matches nothing.
     if (error instanceof ServiceError) return undefined
     throw error
   }
@@ -117,7 +117,7 @@ interface Binding {
   readonly limits: Limits
 }
 
-/** Undefined when a placeholder anywhere has no value: under a `$not`, half a rule would match too much. */
+/** Undefined if any placeholder has no value: a partial rule under `$not` would match too many documents. */
 function bind(query: Query<Named>, binding: Binding): Query<Named> | undefined {
   let isComplete = true
   const bound = mapQuery(query, (node) => {
@@ -147,7 +147,10 @@ function bindClause(query: ValueClause<Named>, binding: Binding): ValueClause<Na
   }
 }
 
-/** A claim that is an array gives all its elements. A list that ends up empty matches nothing, whatever is asked of it. */
+/**
+ * Replaces a claim that is an array by its elements. Undefined, so that the whole rule matches nothing, if the list
+ * becomes empty (`$nin`, `$none` and `$all` of an empty list would match too much), is too long, or contains null.
+ */
 function bindListed(operand: ListOperand, binding: Binding): readonly Json[] | undefined {
   const listed = literalsOf(operand)
   if (!listed.some(isPlaceholder)) return listed
@@ -162,7 +165,7 @@ function bindListed(operand: ListOperand, binding: Binding): readonly Json[] | u
   return values.length > 0 && values.length <= binding.limits.inValues ? values : undefined
 }
 
-/** Null is no value here: compared with it, a rule would match whatever has none. */
+/** Null counts as no value: a comparison with it would match every document without the field. */
 function valueOf(placeholder: string, { values }: Binding): Json | undefined {
   return values(placeholder.split('.').slice(1)) ?? undefined
 }

@@ -1,4 +1,4 @@
-/** Where names are looked up, and what they lead to: paths meet the fields of a schema here. */
+/** Scopes, and the resolution of paths to fields of a schema. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Step, parsePath } from '../../base/path.ts'
 import {
@@ -21,30 +21,30 @@ import {
 } from './joins.ts'
 import type { Named } from '../query.ts'
 
-/** A field seen from where a query stands: `up` scopes out, then `steps` down. */
+/** A field relative to the scope of a query: `up` scopes out, then `steps` down. */
 export interface FieldRef {
-  /** As the request wrote it. */
+  /** The path as written in the request. */
   readonly path: string
   readonly up: number
   readonly steps: readonly Step[]
   readonly field: Field
-  /** The schema of the document it is in, where that is one that a reference shows. */
+  /** The schema of the embedded document that contains the field; absent outside of embedded documents. */
   readonly of?: Schema
 }
 
 /**
- * Where names are looked up: the root of a document, or an element of an array that an outer scope holds. Each `*`
- * on the way to the array of an elemMatch opens a scope of its own, so `$parent` finds the element it passed.
+ * Where names are resolved: the root of a document, or an element of an array in an outer scope. Each `*` on the path to
+ * the array of an elemMatch opens a scope, so that `$parent` reaches the element that the path passed.
  */
 export interface Scope {
   readonly here: ObjectField | SimpleField
   readonly outer?: {
     readonly scope: Scope
     readonly trail: readonly Waypoint[]
-    /** How many scopes out that is, where others were opened in between. */
+    /** The distance to that scope: more than 1 if other scopes were opened in between. */
     readonly hops: number
   }
-  /** Leads names on into the documents that references join; without it they end there. */
+  /** Resolves names inside joined documents. Without it, a name cannot pass a reference. */
   readonly joins?: Joins
 }
 
@@ -70,7 +70,7 @@ export function resolveField(named: Named, scope: Scope): FieldRef {
   return { path: named.path, up, steps: trail.map(({ step }) => step), field, ...(of && { of }) }
 }
 
-/** The objects that a path passes on its way, the innermost last. */
+/** The objects that a path passes, innermost last. */
 export function objectsOnTheWay(named: Named, scope: Scope): readonly (FieldRef & { field: ObjectField })[] {
   const { up, trail } = walk(named, scope)
   return trail.slice(0, -1).flatMap(({ field }, i) => {
@@ -79,13 +79,13 @@ export function objectsOnTheWay(named: Named, scope: Scope): readonly (FieldRef 
   })
 }
 
-/** The scope inside the elements of an array, with a scope for every `*` on the way. */
+/** The scope inside the elements of an array, with an outer scope for every `*` on the path. */
 export function elementScope(named: Named, scope: Scope): Scope {
   const { scope: from, trail } = walk(named, scope)
   return innerScope(from, trail, 1)
 }
 
-/** The scope inside the array at the end of the trail; the first one that is opened has its outer one `hops` away. */
+/** The scope inside the array at the end of the trail. `hops` is the distance of the first opened scope to `from`. */
 function innerScope(from: Scope, trail: readonly Waypoint[], hops: number): Scope {
   const { joins } = from
   let outer = { scope: from, trail: [] as Waypoint[], hops }
@@ -99,7 +99,7 @@ function innerScope(from: Scope, trail: readonly Waypoint[], hops: number): Scop
   return { here: array.element, outer, ...(joins && { joins }) }
 }
 
-/** The scope in a document that a reference joins, seen from the root of the document that holds the reference. */
+/** The scope in a joined document; its outer scopes start at the root of the document with the reference. */
 export function joinedScope({ path, element }: JoinedField, root: ObjectField): Scope {
   const { scope, trail } = walk({ path, at: '' }, { here: root })
   const way = trail.slice(0, -1)
@@ -107,26 +107,29 @@ export function joinedScope({ path, element }: JoinedField, root: ObjectField): 
   return innerScope(scope, [...way, { step, field: { ...field, kind: 'array', element } }], 1)
 }
 
-/** A name that leads to the documents of a reference, and maybe on into them. */
+/** A name that leads to the documents of a reference, or to fields of those documents. */
 export interface Crossing {
-  /** The place of the name, for messages. */
+  /** JSON pointer to the name, for error messages. */
   readonly at: string
   readonly reference: FieldRef & { readonly field: JoinedField }
-  /** Where names are looked up in a document that is joined. */
+  /** The scope in a joined document. */
   readonly inner: Scope
-  /** How many scopes lie between that one and the one the name was looked up in. */
+  /** The distance from `inner` to the scope in which the name was resolved. */
   readonly depth: number
-  /** What the name says of each document; absent when it ends at the reference. */
+  /** The rest of the name, inside each joined document; absent if the name ends at the reference. */
   readonly rest?: Named
-  /** Stands for the number of documents, where that is what the name asks for. */
+  /** Present if the name is the number of documents (`orders#`). */
   readonly count?: CountField
 }
 
-/** Undefined when the name stays in the document. `shift` scopes were opened around where the name stood. */
+/**
+ * The first reference on the path of a name; undefined if the name stays in the document. `shift` is the number of
+ * scopes that were opened inside `scope` since.
+ */
 export function crossing(named: Named, scope: Scope, shift = 0): Crossing | undefined {
   const { scope: from, up, trail, field } = walk(named, scope)
   const first = trail.findIndex((waypoint) => isJoined(waypoint.field))
-  // The number of documents that documents of another reference have comes after those.
+  // A count inside joined documents is part of `rest`; the outer reference is crossed first.
   const count = first === -1 && isCount(field) ? field : undefined
   const joined = count
     ? [...trail.slice(0, -1), { step: count.counts.name, field: count.counts }]
@@ -171,7 +174,7 @@ function walk(named: Named, start: Scope): Walk {
       trail = parentOf(trail)
       field = trail.at(-1)?.field ?? scope.here
     } else if (scope.outer) {
-      // The trail of an outer scope ends at the array; its holder is one step before.
+      // The trail of an outer scope ends at the array; the object that contains the array is one step before.
       trail = scope.outer.trail.slice(0, -1)
       up += scope.outer.hops
       scope = scope.outer.scope
@@ -184,7 +187,7 @@ function walk(named: Named, start: Scope): Walk {
   return { scope, up, trail, field }
 }
 
-/** A step to a reference, or to the number of its documents, where references are followed. */
+/** The field of a step to a reference or to its count, if the scope follows references. */
 function follow(
   field: Field,
   step: Step,
@@ -203,21 +206,21 @@ function follow(
   return isCount ? countOf(joined) : joined
 }
 
-/** The innermost reference in whose documents the trail runs. */
+/** The innermost reference whose documents contain the end of the trail. */
 function joinedAround(scope: Scope, trail: readonly Waypoint[]): JoinedField | undefined {
   const found = trail.findLast(({ field }) => isJoined(field))?.field
   if (found && isJoined(found)) return found
   return scope.outer && joinedAround(scope.outer.scope, scope.outer.trail)
 }
 
-/** The schema of the documents in which the trail ends, where a reference shows them. */
+/** The schema of the embedded documents that contain the end of the trail. */
 function schemaAround(scope: Scope, trail: readonly Waypoint[]): Schema | undefined {
   const found = trail.findLast(({ field }) => isShown(field))?.field
   if (found && isShown(found)) return found.shows
   return scope.outer && schemaAround(scope.outer.scope, scope.outer.trail)
 }
 
-/** One `$parent` from an element reaches the object that holds the array. */
+/** `$parent` of an element is the object that contains the array, not the array. */
 function parentOf(trail: readonly Waypoint[]): Waypoint[] {
   const { step } = trail.at(-1)!
   const isElement = step === '*' || typeof step === 'number'
