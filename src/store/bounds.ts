@@ -1,13 +1,15 @@
-/** How long an operation of a store may take, and who pays for it. */
+/** Limits for one operation of a store: its time, its cancellation, and the request and caller it is charged to. */
 import type { Work } from '../base/work/work.ts'
 
-/** When to give up on an answer. */
 export interface Bounds {
   readonly timeLimitMs: number
-  /** Aborted when nobody waits any more; asked for only where waiting may take long. */
+  /**
+   * Aborted when the caller has disconnected. A function, because a signal is created only for operations
+   * that may wait long.
+   */
   readonly getSignal?: () => AbortSignal
-  /** The request that pays for what the store does in this process. */
+  /** The budget that is charged for the work of the store in this process. */
   readonly work?: Work
-  /** Who is charged for shared resources; one anonymous caller when absent. */
+  /** The caller whose share of reader threads and connections is used; one anonymous caller when absent. */
   readonly caller?: string
 }

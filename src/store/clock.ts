@@ -1,11 +1,11 @@
-/** The numbers that document versions are made of. */
+/** A strictly increasing clock. Document versions are its readings. */
 
 export interface RisingClock {
-  /** Never the same twice, and never less than before, also when the clock stands still or is set back. */
+  /** Returns a larger number on every call, even when the system clock stands still or is set back. */
   (): number
-  /** The last number that it gave. */
+  /** The last number that was returned. */
   readonly last: () => number
-  /** The next numbers are larger than this one, which another thread gave. */
+  /** Makes later numbers larger than this one, which another thread has used. */
   readonly raiseTo: (number: number) => void
 }
 
@@ -20,7 +20,7 @@ export function risingFrom(now: () => number): RisingClock {
   })
 }
 
-/** Since 1970. */
+/** Microseconds since 1970. */
 export function microseconds(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1000)
 }

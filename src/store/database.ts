@@ -1,4 +1,4 @@
-/** A database that was opened: its documents, and the bookkeeping beside them. */
+/** An open database: its documents, and the bookkeeping tables beside them. */
 import type { EventStore } from './events.ts'
 import type { SinkStore } from './sinks.ts'
 import type { Store } from './store.ts'
@@ -11,6 +11,6 @@ export interface Database extends Store {
   readonly locks: Locks
   readonly events: EventStore
   readonly sinks: SinkStore
-  /** All of it, for a move to another store. */
+  /** Export and import of the whole database, for a move to another store. */
   readonly transfer: Transfer
 }

@@ -1,8 +1,8 @@
 /**
- * What a database offers to the bookkeeping of `tables/`, which is written once for all of them. Statements are
- * fragments; the engine writes its own placeholders.
+ * The interface between a database and the bookkeeping in `tables/`, which is written once for all databases.
+ * Statements are fragments; each engine writes its own placeholders.
  *
- * A further database brings a `Dialect` for the SQL of queries, and these 18 functions to serve requests:
+ * A new database needs a `Dialect` for the SQL of queries, and these 18 functions to serve requests:
  *
  * | Interface | Functions |
  * |---|---|
@@ -11,8 +11,8 @@
  * | `Collections` | `change`, `reload` |
  * | `Store` | `answers`, `find`, `stream`, `explain`, `readHistory`, `write`, `transact` |
  *
- * A move between stores needs nine more, for tables of documents: `CollectionExport` (three), `CollectionImport` (five),
- * and `claim`, which keeps other moves away.
+ * A move between stores needs nine more, for the tables of documents: `CollectionExport` (three),
+ * `CollectionImport` (five), and `claim`, which excludes concurrent moves.
  */
 import type { Bounds } from './bounds.ts'
 import type { Dialect } from './sql/dialect.ts'
@@ -22,51 +22,51 @@ export interface Engine {
   readonly dialect: Dialect
   /** Whether other processes may use the same database at the same time. */
   readonly isShared: boolean
-  /** Milliseconds since 1970, by the one clock that decides for all processes. */
+  /** Milliseconds since 1970, by the clock that all processes share. */
   readonly readClock: () => Promise<number>
-  /** Wraps one operation: it begins once the store is ready, is timed, and fails in words that callers may read. */
+  /** Runs one operation: waits until the store is ready, measures the time, and turns failures into public errors. */
   readonly run: <T>(operation: Operation, work: () => Promise<T>) => Promise<T>
-  /** One statement that only reads. */
+  /** Runs one statement that only reads. */
   readonly query: (statement: Fragment, options?: QueryOptions) => Promise<Rows>
   readonly batch: Batch
-  /** Work whose statements depend on each other, in one transaction; one that only reads sees one moment. */
+  /** Runs statements that depend on each other in one transaction; a read-only one sees one snapshot. */
   readonly transaction: <T>(
     work: (session: Session) => Promise<T>,
     options?: { readonly isReadOnly?: boolean },
   ) => Promise<T>
-  /** Wakes those who listen, here and elsewhere, when the transaction of the session commits. */
+  /** Wakes the listeners in all processes when the transaction of the session commits. */
   readonly notify: (session: Session, topic: Topic) => Promise<void>
-  /** Calls back soon after somebody, here or elsewhere, changed something; it only hastens, and may miss some. */
+  /** Registers a callback for changes made by any process. Notifications can be lost, so listeners must also poll. */
   readonly listen: (topic: Topic, listener: () => void) => void
-  /** Gives a row when there is the table that marks an import as unfinished. */
+  /** Returns a row when the table exists that marks an unfinished import. */
   readonly findImportMarker: Fragment
-  /** The table that holds the secret of the store, in one row. */
+  /** The table with the secret of the store, in one row. */
   readonly secretTable: Fragment
 }
 
 /**
- * Statements that write, in one transaction; the answer has the rows of each. They are data instead of a callback,
- * because the writer of SQLite runs all batches of one turn of the event loop in one transaction.
+ * Runs statements that write in one transaction, and returns the rows of each. The statements are data, not a
+ * callback, because SQLite's writer runs all batches of one turn of the event loop in one transaction.
  */
 interface Batch {
   (statements: readonly Fragment[], options?: Urgency): Promise<readonly Rows[]>
-  /** Undefined, and nothing written, when the statement with the index `undoUnless` gives no row. */
+  /** Returns undefined, and writes nothing, when the statement with the index `undoUnless` returns no row. */
   (
     statements: readonly Fragment[],
     options: Urgency & { readonly undoUnless: number },
   ): Promise<readonly Rows[] | undefined>
 }
 
-/** Statements one after the other, in a transaction. */
+/** Runs statements one after the other in a transaction. */
 export interface Session {
   readonly query: (statement: Fragment) => Promise<Rows>
 }
 
-/** Columns by position. An engine may give numbers as text; who reads a number converts it. */
+/** Columns by position. An engine may return numbers as text, so readers of a number convert it. */
 export type Row = readonly (string | number | null)[]
 export type Rows = readonly Row[]
 
-/** The names under which operations are timed. */
+/** Names of operations in the metrics. */
 export type Operation =
   | 'sink'
   | 'lock'
@@ -78,11 +78,11 @@ export type Operation =
   | 'move'
   | 'ping'
 
-/** Events that can be read, or metadata. */
+/** `events`: new events can be read. `metadata`: metadata has changed. */
 export type Topic = 'events' | 'metadata'
 
 export interface Urgency {
-  /** Whether a single statement must not wait for a connection that slow statements may have. */
+  /** Whether the statement needs a connection that slow statements cannot occupy. */
   readonly isUrgent?: boolean
 }
 
@@ -94,7 +94,7 @@ export interface BatchOptions extends Urgency {
   readonly undoUnless?: number
 }
 
-/** Fails when the database cannot be used. */
+/** Rejects when the database cannot be used. */
 export async function ping(engine: Engine): Promise<void> {
   await engine.run('ping', () => engine.query(sql`select 1`, { isUrgent: true }))
 }

@@ -1,15 +1,18 @@
-/** How much one reading of events takes in, whatever it looks for. */
+/** Limits for one read of events. They bound its duration and memory, whatever its filter. */
 import type { EventFilter, EventsRequest, StoredEvent } from './events.ts'
 
-/** Rare matches are looked for a part at a time, so that nobody waits for them without being told how far it got. */
+/**
+ * A filtered read scans at most this many events per requested match. When matches are rare, it returns early
+ * and reports its position, so that its caller is not blocked.
+ */
 const LOOKED_AT_PER_MATCH = 10
 
-/** How many events are looked at. */
+/** The number of events that one read scans. */
 export function windowOf({ limit, filter }: EventsRequest): number {
   return Object.values(filter).some((wanted) => wanted !== undefined) ? limit * LOOKED_AT_PER_MATCH : limit
 }
 
-/** An answer ends with the event that reaches this many characters of documents, so that it fits into memory. */
+/** A read ends with the event that reaches this many characters of documents, so that the result fits into memory. */
 export const EVENT_CHARACTERS = 16_000_000
 
 export function isWanted(

@@ -1,61 +1,68 @@
-/** Changes that hooks watch: kept with the documents, in the same transaction, until nobody has to be told any more. */
+/** Events: changes that hooks watch. They are stored in the transaction of the change, until retention removes them. */
 import type { Bounds } from './bounds.ts'
 
-/** What happened to a document. */
 export type Action = 'insert' | 'update' | 'delete'
 
-/** A watched change as it is kept. What a reader sees of it is worked out when they read. */
+/** A captured change as it is stored. Access is evaluated when an event is read, not when it is stored. */
 export interface StoredEvent {
-  /** Rises from event to event of a store. A reader who saw one never misses one with a lower number. */
+  /**
+   * Increases from event to event of a store. Events become readable in this order: a reader of one number
+   * never misses a lower one.
+   */
   readonly seq: number
   readonly id: string
   readonly entity: string
   readonly hook: string
   readonly operation: Action
-  /** `_id` as text; events of one document come in the order of its changes. */
+  /** `_id` as text. Events of one document are in the order of its changes. */
   readonly document: string
-  /** When it was kept, in milliseconds since 1970. */
+  /** When the change was captured, in milliseconds since 1970. */
   readonly at: number
-  /** JSON text, as whoever told of the change wrote it. */
+  /** JSON text from `captureChange`; the store does not parse it. */
   readonly details: string
-  /** The whole document, as JSON text; null before an insert. */
+  /** The document before the change, as JSON text; null for an insert. */
   readonly before: string | null
-  /** Null after a delete. */
+  /** The document after the change; null for a delete. */
   readonly after: string | null
 }
 
-/** An event without the documents, which may be large. */
+/** An event without its documents, which may be large. */
 export interface EventHead extends Omit<StoredEvent, 'before' | 'after'> {
-  /** The number of the event that holds the documents: events of one change share one copy of them. */
+  /** The `seq` of the event that stores the documents: events of one change share one copy. */
   readonly holder: number
-  /** Of the documents before and after, together. */
+  /** The size of both documents together. */
   readonly bytes: number
 }
 
 export type EventStates = Pick<StoredEvent, 'before' | 'after'>
 
-/** A range of numbers: after the first, up to the second. */
+/** A range of event numbers: `after` is exclusive, `upTo` inclusive. */
 export interface EventRange {
   readonly after: number
   readonly upTo: number
 }
 
-/** An event as it moves to another store. One that shares the documents of another event comes without them. */
+/**
+ * An event in a move to another store. An event that shares the documents of another one has no copy of them.
+ */
 export interface ExportedEvent extends StoredEvent {
   readonly holder?: { readonly seq: number; readonly id: string }
 }
 
-/** So many events of one change share a copy of the documents, at most: they are removed together. */
+/**
+ * At most this many events of one change share a copy of the documents, because they are removed together.
+ */
 export const MAX_SHARING = 100
 
-/** The place, among the events of one change, of the one that holds the documents for this one. */
+/** The index, among the events of one change, of the event that stores the documents for this one. */
 export function holderOf(index: number): number {
   return index - (index % MAX_SHARING)
 }
 
 /**
- * How many of the oldest events may go without taking the documents of one that stays. `groups` tells which events share
- * documents; events that do have numbers next to each other, the holder of the documents the lowest.
+ * How many of the oldest events can be removed without removing documents that a remaining event shares.
+ * Events with equal `groups` share documents; their numbers are adjacent, and the lowest one stores the
+ * documents.
  */
 export function removable(groups: readonly (number | string)[], most: number): number {
   let count = most
@@ -77,31 +84,31 @@ export interface EventsRequest {
 }
 
 export interface StoredEvents {
-  /** In the order of their numbers. */
+  /** Ordered by `seq`. */
   readonly events: readonly StoredEvent[]
-  /** The number up to which all events were looked at: what to go on from. */
+  /** All events up to this number were scanned: the next read starts after it. */
   readonly scannedTo: number
 }
 
 export interface EventLimits {
-  /** Milliseconds since 1970; older ones may go. */
+  /** Milliseconds since 1970; older events may be removed. */
   readonly keptSince: number
-  /** How many of the newest stay, whatever their age is not. */
+  /** Keep at most this many events, newest first, even if they are younger than the age limit. */
   readonly keepCount: number
-  /** Nothing after this number goes. */
+  /** Events after this number are never removed. */
   readonly notAfter: number
 }
 
 export interface EventStore {
   readEvents(request: EventsRequest, bounds: Bounds): Promise<StoredEvents>
-  /** The events of a range, in the order of their numbers; `upTo` must be one that the bounds have reached. */
+  /** The events of a range, ordered by `seq`; `upTo` must not exceed `last` of `eventBounds`. */
   readHeads(range: EventRange, bounds: Bounds): Promise<readonly EventHead[]>
-  /** The documents that these events hold; those of an event that is gone are missing. */
+  /** The documents that these events store. Events that were removed are missing from the map. */
   readStates(holders: readonly number[], bounds: Bounds): Promise<ReadonlyMap<number, EventStates>>
-  /** The numbers of the oldest event that is kept and of the newest; `last` is 0 when there never was one. */
+  /** The numbers of the oldest and the newest stored event; `last` is 0 when there never was one. */
   eventBounds(): Promise<{ readonly first: number; readonly last: number }>
-  /** Calls back soon after events can be read, here or elsewhere; it only hastens, and may miss some. */
+  /** Registers a callback for new events of any process. Notifications can be lost, so listeners must also poll. */
   onEvents(listener: () => void): void
-  /** Tells how many went. */
+  /** Removes old events and returns their number. */
   trimEvents(limits: EventLimits): Promise<number>
 }

@@ -1,4 +1,4 @@
-/** Past versions of documents: what is kept of each change, and what that tells of the states between changes. */
+/** History: the changes that are stored of each document, and the versions that follow from them. */
 import { ServiceError } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
 import type { StoredDocument } from '../plan/plan.ts'
@@ -12,32 +12,32 @@ export interface HistoryRequest {
   readonly idType: TypeName
 }
 
-/** A state of a document, or that it was deleted. */
+/** A version of a document; a deletion is one, too. */
 export interface HistoryVersion {
-  /** Microseconds since 1970, unless the clock was set back since the version before. */
+  /** Microseconds since 1970, unless the clock was set back since the previous version. */
   readonly version: number
-  /** How it came to be; absent where that was before the past was kept. */
+  /** The change that made this version; absent for a version that is older than the history. */
   readonly change?: { readonly operation: Action; readonly principal: string }
-  /** The state; of a version that was deleted, the last state before. */
+  /** The state of this version; for a deletion, the last state before it. */
   readonly document: StoredDocument
 }
 
 /**
- * A change as it is kept: that of version `follows` to `version`. No two changes of a document follow the same one, so
- * they form a chain. An insert follows the last delete, or 0.
+ * A stored change from version `follows` to `version`. No two changes of a document follow the same version,
+ * so they form a chain. An insert follows the last delete, or 0.
  */
 export interface HistoryRow {
   readonly follows: number
   readonly version: number
   readonly operation: Action
   readonly principal: string
-  /** The document before the change; of an insert only its `_id`. */
+  /** The document before the change; for an insert only its `_id`. */
   readonly text: string
   /** See `StoredDocument`. */
   readonly paths?: number
 }
 
-/** The changes of one document in the order in which they follow each other, last the document as it is. */
+/** Turns the chain of changes of one document, oldest first, and then its current state, into versions. */
 export async function* versionsFrom(
   id: string,
   entries: AsyncIterable<HistoryRow | StoredDocument>,
@@ -57,14 +57,14 @@ export async function* versionsFrom(
   }
 }
 
-/** The change that made a version, if it is the one that was kept last. */
+/** The change that made a version, if that is the last change read. There is none where history has a gap. */
 function changeTo(version: number, last: HistoryRow | undefined): Pick<HistoryVersion, 'change'> {
   if (last?.version !== version) return {}
   const { operation, principal } = last
   return { change: { operation, principal } }
 }
 
-/** What is kept in place of a document that was not there before. */
+/** The text of an insert's history row: there is no earlier document. */
 export function textBeforeInsert(id: Json): string {
   return JSON.stringify({ _id: id })
 }
@@ -79,7 +79,7 @@ export function beforeHistory(entity: string, since: number): ServiceError {
   return new ServiceError('crud:NoHistory', message)
 }
 
-/** A version as a date that sorts and has all its digits. */
+/** A version as an ISO timestamp with microseconds, which sorts as text. */
 export function printTimestamp(microseconds: number): string {
   const milliseconds = Math.floor(microseconds / 1000)
   const rest = String(microseconds - milliseconds * 1000).padStart(3, '0')

@@ -1,4 +1,4 @@
-/** Opens the store that a location names. */
+/** Opens the store at a location. */
 import { LOCATION_FORMS, parseLocation } from '../base/location.ts'
 import { LocationError } from './postgres/connection/location.ts'
 import type { Borrow } from '../base/work/loan.ts'
@@ -7,18 +7,18 @@ import type { Database } from './database.ts'
 
 interface StoreOptions {
   readonly onTiming?: (operation: string, seconds: number) => void
-  /** Told of what goes wrong where nobody waits for an answer. */
+  /** Receives errors of background work. */
   readonly onError?: (error: unknown) => void
-  /** Whether work that is too much for this thread may be left to another one. */
+  /** Whether heavy work may run on another thread. */
   readonly offloads?: boolean
-  /** Given in a thread beside the one that owns an embedded database. */
+  /** Present in a worker thread: borrows the write lock of the thread that owns an embedded database. */
   readonly borrow?: Borrow
 }
 
-/** A store of its own file is open when this resolves; one elsewhere connects in the background. */
+/** An embedded store is open when this resolves; a remote one connects in the background. */
 export async function openStore(location: string, options: StoreOptions = {}): Promise<Database> {
   const parsed = parseLocation(location)
-  // what was given is not repeated: there may be a password in it
+  // The message does not repeat the location, because it may contain a password.
   if (!parsed) throw new LocationError(`the location of a store is ${LOCATION_FORMS}`)
   const { onTiming, onError, offloads = false, borrow } = options
   const timing = onTiming && { onTiming }
@@ -27,7 +27,7 @@ export async function openStore(location: string, options: StoreOptions = {}): P
     if (borrow) return attachSqliteStore({ directory, borrow, ...timing })
     return openSqliteStore({ directory, offloads, ...timing })
   }
-  // a start on SQLite need not wait for the driver of another database to load
+  // Imported on demand, so that a start on SQLite does not load the driver of PostgreSQL.
   const { openPostgresStore } = await import('./postgres/store.ts')
   const isBeside = borrow !== undefined
   return openPostgresStore({ url: parsed.url, isBeside, ...timing, ...(onError && { onError }) })

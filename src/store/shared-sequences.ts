@@ -1,6 +1,6 @@
 /**
- * Sequences belong to the service, not to a datasource: a store that is not the first one draws from the first, so that
- * no value is handed out twice where entities of several datasources name the same sequence.
+ * Sequences belong to the service, not to a datasource: every other store draws from the default one.
+ * Otherwise entities of several datasources that name the same sequence could get the same value twice.
  */
 import type { Draw, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
@@ -65,7 +65,7 @@ function drawingFrom(draw: Draw, plan: WritePlan): WritePlan {
   }
 }
 
-/** Thrown inside a transaction to end it: values come from another store, which cannot be waited for there. */
+/** Thrown inside a transaction to abort it: values come from another store, and the transaction cannot wait for it. */
 class OutOfValues extends Error {
   readonly sequence: Sequence
 
@@ -76,8 +76,9 @@ class OutOfValues extends Error {
 }
 
 /**
- * Which values a change needs shows only while it runs. When the supply of one is used up, all of the work is taken
- * back, twice as many are drawn, and the work begins again. Values left over are never used.
+ * Runs work that draws values. The number of values is unknown until the work runs. When the supply of a
+ * sequence is used up, the work is rolled back, the supply is doubled, and the work runs again. Unused values
+ * are lost.
  */
 async function withSupply<T>(home: Home, work: (draw: Draw) => Promise<T>): Promise<T> {
   const supply = new Map<string, readonly bigint[]>()

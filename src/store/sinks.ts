@@ -1,57 +1,59 @@
-/** What a store remembers of those to whom events are pushed: who they are, how far they got, and what they have yet to get. */
+/**
+ * Sinks as a store sees them: their definitions, their delivery progress, and the events still to deliver.
+ */
 
 export interface SinkStore {
-  /** False when there is one of that name. */
+  /** Returns false when the name is taken. */
   create(sink: NewSink): Promise<boolean>
-  /** A new definition for the same place in the order of events; a disabled sink is enabled. False when there is none. */
+  /** Replaces the definition; the position stays, and a disabled sink is enabled. Returns false when there is none. */
   replace(name: string, definition: string): Promise<boolean>
-  /** With everything it had yet to get. */
+  /** Removes the sink with all its items. */
   remove(name: string): Promise<boolean>
   read(name: string): Promise<SinkRecord | undefined>
-  /** In the order of their names. */
+  /** Ordered by name. */
   list(): Promise<readonly SinkRecord[]>
   /**
-   * Takes or keeps the right to deliver, for as long as `ttlMs` at most. Undefined when somebody else has it, or the
-   * sink is disabled or gone.
+   * Acquires or extends the delivery lease for at most `ttlMs`. Returns undefined when another owner has the
+   * lease, or the sink is disabled or was removed.
    */
   hold(hold: SinkHold): Promise<HeldSink | undefined>
   release(holder: Holder): Promise<void>
-  /** All of it, or nothing and false when the right to deliver is no longer the holder's. */
+  /** Writes all changes, or writes nothing and returns false when the lease is no longer the holder's. */
   recordResults(holder: Holder, changes: SinkChanges): Promise<boolean>
-  /** In the order of events. */
+  /** Ordered by `seq`. */
   readItems(name: string): Promise<readonly SinkItem[]>
-  /** Events that were entered with items of these numbers, as text. */
+  /** The stored events of the items with these numbers, as text. */
   readItemEvents(name: string, seqs: readonly number[]): Promise<ReadonlyMap<number, string>>
-  /** In the order of events. */
+  /** Dead letters ordered by `seq`. */
   listDead(
     name: string,
     page: { readonly since: number; readonly limit: number },
   ): Promise<readonly DeadLetter[]>
   readDead(name: string, eventId: string): Promise<DeadLetter | undefined>
-  /** One, or all when no event is named: tried again from the beginning. Tells how many. */
+  /** Makes one dead letter, or all when no event is given, waiting again with no attempts. Returns their number. */
   redrive(name: string, eventId?: string): Promise<number>
-  /** Gives up for good. */
+  /** Removes a dead letter without delivery. */
   discard(name: string, eventId: string): Promise<boolean>
 }
 
 export interface NewSink {
   readonly name: string
-  /** JSON text that the store does not look into. */
+  /** JSON text; the store does not parse it. */
   readonly definition: string
-  /** Events after this number are for the sink. */
+  /** The sink receives events after this number. */
   readonly position: number
 }
 
 export interface SinkRecord {
   readonly name: string
   readonly definition: string
-  /** Rises when somebody who does not deliver changes something. */
+  /** Increases when anyone but the delivering process changes the sink or its items. */
   readonly version: number
   readonly progress: SinkProgress
 }
 
 export interface HeldSink extends SinkRecord {
-  /** For how long, counted from when it was asked for. */
+  /** The remaining time of the lease, counted from the call of `hold`. */
   readonly heldMs: number
 }
 
@@ -59,29 +61,32 @@ export interface SinkProgress {
   /** Every event up to this number was delivered or has an item. */
   readonly position: number
   readonly isDisabled: boolean
-  /** Since the last delivery. */
+  /** Consecutive failures since the last delivery. */
   readonly failures: number
-  /** While it fails all the time, when to try next; milliseconds since 1970, like all times here. */
+  /** When to try again while every delivery fails; milliseconds since 1970, like all times here. */
   readonly retryAt: number
 }
 
-/** An event that is still to be delivered though later ones were. Of one document only the first item is tried. */
+/**
+ * An event that is not delivered although later ones were. Only the first item of a document is tried, so
+ * that events of a document stay in order.
+ */
 export interface SinkItem {
   readonly seq: number
   readonly doc: string
-  /** A dead one is not tried again until somebody says so. */
+  /** A dead item is not tried again until it is redriven. */
   readonly state: 'waiting' | 'dead'
   readonly attempts: number
   readonly nextAt: number
-  /** Why it was not delivered the last time; empty when it was not tried yet. */
+  /** The error of the last attempt; empty when there was none. */
   readonly error: string
-  /** When it happened. */
+  /** When the event happened. */
   readonly at: number
 }
 
 export interface NewItem extends SinkItem {
   readonly id: string
-  /** The event as text, kept until it is delivered, however long events are kept otherwise. */
+  /** The event as text. The item has its own copy, because retention may remove the event before it is delivered. */
   readonly event: string
 }
 
@@ -90,7 +95,10 @@ export interface DeadLetter extends NewItem {
   readonly held: number
 }
 
-/** `owner` is made anew each time a sink is taken, so that nobody goes on with what they knew before. */
+/**
+ * The owner of a lease. `owner` is new for each acquisition, so that stale state of an earlier lease is never
+ * written.
+ */
 export interface Holder {
   readonly name: string
   readonly owner: string

@@ -1,18 +1,20 @@
 /**
- * Streams in short reads, so that a reader who is slow, or stops, holds neither a snapshot nor a thread nor a
- * connection. The keys of the documents are searched in stretches, which grow only as far as the reader has come;
- * documents are read by key, a page at a time, and only those that still match are given.
+ * Streams in short reads, so that a slow or stopped reader occupies no snapshot, thread or connection. Keys
+ * are searched in stretches, which grow with the number of documents read; documents are read by key, one
+ * page at a time, and only if they still match.
  */
 import type { ReadPlan, StoredDocument } from '../plan/plan.ts'
 
 export interface KeySource<Key> {
-  /** So many keys in the order of the plan, or all there are, after those that were given before; from one moment. */
+  /** Returns the next `count` keys in the order of the plan, after all earlier ones, from one snapshot. */
   keys(count: number, skip: number): Promise<readonly Key[]>
-  /** Those that are there and match, by key; undefined when they are too large to be held together. */
+  /**
+   * Returns the documents that still exist and match, by key; undefined when they are too large for one page.
+   */
   documents(keys: readonly Key[]): Promise<ReadonlyMap<Key, StoredDocument> | undefined>
 }
 
-/** About as much is held of a stream at a time. */
+/** About the most memory that one page uses. */
 export const PAGE_BYTES = 8 * 1024 * 1024
 
 const FIRST_STRETCH = 1_000

@@ -1,6 +1,6 @@
-/** Those to whom events are pushed, and what each has yet to get, as rows of text for a move to another store. */
+/** Sinks and their items as rows of text, for a move to another store. */
 
-/** The columns that move, by table; whose turn it is to deliver stays behind. */
+/** The columns that move, by table; delivery leases do not. */
 export const SINK_TABLES = {
   smalt_sink: ['sink', 'definition', 'version', 'position', 'state', 'failures', 'retry_at'],
   smalt_sink_item: ['sink', 'seq', 'id', 'doc', 'state', 'attempts', 'next_at', 'error', 'at', 'event'],
@@ -8,10 +8,10 @@ export const SINK_TABLES = {
 
 export type SinkTable = keyof typeof SINK_TABLES
 
-/** In the order of their keys. */
+/** Ordered by key. */
 export type ExportedSinks = { readonly [T in SinkTable]: readonly (readonly string[])[] }
 
-/** What the other columns of a new row are. */
+/** The values of the columns that do not move. */
 export const SINK_DEFAULTS: { readonly [T in SinkTable]: Readonly<Record<string, string>> } = {
   smalt_sink: { owner: '', owned_until: '0' },
   smalt_sink_item: {},

@@ -1,4 +1,4 @@
-/** What a store gives and takes when all of it moves to another one. Locks are short-lived, and stay behind. */
+/** Export and import of a whole store, for a move to another one. Locks are short-lived and do not move. */
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
 import type { TypeName } from '../schema/types.ts'
 import type { ExportedSinks } from './transfer-sinks.ts'
@@ -7,35 +7,35 @@ import type { HistoryRow } from './history.ts'
 import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './metadata-records.ts'
 
 export interface Transfer {
-  /** Every collection, also those of entities that are no more. */
+  /** Every collection, including those of removed entities. */
   collections(): Promise<readonly ExportedCollection[]>
   /** In pages that fit into memory. */
   documents(collection: Collection): AsyncIterable<readonly ExportedDocument[]>
-  /** The changes of documents that are kept, in pages; none where no past was ever kept. */
+  /** The stored changes of documents, in pages; empty for a collection that never had history. */
   past(collection: Collection): AsyncIterable<readonly ExportedChange[]>
   sequences(): Promise<readonly ExportedSequence[]>
-  /** Of all entities, also removed ones, in the order in which it happened; in pages. */
+  /** The history of metadata of all entities, including removed ones, in chronological order; in pages. */
   history(): AsyncIterable<readonly ExportedHistory[]>
-  /** Watched changes that are kept, in the order of their numbers; in pages. */
+  /** The stored events, ordered by `seq`; in pages. */
   events(): AsyncIterable<readonly ExportedEvent[]>
-  /** The last number that an event ever got. */
+  /** The highest number that an event ever had. */
   lastEvent(): Promise<number>
   sinks(): Promise<ExportedSinks>
   records(): Promise<ExportedRecords>
-  /** What keeps this store from being moved into; undefined when it is empty. */
+  /** Why this store cannot be the target of a move; undefined when it is empty. */
   obstacle(): Promise<Obstacle | undefined>
   /**
-   * Begins to fill an empty store, which nobody else can use from now on until that is finished; throws an
-   * ObstacleError when it is not empty.
+   * Starts to fill an empty store. The store is unusable for everyone else until the import is finished.
+   * Throws an ObstacleError when it is not empty.
    */
   beginImport(options: ImportOptions): Promise<StoreImport>
 }
 
-/** Data of its own, a move that broke off, or one that is under way. */
+/** `filled`: the store has data. `unfinished`: an earlier move was interrupted. `busy`: a move is running. */
 export type Obstacle = 'filled' | 'unfinished' | 'busy'
 
 interface ImportOptions {
-  /** Whether what a move that broke off has left is taken away first. */
+  /** Whether the data of an interrupted move is removed first. */
   readonly discardsIncomplete: boolean
 }
 
@@ -48,50 +48,50 @@ export class ObstacleError extends Error {
   }
 }
 
-/** Disposing ends it as it is: unless it was finished or cleared, the store stays unusable. */
+/** A running import. Disposing it before `finish` or `clear` leaves the store unusable. */
 export interface StoreImport extends AsyncDisposable {
-  /** Without its indexes, which are quicker to build when the documents are there. */
+  /** Creates the table without indexes, which are faster to build once the documents are there. */
   createCollection(collection: ImportedCollection): Promise<void>
-  /** One page, all of it or nothing. */
+  /** Adds one page atomically. */
   addDocuments(collection: Collection, documents: readonly ExportedDocument[]): Promise<void>
   addDocumentHistory(collection: Collection, changes: readonly ExportedChange[]): Promise<void>
   buildIndexes(collection: Collection): Promise<void>
   addSequences(sequences: readonly ExportedSequence[]): Promise<void>
   addHistory(history: readonly ExportedHistory[]): Promise<void>
   addEvents(events: readonly ExportedEvent[]): Promise<void>
-  /** Events from now on get higher numbers. */
+  /** Later events get higher numbers. */
   putLastEvent(last: number): Promise<void>
   addSinks(sinks: ExportedSinks): Promise<void>
-  /** The epoch becomes a later one than any that was ever read here. */
+  /** The epoch becomes later than any that was ever read here, so that cached metadata is read again. */
   putRecords(records: ExportedRecords): Promise<void>
-  /** From now on the store can be used. */
+  /** Makes the store usable. */
   finish(): Promise<void>
-  /** Takes everything away again. */
+  /** Removes everything that was imported. */
   clear(): Promise<void>
 }
 
 export interface ExportedCollection extends CollectionDefinition {
   readonly count: number
-  /** From when on past versions are kept; null: not any more; absent: they never were. */
+  /** The timestamp from which history is complete; null: history was turned off; absent: it was never on. */
   readonly historySince?: number | null
 }
 
 export interface ImportedCollection extends CollectionDefinition {
-  /** What numbers are as `_id` here; a store may keep them in a form that depends on it. */
+  /** The type of numbers in `_id`; the stored form may depend on it. */
   readonly numericIdType: TypeName | undefined
   readonly historySince?: number | null
 }
 
 export interface ExportedDocument {
-  /** The same in every store: text as it is, numbers as text that sorts as they do. */
+  /** The same in every store: text unchanged, numbers as text in the order of the numbers. */
   readonly key: string
   readonly version: number
   readonly text: string
 }
 
-/** How many paths its writers knew does not move. */
+/** `paths`, the number of paths that the writer knew, does not move. */
 export interface ExportedChange extends Omit<HistoryRow, 'paths'> {
-  /** Of the document, as that of the document itself. */
+  /** The key of the document, as in `ExportedDocument`. */
   readonly key: string
 }
 
@@ -107,10 +107,10 @@ export interface ExportedHistory extends HistoryRecord {
 
 export type ExportedRecords = Omit<MetadataRecords, 'collections'>
 
-/** A page ends at whichever is reached first. */
+/** A page ends at whichever limit is reached first. */
 export const PAGE = { documents: 1_000, characters: 8_000_000 } as const
 
-/** Thrown by whoever opens a store that a move has not filled completely. */
+/** Thrown on opening a store that a move has not filled completely. */
 export class IncompleteImportError extends Error {
   constructor() {
     super(
@@ -120,7 +120,7 @@ export class IncompleteImportError extends Error {
   }
 }
 
-/** Thrown where what a store holds cannot be taken over by another kind of store. */
+/** Thrown where another kind of store cannot represent the exported data. */
 export class UnfitError extends Error {
   constructor({ name, entity }: Collection, problem: string, cause?: unknown) {
     super(`the collection ${name} of ${entity}: ${problem}`, { cause })
