@@ -1,4 +1,4 @@
-/** All that a store holds, for a move to another one; `import.ts` is the other direction. */
+/** Exports everything in a store, for a move to another one; `import.ts` is the opposite direction. */
 import type { Engine, Rows, Session } from '../engine.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 import type { Transfer, ExportedHistory } from '../transfer.ts'
@@ -9,7 +9,7 @@ import { obstacleIn } from './obstacle.ts'
 import { boundsOf } from './outbox-heads.ts'
 import { exportEvents } from './outbox.ts'
 
-/** What each engine exports in its own way. */
+/** The part of an export that each engine implements itself. */
 export type CollectionExport = Pick<Transfer, 'collections' | 'documents' | 'past'>
 
 export function createTransfer(parts: ImportParts & { readonly from: CollectionExport }): Transfer {

@@ -1,4 +1,4 @@
-/** The mark of a store that a move is filling: a table, there while the move has not finished. */
+/** The marker of an unfinished import: a table that exists until the import is finished. */
 import type { Engine, Session } from '../engine.ts'
 import { sql } from '../sql/fragment.ts'
 import { IncompleteImportError } from '../transfer.ts'
@@ -7,7 +7,7 @@ export async function refuseIncompleteImport(engine: Engine, session: Session): 
   if (await hasImportMarker(engine, session)) throw new IncompleteImportError()
 }
 
-/** As of the moment of the transaction, if there is one. */
+/** Reads in the transaction of the session, if there is one. */
 export async function hasImportMarker(engine: Engine, session: Session): Promise<boolean> {
   return (await session.query(engine.findImportMarker)).length > 0
 }

@@ -1,4 +1,4 @@
-/** Fills an empty store with what another one held. */
+/** Fills an empty store with the exported data of another one. */
 import { randomBytes } from 'node:crypto'
 import type { Engine, Session } from '../engine.ts'
 import type { ExportedEvent } from '../events.ts'
@@ -10,12 +10,12 @@ import { type Collections, insertHistory, putEntity, putSchema } from './metadat
 import { FILLED, obstacleIn } from './obstacle.ts'
 import type { OutboxTable } from './outbox-heads.ts'
 
-/** What each engine imports in its own way. */
+/** The part of an import that each engine implements itself. */
 export interface CollectionImport extends Pick<
   StoreImport,
   'createCollection' | 'addDocuments' | 'addDocumentHistory' | 'buildIndexes'
 > {
-  /** Deletes the tables of all collections, while the catalogue still has them. */
+  /** Drops the tables of all collections; called while the catalogue still lists them. */
   readonly dropCollections: (session: Session) => Promise<void>
 }
 
@@ -23,7 +23,7 @@ export interface ImportParts {
   readonly engine: Engine
   readonly collections: Collections
   readonly outbox: OutboxTable
-  /** Keeps other moves away until it is disposed; throws an ObstacleError when there is one. */
+  /** Excludes concurrent moves until it is disposed; throws an ObstacleError when one is running. */
   readonly claim: () => Promise<AsyncDisposable>
   readonly openImport: () => CollectionImport
 }
@@ -41,7 +41,7 @@ export async function beginImport(
       if (obstacle === 'unfinished' && discardsIncomplete) await clear(parts, session, into)
       else if (obstacle) throw new ObstacleError(obstacle)
       await session.query(MARK)
-      // A process that read that the store is empty cannot change its metadata any more.
+      // The new epoch makes metadata changes fail in processes that have read the store as empty.
       await session.query(sql`update smalt_epoch set epoch = epoch + 1`)
     })
   } catch (error) {
@@ -89,7 +89,7 @@ function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDis
   }
 }
 
-/** One by one: rows of several would need casts, which writes beside documents do without. */
+/** One row per statement: several rows would need casts, which single inserts do not. */
 function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: ExportedEvent): Fragment {
   const { seq, id, entity, hook, operation, document, at, details, before, after, holder } = event
   const columns = raw('seq, id, entity, hook, operation, at, details, before, after, holder')
@@ -121,7 +121,7 @@ function putRecords(
   ]
 }
 
-/** Fails when there is no mark: a store that was completed is never emptied. */
+/** Fails without the marker, so that a completed store is never emptied. */
 async function clear(
   { engine, outbox }: ImportParts,
   { query }: Session,

@@ -1,10 +1,10 @@
-/** Locks as rows: one per resource of a domain. An expired row means the same as none. */
+/** Locks as rows, one per resource of a domain. An expired row is the same as no row. */
 import { unreachable } from '../../base/errors.ts'
 import type { Engine, Rows } from '../engine.ts'
 import { type Fragment, param, sql } from '../sql/fragment.ts'
 
 export interface Locks {
-  /** One step on one lock, on disk when answered; of callers at the same time one comes first. */
+  /** Performs one operation on one lock; it is durable when this resolves, and concurrent operations are serialized. */
   readonly change: (request: LockRequest) => Promise<LockOutcome>
 }
 
@@ -15,18 +15,18 @@ export interface LockRequest {
   readonly domain: string
   readonly resource: string
   readonly owner: string
-  /** How long the lock lives from now; only acquire reads it. */
+  /** The lifetime of the lock from now; only `acquire` uses it. */
   readonly ttlMs: number
-  /** Milliseconds since 1970; a lock whose end is not after it is nobody's. */
+  /** Milliseconds since 1970. A lock whose expiry is not later is expired. */
   readonly nowMs: number
 }
 
 export interface LockOutcome {
-  /** How often the owner holds the lock after the step; undefined when it is not theirs and nothing changed. */
+  /** The owner's acquisition count after the operation; undefined when the lock is not theirs and nothing changed. */
   readonly count: number | undefined
 }
 
-/** Each step is one statement, so of callers at the same time one comes first. */
+/** Each operation is one statement, so that the database serializes concurrent ones. */
 export function createLocks(engine: Engine): Locks {
   return { change: (request) => engine.run('lock', () => change(engine, request)) }
 }
@@ -34,7 +34,7 @@ export function createLocks(engine: Engine): Locks {
 async function change(engine: Engine, request: LockRequest): Promise<LockOutcome> {
   switch (request.operation) {
     case 'acquire': {
-      // together: the writer of SQLite flushes both at once
+      // Both batches start together, so that SQLite's writer commits them with one flush.
       const [, acquired] = await Promise.all([
         engine.batch([deleteExpired(request)]),
         engine.batch([acquire(request)]),
@@ -56,7 +56,7 @@ async function change(engine: Engine, request: LockRequest): Promise<LockOutcome
   }
 }
 
-/** Between two of the statements the owner may acquire or release once more, so that the other one fits after all. */
+/** The owner may acquire or release between two statements, so `remove` is tried again after `decrement`. */
 async function release(engine: Engine, request: LockRequest): Promise<LockOutcome> {
   const own = isOwn(request)
   const remove = sql`delete from smalt_lock where ${own} and count <= 1 returning 0`
@@ -82,7 +82,7 @@ function extended({ nowMs }: LockRequest): Fragment {
   return sql`expires = ttl + ${param(nowMs)}`
 }
 
-/** A living lock of somebody else fails the condition, and then no row comes back. */
+/** Returns no row when another owner has a lock that is not expired. */
 function acquire({ domain, resource, owner, ttlMs, nowMs }: LockRequest): Fragment {
   return sql`insert into smalt_lock(domain, resource, owner, count, ttl, expires)
     values (${param(domain)}, ${param(resource)}, ${param(owner)}, 1, ${param(ttlMs)}, ${param(nowMs + ttlMs)})
@@ -95,7 +95,7 @@ function acquire({ domain, resource, owner, ttlMs, nowMs }: LockRequest): Fragme
     returning count`
 }
 
-/** Locks that were never released are deleted a few at a time, so that no caller pays for all of them. */
+/** Deletes a few expired locks at a time, so that no caller pays for all of them. */
 function deleteExpired({ nowMs }: LockRequest): Fragment {
   const expired = sql`expires <= ${param(nowMs)}`
   return sql`delete from smalt_lock where (domain, resource) in

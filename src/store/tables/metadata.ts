@@ -1,4 +1,4 @@
-/** Metadata in the database: kept as text, changed together with the tables and indexes it calls for. */
+/** Metadata as rows of text, changed in one transaction with the tables and indexes that it requires. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Engine, Row, Session } from '../engine.ts'
 import type {
@@ -12,28 +12,30 @@ import { refuseIncompleteImport } from './import-marker.ts'
 
 export interface MetadataStore {
   readonly readMetadata: () => Promise<MetadataRecords>
-  /** Rises with every change of any metadata; cheap enough to be asked for all the time. */
+  /** Increases with every change of any metadata; cheap enough to be polled. */
   readonly readEpoch: () => Promise<number>
-  /** Applies the whole change, with the indexes it needs, or nothing of it. */
+  /** Applies the whole change with its indexes, or nothing. */
   readonly changeMetadata: (change: MetadataChange) => Promise<void>
-  /** Creates or changes a collection whose metadata another store keeps. */
+  /** Creates or changes a collection whose metadata is in another store. */
   readonly prepareCollection: (definition: CollectionDefinition) => Promise<void>
-  /** Calls back soon after somebody, here or elsewhere, changed metadata; it only hastens, and may miss some. */
+  /**
+   * Registers a callback for changes by any process. Notifications can be lost, so listeners must also poll.
+   */
   readonly onMetadataChange: (listener: () => void) => void
   readonly readMetadataHistory: (entity: string) => Promise<readonly HistoryRecord[]>
 }
 
-/** The tables of collections, which each engine builds in its own way. */
+/** The tables of collections, which each engine builds itself. */
 export interface Collections {
   /**
-   * Changes metadata, and the tables and indexes of a collection, in one transaction; of processes that do so at the
-   * same time one comes first.
+   * Changes metadata, and the tables and indexes of a collection, in one transaction. Concurrent changes of
+   * several processes are serialized.
    */
   readonly change: (
     definition: CollectionDefinition | undefined,
     work: (session: Session) => Promise<void>,
   ) => Promise<void>
-  /** Reads the catalogue again, since another thread or process may have changed it. */
+  /** Reads the catalogue again, because another thread or process may have changed it. */
   readonly reload: () => Promise<void>
 }
 
@@ -47,7 +49,7 @@ export function createMetadata(engine: Engine, collections: Collections): Metada
           return await readRecords(engine, session)
         }
         const records = await engine.transaction(read, { isReadOnly: true })
-        // Afterwards, so that no metadata names a collection whose table is not known.
+        // After the records, so that no metadata names a collection whose table is unknown.
         await collections.reload()
         return records
       }),
@@ -96,7 +98,6 @@ async function epochIn({ query }: Session): Promise<number> {
   return Number(row![0])
 }
 
-/** A row of these six columns. */
 export function historyFrom([at, principal, action, version, before, after]: Row): HistoryRecord {
   return {
     at: String(at),
@@ -112,7 +113,7 @@ function textOrNull(text: Row[number] | undefined): string | null {
   return typeof text === 'string' ? text : null
 }
 
-/** Processes that change metadata at the same time come one after the other; the later ones find that it changed. */
+/** Concurrent changes are serialized, so the later one sees a different epoch and fails. */
 async function apply(engine: Engine, session: Session, change: MetadataChange): Promise<void> {
   if ((await epochIn(session)) !== change.expectedEpoch) {
     const message = 'metadata was changed meanwhile; read it again'
@@ -141,7 +142,7 @@ export function putEntity(entity: string, info: string): Fragment {
     on conflict (entity) do update set info = excluded.info`
 }
 
-/** Numbers are counted in the statement: changes of metadata never run at the same time. */
+/** The statement computes `no` from the maximum, which is safe because metadata changes are serialized. */
 export function putSchema({ entity, version, schema }: MetadataRecords['schemas'][number]): Fragment {
   return sql`insert into smalt_schema(entity, version, schema, no)
     values (${param(entity)}, ${param(version)}, ${param(schema)},

@@ -1,4 +1,4 @@
-/** What keeps a store from being moved into. */
+/** Reasons why a store cannot be the target of a move. */
 import type { Engine, Session } from '../engine.ts'
 import { join, raw, sql } from '../sql/fragment.ts'
 import type { Obstacle } from '../transfer.ts'
@@ -11,7 +11,7 @@ export async function obstacleIn(engine: Engine, session: Session): Promise<Obst
   return rows.length > 0 ? 'filled' : undefined
 }
 
-/** A store that holds something has rows in one of these at least. */
+/** A store with data has rows in at least one of these tables. */
 export const FILLED = [
   'smalt_collection',
   'smalt_entity',

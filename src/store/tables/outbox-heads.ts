@@ -1,24 +1,26 @@
-/** Events without the documents, which may be large, and where those documents are. */
+/** Events without their documents, which may be large, and where those documents are stored. */
 import type { Bounds } from '../bounds.ts'
 import type { Engine, Row, Rows } from '../engine.ts'
 import { type Action, type EventHead, MAX_SHARING } from '../events.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
-/** The outbox of an engine: SQLite numbers events as it enters them, PostgreSQL once they are committed. */
+/** The outbox table of an engine. SQLite numbers events when it inserts them, PostgreSQL after they are committed. */
 export interface OutboxTable {
   readonly name: Fragment
-  /** The column of an event by which other events of the same change refer to it, as the holder of the documents. */
+  /** The column by which events of one change refer to the event that stores their documents. */
   readonly holderKey: 'id' | 'seq'
-  /** The columns that hold `_id` as text. */
+  /** The columns with `_id` as text. */
   readonly documentColumns: readonly string[]
-  /** Gives the numbers of the oldest event that is kept, null when there is none, and of the newest that can be read. */
+  /**
+   * Returns the numbers of the oldest stored event, null when there is none, and of the newest readable one.
+   */
   readonly bounds: Fragment
   /**
-   * Records these numbers where the engine does not know them by itself: the first one before older events are deleted,
-   * so that readers do not take what is missing for all there is; the last one after an import.
+   * Records these numbers where the engine cannot derive them. The first one is recorded before older events
+   * are deleted, so that a reader can detect that it missed events; the last one after an import.
    */
   readonly setBounds: (bounds: Partial<EventBounds>) => readonly Fragment[]
-  /** Resolves when every event of a store that nobody else uses has its number. */
+  /** Resolves when every event has its number; only for a store that no other process uses. */
   readonly untilNumbered: () => Promise<void>
 }
 
@@ -41,14 +43,14 @@ export interface OutboxReading {
 
 export interface PlacedHead {
   readonly head: EventHead
-  /** The id of the event that holds the documents. */
+  /** The id of the event that stores the documents. */
   readonly holderId: string
 }
 
-/** The engine knows how long a text is without reading it. */
+/** Engines know the length of a stored text without reading it. */
 const SIZE = raw('coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)')
 
-/** The events of a condition that ends in the order of their numbers. */
+/** The events that satisfy a condition; the condition ends with an `order by seq`. */
 export async function headsIn(reading: OutboxReading, where: Fragment): Promise<readonly PlacedHead[]> {
   const { engine, table, bounds } = reading
   const columns = raw('seq, id, entity, hook, operation, document, at, details, holder')
@@ -58,7 +60,7 @@ export async function headsIn(reading: OutboxReading, where: Fragment): Promise<
   const holders = await holdersOf(reading, rows)
   return rows.flatMap((row) => {
     const held = holders.get(String(row[8] ?? keyOf(row, table)))
-    // the event that holds the documents was deleted meanwhile, and so will this one be
+    // The event with the documents was deleted concurrently; this one is about to be deleted, too.
     if (!held) return []
     return [{ head: { ...headFrom(row), holder: held.seq, bytes: held.bytes }, holderId: held.id }]
   })
@@ -70,7 +72,7 @@ interface HeldDocuments {
   readonly bytes: number
 }
 
-/** An event that shares the documents of another one has none of its own, and its number is a little higher. */
+/** Finds the documents of events that share those of another one, whose number is slightly lower. */
 async function holdersOf(
   { engine, table, bounds }: OutboxReading,
   rows: Rows,
@@ -92,7 +94,7 @@ async function holdersOf(
   return known
 }
 
-/** Of a row that begins with `seq` and `id`. */
+/** The key of a row that begins with `seq` and `id`. */
 function keyOf([seq, id]: Row, { holderKey }: OutboxTable): string {
   return String(holderKey === 'id' ? id : seq)
 }

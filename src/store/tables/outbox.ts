@@ -1,4 +1,4 @@
-/** Events that hooks made, as rows of the outbox: read by number, in pages that fit into memory, and trimmed. */
+/** The outbox: events as rows, read by number in pages that fit into memory, and trimmed. */
 import { EVENT_CHARACTERS, isWanted, windowOf } from '../event-window.ts'
 import type { Engine } from '../engine.ts'
 import {
@@ -45,7 +45,7 @@ async function readEvents(reading: OutboxReading, request: EventsRequest): Promi
   return { events, scannedTo: heads.length < window ? last : heads.at(-1)!.seq }
 }
 
-/** The sizes of events are read before the events, so that a page fits into memory. */
+/** Sizes are read before documents, so that a page fits into memory. */
 function chosenFrom(heads: readonly EventHead[], { limit, filter }: Omit<EventsRequest, 'since'>) {
   const chosen: EventHead[] = []
   let size = 0
@@ -66,7 +66,7 @@ async function eventsOf(
   return heads.flatMap((each) => {
     const { holder, bytes: _, ...head } = each
     const own = states.get(holder)
-    // deleted meanwhile
+    // Absent when the event was deleted concurrently.
     return own ? [{ ...head, ...own }] : []
   })
 }
@@ -85,7 +85,7 @@ async function readStates(
   )
 }
 
-/** Events as the rows are, so that shared documents are read once; in pages that fit into memory. */
+/** Events as stored, so that shared documents are read once; in pages that fit into memory. */
 export async function exportEvents(
   reading: OutboxReading,
   since: number,
@@ -109,7 +109,7 @@ export async function exportEvents(
     })
 }
 
-/** The oldest are deleted first, a few at a time, so that no write waits long; events without a number stay. */
+/** Deletes the oldest events in small batches, so that no write waits long. Events without a number stay. */
 async function trim(engine: Engine, table: OutboxTable, limits: EventLimits): Promise<number> {
   const { last } = await boundsOf(engine, table)
   const until = Math.min(limits.notAfter, last)

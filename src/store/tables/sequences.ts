@@ -1,11 +1,11 @@
-/** Sequences: numbers that nobody was given before, whichever process asks. */
+/** Sequences: values that are unique across all processes. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Engine, Rows, Urgency } from '../engine.ts'
 import { type Fragment, param, sql } from '../sql/fragment.ts'
 
 export interface Sequences {
-  /** Values nobody was given before and nobody will be given again. */
+  /** Returns values that are unique for all time. */
   readonly next: (sequence: Sequence, count: number) => Promise<readonly bigint[]>
 }
 
@@ -23,9 +23,9 @@ export async function nextValues(
 }
 
 /**
- * The row holds the first value of whoever comes next. The first use makes it; later definitions of the same name do
- * not change it. No row comes back when the values would leave the range of 64 bits: engines differ in what they do
- * with a number that does, so none is ever computed.
+ * The row has the next value to hand out. The first use creates it; later definitions of the same name do not
+ * change it. No row is returned when the values would exceed 64 bits: engines differ on overflow, so the
+ * condition rules it out without computing such a number.
  */
 export function advance({ name, initialValue, increment }: Sequence, count: number): Fragment {
   const after = initialValue + increment * BigInt(count)
@@ -46,7 +46,7 @@ export function advance({ name, initialValue, increment }: Sequence, count: numb
 
 const LARGEST = 2n ** 63n - 1n
 
-/** Of what `advance` gave. */
+/** The values that the row of `advance` stands for. */
 export function valuesFrom([row]: Rows, { name }: Sequence, count: number): readonly bigint[] {
   if (!row) throw exhausted(name)
   const step = BigInt(row[1]!)

@@ -1,6 +1,6 @@
 /**
- * Sinks as rows, and the events that each has yet to get as rows beside them. A cluster keeps both by the name of the
- * sink on one node, so every statement names it.
+ * Sinks as rows, and their undelivered events as rows beside them. A cluster distributes both tables by the
+ * name of the sink, so every statement names it and runs on one node.
  */
 import type { Engine, Row, Rows } from '../engine.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
 import { literals } from '../sql/comparands.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
-/** Every change of items begins with the row of their sink, so that concurrent changes come one after the other. */
+/** Every change of items first updates the row of the sink, which serializes concurrent changes. */
 export function createSinks(engine: Engine): SinkStore {
   const { run, dialect } = engine
   const clock = createClock(engine)
@@ -66,7 +66,7 @@ export function createSinks(engine: Engine): SinkStore {
   }
 }
 
-/** The clock of the database as this process knows it, so that not every statement has to ask for the time. */
+/** An estimate of the database clock, so that not every statement has to read it. */
 function createClock({ readClock }: Engine) {
   let offset = Date.now() - performance.now()
   const now = (): number => Math.round(performance.now() + offset)
@@ -77,7 +77,7 @@ function createClock({ readClock }: Engine) {
   return { now, read }
 }
 
-/** For an engine of one process: whoever held a sink before it started is gone. */
+/** For an engine of one process: leases of an earlier process are stale at start. */
 export function freeAllSinks(): Fragment {
   return sql`update smalt_sink set ${FREE} where owner <> ''`
 }
@@ -107,7 +107,7 @@ function deleteItems(name: string): Fragment {
   return sql`delete from smalt_sink_item where sink = ${param(name)}`
 }
 
-/** Where no other process waits for the lease, it is extended only when half of it is over: that saves flushes. */
+/** Without other processes, the lease is extended only after half of it has passed; that saves flushes. */
 async function stillHeld(
   { isShared, query }: Engine,
   { name, owner, ttlMs }: SinkHold,
@@ -132,7 +132,7 @@ async function take(
   return row && { ...recordFrom(row), heldMs: ttlMs }
 }
 
-/** The first statement changes a row only as long as the lease is the holder's. */
+/** The first statement returns a row only while the lease is the holder's; `undoUnless` depends on it. */
 function settling(
   { name, owner }: Holder,
   { progress, entered, changed, removed }: SinkChanges,
@@ -167,7 +167,10 @@ function insertItem(
       ${param(attempts)}, ${param(nextAt)}, ${param(error)}, ${param(at)})`
 }
 
-/** The sub-select names the sink by the parameter too: a cluster can then run it on the node that has the sink. */
+/**
+ * The subselect compares the sink with the parameter, not with the outer row, so that a cluster can run it on
+ * one node.
+ */
 function deadOf(name: string): Fragment {
   const held = sql`(select count(*) from smalt_sink_item as later
     where later.sink = ${param(name)} and later.doc = dead.doc and later.seq > dead.seq)`
@@ -189,7 +192,7 @@ function isDead(name: string, eventId: string | undefined): Fragment {
   return eventId === undefined ? all : sql`${all} and id = ${param(eventId)}`
 }
 
-/** The new version shows the process that delivers that its items changed. */
+/** The new version makes the delivering process read its items again. */
 async function changeDead({ run, batch }: Engine, name: string, change: Fragment): Promise<number> {
   const raised = sql`update smalt_sink set version = version + 1 where sink = ${param(name)}`
   const results = await run('sink', () => batch([raised, change], { undoUnless: 1 }))
