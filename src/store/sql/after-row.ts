@@ -1,4 +1,4 @@
-/** Whether a row comes after another one in an order, so that a search can go on where it ended. */
+/** Conditions for keyset pagination: a row comes after another one in an order, so that a search can resume. */
 import { type Fragment, type SqlValue, param, raw, sql } from './fragment.ts'
 
 export interface OrderedValue {
@@ -6,7 +6,7 @@ export interface OrderedValue {
   readonly descending: boolean
 }
 
-/** `last` has what the other row has for each value; null is the least of all, and the last value decides alone. */
+/** `last` has the values of the other row. Null sorts first; the last value is unique and decides alone. */
 export function afterRow([first, ...others]: readonly OrderedValue[], last: readonly SqlValue[]): Fragment {
   const { value, descending } = first!
   const isAfter = comesAfter(value, last[0]!, descending)

@@ -1,4 +1,4 @@
-/** The right sides of comparisons as values of a statement: known ones, or arguments of a prepared find. */
+/** Right-hand sides of comparisons: literals, or arguments of a prepared find. */
 import type { Json } from '../../base/json/json.ts'
 import {
   type ListOperand,
@@ -9,13 +9,13 @@ import {
 } from '../../lang/operand.ts'
 import { type Fragment, type SqlValue, argument, param } from './fragment.ts'
 
-/** One value or several, none of them null. */
+/** One or more values, none of them null. */
 export interface Comparands {
   readonly hasOne: boolean
   readonly areTexts: () => boolean
-  /** No text among them has more characters. */
+  /** An upper bound for the length of every text. */
   readonly maxCharacters: () => number
-  /** All of them in one value of the engine. */
+  /** All values encoded as one SQL value. */
   readonly encoded: (encode: (values: readonly Json[]) => SqlValue) => Fragment
 }
 
@@ -23,7 +23,7 @@ export function operandParam(operand: Operand, encode: (value: Json) => SqlValue
   return isParameter(operand) ? argument(operand.param, encode) : param(encode(operand))
 }
 
-/** Undefined for null, which nothing compares with. */
+/** Undefined for null, which matches no comparison. */
 export function comparand(operand: Operand): Comparands | undefined {
   if (operand === null) return undefined
   if (!isParameter(operand)) return literals([operand])
@@ -34,7 +34,7 @@ export function comparand(operand: Operand): Comparands | undefined {
   }
 }
 
-/** Undefined for an empty list, and for one with null in it. */
+/** Undefined for an empty list, and for a list with null. */
 export function comparands(operand: ListOperand): Comparands | undefined {
   if (!isParameter(operand)) {
     return operand.length === 0 || operand.includes(null) ? undefined : literals(operand)
@@ -60,7 +60,7 @@ function charactersOf(value: Json): number {
   return typeof value === 'string' ? Array.from(value).length : 0
 }
 
-/** What the type says of every argument. */
+/** Properties that the type guarantees for every argument. */
 function typed({ type }: Parameter): Pick<Comparands, 'areTexts' | 'maxCharacters'> {
   const family = type?.family
   return {

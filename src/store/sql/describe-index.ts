@@ -1,4 +1,4 @@
-/** Indexes as texts: in the words of an explanation, and as the catalogues know them. */
+/** Indexes as text: for explanations, and as stored in the catalogues. */
 import type { JsonObject } from '../../base/json/json.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 
@@ -13,7 +13,7 @@ export function describeIndex({ unique, fields }: IndexDefinition): JsonObject {
   }
 }
 
-/** The same for definitions that mean the same index, whatever else they hold. */
+/** The same text for definitions of the same index, whatever other members they have. */
 export function canonicalText({ unique, fields }: IndexDefinition): string {
   const plain = fields.map(({ path, type, descending, caseInsensitive, isMixed }) => ({
     path,

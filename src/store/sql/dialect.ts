@@ -1,4 +1,4 @@
-/** All that differs between engines when queries become SQL. If it is not in here, it is the same SQL. */
+/** The differences between engines in the SQL of queries. All other SQL is the same. */
 import type { Json } from '../../base/json/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
 import type { Step } from '../../base/path.ts'
@@ -7,66 +7,66 @@ import type { Comparands } from './comparands.ts'
 import type { Fragment, SqlValue } from './fragment.ts'
 import type { Reading } from './reading.ts'
 
-/** A JSON value inside the database: the document, or an element of one of its arrays. */
+/** A JSON value in the database: the document, or an element of one of its arrays. */
 export interface Base {
-  /** The value as JSON that can be walked; NULL when it is no container. */
+  /** The value as JSON for path access; NULL when it is no container. */
   readonly json: Fragment
-  /** Whether the value is anything but null. */
+  /** Whether the value is not null. */
   readonly present: Fragment
-  /** Members that have a column of their own. */
+  /** Members with their own column. */
   readonly columns?: ReadonlyMap<string, string>
-  /** The value itself, when it is an element of an array of simple values. */
+  /** The value itself, for an element of an array of simple values. */
   readonly scalar?: (type: Reading) => Fragment
-  /** Of which kind the value is, when it is an element of an array. */
+  /** Tests the kind of the value, for an element of an array. */
   readonly isKind?: (kind: Kind) => Fragment
-  /** What an index holds of the value at a path, read as a type, where that is not the value itself. */
+  /** The form of a value in an index, read as a type, where that is not the value itself. */
   readonly indexedForm?: (path: string, type: Reading) => Form | undefined
 }
 
-/** Something that is made of a value. */
+/** A function from a value to a derived value. */
 export type Form = (value: Fragment) => Fragment
 
 export interface Dialect {
   readonly placeholder: (n: number) => string
-  /** A simple value in the form that compares and sorts as its type does; NULL when missing or null. */
+  /** A simple value in a form that compares and sorts as its type does; NULL when missing or null. */
   readonly read: (base: Base, steps: readonly Step[], type: Reading) => Fragment
-  /** Whether something other than null stands there, container or not. */
+  /** Whether there is a value other than null, container or not. */
   readonly exists: (base: Base, steps: readonly Step[]) => Fragment
-  /** Whether something of the kind stands there, where something else may stand on the way. */
+  /** Whether there is a value of this kind; values on the way may be of any kind. */
   readonly isKind: (base: Base, steps: readonly Step[], kind: Kind) => Fragment
-  /** The elements of an array as rows of a table. */
+  /** The elements of an array as rows. */
   readonly each: (base: Base, steps: readonly Step[], options: EachOptions) => Elements
-  /** A literal in the form that `read` gives. */
+  /** A literal in the form that `read` returns. */
   readonly value: (value: Json, type: Reading) => SqlValue
   /** Whether `subject` is one of the values. */
   readonly isIn: (subject: Fragment, values: Comparands, type: Reading) => Fragment
-  /** Whether `subject` is one of the values of a sub-select that gives few. */
+  /** Whether `subject` is one of the values of a subselect with few rows. */
   readonly isAmong: (subject: Fragment, select: Fragment) => Fragment
-  /** Whether `subject` is the key of some row of another table, in a form that either side's indexes serve. */
+  /** Whether `subject` is the key of some row of another table, in a form that indexes of either side serve. */
   readonly isKeyOf: (subject: Fragment, rows: KeyedRows) => Fragment
   /** Equal, or both null. */
   readonly isSame: (a: Fragment, b: Fragment) => Fragment
-  /** The same between rows of two tables, in a form by which the engine can look up or hash them. */
+  /** The same between rows of two tables, in a form that the engine can look up or hash. */
   readonly isSameKey: (a: Fragment, b: Fragment, type: Reading) => Fragment
-  /** How a sort key runs so that null comes first ascending and last descending. */
+  /** The direction of a sort key: null is first ascending and last descending. */
   readonly direction: (descending: boolean) => Fragment
   readonly matches: (subject: Fragment, pattern: string, flags: PatternFlags) => Fragment
-  /** True as long as somebody waits for the answer, asked for every row; else the statement ends with an error. */
+  /** True while the caller waits, evaluated for every row; otherwise the statement fails, which cancels it. */
   readonly alive: (row: Fragment) => Fragment
-  /** Text folded so that case does not matter. */
+  /** The case-folded text. */
   readonly fold: (subject: Fragment) => Fragment
-  /** The texts of all rows with commas between them; null when there are no rows. */
+  /** The texts of all rows, separated by commas; null without rows. */
   readonly listOf: (text: Fragment, order: Fragment) => Fragment
 }
 
 /** Rows of another table, each with a key. */
 export interface KeyedRows {
   readonly type: Reading
-  /** Whether null may stand on both sides, where it is the same as null. */
+  /** Whether null may be on both sides, where null equals null. */
   readonly mayBeNull: boolean
-  /** What indexes of either side hold of keys. */
+  /** The forms of keys in indexes of either side. */
   readonly indexedForms: readonly Form[]
-  /** A sub-select of what is made of each key. */
+  /** A subselect of the columns that `make` derives from each key. */
   readonly select: (make: (key: Fragment) => Selected) => Fragment
 }
 
@@ -77,7 +77,7 @@ interface Selected {
 
 export interface EachOptions {
   readonly alias: string
-  /** Whether something else than an array may stand there, which has no elements. */
+  /** Whether a value other than an array may be stored there; it has no elements. */
   readonly isMixed: boolean | undefined
 }
 

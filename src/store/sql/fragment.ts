@@ -1,4 +1,4 @@
-/** SQL as a value: text with holes, and what fills the holes travels beside it, never in it. */
+/** SQL as a value: text with placeholders, and parameters beside it, never in it. */
 import type { Json } from '../../base/json/json.ts'
 import { type Arguments, argumentFor } from '../../lang/operand.ts'
 
@@ -14,16 +14,16 @@ interface Known {
   readonly value: SqlValue
 }
 
-/** A value that each request of a prepared find brings along, and its form in the statement. */
+/** A parameter that each request of a prepared find binds, and its encoding in the statement. */
 interface Argument {
   readonly param: number
   readonly encode: (value: Json) => SqlValue
 }
 
-/** Interpolates fragments as text and nothing else: a value has to say that it is one, with `param`. */
+/** Interpolates fragments only: a value must be wrapped in `param`, so that it cannot become SQL text. */
 export function sql(strings: TemplateStringsArray, ...holes: readonly Fragment[]): Fragment {
   const parts: Part[] = []
-  // Every request passes here many times, and loops are what is fast.
+  // A plain loop, because this runs many times per request.
   for (let i = 0; i < strings.length; i++) {
     if (strings[i] !== '') add(parts, strings[i]!)
     if (i < holes.length) append(parts, holes[i]!)
@@ -39,12 +39,12 @@ export function argument(place: number, encode: Argument['encode']): Fragment {
   return { parts: [{ param: place, encode }] }
 }
 
-/** Text of our own making: keywords, table names of the catalogue, quoted names. */
+/** Trusted text: keywords, table names of the catalogue, quoted names. */
 export function raw(text: string): Fragment {
   return { parts: [text] }
 }
 
-/** A text literal; for JSON paths, which indexes only recognise as literals. */
+/** A text literal; for JSON paths, because indexes match literals only. */
 export function literal(text: string): Fragment {
   return raw(`'${text.replaceAll("'", "''")}'`)
 }
@@ -62,14 +62,17 @@ function append(parts: Part[], fragment: Fragment): void {
   for (const part of fragment.parts) add(parts, part)
 }
 
-/** Texts beside each other become one: whatever a fragment goes into copies its parts once more. */
+/** Merges adjacent texts, because each enclosing fragment copies all parts again. */
 function add(parts: Part[], part: Part): void {
   const last = parts.at(-1)
   if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part
   else parts.push(part)
 }
 
-/** Joins by halves: engines limit how deep an expression may nest, and a chain of a thousand nests a thousand deep. */
+/**
+ * Joins as a balanced tree: engines limit the depth of expressions, and a chain of a thousand terms is a
+ * thousand levels deep.
+ */
 export function joinBalanced(fragments: readonly Fragment[], separator: string): Fragment {
   if (fragments.length <= 8) return join(fragments, separator)
   const middle = fragments.length >> 1
@@ -83,7 +86,7 @@ export interface Statement {
   readonly values: readonly SqlValue[]
 }
 
-/** A statement some of whose values are not known yet. */
+/** A statement with arguments that are not bound yet. */
 export interface PreparedStatement {
   readonly text: string
   readonly values: readonly (Known | Argument)[]
@@ -104,9 +107,9 @@ export function prepare(fragment: Fragment, placeholder: (n: number) => string):
 }
 
 /**
- * Like `render`, but a parameter that stands in several places is sent once, for engines whose placeholders are numbered.
- * Statements that write a document and what follows from it name its text several times. One parameter has one type:
- * in all its places the engine has to infer the same.
+ * Like `render`, but sends a repeated parameter once, for engines with numbered placeholders: statements that
+ * write a document and its index rows name its text several times. A parameter has one type, so the engine
+ * must infer the same type at each of its occurrences.
  */
 export function renderShared(fragment: Fragment, placeholder: (n: number) => string): Statement {
   let text = ''

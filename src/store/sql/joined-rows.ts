@@ -1,4 +1,4 @@
-/** The rows of another table that belong to a document, as a part of a sub-select that stands inside its row. */
+/** The rows of another table that are joined to a document, as part of a correlated subselect. */
 import type { Query } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { Form } from './dialect.ts'
@@ -6,13 +6,12 @@ import { type Fragment, join, joinBalanced, raw, sql } from './fragment.ts'
 import { type Equality, type Joining, indexedFormsOf, isByIndex, valueOf } from './joining.ts'
 import type { OtherRows, Translation } from './translation.ts'
 
-/** The terms of a filter as SQL. */
 export type Filter = (terms: readonly Query<FieldRef>[], to: Translation) => readonly Fragment[]
 
-/** Where documents are joined, and how what is asked of them becomes SQL. */
+/** The context of a join: the other table, the outer scopes, and the translation of filters. */
 export interface Around {
   readonly other: OtherRows
-  /** Its scopes are the ones around a document that is joined. */
+  /** Its scopes are the outer ones of a joined document. */
   readonly to: Translation
   readonly filter: Filter
 }
@@ -24,7 +23,7 @@ export interface JoinedRows {
   readonly inner: Translation
 }
 
-/** `columns` are those that the sub-select reads beside `id` and the document. */
+/** `columns`: the columns that the subselect reads besides `id` and the document. */
 export function joinedRows(joining: Joining, around: Around, columns: readonly string[] = []): JoinedRows {
   const rows = around.to.putInFront
     ? rowsInFront(joining, around, ['id', 'body', ...columns])
@@ -33,7 +32,7 @@ export function joinedRows(joining: Joining, around: Around, columns: readonly s
   return { from: rows.from, where: allOf([...rows.terms, ...around.filter(joining.mixed, inner)]), inner }
 }
 
-/** What is asked of the rows alone, under an alias. */
+/** The conditions on the rows alone, under an alias. */
 export function localTerms(local: Joining['local'], alias: string, around: Around): readonly Fragment[] {
   const { other, to, filter } = around
   const own = other.translation(alias)
@@ -68,9 +67,9 @@ function isSame(equality: Equality, inner: Translation): Fragment {
 }
 
 /**
- * On a cluster the rows of another table can be held against each document only when they stand in front of the
- * statement. One server takes them back to where they are used, as long as they are used once. No index knows that null
- * is the same as null: where that matters, the rows with a key and those without one are looked for apart.
+ * A cluster can join rows of another table only from a common table expression. A single server inlines one
+ * that is used once. Indexes do not treat null as equal to null: where that matters, rows with a key and rows
+ * without one are looked up separately.
  */
 function rowsInFront({ local, equality }: Joining, around: Around, columns: readonly string[]): Source {
   const name = putInFront(local, around, columns)
@@ -88,7 +87,7 @@ function rowsInFront({ local, equality }: Joining, around: Around, columns: read
   return { alias, from: sql`(${withKey} union all ${withoutKey}) ${raw(alias)}`, terms: [] }
 }
 
-/** The name that the rows which satisfy what is asked of them alone have from now on. */
+/** Puts the rows that satisfy the local conditions into a common table expression, and returns its name. */
 function putInFront(local: Joining['local'], around: Around, columns: readonly string[]): string {
   const { other, to } = around
   const alias = to.alias('r')
@@ -99,7 +98,7 @@ function putInFront(local: Joining['local'], around: Around, columns: readonly s
   return alias
 }
 
-/** Key and value are equal, and not null; indexes of the keys serve it. */
+/** Key and value are equal and not null; indexes of the keys serve it. */
 function isEqual(equality: Equality, inner: Translation): Fragment {
   const { key, outer, isElement } = equality
   const value = valueOf(key, equality, inner)
@@ -126,7 +125,7 @@ export function elementsOf({ outer, type }: Pick<Equality, 'outer' | 'type'>, to
   return { from, each: element.scalar!(type), position }
 }
 
-/** Rows that go by the alias, with all that is around them. */
+/** The translation for rows with this alias, including the outer scopes. */
 function innerOf(alias: string, { other, to }: Around): Translation {
   const own = other.translation(alias)
   return { ...own, scopes: [...own.scopes, ...to.scopes] }

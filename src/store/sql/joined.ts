@@ -1,4 +1,4 @@
-/** Documents that come along with others, as columns of the same statement: aggregated texts, put together as stored. */
+/** Joined documents as columns of the same statement: stored texts, aggregated into JSON arrays. */
 import type { Step } from '../../base/path.ts'
 import { type JoinPlan, type JoinedDocuments, TOO_LARGE } from '../../plan/plan.ts'
 import type { Base } from './dialect.ts'
@@ -9,16 +9,19 @@ import { orderBy } from './order-by.ts'
 import { type OtherRows, type Translation, isDocument } from './translation.ts'
 import { filterTerms } from './where.ts'
 
-/** A column for each join: its documents in one line, the facts in the next. The only scope is the row around them. */
+/**
+ * One column for each join: the documents in the first line, their facts in the second. The only scope is the
+ * outer row.
+ */
 export function joinedColumns(joins: readonly JoinPlan[], to: Translation): readonly Fragment[] {
   return joins.map((plan) => columnOf(plan, to, LINE_END))
 }
 
-/** What the columns hold. */
+/** Parses the columns. */
 export function joinedFrom(columns: readonly (string | null)[]): readonly JoinedDocuments[] {
   return columns.map((column) => {
     if (column === null) return { documents: null, facts: null }
-    // Stored texts are one line each.
+    // Stored texts contain no line break.
     const end = column.indexOf(LINE_END)
     return { documents: column.slice(0, end), facts: column.slice(end + 1) }
   })
@@ -35,7 +38,7 @@ function columnOf(plan: JoinPlan, to: Translation, separator: string): Fragment 
   return listsAt(to.scopes[0]!, plan.steps.slice(0, -1), { plan, other, to, items, separator })
 }
 
-/** Something that there is of each document: both are listed side by side, so that the rows are looked up once. */
+/** A text for each joined row. Documents and facts are listed side by side, so that rows are looked up once. */
 type Item = (rows: JoinedRows) => Fragment
 
 interface Listing {
@@ -46,7 +49,10 @@ interface Listing {
   readonly separator: string
 }
 
-/** The lists of the object that holds the reference, or of every element on the way to it: null for what is no object. */
+/**
+ * The lists for the object with the reference, or for every element on the way to it; null for a value that
+ * is no object.
+ */
 function listsAt(base: Base, steps: readonly Step[], listing: Listing): Fragment {
   const { to, items } = listing
   const star = steps.indexOf('*')
@@ -55,7 +61,7 @@ function listsAt(base: Base, steps: readonly Step[], listing: Listing): Fragment
     if (steps.length === 0 && isDocument(base)) return joined
     return sql`case when ${to.dialect.isKind(base, steps, 'object')} then ${joined} end`
   }
-  // Nothing is known here of what other versions stored in the place of the array.
+  // Versions of other schemas may have stored a value other than an array here.
   const options = { alias: to.alias(), isMixed: true }
   const { from, element, position } = to.dialect.each(base, steps.slice(0, star), options)
   const inner = { ...listing, to: { ...to, scopes: [element, ...to.scopes] } }
@@ -73,7 +79,7 @@ function joinedLists(listing: Listing): Fragment {
   const listed = listsOf(texts, orderOf(plan, rows), listing)
   const source = sql`from ${rows.from} where ${rows.where}`
   if (plan.isShownWhole) {
-    // Engines see that the list stands there twice, and make it once.
+    // The list appears twice in the text, but engines compute equal aggregates once.
     const told = sql`${listed} || ${maxPaths(rows, listing)}`
     return sql`(select ${withinBounds(told, listing)} ${source})`
   }
@@ -85,17 +91,20 @@ function maxPaths({ inner: { paths } }: JoinedRows, { separator }: Listing): Fra
   return paths ? sql`${literal(separator)} || max(${paths})` : literal(`${separator}null`)
 }
 
-/** What would be too much to hold is not sent; what holds such a list may be no more than it can be. */
+/**
+ * Replaces a list that is too large for memory by a marker, so that it is not sent. The bound applies at every
+ * level of nesting, so an enclosing list is bounded, too.
+ */
 function withinBounds(lists: Fragment, { plan, items, separator }: Listing): Fragment {
   const hasFacts = plan.isShownWhole || items.length > 1
   const instead = literal([JSON.stringify(TOO_LARGE), ...(hasFacts ? ['null'] : [])].join(separator))
   return sql`case when octet_length(${lists}) > ${raw(String(MAX_BYTES))} then ${instead} else ${lists} end`
 }
 
-/** Of all that one reference shows in one document. */
+/** The limit for one reference in one document. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** JSON arrays of what the rows give, all in the same order; null when there are no rows. */
+/** JSON arrays of the texts, all in the same order; null without rows. */
 function listsOf(texts: readonly Fragment[], order: Fragment, { to, separator }: Listing): Fragment {
   const lists = texts.map((text) => to.dialect.listOf(text, order))
   return sql`'[' || ${join(lists, ` || ']${separator}[' || `)} || ']'`
@@ -106,7 +115,7 @@ function documentIn({ inner }: JoinedRows): Fragment {
 }
 
 function factsIn(inner: Translation, { joins }: JoinPlan): Fragment {
-  // What comes along with a document of this join knows of nothing around that document.
+  // A nested join sees only its own document, not the outer scopes.
   const within = { ...inner, scopes: inner.scopes.slice(0, 1) }
   const nested = joins.map((plan) => orElse('null,null', columnOf(plan, within, ',')))
   const facts = [inner.version, inner.paths ?? raw(`'null'`), ...nested]
@@ -114,7 +123,7 @@ function factsIn(inner: Translation, { joins }: JoinPlan): Fragment {
 }
 
 function orderOf({ sort }: JoinPlan, { inner }: JoinedRows): Fragment {
-  // What is around a document is the same for all of them.
+  // Sort keys of outer scopes are the same for all rows.
   const keys = sort.filter(({ field }) => field.up === 0).map((key) => orderBy(key, inner))
   return join([...keys, raw(`${inner.qualifier}id`)], ', ')
 }

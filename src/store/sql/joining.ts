@@ -1,6 +1,6 @@
 /**
- * Which documents of another table belong to a document: the conditions on them, parted into those that look at them
- * alone, the one that indexes serve best, and the rest.
+ * The conditions of a join, split into conditions on the joined documents alone, the equality that indexes
+ * serve best, and the rest.
  */
 import { isJoined } from '../../lang/resolve/joins.ts'
 import { looksOut } from '../../lang/resolve/query-walk.ts'
@@ -14,25 +14,25 @@ import { type Reading, commonReading } from './reading.ts'
 import { type OtherRows, type Translation, typeOf, withoutColumns } from './translation.ts'
 
 export interface Joining {
-  /** About a document that is joined and nothing else. */
+  /** Conditions on the joined document alone. */
   readonly local: readonly Query<FieldRef>[]
   readonly equality?: Equality
-  /** All others look at both sides. */
+  /** Conditions on both sides. */
   readonly mixed: readonly Query<FieldRef>[]
 }
 
-/** A value of a document that is joined is the same as a value around it, or as an element of an array around it. */
+/** A value of the joined document equals an outer value, or an element of an outer array. */
 export interface Equality {
   readonly key: FieldRef
   readonly outer: FieldRef
   readonly isElement: boolean
-  /** In which both are read. */
+  /** The reading of both sides. */
   readonly type: Reading
-  /** Whether null may stand on both sides. */
+  /** Whether null may be on both sides. */
   readonly mayBeNull: boolean
 }
 
-/** Scopes around a document that is joined count from 1 in the queries, and from 0 in `to`. */
+/** The outer scopes of a joined document count from 1 in the queries, and from 0 in `to`. */
 export function joiningOf(queries: readonly Query<FieldRef>[], other: OtherRows): Joining {
   const terms = queries.flatMap(conjunctsOf)
   const local = terms.filter((term) => !looksOut(term))
@@ -46,12 +46,12 @@ export function joiningOf(queries: readonly Query<FieldRef>[], other: OtherRows)
   return { local, equality: best.equality, mixed: correlated.filter((term) => term !== best.term) }
 }
 
-/** Whether an index of the other table finds documents by their key. */
+/** Whether an index of the other table finds documents by the key. */
 export function isByIndex({ key, type }: Equality, other: OtherRows): boolean {
   return other.isIndexed(key, type)
 }
 
-/** Whether documents of other tables are asked about. */
+/** Whether the query has conditions on documents of other tables. */
 export function mentionsOthers(query: Query<FieldRef>): boolean {
   return fieldsOf(query).some(({ field }) => isJoined(field))
 }
@@ -68,15 +68,15 @@ export function collectionsBeside({
   ]
 }
 
-/** One side of an equality, or a value of any other field that is read in the same type. */
+/** The value of one side of an equality, or of another field that is read in the same type. */
 export function valueOf({ up, steps, field }: FieldRef, { type }: Equality, to: Translation): Fragment {
-  // A column holds the form of its own type.
+  // A column has the form of its own type.
   const isColumn = typeOf(field) === type || (type !== 'bigdecimal' && type !== 'onlyNumber')
   const { scopes } = isColumn ? to : withoutColumns(to)
   return to.dialect.read(scopes[up]!, steps, type)
 }
 
-/** What an index holds of a side of an equality, where that is not the value itself. */
+/** The forms of one side of an equality in indexes, where they are not the value itself. */
 export function indexedFormsOf(
   { up, field }: FieldRef,
   { type }: Equality,
@@ -101,7 +101,7 @@ function equalityOf(key: FieldRef, outer: FieldRef): Equality | undefined {
   return { key, outer, isElement, type: commonReading(typeOf(key.field), typeOf(outer.field)), mayBeNull }
 }
 
-/** Every document has one. */
+/** Whether the field is `_id`, which every document has. */
 export function isId({ field }: FieldRef): boolean {
   return field.path === '_id'
 }

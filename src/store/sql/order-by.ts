@@ -10,7 +10,7 @@ export function orderBy({ field, descending }: SortKey<FieldRef>, to: Translatio
   return sql`${sortValue(field, descending, to)} ${to.dialect.direction(descending)}`
 }
 
-/** An array stands by its least element ascending, its greatest descending; null is the least of all. */
+/** An array sorts by its smallest element ascending, and by its largest descending. Null sorts below all values. */
 export function sortValue(field: FieldRef, descending: boolean, to: Translation): Fragment {
   if (!field.steps.includes('*')) return to.dialect.read(to.scopes[0]!, field.steps, typeOf(field.field))
   const { from, value } = candidates(to.scopes[0]!, field, to)

@@ -1,4 +1,4 @@
-/** PostgreSQL's way to read JSON. Numbers are `numeric`, which holds every digit; text is ordered by code point. */
+/** PostgreSQL's access to JSON. Numbers are `numeric`, which keeps every digit; text is ordered by code point. */
 import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { Kind } from '../../schema/kind.ts'
@@ -17,7 +17,8 @@ export const POSTGRES: Dialect = {
     if (type === 'onlyNumber') return sql`(${textOf(base, steps, 'number')}::numeric)`
     if (type === 'onlyText') return sql`(${textOf(base, steps, 'text')} collate "C")`
     const text = sql`(${base.json} #>> ${pathOf(steps)})`
-    // A version with another type of the field may have stored something else there, which must not end the query.
+    // A version with another type of the field may have stored another kind of value; the cast must not fail
+    // on it.
     const isKind = (kind: string): Fragment =>
       sql`jsonb_typeof(${base.json} #> ${pathOf(steps)}) = ${literal(kind)}`
     if (type === 'boolean') return asBoolean(text)
@@ -70,7 +71,7 @@ export const POSTGRES: Dialect = {
   },
   direction: (descending) => raw(descending ? 'desc nulls last' : 'asc nulls first'),
   matches(subject, pattern, flags) {
-    // Patterns that mean something else here were taken out of the query before.
+    // `answers` has excluded patterns without an exact equivalent, so there is one.
     const own = postgresPattern(pattern, flags)!
     return sql`${own.folded ? POSTGRES.fold(subject) : subject} ~ ${param(own.pattern)}`
   },
@@ -79,26 +80,29 @@ export const POSTGRES: Dialect = {
   listOf: (text, order) => sql`string_agg(${text}, ',' order by ${order})`,
 }
 
-/** A list of texts in PostgreSQL's own notation for arrays. */
+/** A list of texts in PostgreSQL's array syntax. */
 export function arrayText(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')}}`
 }
 
-/** What is equal exactly where values are the same: equality of what is never null is all that the engine can hash. */
+/**
+ * Values that are equal exactly where the originals are the same, null included. They are never null, because
+ * PostgreSQL hashes only plain equality.
+ */
 function neverNull(value: Fragment, type: Reading): readonly Fragment[] {
   const isNumber = isNumeric(type) || type === 'boolean' || type === 'onlyNumber' || type === 'onlyBoolean'
   const instead = raw(isNumber ? '0' : `''`)
   return [sql`coalesce(${value}, ${instead})`, sql`(${value} is null)`]
 }
 
-/** Names come from a resolved schema; as a literal, because indexes only recognise literals. */
+/** Names come from a resolved schema. A literal, because indexes match literals only. */
 function pathOf(steps: readonly Step[]): Fragment {
   return literal(arrayText(steps.map(String)))
 }
 
 /**
- * What stands there, if it is of the kind, and null otherwise, also where something else than an object or an array
- * stands on the way: that is what strict paths are for.
+ * The value if it is of the kind, otherwise null, also where a value on the way is neither object nor array:
+ * strict paths make that an error, which is suppressed.
  */
 function onlyOf(base: Base, steps: readonly Step[], kind: Kind): Fragment {
   const path = steps.map((step) => (typeof step === 'string' ? `.${JSON.stringify(step)}` : subscript(step)))
@@ -128,7 +132,7 @@ const JSON_TYPES: Readonly<Record<Exclude<Kind, 'any'>, string>> = {
   array: 'array',
 }
 
-/** A value in the form that `read` gives. */
+/** A value in the form that `read` returns. */
 function bind(value: Json, _type: Reading): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (isNumber(value)) return numberText(value)

@@ -1,27 +1,28 @@
-/** Folding of case in PostgreSQL: a function that answers what `foldCase` does, whatever the locale of the database. */
+/** Case folding in PostgreSQL: a function with the results of `foldCase`, independent of the database's locale. */
 import { createHash } from 'node:crypto'
 import { once } from '../../base/memo.ts'
 import { foldings } from './pattern/pattern-set.ts'
 
 /**
- * The name of the function, with a digest of its body. Indexes are built on what the function answers, so a function
- * that exists never changes: where Node.js brings another Unicode, or this file another body, the name is another one,
- * the store creates that function beside the old one, and indexes over the old one are not taken for indexes over the new.
+ * The name of the function, with a digest of its body. Indexes are built on its results, so an existing
+ * function never changes. When Node.js brings another Unicode version, or this file another body, the name
+ * changes: the store creates the new function beside the old one, and does not use indexes over the old one
+ * for the new one.
  */
 export const foldFunctionName: () => string = once(
   () => `smalt_fold_${createHash('sha256').update(foldBody()).digest('hex').slice(0, 8)}`,
 )
 
-/** SQL that creates the function in `schema`, an identifier that is quoted already; harmless when it exists. */
+/** SQL that creates the function in `schema`, a quoted identifier; has no effect when the function exists. */
 export function createFoldFunction(schema: string): string {
   return `create or replace function ${schema}.${foldFunctionName()}(x text) returns text
 language plpgsql immutable strict parallel safe as $$begin return ${foldBody()}; end$$`
 }
 
 /**
- * `translate` compares each character with the whole table, so it is called only for texts that it changes, and with
- * the shortest table that will do. PL/pgSQL, because a function in SQL is either slower to call or written out where it
- * is called, and then its argument is worked out many times.
+ * `translate` compares each character with the whole table, so it is called only for texts that it changes,
+ * and with the shortest sufficient table. The language is PL/pgSQL: a function in SQL is either slower to
+ * call, or inlined, and then its argument is evaluated many times.
  */
 const foldBody: () => string = once(() => {
   const table = [...foldings()]
@@ -43,10 +44,10 @@ interface Pair {
 }
 
 const LAST_ASCII = 0x7f
-/** Where Latin letters of most languages end, and where Greek and Cyrillic do. */
+/** The last Latin letter of most languages, and the last of Greek and Cyrillic. */
 const SHORT_TABLES: readonly number[] = [0x17f, 0x52f]
 
-/** With the collation "C", `lower` knows the letters of ASCII and no others. */
+/** With the collation "C", `lower` changes ASCII letters only. */
 function translation(pairs: readonly Pair[]): string {
   return `translate(lower(x collate "C"), '${text(pairs, 'from')}', '${text(pairs, 'to')}')`
 }

@@ -1,4 +1,4 @@
-/** Statements of prepared finds: written once for all requests of a shape, and bound to the arguments of each. */
+/** Statements of prepared finds: written once per shape, and bound to the arguments of each request. */
 import { memoized, once } from '../../base/memo.ts'
 import type { Arguments } from '../../lang/operand.ts'
 import type { Query } from '../../lang/query.ts'
@@ -9,7 +9,7 @@ import { type PreparedStatement, type Statement, bindStatement } from './fragmen
 export interface WrittenRead {
   readonly page: PreparedStatement
   readonly count: () => PreparedStatement
-  /** The part of the query that the engine cannot answer. */
+  /** The part of the query that cannot be pushed down. */
   readonly residual?: Query<FieldRef>
 }
 
@@ -25,8 +25,8 @@ export function bindRead({ page, count }: WrittenRead, values: Arguments = []): 
 }
 
 /**
- * The same as `write`, which runs once per prepared find and table. Requests of one shape share the query itself; plans
- * that were derived from it, such as one for another page, differ in the rest.
+ * Caches `write` per prepared find and table. Requests of one shape share the query object; derived plans,
+ * for example for another page, differ in the rest, so the cached plan is compared.
  */
 export function writtenOnce<T extends object>(write: Write<T>): Write<T> {
   const known = memoized((_query: Query<FieldRef>) => new WeakMap<T, { plan: ReadPlan; read: WrittenRead }>())

@@ -1,9 +1,9 @@
-/** How values are read by SQL: as their type, or with an eye on their kind where versions disagree about it. */
+/** How SQL reads values: by type without a check, or with a check of the kind where schema versions disagree. */
 import { type TypeName, TYPES } from '../../schema/types.ts'
 
 /**
- * The types read whatever is there and trust that it fits, which is what indexes serve best. The others give null for
- * what is of another kind: a version that gave the path another type may have left it there.
+ * Types read a value without checking it, which indexes serve best. The other readings return null for a
+ * value of another kind, which a version with another type of the field may have stored.
  */
 export type Reading = TypeName | Wary
 type Wary = 'onlyBoolean' | 'onlyNumber' | 'onlyText'
@@ -13,7 +13,7 @@ export function readingOf(type: TypeName, isMixed = false): Reading {
   return isMixed && family !== undefined ? WARY[family] : type
 }
 
-/** In which values of both compare: numbers of different types meet where every digit is held. */
+/** The reading in which values of both compare: numbers of different types are compared as exact decimals. */
 export function commonReading(a: Reading, b: Reading): Reading {
   if (a === b) return a
   if (isWary(a) || isWary(b)) return isWary(a) ? a : b

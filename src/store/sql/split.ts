@@ -1,6 +1,7 @@
 /**
- * What the engine can answer of a query, and whether that is all of it. A part that it cannot answer is taken for true
- * where that lets more documents through, so that the rest, asked of these documents again, gives exactly the matches.
+ * Splits a query into the part to push down and the residual. A part that cannot be pushed down is replaced
+ * by a constant that lets more documents through; evaluating the residual on those documents gives exactly
+ * the matches.
  */
 import {
   EVERY_DOCUMENT,
@@ -17,7 +18,7 @@ import { mentionsOthers } from './joining.ts'
 export interface Split {
   /** Matches at least the documents that the query matches; absent when that is every document. */
   readonly pushed?: Query<FieldRef>
-  /** What has to be asked of each document that comes; absent when nothing has. */
+  /** Has to be evaluated on each document read; absent when the pushed part is exact. */
   readonly residual?: Query<FieldRef>
 }
 
@@ -35,19 +36,22 @@ export function split(query: Query<FieldRef>, canPush: (part: Query<FieldRef>) =
 
 type CanPush = (part: Query<FieldRef>) => boolean
 
-/** Whether no part of it is left over. */
+/** Whether the whole query can be pushed down. */
 export function isAnswerable(query: Query<FieldRef>, canPush: CanPush): boolean {
   return nodesOf(query).every(canPush)
 }
 
-/** Holds wherever the query holds: what cannot be pushed is taken for true, and for false under a negation. */
+/**
+ * A query that is true wherever the original is: parts that cannot be pushed become true, or false under a
+ * negation.
+ */
 function wider(query: Query<FieldRef>, canPush: CanPush): Query<FieldRef> {
   return bounded(query, canPush, EVERY_DOCUMENT)
 }
 
 function bounded(query: Query<FieldRef>, canPush: CanPush, instead: Query<never>): Query<FieldRef> {
   if (!canPush(query)) return instead
-  // Split above refuses what is left over of these.
+  // Not widened inside: `split` throws when a residual has conditions on other documents.
   if (query.kind === 'related') return query
   return mapChildren(query, (child, isNegated) =>
     bounded(child, canPush, isNegated ? oppositeOf(instead) : instead),

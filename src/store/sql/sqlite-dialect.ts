@@ -1,4 +1,4 @@
-/** SQLite's way to read JSON. Big numbers go through functions of ours, which give keys that sort as the numbers do. */
+/** SQLite's access to JSON. Big numbers go through functions that return keys in the order of the numbers. */
 import { orderKey } from '../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { PatternFlags } from '../../base/pattern.ts'
@@ -30,11 +30,11 @@ export const SQLITE: Dialect = {
   each(base, steps, { alias, isMixed }) {
     const path = jsonPath(steps)
     const row = raw(alias)
-    // What is no array has members to give, or itself.
+    // `json_each` would return the members of an object, or a scalar itself.
     const holder = isMixed
       ? sql`case json_type(${base.json}, ${literal(path)}) when 'array' then ${base.json} end`
       : base.json
-    // The element of an array of big numbers, as the text it was written in.
+    // The element of an array of big numbers as its source text, which has all digits.
     const text = sql`(${base.json} -> (${literal(`${path}[`)} || ${row}.key || ']'))`
     const scalar = (type: Reading): Fragment =>
       isBig(type) ? sql`smalt_number(${text})` : ofKind(type, sql`${row}.value`, sql`${row}.type`)
@@ -69,7 +69,7 @@ export const SQLITE: Dialect = {
   listOf: (text, order) => sql`group_concat(${text}, ',' order by ${order})`,
 }
 
-/** The document of a row; `_id` has a column of its own. The qualifier tells which table's, where there are several. */
+/** The document of a row; `_id` has its own column. The qualifier names the table where there are several. */
 export function documentOf(qualifier: string): Base {
   const columns = new Map([['_id', `${qualifier}id`]])
   return { json: raw(`${qualifier}doc`), present: raw('true'), columns }
@@ -77,7 +77,7 @@ export function documentOf(qualifier: string): Base {
 
 export const DOCUMENT: Base = documentOf('')
 
-/** Names come from a resolved schema; quoted as JSON strings they are the keys that the document's text holds. */
+/** Names come from a resolved schema; quoted as JSON strings they equal the keys in the document's text. */
 function jsonPath(steps: readonly Step[]): string {
   return steps.reduce<string>((path, step) => {
     if (typeof step === 'string') return `${path}.${JSON.stringify(step)}`
@@ -85,7 +85,7 @@ function jsonPath(steps: readonly Step[]): string {
   }, '$')
 }
 
-/** A value as SQLite's own reading of the JSON would give it. */
+/** A value in the form in which SQLite reads it from JSON. */
 export function bind(value: Json, type: Reading): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (isNumber(value)) {
@@ -100,12 +100,12 @@ function listText(values: readonly Json[], type: Reading): string {
   return JSON.stringify(values.map((value) => (isBig(type) ? bind(value, type) : value)))
 }
 
-/** Types whose values SQLite's numbers cannot hold; what is no number has no key. */
+/** Types whose values exceed SQLite's numbers; a value that is no number has no key. */
 function isBig(type: Reading): boolean {
   return type === 'biginteger' || type === 'bigdecimal' || type === 'onlyNumber'
 }
 
-/** The value as it is, or only when it is of the kind that is read; `type` is what SQLite calls its kind. */
+/** The value, or null when it is of another kind; `type` is SQLite's name of the kind. */
 function ofKind(reading: Reading, value: Fragment, type: Fragment): Fragment {
   if (reading === 'onlyText') return sql`(case ${type} when 'text' then ${value} end)`
   if (reading === 'onlyBoolean') return sql`(case ${type} when 'true' then 1 when 'false' then 0 end)`

@@ -1,4 +1,4 @@
-/** What both halves of the translation to SQL share: scopes, candidates, and negation that knows about NULL. */
+/** Shared parts of the translation to SQL: scopes, candidates, and negation with respect to NULL. */
 import type { Step } from '../../base/path.ts'
 import { type ListOperand, isParameter } from '../../lang/operand.ts'
 import type { AffirmativeOp } from '../../lang/operators.ts'
@@ -15,66 +15,67 @@ import { type Reading, readingOf } from './reading.ts'
 
 export interface Translation extends Rows {
   readonly dialect: Dialect
-  /** Innermost first: what `$this` is, and what each `up` of a field reference climbs to. */
+  /** Innermost first: the first is `$this`, and `up` of a field reference is an index. */
   readonly scopes: readonly Base[]
-  /** Makes a table alias that no other part of the statement uses. */
+  /** Creates a table alias that is unique in the statement. */
   readonly alias: (letter?: 'e' | 'r' | 'l') => string
-  /** The documents of another collection; undefined while there is no table of them. */
+  /** The documents of another collection; undefined while it has no table. */
   readonly other: (collection: Collection, idType: TypeName) => OtherRows | undefined
   /**
-   * Puts a sub-select of another table's rows in front of the statement, under a name; absent where it may stand where
-   * it is used.
+   * Adds a subselect of another table's rows as a common table expression with this name; absent where the
+   * engine accepts it inline.
    */
   readonly putInFront?: (name: string, select: Fragment) => void
-  /** Whether loops ask at every step if anybody still waits. */
+  /** Whether loops check at every step that the caller still waits. */
   readonly isWatched: boolean
-  /** Whether it stands inside of an `or` or `not`, of which no engine makes a join. */
+  /** Whether it is inside an `or` or `not`, which no engine turns into a join. */
   readonly isOptional?: boolean
-  /** Whether nothing else is asked of the documents, so that they can only be found by what this asks. */
+  /** Whether this is the only condition on the documents, so that no other condition can find them. */
   readonly isAlone?: boolean
 }
 
-/** The table whose documents a query is about. */
+/** The table of the documents that a query is about. */
 export interface Rows {
-  /** The same table once more, where it may be read apart from the rows that are asked. */
+  /** The same table a second time, where it may be read independently of the outer rows. */
   readonly again?: OtherRows
-  /** Stands before the names of its columns, where a statement reads several tables. */
+  /** Precedes column names, where a statement reads several tables. */
   readonly qualifier: string
-  /** The column that holds the version of a document. */
+  /** The column with the version of a document. */
   readonly version: Fragment
-  /** The one that holds how many paths its writers knew, where there may be others who know more. */
+  /** The column with the number of paths that the writer knew, where other processes may know more. */
   readonly paths?: Fragment
-  /** Whether an index holds the folded text of the field, so that ignoring case can use it. */
+  /** Whether an index has the folded text of the field, so that case-insensitive conditions can use it. */
   readonly hasFoldedIndex: (path: string) => boolean
-  /** The table that holds the elements at a path into an array, with the number of their document. */
+  /** The table with the elements at a path into an array, and the number of their document. */
   readonly elementsOf: (path: string) => string | undefined
-  /** The same for an index that holds them folded. */
+  /** The same for an index of folded elements. */
   readonly foldedElementsOf: (path: string) => string | undefined
-  /** A condition that an index serves and that holds wherever the query does; only for queries about the root. */
+  /** An implied condition that an index serves; only for queries about the root. */
   readonly hint?: (query: Query<FieldRef>) => Fragment | undefined
-  /** The same where the condition holds nowhere else. */
+  /** The same where the condition is equivalent to the query. */
   readonly indexed?: (query: Query<FieldRef>) => Fragment | undefined
 }
 
-/** The documents of another collection, as a part of the same statement. */
+/** The documents of another collection, as part of the same statement. */
 export interface OtherRows {
   readonly table: string
-  /** For what is asked of these documents alone, under an alias. */
+  /** For conditions on these documents alone, under an alias. */
   readonly translation: (alias: string) => Translation
-  /** Whether an index leads to the documents that satisfy the query. */
+  /** Whether an index finds the documents that satisfy the query. */
   readonly isServed: (query: Query<FieldRef>) => boolean
   /** Whether an index finds documents by the value of a field, read as a type. */
   readonly isIndexed: (field: FieldRef, type: Reading) => boolean
 }
 
-/** The first condition of a loop over elements: one document may hold so many that a loop in a loop takes for ever. */
+/** The first condition of a loop over elements: nested loops over large arrays must be cancellable. */
 export function alive(to: Translation, position: Fragment): Fragment {
   return to.isWatched ? sql`${to.dialect.alive(position)} and ` : raw('')
 }
 
 /**
- * The same scopes with every member read from the document: inside the elements of an array the name of a column could
- * mean one of the elements' own, and a column holds the form of its own type only, not that of the other side.
+ * The same scopes without columns, so that every member is read from the document. Among the elements of an
+ * array a column name could mean a column of the elements, and a column has the form of its own type only,
+ * not that of the other side.
  */
 export function withoutColumns(to: Translation): Translation {
   return {
@@ -88,17 +89,17 @@ export function withoutColumns(to: Translation): Translation {
   }
 }
 
-/** The scopes around the elements of an array: the names of columns are safe there only when they are qualified. */
+/** The outer scopes of array elements: column names are unambiguous there only when they are qualified. */
 export function aroundElements(to: Translation): readonly Base[] {
   return to.qualifier === '' ? withoutColumns(to).scopes : to.scopes
 }
 
-/** A whole document, and not an element of an array. */
+/** Whether the base is a whole document, not an element of an array. */
 export function isDocument({ scalar }: Base): boolean {
   return scalar === undefined
 }
 
-/** What holds for a candidate; `undefined` stands for the missing element of an absent array. */
+/** A condition on a candidate; `undefined` stands for the missing element of an absent array. */
 type Test = (value: Fragment | undefined) => Fragment | undefined
 
 /** Some candidate of the field passes the test. */
@@ -114,7 +115,7 @@ export function isWholeArray(steps: readonly Step[]): boolean {
   return steps.includes('*') && !steps.some((step) => typeof step === 'number')
 }
 
-/** A test that missing values fail can be put to the indexed elements instead of to each document. */
+/** A test that fails for missing values can be evaluated on the indexed elements instead of on each document. */
 function indexedElements(
   { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
   test: Test,
@@ -143,7 +144,7 @@ function someStep(base: Base, steps: readonly Step[], search: Search): Fragment 
   return missing ? sql`((${isAbsent(base, head, search)} and ${missing}) or ${found})` : found
 }
 
-/** Whether no array stands there; what stands there instead of one has no elements. */
+/** Whether there is no array; another value in its position has no elements. */
 export function isAbsent(
   base: Base,
   steps: readonly Step[],
@@ -172,7 +173,7 @@ export function isIn(values: ListOperand, { dialect }: Translation, type: Readin
   }
 }
 
-/** True exactly where the other is not true, be it false or unknown. */
+/** True exactly where the fragment is not true, whether false or unknown. */
 export function not(fragment: Fragment): Fragment {
   return sql`((${fragment}) is not true)`
 }
@@ -180,12 +181,12 @@ export function not(fragment: Fragment): Fragment {
 function readField(base: Base, steps: readonly Step[], field: Field, dialect: Dialect): Fragment {
   if (field.kind === 'simple' && field.type.family !== undefined)
     return dialect.read(base, steps, typeOf(field))
-  // Containers and opaque values can only be asked whether they are there.
+  // Containers and opaque values can only be tested for existence.
   const isThere = field.isMixed ? dialect.isKind(base, steps, kindOf(field)) : dialect.exists(base, steps)
   return sql`nullif(${isThere}, ${raw('false')})`
 }
 
-/** How values of the field are read, or the elements of an array. */
+/** The reading of a field's values, or of an array's elements. */
 export function typeOf(field: Field): Reading {
   const value = field.kind === 'array' ? field.element : field
   return value.kind === 'simple' ? readingOf(value.type.name, value.isMixed) : 'any'

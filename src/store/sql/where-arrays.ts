@@ -1,4 +1,4 @@
-/** The parts of a query that look at whole arrays: field against field, membership, contents. */
+/** Conditions on whole arrays: field against field, membership, contents. */
 import type { ArrayField } from '../../schema/field.ts'
 import { unreachable } from '../../base/errors.ts'
 import { orderKey } from '../../base/decimal.ts'
@@ -23,11 +23,11 @@ import {
   withoutColumns,
 } from './translation.ts'
 
-/** Something found on a path: where it hangs, and the last steps to it; no base stands for a missing one. */
+/** A value on a path: its base, and the remaining steps to it. An absent base stands for a missing value. */
 interface Spot {
   readonly base: Base | undefined
   readonly steps: readonly Step[]
-  /** Whether something else than an array may stand where one should. */
+  /** Whether a value other than an array may be stored there. */
   readonly isMixed: boolean | undefined
 }
 
@@ -81,14 +81,15 @@ export function contains(query: Query<FieldRef> & { kind: 'contains' }, to: Tran
 function containsAny(array: FieldRef, values: readonly Json[], to: Translation): Fragment {
   const type = typeOf(array.field)
   const listed = isIn(values, to, type)
-  // Null among the values means a null element, never an absent array, so only without it this is a plain `$in`.
+  // Null in the list matches a null element, never an absent array; so only a list without null is a plain
+  // `$in`.
   if (!values.includes(null)) return some(elementsOf(array), listed, to)
   return someSpot(array, to, (spot) =>
     spot.base ? anyElement(spot, to, type, (each) => listed(each)!) : raw('1=0'),
   )
 }
 
-/** An index can tell which documents hold the first value; whether they hold all of them is looked at there. */
+/** An index finds the documents with the first value; whether they contain all values is tested on those documents. */
 function containsAll(array: FieldRef, values: readonly Json[], to: Translation): Fragment {
   const type = typeOf(array.field)
   const all = someSpot(array, to, (spot) => holdsAll(spot, values, type, to))
@@ -102,7 +103,7 @@ function elementsOf(array: FieldRef): FieldRef {
   return { ...array, steps: [...array.steps, '*'], field: element }
 }
 
-/** As many different listed values are in the array as there are different values listed. */
+/** Compares counts: the array contains as many distinct listed values as the list has. */
 function holdsAll(spot: Spot, values: readonly Json[], type: Reading, to: Translation): Fragment {
   if (values.length === 0) return raw('1=1')
   if (!spot.base) return raw('1=0')
@@ -142,7 +143,7 @@ function read({ base, steps }: Spot, type: Reading, to: Translation): Fragment {
   return base ? to.dialect.read(base, steps, type) : raw('null')
 }
 
-/** Null is the same as missing, and equal to it; no order holds with either. */
+/** Null equals null and a missing value; no order comparison is true for either. */
 function comparison(op: AffirmativeOp, to: Translation): (a: Fragment, b: Fragment) => Fragment {
   switch (op) {
     case '$eq':
@@ -167,7 +168,7 @@ function anyElement(
   return sql`exists (select 1 from ${from} where ${alive(to, position)}${test(element.scalar!(type))})`
 }
 
-/** Of at least one element. */
+/** True for every element, and there is at least one. */
 function everyElement(
   spot: Spot,
   to: Translation,
@@ -186,7 +187,7 @@ interface Pairing {
   readonly to: Translation
 }
 
-/** Same length, and the comparison holds at every position; an absent array counts as empty. */
+/** Both have the same length, and the comparison is true at every position; an absent array counts as empty. */
 function pairwise(left: Spot, right: Spot, { holds, type, op, to }: Pairing): Fragment {
   const bothEmpty = raw(HOLDS[op](0) ? '1=1' : '1=0')
   const sizes = sql`${size(left, to)} = ${size(right, to)}`

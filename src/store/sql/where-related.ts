@@ -1,4 +1,4 @@
-/** The part of a query that leads to documents of other tables: a reference is an array whose elements are rows. */
+/** Conditions on documents of other tables. A reference is treated as an array whose elements are rows. */
 import type { Step } from '../../base/path.ts'
 import { isJoined } from '../../lang/resolve/joins.ts'
 import type { CompareOp } from '../../lang/operators.ts'
@@ -34,7 +34,7 @@ export function related(query: Related<FieldRef>, to: Translation, filter: Filte
   return relatedBy(query, to, { filter, some: someJoined })
 }
 
-/** Engines that choose a way themselves make a join of `not exists`, and of no other negation. */
+/** Negation of `related`. PostgreSQL's planner makes an anti-join of `not exists`, and of no other negation. */
 export function unrelated(query: Related<FieldRef>, to: Translation, filter: Filter): Fragment {
   const { up, steps } = query.reference
   const mayBeUnknown = steps.length > 1 || !isDocument(to.scopes[up]!)
@@ -44,7 +44,7 @@ export function unrelated(query: Related<FieldRef>, to: Translation, filter: Fil
 
 interface Means {
   readonly filter: Filter
-  /** That some row is joined. */
+  /** A condition that some joined row exists. */
   readonly some: (joining: Joining, around: Around) => Fragment
 }
 
@@ -73,7 +73,7 @@ interface Holding {
   readonly isMixed: boolean | undefined
 }
 
-/** Some object that holds the reference at the end of the steps; where there is none, it joins nothing. */
+/** Tests some object that contains the reference at the end of the steps. Without such an object nothing is joined. */
 function someHolder(base: Base, steps: readonly Step[], { to, test, isMixed }: Holding): Fragment {
   const star = steps.indexOf('*')
   if (star === -1) {
@@ -87,7 +87,7 @@ function someHolder(base: Base, steps: readonly Step[], { to, test, isMixed }: H
   return sql`exists (select 1 from ${from} where ${alive(to, position)}${holds})`
 }
 
-/** Rows are looked up by their keys, or the other way round: keys of the rows that match, and what is found by those. */
+/** Looks rows up by key, or in the other direction: collects the keys of matching rows and finds documents by them. */
 function someJoined(joining: Joining, around: Around): Fragment {
   const { equality, local, mixed } = joining
   if (equality && mixed.length === 0 && isFoundByKeys(equality, local, around)) {
@@ -107,8 +107,9 @@ function isFoundByKeys(equality: Equality, local: Joining['local'], { other, to 
 }
 
 /**
- * Few keys, an index that finds documents by them, but null is the same as null, which makes no join: documents with a
- * key and those without one are looked up apart, and the row is one of them.
+ * For few keys, and an index that finds documents by them, where null equals null, which no join expresses:
+ * documents with a key and documents without one are looked up separately, and the row must be among the
+ * results.
  */
 function isFoundSeparately(
   equality: Equality,
@@ -135,13 +136,13 @@ function isFoundSeparately(
   return sql`${raw(`${to.qualifier}id`)} in (${withKey} union all ${withoutKey})`
 }
 
-/** The value around, or an element of the array around, is the key of some row. */
+/** The outer value, or an element of the outer array, is the key of some row. */
 function isKey(equality: Equality, local: Joining['local'], around: Around): Fragment {
   const { key, isElement, type, mayBeNull } = equality
   const { other, to } = around
-  // In the scopes around.
+  // Relative to the outer scopes.
   const outer = { ...equality.outer, up: equality.outer.up - 1 }
-  // Where few keys lead to documents by their `_id`, the other way would never be the shorter one.
+  // Where few keys lead to documents by their `_id`, the other direction is never shorter.
   const isOneWay = to.isAlone && isId(outer) && local.some(other.isServed)
   const indexedForms = new Set([
     ...(isElement ? [] : indexedFormsOf(outer, equality, to)),
@@ -151,7 +152,7 @@ function isKey(equality: Equality, local: Joining['local'], around: Around): Fra
   const test = (value: Fragment): Fragment =>
     to.dialect.isKeyOf(value, { type, mayBeNull, indexedForms: [...indexedForms], select })
   if (!isElement) return test(valueOf(outer, equality, to))
-  // An index into the array holds no nulls, and values in the form of their own type.
+  // An index into the array has no nulls, and only values in the form of their own type.
   if (!mayBeNull && typeOf(outer.field) === type) {
     const { element } = outer.field as ArrayField
     const elements = { ...outer, steps: [...outer.steps, '*'], field: element }
@@ -181,7 +182,7 @@ function numberOf(joining: Joining, around: Around): Fragment {
   return sql`select count(*) from ${from} where ${where}`
 }
 
-/** However many numbers it is compared with, documents are counted once. */
+/** The subselect is written once, so that documents are counted once, however many numbers it is compared with. */
 function compareCount(count: Count, select: Fragment | undefined, { dialect }: Translation): Fragment {
   const number = sql`(${select ?? raw('select count(*) where 1=0')})`
   if (count.op === '$in') return dialect.isIn(number, literals(count.values), 'integer')
@@ -189,5 +190,5 @@ function compareCount(count: Count, select: Fragment | undefined, { dialect }: T
   return sql`${number} ${raw(COUNT_OPERATORS[count.op])} ${wanted}`
 }
 
-/** A number is never null, so that no care has to be taken of it. */
+/** A count is never null, so no operator needs a null check. */
 const COUNT_OPERATORS: Readonly<Record<CompareOp, string>> = { ...OPERATORS, $neq: '<>' }

@@ -1,7 +1,7 @@
 /**
- * Queries as SQL: the second interpreter of `Query<FieldRef>`, held to the first (`lang/evaluate/match.ts`) by the agreement
- * test. NULL counts as false: `and` and `or` cannot tell the difference, so only negations need care. Positive
- * comparisons stay bare, so that indexes serve them.
+ * Queries as SQL: the second interpreter of `Query<FieldRef>`. The agreement test compares it with the first
+ * (`lang/evaluate/match.ts`). NULL counts as false: `and` and `or` do not distinguish them, so only negations
+ * need care. Positive comparisons stay bare, so that indexes serve them.
  */
 import { unreachable } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
@@ -73,7 +73,10 @@ function translate(query: Query<FieldRef>, to: Translation): Fragment {
   }
 }
 
-/** What an index knows about single elements narrows the search; that one element has it all is looked at there. */
+/**
+ * An index on single elements narrows the search; whether one element satisfies all conditions is tested on
+ * the documents.
+ */
 function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to: Translation): Fragment {
   const scopes = aroundElements(to).slice(array.up)
   const found = someElement(array, scopes[0]!, { ...to, scopes }, (inner) => where(query, inner))
@@ -84,7 +87,7 @@ function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to
   return hints.length === 0 ? found : sql`(${join([...hints, found], ' and ')})`
 }
 
-/** A comparison inside an elemMatch as a question about all elements, which holds whenever the elemMatch does. */
+/** A comparison inside an elemMatch as a comparison of all elements, which the elemMatch implies. */
 function seenFromOutside(term: Query<FieldRef>, array: FieldRef): Comparison | undefined {
   if (term.kind !== 'compare' || isNegative(term.op) || term.value === null || term.field.up > 0)
     return undefined
@@ -94,7 +97,7 @@ function seenFromOutside(term: Query<FieldRef>, array: FieldRef): Comparison | u
 
 type Comparison = Query<FieldRef> & { kind: 'compare' }
 
-/** Some element of some array at the path; every `*` passed opens a scope, as it does in `lang/evaluate/match.ts`. */
+/** Tests some element of some array at the path; every `*` opens a scope, as in `lang/evaluate/match.ts`. */
 function someElement(
   { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
   base: Base,
@@ -126,7 +129,7 @@ function regex(query: Query<FieldRef> & { kind: 'regex' }, to: Translation): Fra
   const isIndexable = prefix !== '' && isWholeArray(steps) && to.scopes.length === 1
   const table = isIndexable ? to.foldedElementsOf(field.path) : undefined
   if (table === undefined) return found
-  // The index has the folded text only: it narrows the search, and the text itself is looked at there.
+  // The index has folded text only: it narrows the search, and the text itself is tested on the documents.
   const within = startsWith(raw('k0'), prefix)
   return sql`(${raw(to.qualifier)}no in (select doc from ${raw(table)} where ${within}) and ${found})`
 }
@@ -137,7 +140,7 @@ function startsWith(text: Fragment, prefix: string): Fragment {
   return sql`${text} >= ${param(prefix)}${below}`
 }
 
-/** A pattern that begins with plain text can only match a range of texts, and a range is what an index serves. */
+/** A pattern with a literal prefix can only match a range of texts, which an index serves. */
 function matches(subject: Fragment | undefined, query: Query<FieldRef> & { kind: 'regex' }, to: Translation) {
   if (!subject) return undefined
   const test = to.dialect.matches(subject, query.pattern, query.flags)

@@ -1,9 +1,9 @@
-/** The parts of RE2 patterns that stand for one character: escapes, classes, and classes with a name. */
+/** Parses the parts of RE2 patterns that match one character: escapes, classes, and named classes. */
 import type { PatternFlags } from '../../../base/pattern.ts'
 import { type Cursor, Uncertain } from './pattern-cursor.ts'
 import { type CharacterSet, type Range, closedUnderCase, complementOf, setOf } from './pattern-set.ts'
 
-/** A class in brackets, the first of which is already read. */
+/** Parses a class in brackets; the opening bracket has been consumed. */
 export function parseClass(cursor: Cursor, flags: PatternFlags): CharacterSet {
   const isNegated = cursor.take('^')
   const ranges: Range[] = []
@@ -18,14 +18,14 @@ export function parseClass(cursor: Cursor, flags: PatternFlags): CharacterSet {
   return isNegated ? complementOf(setOf(ranges)) : setOf(ranges)
 }
 
-/** `\d` and its kind, or undefined where something else stands. */
+/** Parses `\d` and similar; undefined when there is none here. */
 export function parseClassEscape(cursor: Cursor, flags: PatternFlags): CharacterSet | undefined {
   const letter = cursor.match(/^\\([dswDSW])/)?.[1]
   if (letter === undefined) return undefined
   return namedSet({ ranges: ESCAPES.get(letter.toLowerCase())!, isNegated: /[A-Z]/.test(letter) }, flags)
 }
 
-/** One character behind a backslash. */
+/** Parses an escape of one character. */
 export function parseEscape(cursor: Cursor): number {
   const hex = cursor.match(/^\\x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,6})\})/)
   if (hex !== undefined) return Number.parseInt(hex[1] ?? hex[2]!, 16)
@@ -36,17 +36,17 @@ export function parseEscape(cursor: Cursor): number {
   throw new Uncertain()
 }
 
-/** The set as a pattern that does not see case means it. */
+/** The set with case ignored. */
 export function inAnyCase(set: CharacterSet): CharacterSet {
   const isPlain = process.versions.unicode === KNOWN_UNICODE || set.every(([, last]) => last <= LAST_SETTLED)
   if (!isPlain) throw new Uncertain()
   return closedUnderCase(set)
 }
 
-/** re2js has tables of its own; with those of this Unicode, `foldCase` folds every letter as they do. */
+/** re2js has its own case tables; they agree with `foldCase` in this version of Unicode. */
 const KNOWN_UNICODE = '17.0'
 
-/** Up to here, alphabets are complete: later versions of Unicode bring no new partner for a letter. */
+/** Alphabets up to here are complete: later versions of Unicode add no case variants to them. */
 const LAST_SETTLED = 0x17f
 
 const CONTROLS: ReadonlyMap<string, number> = new Map(
@@ -67,7 +67,7 @@ function parseMember(cursor: Cursor): number {
   return cursor.isAt('\\') ? parseEscape(cursor) : cursor.next()
 }
 
-/** `[:alpha:]` and its kind, or undefined where something else stands. */
+/** Parses `[:alpha:]` and similar; undefined when there is none here. */
 function parseNamedClass(cursor: Cursor, flags: PatternFlags): CharacterSet | undefined {
   if (!cursor.isAt('[:')) return undefined
   const found = cursor.match(/^\[:(\^?)([a-z]+):\]/)
@@ -92,7 +92,7 @@ const LOWER: Range = [0x61, 0x7a]
 const SPACE: Range = [0x20, 0x20]
 const UNDERSCORE: Range = [0x5f, 0x5f]
 
-/** ASCII only, whatever the text. */
+/** ASCII only, as in RE2. */
 const ESCAPES: ReadonlyMap<string, readonly Range[]> = new Map(
   Object.entries<readonly Range[]>({
     d: [DIGIT],
@@ -101,7 +101,7 @@ const ESCAPES: ReadonlyMap<string, readonly Range[]> = new Map(
   }),
 )
 
-/** ASCII only, too; unlike `\s`, `space` holds the vertical tab. */
+/** ASCII only; unlike `\s`, `space` includes the vertical tab. */
 const NAMED: ReadonlyMap<string, readonly Range[]> = new Map(
   Object.entries<readonly Range[]>({
     alnum: [DIGIT, UPPER, LOWER],

@@ -1,10 +1,10 @@
-/** Which patterns PostgreSQL compiles and searches as readily as RE2 does. */
+/** Estimates the cost of a pattern in PostgreSQL, so that only patterns are pushed down that are as cheap as in RE2. */
 import type { PatternTree, Times } from './pattern-tree.ts'
 
 /**
- * Whether the tree stays small when repetitions are written out, as PostgreSQL does, and asks for nothing that its
- * compiler is slow at or refuses: repeated anchors, many anchors after each other, and unbounded repetitions of what
- * may be empty.
+ * Whether the tree stays small after PostgreSQL expands its repetitions, and avoids constructs that its
+ * compiler rejects or is slow with: repeated anchors, many consecutive anchors, and unbounded repetitions of
+ * an expression that may be empty.
  */
 export function isCheap(tree: PatternTree): boolean {
   const { size, anchors } = weigh(tree)
@@ -12,24 +12,24 @@ export function isCheap(tree: PatternTree): boolean {
 }
 
 const MAX_SIZE = 500
-/** The time to compile doubles with each. */
+/** The compile time doubles with each anchor. */
 const MAX_ANCHORS = 8
-/** PostgreSQL's own bound. */
+/** PostgreSQL's own limit. */
 const MAX_TIMES = 255
 const MAX_UNBOUNDED_NESTING = 2
-/** So many ranges of a class cost as much as one more state. */
+/** This many ranges of a class cost as much as one more state. */
 const RANGES_PER_STATE = 10
-/** What may be empty is linked with all that follows: once, or each time that it is repeated. */
+/** An expression that may be empty is linked with everything after it: once, or for each repetition. */
 const EXTRA_WHEN_EMPTY = 2
 const FACTOR_WHEN_EMPTY = 3
 
 interface Weight {
-  /** Infinite for what is not to be asked for at all. */
+  /** Infinite for a tree that must not be pushed down. */
   readonly size: number
   readonly mayBeEmpty: boolean
-  /** How many stand after each other at most. */
+  /** The maximum number of consecutive anchors. */
   readonly anchors: number
-  /** How many unbounded repetitions stand within each other. */
+  /** The depth of nested unbounded repetitions. */
   readonly nesting: number
 }
 

@@ -1,6 +1,6 @@
-/** A place in the text of a pattern that is being parsed. */
+/** A position in the text of a pattern during parsing. */
 
-/** The pattern may have a meaning, but not one that this parser is certain of. */
+/** Thrown when the parser is not certain of the meaning of a pattern. */
 export class Uncertain extends Error {}
 
 export class Cursor {
@@ -27,21 +27,21 @@ export class Cursor {
     this.#at += units
   }
 
-  /** Whether what is expected stood here; then the place is behind it. */
+  /** Consumes the expected text; returns whether it was there. */
   take(expected: string): boolean {
     const isHere = this.isAt(expected)
     if (isHere) this.#at += expected.length
     return isHere
   }
 
-  /** What the expression, which begins with `^`, finds here; then the place is behind it. */
+  /** Matches an expression that begins with `^` at the position, and consumes the match. */
   match(expression: RegExp): RegExpExecArray | undefined {
     const found = expression.exec(this.rest()) ?? undefined
     this.#at += found?.[0].length ?? 0
     return found
   }
 
-  /** The next code point. */
+  /** Consumes the next code point. */
   next(): number {
     const point = this.#text.codePointAt(this.#at)
     if (point === undefined) throw new Uncertain()

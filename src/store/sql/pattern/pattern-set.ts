@@ -1,18 +1,18 @@
-/** Sets of characters, as ranges of code points, and what case does to them. */
+/** Sets of characters as ranges of code points, and their closure under case. */
 import { once } from '../../../base/memo.ts'
 import { foldCase } from '../../../base/text.ts'
 
-/** Ranges from first to last code point, in order, with a gap between any two. */
+/** Ranges from first to last code point, sorted and not adjacent. */
 export type CharacterSet = readonly Range[]
 export type Range = readonly [first: number, last: number]
 
-/** What a text may hold: no NUL, and no half of a surrogate pair. */
+/** All characters that a text may contain: no NUL, and no lone surrogates. */
 export const EVERYTHING: CharacterSet = [
   [0x1, 0xd7ff],
   [0xe000, 0x10ffff],
 ]
 
-/** The set of what lies in any of the ranges, as far as texts may hold it. */
+/** The union of the ranges, restricted to characters that a text may contain. */
 export function setOf(ranges: readonly Range[]): CharacterSet {
   const joined: [number, number][] = []
   for (const [first, last] of ranges.flatMap(allowed).toSorted((a, b) => a[0] - b[0])) {
@@ -33,13 +33,16 @@ export function complementOf(set: CharacterSet): CharacterSet {
   return setOf([...gaps, [next, 0x10ffff]])
 }
 
-/** The set with every character that differs from a member only in case. */
+/** The set with all case variants of its members. */
 export function closedUnderCase(set: CharacterSet): CharacterSet {
   const others = set.flatMap((range) => lettersIn(range).flatMap((letter) => variantsByLetter().get(letter)!))
   return others.length === 0 ? set : setOf([...set, ...others.map(alone)])
 }
 
-/** A set that is closed under case, without the characters that no folded text holds, unless it is too large to count. */
+/**
+ * A set that is closed under case, reduced to characters of folded text; unchanged when it is too large to
+ * enumerate.
+ */
 export function foldedMembers(set: CharacterSet): CharacterSet {
   if (set.reduce((sum, [first, last]) => sum + last - first + 1, 0) > COUNTABLE) return set
   return setOf(
@@ -66,7 +69,7 @@ function alone(point: number): Range {
   return [point, point]
 }
 
-/** Each letter that folding changes, with what it becomes, both as code points. */
+/** Each letter that folding changes, with its folded letter, as code points. */
 export const foldings: () => ReadonlyMap<number, number> = once(() => {
   const map = new Map<number, number>()
   for (const letter of lettersWithCase()) {
@@ -76,7 +79,7 @@ export const foldings: () => ReadonlyMap<number, number> = once(() => {
   return map
 })
 
-/** All that has two cases lies in the first two planes. */
+/** All letters with case are in the first two planes. */
 function lettersWithCase(): readonly string[] {
   const characters: string[] = []
   for (const [first, last] of setOf([[0x1, 0x1ffff]])) {
@@ -85,7 +88,7 @@ function lettersWithCase(): readonly string[] {
   return characters.join('').match(/\p{Changes_When_Casemapped}/gu) ?? []
 }
 
-/** Each letter that is not alone, with all letters that fold to the same. */
+/** Each letter with case variants, with all letters that have the same folding. */
 const variantsByLetter: () => ReadonlyMap<number, readonly number[]> = once(() => {
   const byFolded = new Map<number, number[]>()
   for (const [letter, folded] of foldings()) {

@@ -1,4 +1,4 @@
-/** RE2 patterns as trees, as far as their meaning is plain: what this parser does not know for certain, it refuses. */
+/** Parses RE2 patterns into trees. Syntax whose meaning is not certain is rejected as `Uncertain`. */
 import type { PatternFlags } from '../../../base/pattern.ts'
 import { inAnyCase, parseClass, parseClassEscape, parseEscape } from './pattern-class.ts'
 import { Cursor, Uncertain } from './pattern-cursor.ts'
@@ -15,11 +15,11 @@ export type Anchor = 'start of text' | 'end of text' | 'start of line' | 'end of
 
 export interface Times {
   readonly min: number
-  /** Absent when there is no bound. */
+  /** Absent when unbounded. */
   readonly max: number | undefined
 }
 
-/** What the pattern means, white space and comments already taken out; throws `Uncertain`. */
+/** Parses a pattern without white space and comments; throws `Uncertain`. */
 export function parsePattern(pattern: string, flags: PatternFlags): PatternTree {
   const parser: Parser = { cursor: new Cursor(pattern), flags, depth: 0 }
   const tree = parseChoice(parser)
@@ -29,7 +29,7 @@ export function parsePattern(pattern: string, flags: PatternFlags): PatternTree 
 
 interface Parser {
   readonly cursor: Cursor
-  /** As they stand here: groups may change them. */
+  /** The flags at the current position; groups may change them. */
   flags: PatternFlags
   depth: number
 }
@@ -56,7 +56,7 @@ function parseSequence(parser: Parser): PatternTree {
   return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts }
 }
 
-/** Mostly one; a quotation gives many, flags give none. */
+/** Mostly one atom; a quotation has many, a group of flags none. */
 function parseAtoms(parser: Parser): readonly PatternTree[] {
   const { cursor, flags } = parser
   if (cursor.take('(')) return parseGroup(parser)
@@ -87,14 +87,14 @@ function literal(point: number, flags: PatternFlags): PatternTree {
 }
 
 function oneOf(set: CharacterSet, { caseInsensitive }: PatternFlags): PatternTree {
-  // no text matches it, and PostgreSQL has no way to write it
+  // No text matches an empty set, and PostgreSQL has no syntax for it.
   if (set.length === 0) throw new Uncertain()
   return { kind: 'set', set, isInAnyCase: caseInsensitive }
 }
 
 function parseQuotation({ cursor, flags }: Parser): readonly PatternTree[] {
   const quoted = cursor.rest().split('\\E', 1)[0]!
-  // what a repetition after nothing applies to is not plain
+  // The operand of a repetition after an empty quotation is not certain.
   if (quoted === '') throw new Uncertain()
   cursor.skip(quoted.length)
   cursor.take('\\E')
@@ -108,7 +108,7 @@ function parseGroup(parser: Parser): readonly PatternTree[] {
     const [, on, , off, end] = cursor.match(/^\?([imsU]*)(-([imsU]+))?([:)])/) ?? refuse()
     parser.flags = withFlags(withFlags(flags, on, true), off, false)
     if (end === ')') {
-      // a repetition would apply to what stands before
+      // A repetition would apply to the atom before the flags.
       if (parseTimes(cursor) !== undefined || (on === '' && off === undefined)) throw new Uncertain()
       return []
     }
@@ -125,7 +125,7 @@ function refuse(): never {
   throw new Uncertain()
 }
 
-/** Greediness (`U`) decides where a match ends, never whether there is one. */
+/** Greediness (`U`) affects where a match ends, never whether there is one. */
 function withFlags(flags: PatternFlags, letters: string | undefined, isOn: boolean): PatternFlags {
   return {
     ...flags,
@@ -135,7 +135,7 @@ function withFlags(flags: PatternFlags, letters: string | undefined, isOn: boole
   }
 }
 
-/** What does not have the form of a repetition, such as `{,5}`, is text. */
+/** Text that is not a valid repetition, such as `{,5}`, is literal. */
 function parseTimes(cursor: Cursor): Times | undefined {
   const found = cursor.match(/^(?:[*+?]|\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\})\??/)
   if (found === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Patterns that PostgreSQL may search for itself: those that mean there, for every text, what they mean in RE2. */
+/** Translates RE2 patterns that PostgreSQL can evaluate with exactly the same matches for every text. */
 import { type PatternFlags, withoutComments } from '../../../base/pattern.ts'
 import { Uncertain } from './pattern-cursor.ts'
 import { type CharacterSet, EVERYTHING, type Range, complementOf, foldedMembers } from './pattern-set.ts'
@@ -6,19 +6,19 @@ import { type Anchor, type PatternTree, type Times, parsePattern } from './patte
 import { isCheap } from './pattern-cost.ts'
 
 export interface PostgresPattern {
-  /** For `~`, in a database whose encoding is UTF-8, on text with the collation "C". */
+  /** For `~`, in a database with the encoding UTF-8, on text with the collation "C". */
   readonly pattern: string
-  /** Whether it is to be applied to the folded text instead of the text itself. */
+  /** Whether the pattern applies to the folded text instead of the text itself. */
   readonly folded: boolean
 }
 
-/** What PostgreSQL is to search for when RE2 would search for `pattern`, or undefined when that is not certain. */
+/** The equivalent of an RE2 pattern in PostgreSQL; undefined when equivalence is not certain. */
 export function postgresPattern(pattern: string, flags: PatternFlags): PostgresPattern | undefined {
   try {
     const tree = parsePattern(flags.extended ? withoutComments(pattern) : pattern, flags)
     if (!isCheap(tree)) return undefined
     const sets = setsOf(tree)
-    // the text itself can always be searched; folded text is for the sake of indexes, and for shorter patterns
+    // The original text can always be searched; folded text makes indexes usable and patterns shorter.
     const folded = sets.every(({ isInAnyCase }) => isInAnyCase) && sets.some(({ set }) => isLetter(set))
     return { pattern: printPattern(folded ? foldedTree(tree) : tree), folded }
   } catch (error) {
@@ -44,7 +44,7 @@ function setsOf(tree: PatternTree): readonly SetTree[] {
   }
 }
 
-/** Whether the set holds one letter in its cases and nothing else. */
+/** Whether the set consists of one letter in its cases. */
 function isLetter(set: CharacterSet): boolean {
   return single(set) === undefined && single(foldedMembers(set)) !== undefined
 }
@@ -64,7 +64,7 @@ function foldedTree(tree: PatternTree): PatternTree {
   }
 }
 
-/** `***:` says that what follows is a regular expression and nothing else; `w` makes `^` and `$` see lines. */
+/** `***:` marks the rest as a regular expression without further options; `(?w)` makes `^` and `$` match at lines. */
 function printPattern(tree: PatternTree): string {
   const seesLines = hasLineAnchor(tree)
   return `***:${seesLines ? '(?w)' : ''}${print(tree, seesLines ? ANCHORS : ANCHORS_WITHOUT_LINES)}`
@@ -118,7 +118,10 @@ function group(tree: PatternTree, anchors: Readonly<Record<Anchor, string>>): st
   return `(?:${print(tree, anchors)})`
 }
 
-/** Always greedy: PostgreSQL lets the first repetition decide for all, and for whether there is a match it is the same. */
+/**
+ * Always greedy: PostgreSQL applies the greediness of the first repetition to all. It does not affect whether
+ * there is a match.
+ */
 function printTimes({ min, max }: Times): string {
   if (max === undefined) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`
   if (min === 0 && max === 1) return '?'
@@ -150,7 +153,7 @@ function printRange([first, last]: Range): string {
   return `${printCharacter(first)}${last === first + 1 ? '' : '-'}${printCharacter(last)}`
 }
 
-/** Letters and digits as they are; anything else by number, so that nothing has a meaning. */
+/** Letters and digits literally; all others by code point, so that none has a special meaning. */
 function printCharacter(point: number): string {
   const character = String.fromCodePoint(point)
   if (/[\p{L}\p{N}]/u.test(character)) return character

@@ -1,7 +1,7 @@
-/** The plain text a pattern must begin with, so that an index over the text can narrow the search. */
+/** The literal prefix of a pattern, so that an index over the text can narrow the search. */
 import type { PatternFlags } from '../../../base/pattern.ts'
 
-/** Empty when nothing is certain. Cautious on purpose: a prefix too short costs time, one too long loses matches. */
+/** Empty when no prefix is certain. Conservative on purpose: a short prefix costs time, a wrong one loses matches. */
 export function literalPrefix(pattern: string, flags: PatternFlags): string {
   if (flags.multiline || flags.extended || !pattern.startsWith('^') || pattern.includes('|')) return ''
   let prefix = ''
@@ -16,7 +16,7 @@ export function literalPrefix(pattern: string, flags: PatternFlags): string {
   return prefix
 }
 
-/** The least text above all texts that begin with `prefix`; undefined when there is none. */
+/** The smallest text above all texts with this prefix; undefined when there is none. */
 export function prefixEnd(prefix: string): string | undefined {
   const characters = Array.from(prefix)
   while (characters.length > 0) {
