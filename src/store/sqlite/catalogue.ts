@@ -1,6 +1,6 @@
 /**
- * Which table holds which collection, which index serves which definition. Users' names stay in rows of the
- * catalogue; tables and indexes are numbered, so no name of theirs ever becomes an SQL identifier.
+ * Maps collections to tables, and index definitions to indexes. Names of users are stored in rows of the
+ * catalogue; tables and indexes are numbered, so that no such name becomes an SQL identifier.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { ServiceError } from '../../base/errors.ts'
@@ -20,46 +20,46 @@ export interface Table {
   readonly no: number
   readonly name: string
   readonly entity: string
-  /** Absent: no past versions were ever kept. */
+  /** Absent when history was never recorded. */
   readonly past?: HistoryTable
   readonly indexes: ReadonlyMap<number, IndexDefinition>
-  /** Paths that some plain index begins with. */
+  /** First paths of plain indexes. */
   readonly firsts: ReadonlySet<string>
-  /** Paths whose folded text is indexed. */
+  /** Paths with an index of folded text. */
   readonly folded: ReadonlySet<string>
-  /** Indexes into arrays, which writes keep themselves. */
+  /** Indexes into arrays, which writes maintain. */
   readonly arrays: readonly ArrayIndex[]
-  /** Path into an array → the table that holds its elements in column `k0`. */
+  /** Path into an array → the table with its elements in column `k0`. */
   readonly elements: ReadonlyMap<string, string>
-  /** The same for indexes that hold folded text. */
+  /** The same for indexes of folded text. */
   readonly foldedElements: ReadonlyMap<string, string>
-  /** The table of another collection, as known at the same time. */
+  /** The table of another collection, from the same reading of the catalogue. */
   readonly beside: (collection: Collection) => Table | undefined
 }
 
 export interface HistoryTable {
   readonly name: string
-  /** From when on all is known; absent while nothing is added. */
+  /** The timestamp from which history is complete; absent while it is off. */
   readonly since?: number
 }
 
 export interface Catalogue {
-  /** The table of a collection, or undefined while nothing was ever stored or declared there. */
+  /** The table of a collection; undefined while it has never been declared. */
   tableOf(collection: Collection): Table | undefined
   tables(): Iterable<Table>
   paths(): readonly { readonly name: string; readonly entity: string; readonly paths: readonly string[] }[]
-  /** Creates or changes table and indexes inside the transaction that is open. */
+  /** Creates or changes table and indexes, in the open transaction. */
   prepare(definition: CollectionDefinition): void
-  /** Past versions are kept from this moment on, or not any more; inside the transaction that is open. */
+  /** Turns history on from a timestamp, or off with null, in the open transaction. */
   putHistory(collection: Collection, since: number | null): void
-  /** Reads everything anew, after a change was committed or taken back. */
+  /** Reads the catalogue again, after a change was committed or rolled back. */
   reload(): void
 }
 
 interface CatalogueOptions {
-  /** Tells from when on past versions are kept. */
+  /** The timestamp from which new history is complete. */
   readonly now: () => number
-  /** Indexes over more documents than this are left to another thread. */
+  /** Indexes over more documents than this are built on another thread. */
   readonly maxInlineRows: number
 }
 
@@ -172,7 +172,7 @@ function prepare(
   changeHistory(database, no, { history, now })
 }
 
-/** What is kept stays; after a time in which nothing was kept, only what comes is known for sure. */
+/** Existing history is never removed. After an interruption, history is complete only from the new start on. */
 function changeHistory(
   database: DatabaseSync,
   no: number,
@@ -207,7 +207,7 @@ function createTable(database: DatabaseSync, { name, entity }: Collection): numb
   return no
 }
 
-/** What did not change is not rebuilt. */
+/** Unchanged indexes are not rebuilt. */
 function changeIndexes(
   database: DatabaseSync,
   {
@@ -237,7 +237,7 @@ function changeIndexes(
   }
 }
 
-/** Nothing can interrupt the engine while it builds an index. */
+/** An index build cannot be interrupted, and blocks the thread. */
 function requireFewRows(database: DatabaseSync, collection: number, maxRows: number): void {
   if (maxRows === Infinity) return
   const last = database.prepare(`select max(no) as last from doc_${collection}`).get()
@@ -273,12 +273,13 @@ function indexStatements(
   name: string,
 ): readonly string[] {
   const keys = fields.map((field) => sql`${indexed(field)} ${raw(field.descending ? 'desc' : 'asc')}`)
-  // Ending in id, the order of ties, an index also serves the order of a page.
+  // `id` is the last column, as it breaks ties of the sort: the index then also serves the order of a page.
   const columns = join(unique ? keys : [...keys, raw('id')], ', ')
   const main = sql`create ${raw(unique ? 'unique ' : '')}index ${raw(name)} on ${raw(table)}(${columns})`
   if (!unique || fields.length === 1) return [text(main)]
-  // The engine lets a unique key repeat as soon as one part is null; documents that lack only some parts are held to
-  // the rest of them here. A blob stands for null: no value is one.
+  // SQLite treats null as distinct in unique indexes, so a key with one null part could repeat. This second
+  // index keeps documents unique that lack only some parts. A blob stands for null, because no value is a
+  // blob.
   const values = fields.map(indexed)
   const filled = join(
     values.map((value) => sql`ifnull(${value}, x'')`),

@@ -1,11 +1,11 @@
-/** Tables and indexes of collections, changed together with metadata. */
+/** Changes tables and indexes of collections together with metadata. */
 import type { Engine } from '../engine.ts'
 import type { Collections } from '../tables/metadata.ts'
 import type { Catalogue } from './catalogue.ts'
 
 export function collectionsOf(engine: Engine, catalogue: Catalogue): Collections {
   return {
-    /** A transaction of its own: jobs that shared it would still write by the tables and indexes of before. */
+    /** Uses its own transaction: jobs in a shared one would still write with the old tables and indexes. */
     async change(definition, work) {
       try {
         await engine.transaction(async (session) => {

@@ -1,4 +1,4 @@
-/** SQLite as an engine for bookkeeping: reads run at once, batches run by the writer. */
+/** SQLite as an engine for bookkeeping: reads run synchronously, batches run in the writer. */
 import type { BatchOptions, Engine, Row, Rows, Session } from '../engine.ts'
 import { type Fragment, raw, render, sql } from '../sql/fragment.ts'
 import { SQLITE } from '../sql/sqlite-dialect.ts'
@@ -38,10 +38,10 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
     run: run ?? ((_, work) => work()),
     query: session.query,
     batch: batch as Engine['batch'],
-    // Work that only reads does so in one turn of the event loop, in which nothing else runs.
+    // Read-only work completes in one turn of the event loop, so nothing can change in between.
     transaction: (work, { isReadOnly = false } = {}) =>
       isReadOnly ? work(session) : writer.transact(() => work(session)),
-    // One process has the file at a time.
+    // One process owns the file, and it calls its own listeners after each commit.
     notify: async () => undefined,
     findImportMarker: sql`select 1 from sqlite_master where name = 'smalt_moving'`,
     secretTable: raw('smalt_secret'),
@@ -49,11 +49,11 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
   }
 }
 
-/** At once, in the transaction that is open if there is one. */
+/** Runs synchronously, in the open transaction if there is one. */
 export function queryIn(statements: Statements, fragment: Fragment): Rows {
   const { text, values } = render(fragment, SQLITE.placeholder)
   return statements.prepare(text).all(...values) as unknown as readonly Row[]
 }
 
-/** Makes the writer undo a batch. */
+/** Makes the writer roll back a batch. */
 class Undone extends Error {}

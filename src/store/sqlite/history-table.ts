@@ -1,4 +1,4 @@
-/** The table of a collection's past versions: its name, its columns, and the moment from which on it is complete. */
+/** The history table of a collection: its name, its columns, and the timestamp from which it is complete. */
 import type { DatabaseSync } from 'node:sqlite'
 
 export function historyTableName(no: number): string {
@@ -15,7 +15,7 @@ export function createHistory(database: DatabaseSync, no: number): void {
   )
 }
 
-/** The first moment from which on everything is known: after all that was written until now. */
+/** The earliest timestamp from which history is complete: later than every version written so far. */
 export function beginningOf(database: DatabaseSync, no: number, now: number): number {
   const latest = (table: string): number =>
     Number(database.prepare(`select max(version) latest from ${table}`).get()!['latest'] ?? 0)

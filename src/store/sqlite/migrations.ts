@@ -25,7 +25,7 @@ const MIGRATIONS: readonly string[] = [
    create index smalt_lock_expires on smalt_lock(expires);`,
   `create table smalt_secret(secret text not null) strict;
    insert into smalt_secret values (lower(hex(randomblob(32))));`,
-  // A number is never given again, also not when all events are gone: hence autoincrement.
+  // Autoincrement, because a number is never reused, even after all events were deleted.
   `create table smalt_event(
      seq integer primary key autoincrement, id text not null, entity text not null, hook text not null,
      operation text not null, document text not null, at integer not null, details text not null,
@@ -39,10 +39,10 @@ const MIGRATIONS: readonly string[] = [
      attempts integer not null, next_at integer not null, error text not null, at integer not null,
      event text not null, primary key (sink, seq)) strict;
    create index smalt_sink_item_id on smalt_sink_item(sink, id);`,
-  // Whether there is a table of past versions, and from when on they are kept; null while they are not.
+  // Whether a history table exists, and the timestamp from which it is complete; null while history is off.
   `alter table smalt_collection add column has_past integer not null default 0;
    alter table smalt_collection add column past_since integer;`,
-  // Of several events of one change one holds the documents; the others have its number here.
+  // One of the events of a change stores the documents; the others have its number here.
   `alter table smalt_event add column holder integer;`,
 ]
 

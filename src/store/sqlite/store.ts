@@ -1,4 +1,4 @@
-/** The embedded store: one SQLite file, nothing to set up. */
+/** The embedded store: one SQLite file, without setup. */
 import type { StatementSync } from 'node:sqlite'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { endsHere, requestedId } from '../../plan/about.ts'
@@ -55,19 +55,19 @@ import { forgetSizes } from './read/table-size.ts'
 import { type Writer, createWriter } from './write/writer.ts'
 import { carryOut } from './write/writes.ts'
 
-/** Slow questions run side by side up to this number, and leave the machine's other cores to everyone else. */
+/** Limits concurrent slow reads, so that other cores of the machine stay free. */
 const READER_THREADS = 3
 
 interface SqliteOptions {
   readonly directory: string
-  /** Microseconds since 1970; document versions are made of it. */
+  /** Microseconds since 1970; the source of document versions. */
   readonly now?: () => number
   readonly onTiming?: (operation: string, seconds: number) => void
   /** Whether this thread may leave index builds to another one. */
   readonly offloads?: boolean
 }
 
-/** The store of the thread that owns the file and serves everybody: slow reads run on reader threads. */
+/** The store of the thread that owns the file and serves all requests: slow reads run on reader threads. */
 export function openSqliteStore(options: SqliteOptions): Database {
   const { directory, now = microseconds, onTiming, offloads = false } = options
   const connection = openConnection(directory)
@@ -142,7 +142,7 @@ interface AttachedOptions {
   readonly borrow: Borrow
 }
 
-/** The store of a thread beside the owner's, which serves one request at a time: everything runs on its own connection. */
+/** The store of a worker thread, which serves one request at a time: everything runs on its own connection. */
 export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptions): Database {
   const connection = attachConnection(directory)
   const { database } = connection
@@ -163,7 +163,7 @@ export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptio
     write: (plan, begin, bounds) =>
       timed(plan.kind, async () => {
         const table = requireTable(catalogue, plan.collection)
-        // Looked for before the right to write is borrowed, so that others can write meanwhile.
+        // Candidates are searched before the write lock is borrowed, so that other writes continue meanwhile.
         const candidates = connection.within(bounds.timeLimitMs, () =>
           candidatesHere(plan, table, statements),
         )
@@ -183,20 +183,20 @@ interface Parts {
   readonly outbox: Outbox
   readonly writer: Writer
   readonly readers: Readers
-  /** Of the thread that owns the file. */
+  /** Present on the thread that owns the file. */
   readonly log?: AsyncDisposable
   readonly direct: DirectSession
   readonly timed: Timed
 }
 
-/** What is the same on every thread. */
+/** The parts that are the same on every thread. */
 function common(parts: Parts) {
   const { connection, catalogue, statements, outbox, writer, readers, direct, timed } = parts
   const { database } = connection
   const engine = createSqliteEngine({
     statements,
     writer,
-    // One process has the file at a time, so nobody else can change metadata.
+    // One process owns the file, so no other process can change metadata.
     listen: (topic, listener) => (topic === 'events' ? outbox.onEvents(listener) : undefined),
     run: (operation, work) => (TIMED.has(operation) ? timed(operation, work) : work()),
   })
@@ -219,7 +219,7 @@ function common(parts: Parts) {
       outbox: OUTBOX_TABLE,
       from: collectionExport(database, catalogue),
       openImport: () => collectionImport({ database, catalogue, writer }),
-      // One process has the file at a time, so no other move can fill it.
+      // One process owns the file, so there is no concurrent move.
       claim: async () => ({ [Symbol.asyncDispose]: async () => undefined }),
     }),
     ping: () => ping(engine),
@@ -232,7 +232,7 @@ function common(parts: Parts) {
   } satisfies Partial<Database>
 }
 
-/** Of bookkeeping, only what takes part in requests is timed here. */
+/** Only bookkeeping that is part of requests is measured here. */
 const TIMED: ReadonlySet<Operation> = new Set(['lock', 'sequence'])
 
 type Timed = <T>(operation: string, work: () => Promise<T> | T) => Promise<T>
@@ -250,12 +250,12 @@ function timing(onTiming: SqliteOptions['onTiming']): Timed {
   }
 }
 
-/** The request pays for what statements and their functions do in this thread. */
+/** Charges the request for the work of statements and their functions in this thread. */
 function paidBy<T>({ work }: Bounds, run: () => T): T {
   return work ? during(work, run) : run()
 }
 
-/** What a session does, done at once; a write may be told which rows alone can match. */
+/** A session whose operations are synchronous; a write may be given the only rows that can match. */
 type DirectSession = {
   readonly [K in Exclude<keyof StoreSession, 'kind'>]: (
     ...args: K extends 'write'
@@ -272,7 +272,7 @@ interface Session {
   readonly version: (table: Table) => number
 }
 
-/** All that a transaction writes to collections that keep their past, it writes at the same moment. */
+/** All writes of a transaction to collections with history get the same version, so that `asOf` sees all or none. */
 function inOneSnapshot(session: Session): Session {
   let moment: number | undefined
   return {
@@ -282,8 +282,8 @@ function inOneSnapshot(session: Session): Session {
 }
 
 /**
- * Inside a transaction that its thread shares with everybody's reads nothing may take long: a statement that could is
- * left to another thread, with all of the transaction.
+ * Operations on the current connection. The owning thread shares its transaction with all reads, so nothing
+ * in it may take long: a statement that could be slow moves the whole transaction to another thread.
  */
 function directSession(
   { within, catalogue, statements, outbox, version }: Session,
@@ -295,7 +295,7 @@ function directSession(
   const drawn = (sequence: Sequence, count: number): readonly bigint[] =>
     valuesFrom(queryIn(statements, advance(sequence, count)), sequence, count)
   return {
-    // Regular expressions run in functions of ours.
+    // SQLite can evaluate everything: regular expressions run in our SQL functions.
     answers: () => true,
     find: (plan, take, bounds) => {
       const table = catalogue.tableOf(plan.collection)
@@ -340,7 +340,7 @@ function promised(direct: DirectSession): StoreSession {
 
 type OnDocument = (document: StoredDocument) => void
 
-/** A find by `_id` waits for the others of its turn; undefined when the plan asks for something else. */
+/** Batches a find by `_id` with others of the same turn; undefined for other plans. */
 function lookedUp(
   plan: ReadPlan,
   take: OnDocument,
@@ -372,7 +372,7 @@ function readPage(
     }
     largestSeen.set(statement, largest)
   } catch (error) {
-    // The driver does not reset a statement whose rows were ended by an error.
+    // The driver does not reset a statement whose iteration was ended by an error.
     statements.forget(page.text)
     throw error
   }
@@ -383,7 +383,10 @@ function readPage(
   return { matchCount }
 }
 
-/** Pages are fetched whole, which is faster; what may be large comes row by row, so that it is never all here. */
+/**
+ * Small pages are fetched at once, which is faster. Results that may be large are iterated, so that they are
+ * never in memory as a whole.
+ */
 function rowsOf(
   statement: StatementSync,
   values: readonly SqlValue[],
@@ -393,17 +396,17 @@ function rowsOf(
   const isJoined = joins !== undefined && joins.length > 0
   const isLittle =
     (most <= FEW && !isJoined) || most * (largestSeen.get(statement) ?? Infinity) <= MAX_AT_ONCE
-  // What is joined to a document may become many times as large as any that was seen.
+  // Joined documents may be many times larger than any seen before.
   const isPage = isLittle && most <= (isJoined ? 100 : 1000)
   return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<StoredRow>
 }
 
-/** Of the document and of what is joined to it. */
+/** The size of a document and of the documents joined to it. */
 function lengthOf([, , text, ...joined]: StoredRow): number {
   return joined.reduce((length, each) => length + (each?.length ?? 0), text.length)
 }
 
-/** How large the rows are that a statement has given so far. */
+/** The size of the largest row that a statement has returned. */
 const largestSeen = new WeakMap<StatementSync, number>()
 const FEW = 4
 const MAX_AT_ONCE = 4 * 1024 * 1024
@@ -411,7 +414,7 @@ const MAX_AT_ONCE = 4 * 1024 * 1024
 /** An index over this many documents is built within milliseconds. */
 const INLINE_ROWS = 500
 
-/** Metadata creates a collection's table before any document of it can be written. */
+/** Metadata creates the table of a collection before any document can be written to it. */
 function requireTable(catalogue: Catalogue, collection: Collection): Table {
   const table = catalogue.tableOf(collection)
   if (!table) throw new Error(`the collection ${collection.name} of ${collection.entity} has no table`)

@@ -1,4 +1,7 @@
-/** Opens the database file: one process at a time, durable settings, our functions, and the tables of this release. */
+/**
+ * Opens the database file: exclusive to one process, with durable settings, our SQL functions, and migrations
+ * applied.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -10,18 +13,21 @@ import { migrate } from '../migrations.ts'
 export interface Connection extends Disposable {
   readonly database: DatabaseSync
   readonly file: string
-  /** Runs watched statements, which fail with a timeout once they take longer. */
+  /** Runs watched statements; they fail with a timeout after this time. */
   readonly within: <T>(timeLimitMs: number, work: () => T) => T
 }
 
-/** Somebody may just be looking into the file, such as a backup. Later nobody who only reads is in the way. */
+/** Another process may read the file briefly, for example a backup. After opening, readers do not block. */
 const WAIT_MS = 5_000
 
-/** The engine cuts the write-ahead log to this size when it begins anew; `wal-checkpoints.ts` shortens a longer one. */
+/**
+ * SQLite truncates the write-ahead log to this size when it restarts it; `wal-checkpoints.ts` shortens a
+ * longer one.
+ */
 export const LOG_BYTES = 16 * 1024 * 1024
 
 export function openConnection(directory: string): Connection {
-  // the data are for whoever runs the service, and for nobody else on the machine
+  // Only the user that runs the service may read the data.
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = join(directory, 'smalt.db')
   using opened = new DisposableStack()
@@ -34,7 +40,7 @@ export function openConnection(directory: string): Connection {
   const within = watching(database)
   migrate(database)
   database.exec('pragma busy_timeout = 0')
-  // From here on whoever asked for the connection closes it.
+  // The caller owns the connection from here on.
   opened.move()
   return {
     database,
@@ -47,7 +53,7 @@ export function openConnection(directory: string): Connection {
   }
 }
 
-/** A further connection of the process that has the directory already. */
+/** Opens another connection in the process that has the directory locked. */
 export function attachConnection(directory: string): Connection {
   const file = join(directory, 'smalt.db')
   const database = new DatabaseSync(file, { timeout: WAIT_MS })
@@ -58,7 +64,7 @@ export function attachConnection(directory: string): Connection {
   return { database, file, within: watching(database), [Symbol.dispose]: () => database.close() }
 }
 
-/** Adds our functions, by which watched statements notice that their time is over. */
+/** Adds our SQL functions, which make watched statements fail after their time limit. */
 function watching(database: DatabaseSync): Connection['within'] {
   const watch = { until: Infinity, limitMs: 0 }
   addFunctions(database, () => {

@@ -1,4 +1,4 @@
-/** SQLite's result codes that mean something to us, never its messages. */
+/** The result codes of SQLite that the store handles. Messages are never parsed. */
 import { ServiceError } from '../../../base/errors.ts'
 
 export function isConstraintError(error: unknown): boolean {
@@ -9,7 +9,7 @@ export function isDiskFull(error: unknown): boolean {
   return primaryCode(error) === FULL
 }
 
-/** A text would be longer than the engine can hold. */
+/** A text would exceed the engine's size limit. */
 export function isTooBig(error: unknown): boolean {
   return primaryCode(error) === TOO_BIG
 }
@@ -19,13 +19,13 @@ export function tooBig(): ServiceError {
   return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
-/** Another process holds the lock. */
+/** Another process or connection has the lock. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   return code === BUSY || code === LOCKED
 }
 
-/** The low byte; the rest says more than we need. */
+/** The low byte of the extended result code. */
 function primaryCode(error: unknown): number | undefined {
   const code = (error as { errcode?: number }).errcode
   return code === undefined ? undefined : code & 0xff

@@ -1,18 +1,18 @@
-/** One process at a time has the data. The operating system releases the locks however the process ends. */
+/** Locks the data directory for one process. The operating system releases the locks however the process ends. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './failures.ts'
 
-/** Another process has the data directory. */
+/** Another process has the data directory locked. */
 class LockedError extends Error {
   readonly code = 'SMALT_LOCKED'
 }
 
-/** For somebody who only looks into the file for a moment. */
+/** The time that another process may use the file briefly. */
 const WAIT_MS = 2_000
 
-/** Held until it is disposed. */
+/** Locked until it is disposed. */
 export function lockData(directory: string): Disposable {
   const lock = lockDirectory(directory)
   try {
@@ -41,12 +41,13 @@ function lockDirectory(directory: string): DatabaseSync {
 }
 
 /**
- * The file of the lock can be removed, and the database can be reached by another path. But whoever has the database
- * open holds a lock on the file itself, whatever its name, so that nobody else can have it for a moment alone.
+ * The lock file can be removed, and the database can be reached by another path. But every process that has
+ * the database open has a lock on the file itself, whatever its name, so exclusive access to it proves that
+ * there is none.
  */
 function requireUnused(file: string): void {
   if (!existsSync(file)) return
-  // With another name the log, which has the latest writes, would be another one, too.
+  // Under another name the write-ahead log, which has the latest writes, would be another file.
   if (statSync(file).nlink > 1) {
     throw new LockedError(
       `${file} has more than one name (hard links), and writing by both would destroy it; remove the others, or copy the file`,

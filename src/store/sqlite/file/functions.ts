@@ -1,11 +1,11 @@
-/** Functions of ours inside SQLite. Deterministic ones may stand in indexes; they see nothing but their arguments. */
+/** Our functions in SQLite. Deterministic ones may be used in indexes; they depend on nothing but their arguments. */
 import type { DatabaseSync } from 'node:sqlite'
 import { orderKey } from '../../../base/decimal.ts'
 import { type Pattern, compilePattern } from '../../../base/pattern.ts'
 import { foldCase } from '../../../base/text.ts'
 import { spend } from '../../../base/work/work.ts'
 
-/** `checkAlive` throws when a watched statement is to end; it is asked for every row that one looks at. */
+/** `checkAlive` throws to end a watched statement; it is called for every row that such a statement visits. */
 export function addFunctions(database: DatabaseSync, checkAlive: () => void): void {
   const options = { deterministic: true } as const
   database.function('smalt_number', options, (text) => (typeof text === 'string' ? orderKey(text) : null))
@@ -21,7 +21,7 @@ export function addFunctions(database: DatabaseSync, checkAlive: () => void): vo
   })
 }
 
-/** The engine reads a row and looks into its document. */
+/** The cost of reading a row and evaluating its document. */
 const STEPS_PER_ROW = 20
 
 function patternOf(source: string, letters: string): Pattern {

@@ -1,9 +1,12 @@
-/** Tables of documents as they were at a moment: what is there since before, and what was replaced only later. */
+/**
+ * Tables of documents as of a timestamp: current documents that are older, and earlier versions that were
+ * replaced later.
+ */
 import { beforeHistory, noHistory } from '../../history.ts'
 import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../catalogue.ts'
 
-/** Under names of their own, which stand in front of the statement. */
+/** The tables are common table expressions with their own names. */
 export interface AsOf {
   readonly tableAt: (table: Table) => Table
   readonly inFront: () => readonly Fragment[]
@@ -22,7 +25,7 @@ export function asOfFrom(asOf: number): AsOf {
   return { tableAt, inFront: () => [...seen.values()].map(({ rows }) => rows) }
 }
 
-/** No index of the documents knows of their past. */
+/** Indexes contain current documents only, so the table as of a timestamp has none. */
 function asItWas(table: Table, name: string, tableAt: AsOf['tableAt']): Table {
   return {
     ...table,

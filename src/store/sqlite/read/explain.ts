@@ -1,4 +1,4 @@
-/** What SQLite says it would do, in terms of the declared indexes. */
+/** SQLite's query plan, in terms of the declared indexes. */
 import type { Json, JsonObject } from '../../../base/json/json.ts'
 import type { ReadPlan } from '../../../plan/plan.ts'
 import { describeIndex } from '../../sql/describe-index.ts'
@@ -7,7 +7,7 @@ import type { Explanation } from '../../store.ts'
 import type { Table } from '../catalogue.ts'
 import { type Statements, readStatements } from './reads.ts'
 
-/** How the matches are counted, which may take long, is the caller's choice. */
+/** Counting the matches may take long, so the caller chooses where to run it. */
 export function explanation(plan: ReadPlan, table: Table, statements: Statements) {
   const { page } = readStatements(plan, table)
   const { count } = readStatements(plan, table, true)

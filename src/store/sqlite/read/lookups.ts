@@ -1,4 +1,4 @@
-/** Point lookups that arrive in one turn of the event loop become one statement. */
+/** Batches point lookups: those of one turn of the event loop become one statement. */
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Table } from '../catalogue.ts'
 import type { Statements, StoredRow } from './reads.ts'
@@ -43,11 +43,11 @@ export function createLookups(statements: Statements): Lookups {
   }
 }
 
-/** Large documents take long to read: then others have their turn in between. */
+/** Time slice: large documents take long to read, so other requests run in between. */
 const MAX_STRETCH_MS = 10
 const PIECE_CHARACTERS = 4 * 1024 * 1024
 
-/** The size of the documents that were read last, on the average. */
+/** The average size of the documents read last. */
 const sizes = new WeakMap<Table, number>()
 
 function pieceOf(table: Table): number {

@@ -1,7 +1,6 @@
 /**
- * Which way into the table a query offers. Without statistics the engine prefers to walk through everything in the
- * order asked for over looking up a range and sorting what it finds, though a range is mostly small: then it is told
- * that the order is not to be had from an index.
+ * Planner hints. Without statistics SQLite prefers a full scan in the requested order to an index range with
+ * a sort, although ranges are mostly small. The hint makes the order unavailable from an index.
  */
 import { unreachable } from '../../../base/errors.ts'
 import type { CompareOp, ContainsOp } from '../../../lang/operators.ts'
@@ -12,7 +11,7 @@ import type { IndexDefinition } from '../../../schema/schema.ts'
 import { literalPrefix } from '../../sql/pattern/prefix.ts'
 import type { Table } from '../catalogue.ts'
 
-/** Whether the order must be made by sorting, so that an index can serve the filter. */
+/** Whether to sort explicitly, so that an index can serve the filter. */
 export function sortsAfterwards({ query, sort }: ReadPlan, table: Table): boolean {
   if (!query) return false
   const ways = conjunctsOf(query).map((term) => wayInto(term, table))
@@ -25,7 +24,7 @@ export function sortsAfterwards({ query, sort }: ReadPlan, table: Table): boolea
   )
 }
 
-/** Whether an index gives what the query finds in the order of `_id`, and no other order is asked for. */
+/** Whether an index returns the matches ordered by `_id`, and no other order is requested. */
 export function comesInOrder({ query, sort, asOf }: ReadPlan, { indexes }: Table): boolean {
   if (asOf !== undefined || sort.length > 0 || query?.kind !== 'compare') return false
   const { field, op, value } = query
@@ -35,7 +34,7 @@ export function comesInOrder({ query, sort, asOf }: ReadPlan, { indexes }: Table
   return op === '$eq' && value !== null && !field.steps.includes('*') && [...indexes.values()].some(isOfIt)
 }
 
-/** Whether an index leads to what satisfies the term. */
+/** Whether an index finds the documents that satisfy the term. */
 export function isServed(term: Query<FieldRef>, table: Table): boolean {
   if (term.kind === 'elemMatch') {
     return conjunctsOf(term.query).some((each) => each.kind === 'compare' && holdsElements(each.field, table))
@@ -57,7 +56,7 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
   }
 }
 
-/** Whether elements of an index lead to the documents; none lead to those that lack them. */
+/** Whether indexed elements lead to the documents; no index finds documents that lack an element. */
 const IS_SERVED: Readonly<Record<ContainsOp, boolean>> = { $any: true, $all: true, $none: false }
 
 function holdsElements({ field }: FieldRef, table: Table): boolean {
@@ -76,7 +75,7 @@ function wayInto(term: Query<FieldRef>, table: Table): Way | undefined {
   return kind && isIndexed(path, term, table) ? { kind, path } : undefined
 }
 
-/** Undefined where no index leads to what satisfies the operator. */
+/** Undefined where no index finds the matches of the operator. */
 const WAYS: Readonly<Record<CompareOp, Way['kind'] | undefined>> = {
   $eq: 'value',
   $neq: undefined,

@@ -1,6 +1,6 @@
 /**
- * A thread that runs slow statements, one at a time. Rows are given in batches, so that no more of an answer is on its
- * way than the other thread has asked for.
+ * A thread that runs slow statements, one at a time. Rows are sent in batches on request, so that a result
+ * never exceeds the memory that the other thread allows (backpressure).
  */
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -14,14 +14,14 @@ export type ReaderRequest =
       readonly kind: 'open'
       readonly text: string
       readonly values: readonly SqlValue[]
-      /** Becomes 1 when nobody waits for the answer any more. */
+      /** Becomes 1 when the caller no longer waits. */
       readonly cancelled: Int32Array
-      /** Whether rows are given by their first column, a key; the last one is given whole, too. */
+      /** Whether only the first column, a key, is sent for each row; the last row is also sent whole. */
       readonly byKey: boolean
     }
   | { readonly kind: 'next'; readonly count: number; readonly maxBytes: number }
   | { readonly kind: 'close' }
-  /** Moves what was committed from the log into the database file, as far as no reader needs it. */
+  /** Moves committed pages from the log into the database file, as far as no reader needs them. */
   | { readonly kind: 'checkpoint' }
 
 export type ReaderAnswer =
@@ -49,7 +49,7 @@ let connection: DatabaseSync | undefined
 function connect(): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true })
   database.exec('pragma cache_size = -16384; pragma mmap_size = 268435456; pragma temp_store = memory')
-  // Throwing is the only way to stop a statement that finds nothing.
+  // Throwing is the only way to stop a statement that returns no rows.
   addFunctions(database, () => {
     if (running && Atomics.load(running.cancelled, 0) === 1) throw new Error('cancelled')
   })
@@ -62,7 +62,7 @@ parentPort!.on('message', (request: ReaderRequest) => {
     if (answer) parentPort!.postMessage(answer)
   } catch (error) {
     close()
-    // Structured cloning loses what an error says beside its message.
+    // Structured cloning drops further properties of an error, such as its code.
     const failed: ReaderAnswer = { kind: 'failed', error, isTooBig: isTooBig(error) }
     parentPort!.postMessage(failed)
   }
@@ -81,7 +81,7 @@ function handle(request: ReaderRequest): ReaderAnswer | undefined {
   }
 }
 
-/** Nothing is answered: what fails here fails the next batch. */
+/** Sends no response: an error of the statement is reported with the next batch. */
 function open({ text, values, cancelled, byKey }: ReaderRequest & { readonly kind: 'open' }): undefined {
   running = { rows: rowsOf(text, values), cancelled, byKey }
 }
@@ -90,7 +90,7 @@ function* rowsOf(text: string, values: readonly SqlValue[]): Generator<SqlValue[
   connection ??= connect()
   const statement = connection.prepare(text)
   statement.setReturnArrays(true)
-  // A key may be any integer, and must be exactly the same when it is looked up.
+  // A key may be any 64-bit integer, and must be exact for the lookup.
   statement.setReadBigInts(true)
   yield* statement.iterate(...values) as unknown as Iterable<SqlValue[]>
 }
@@ -128,14 +128,14 @@ function withPlainNumbers(row: SqlValue[]): Row {
   return row
 }
 
-/** About as many bytes: only texts can be large. */
+/** The approximate size in bytes: only texts can be large. */
 function sizeOf(row: Row): number {
   let size = 0
   for (const column of row) if (typeof column === 'string') size += column.length
   return size
 }
 
-/** Passive, so that it is in nobody's way; on a connection that is closed at once, because it can write. */
+/** Passive, so that it blocks nobody; on a connection that is closed at once, because it could write. */
 function checkpoint(): ReaderAnswer {
   const database = new DatabaseSync(file)
   try {

@@ -1,6 +1,6 @@
 /**
- * Threads for slow statements, shared fairly between callers. A thread runs one statement at a time and keeps nothing
- * between two of them, so that one that does not stop can be ended and replaced without harm to others.
+ * A pool of threads for slow statements, shared fairly between callers. A thread runs one statement at a time
+ * and has no state between two, so that a thread that does not stop can be terminated and replaced.
  */
 import { Worker } from 'node:worker_threads'
 import { createFairQueue } from '../../../base/work/fair-queue.ts'
@@ -13,19 +13,19 @@ import { tooBig } from '../file/failures.ts'
 import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
 
 export interface Readers extends AsyncDisposable {
-  /** Runs a statement to its end; `take` is given the rows in batches, and what it throws ends the statement. */
+  /** Runs a statement to its end. `take` receives rows in batches; an error that it throws ends the statement. */
   read(reading: Reading, take: TakeRows): Promise<void>
   /** The first column of every row, and all columns of the last one. */
   readKeys(
     reading: Reading,
   ): Promise<{ readonly keys: readonly SqlValue[]; readonly last?: readonly SqlValue[] }>
-  /** Tells how many pages the log has, and how many of them are in the database file by now. */
+  /** Returns the number of pages in the log, and how many of them have been moved into the database file. */
   checkpoint(): Promise<{ readonly logged: number; readonly moved: number }>
-  /** Does the work while no statement runs: those to come wait for it. */
+  /** Runs work while no statement runs; new statements wait for it. */
   whenQuiet<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** The statement decides what its rows are; whoever takes them says so. */
+/** The row type depends on the statement, so the callback declares it. */
 type TakeRows = (rows: readonly never[]) => void
 
 export interface Reading {
@@ -38,13 +38,13 @@ export interface ReadersOptions {
   readonly threads: number
 }
 
-/** How long, and how many, wait for a thread; the time limit of a statement begins once it has one. */
+/** Limits of the queue for threads; the time limit of a statement starts when it has a thread. */
 const WAITING = { maxWaitMs: 30_000, maxWaiting: 2_000, maxWaitingPerCaller: 500 }
 
-/** A thread that does nothing for so long is ended, so that its memory is free. */
+/** A thread that is idle for this long is terminated to free its memory. */
 const IDLE_MS = 30_000
 
-/** A statement that goes on for so long after it was cancelled is ended with its thread. */
+/** A statement that still runs this long after its cancellation is terminated with its thread. */
 const GRACE_MS = 250
 
 const BATCH_ROWS = 500
@@ -55,7 +55,7 @@ type Rows = ReaderAnswer & { readonly kind: 'rows' }
 export function createReaders({ file, threads: slots }: ReadersOptions): Readers {
   const queue = createFairQueue({ slots, ...WAITING })
   const all = new Set<Thread>()
-  /** Each with the timer that will end it. */
+  /** Idle threads, each with the timer that will terminate it. */
   const idle = new Map<Thread, NodeJS.Timeout>()
   let quiet: Promise<unknown> | undefined
   let underWay = 0
@@ -63,7 +63,7 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
   let isClosed = false
 
   function takeThread(): Thread {
-    // The one used last, so that those that are not needed stay idle.
+    // The most recently used thread, so that surplus threads stay idle and time out.
     const known = [...idle.keys()].at(-1)
     if (known) {
       clearTimeout(idle.get(known))
@@ -104,7 +104,7 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
     const thread = takeThread()
     underWay++
     const { outcome, isFree } = perform(thread, { ...reading, byKey, take })
-    // Whoever asked is told at once; the slot is free when the thread is.
+    // The caller gets the outcome at once; the slot is released only when the thread is free.
     const onFree = (): void => {
       giveBack(thread)
       if (--underWay === 0) onIdle()
@@ -160,9 +160,9 @@ interface Job extends Reading {
 }
 
 interface Performance {
-  /** Settled as soon as nobody has to wait any longer. */
+  /** Settles as soon as the caller need not wait any longer. */
   readonly outcome: Promise<void>
-  /** Resolves once the thread can do something else, or has ended. */
+  /** Resolves when the thread can run another statement, or has terminated. */
   readonly isFree: Promise<void>
 }
 
@@ -231,7 +231,7 @@ class Thread {
     this.#worker.postMessage(request)
   }
 
-  /** One at a time. */
+  /** Only one request at a time. */
   query(request: ReaderRequest): Promise<Rows> {
     if (this.hasEnded) return Promise.reject(new Error('a reader thread ended'))
     const asked = Promise.withResolvers<Rows>()

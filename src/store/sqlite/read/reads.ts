@@ -1,4 +1,4 @@
-/** Plans for reading as statements, prepared once by shape. */
+/** Translates read plans to statements, and caches prepared statements by their text. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Query } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
@@ -28,11 +28,11 @@ import { type Writing, beginStatement, translation } from './translate.ts'
 
 export interface Statements {
   prepare(text: string): StatementSync
-  /** The next time it is prepared anew. */
+  /** Removes a statement from the cache, so that it is prepared again. */
   forget(text: string): void
 }
 
-/** Statements by their text; when there are too many shapes, the oldest go. */
+/** Caches prepared statements by text; evicts the oldest. */
 export function createStatements(database: DatabaseSync, capacity = 500): Statements {
   const prepared = new Map<string, StatementSync>()
   return {
@@ -49,19 +49,22 @@ export function createStatements(database: DatabaseSync, capacity = 500): Statem
   }
 }
 
-/** A row of `storedColumns`, and of what is joined. */
+/** A row of `storedColumns`, followed by the joined columns. */
 export type StoredRow = readonly [id: string, version: number, text: string, ...joined: (string | null)[]]
 
 export function storedFrom([id, version, text, ...joined]: StoredRow): StoredDocument {
   return joined.length === 0 ? { id, version, text } : { id, version, text, joined: joinedFrom(joined) }
 }
 
-/** A watched statement asks for every row whether anybody still waits; only reader threads know the answer. */
+/**
+ * A watched statement checks for every row that the caller still waits; the check needs a connection with our
+ * functions.
+ */
 export function readStatements(plan: ReadPlan, table: Table, isWatched = false): BoundRead {
   return bindRead(write(plan, table, isWatched), plan.arguments)
 }
 
-/** The same without writing the statements again for plans of a prepared find. */
+/** The same, but statements of a prepared find are written only once. */
 export function preparedStatements(plan: ReadPlan, table: Table): BoundRead {
   return bindRead(writeOnce(plan, table), plan.arguments)
 }
@@ -87,15 +90,15 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
   return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
 }
 
-/** The last of the parts is the statement; all others have names that it uses. */
+/** Makes the last part the statement, and all others its common table expressions. */
 export function behind(parts: readonly Fragment[]): Fragment {
   const named = parts.slice(0, -1)
   return named.length === 0 ? parts[0]! : sql`with ${join(named, ', ')} ${parts.at(-1)!}`
 }
 
 /**
- * The engine works out columns before it sorts, so that a page is chosen first, and then given what comes along; unless
- * there is nothing to sort, where that would only be a detour.
+ * SQLite computes all columns before it sorts. So the page is selected first, and joined columns are computed
+ * for its rows only. Without a sort the extra step has no use.
  */
 function pageWithJoins(
   plan: ReadPlan,
@@ -113,13 +116,16 @@ function pageWithJoins(
   return [sql`page as materialized (${page})`, sql`select ${columns('page')} from page${sorted('page')}`]
 }
 
-/** `_id` as text, version and document; the column of `_id` may hold a number or a key made for sorting. */
+/**
+ * `_id` as text, version and document. The `_id` column may contain a number or a sort key, so `_id` is read
+ * from the document then.
+ */
 export function storedColumns(idType: TypeName): string {
   const isText = idType === 'string' || idType === 'uid' || idType === 'date'
   return `${isText ? 'id' : `doc -> '$."_id"'`}, version, doc`
 }
 
-/** The rows a query matches, in the order of `_id`; with `among`, a JSON array, only those of them. */
+/** The rows that a query matches, ordered by `_id`; with `among`, a JSON array of row numbers, only those. */
 export function matchStatement(query: Query<FieldRef>, table: Table, among?: string): Statement {
   const filter = where(query, translation(table, beginStatement(true)))
   const chosen = among === undefined ? raw('') : sql`${isAmong(among)} and `
@@ -129,14 +135,14 @@ export function matchStatement(query: Query<FieldRef>, table: Table, among?: str
   )
 }
 
-/** The same rows with their versions, looked for on a reader thread. */
+/** The matching rows with their versions, for a reader thread. */
 export function watchedMatchStatement(query: Query<FieldRef>, table: Table): Statement {
   const filter = where(query, translation(table, beginStatement(true)))
   const terms = sql`${SQLITE.alive(raw('no'))} and ${filter}`
   return render(sql`select no, version from ${raw(table.name)} where ${terms}`, SQLITE.placeholder)
 }
 
-/** Which of these rows there are, and in which version. */
+/** The rows of `among` that still exist, with their versions. */
 export function versionsStatement(among: string, table: Table): Statement {
   const text = sql`select no, version from ${raw(table.name)} where ${isAmong(among)} order by +id`
   return render(text, SQLITE.placeholder)
@@ -151,7 +157,7 @@ export function order(plan: ReadPlan, table: Table, name = ''): Fragment {
     ...plan.sort.map((key) => orderBy(key, translation(table, beginStatement(), name))),
     raw('id'),
   ]
-  // The sign changes nothing but that the engine does not look for an index that has this order.
+  // The unary `+` only keeps SQLite from choosing an index for this order.
   const sign = sortsAfterwards(plan, table) ? '+' : ''
   return join(
     keys.map((key) => sql`${raw(sign)}${key}`),
@@ -159,7 +165,10 @@ export function order(plan: ReadPlan, table: Table, name = ''): Fragment {
   )
 }
 
-/** A value that stands alone behind `limit` is part of the engine's plan, which it would make anew every time. */
+/**
+ * `+ 0`, because SQLite plans by the value of a bare `limit` parameter, and would prepare the statement again
+ * for each.
+ */
 export function window({ from, to }: Pick<ReadPlan, 'from' | 'to'>): Fragment {
   if (to === undefined) return from === 0 ? raw('') : sql` limit -1 offset ${param(from)}`
   return sql` limit ${param(Math.max(to - from + 1, 0))} + 0 offset ${param(from)}`

@@ -1,4 +1,7 @@
-/** What no index serves, and what is large, is read on another thread, so that it stalls nobody. */
+/**
+ * Decides which reads are slow. Reads without an index and large reads run on another thread, so that they do
+ * not block the event loop.
+ */
 import { memoized } from '../../../base/memo.ts'
 import { type Query, childrenOf, isClause, isFieldPair, nodesOf, opensScope } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
@@ -36,11 +39,11 @@ interface Elsewhere {
 
 const LARGE_PAGE = 2_000
 
-/** What loops in loops, what is large, and what the engine would walk through; its text tells the last. */
+/** Nested loops, large results, and full scans are slow; SQLite's query plan for the text shows the scans. */
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
-  // What is past may be far more than what is there.
+  // History may be far larger than the current documents.
   if (plan.asOf !== undefined || (plan.query && loops(plan.query))) return true
-  // A pattern may take a quarter of a second over a thousand letters, and while it runs here nothing else does.
+  // A pattern may take 250 ms for a thousand characters, and blocks the event loop meanwhile.
   if (matchesPatterns(plan)) return true
   const scans = (): Scans => scansOf(pageText, table, statements)
   const terms = termsOf(plan)
@@ -54,7 +57,7 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
   return others.length > 0 && !areSmallTogether(table, others, statements) && scans().ofOthers
 }
 
-/** By the query, which all requests of a prepared find share. */
+/** Cached by the query object, which all requests of a prepared find share. */
 const loops = memoized((query: Query<FieldRef>) => loopsInLoops(query))
 const termsIn = memoized(countTerms)
 const patternIn = memoized(hasPattern)
@@ -65,7 +68,7 @@ function beside({ query, joins }: ReadPlan): readonly Collection[] {
   return [...(query ? besideQuery(query) : []), ...(joins ? besideJoins(joins) : [])]
 }
 
-/** Each may look into an array of each document anew. */
+/** Each term may scan an array of each document again. */
 function termsOf({ query, sort }: ReadPlan): number {
   return (query ? termsIn(query) : 0) + sort.length + 1
 }
@@ -93,12 +96,13 @@ interface Near {
   readonly statements: Statements
 }
 
-/** Rows that matched a moment ago, with the versions they had. */
+/** Rows that matched before the transaction, with their versions at that time. */
 export type Candidates = ReadonlyMap<number, number>
 
 /**
- * The rows an update or delete will find, looked for before its transaction begins when that takes long. What others
- * change meanwhile is looked at again inside; what only then begins to match counts as having come later.
+ * The rows that an update or delete will change, searched before its transaction begins when that takes long.
+ * Rows that change meanwhile are matched again inside the transaction. Rows that start to match meanwhile are
+ * not included, as if they had been written after it.
  */
 export async function candidatesFor(
   plan: WritePlan,
@@ -115,7 +119,7 @@ export async function candidatesFor(
   return found
 }
 
-/** Whether the documents that a write is about are found within milliseconds. */
+/** Whether the documents of a write are found within milliseconds. */
 export function findsQuickly(plan: WritePlan, { table, statements }: Near): boolean {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return true
   if (loopsInLoops(plan.query) || hasPattern(plan.query)) return false
@@ -127,7 +131,7 @@ export function findsQuickly(plan: WritePlan, { table, statements }: Near): bool
   )
 }
 
-/** The same rows, looked for in this thread. */
+/** The same rows, searched on this thread. */
 export function candidatesHere(
   plan: WritePlan,
   table: Table,
@@ -173,8 +177,8 @@ async function countElsewhere(count: Statement, readers: Readers, bounds: Bounds
 }
 
 /**
- * Whether one document alone could keep the engine busy: arrays held against arrays, elements inside elements, or
- * references of references of references, through which a few documents each make very many ways.
+ * Whether a single document could keep the engine busy: arrays compared with arrays, elements inside
+ * elements, or references nested three deep, where a few documents form very many combinations.
  */
 function loopsInLoops(query: Query<FieldRef>, nesting: Nesting = {}): boolean {
   const { isInside = false, crossed = 0 } = nesting
@@ -186,9 +190,9 @@ function loopsInLoops(query: Query<FieldRef>, nesting: Nesting = {}): boolean {
 }
 
 interface Nesting {
-  /** Whether it stands inside of an element. */
+  /** Whether the query is inside an element. */
   readonly isInside?: boolean
-  /** How many references lead to where it stands. */
+  /** The number of references on the way to the query. */
   readonly crossed?: number
 }
 
@@ -198,10 +202,10 @@ function isMany({ field, steps }: FieldRef): boolean {
   return field.kind === 'array' || steps.includes('*')
 }
 
-/** By the text of the statement; a change of indexes makes a new table object, and what was known is forgotten. */
+/** Cached by statement text. A change of indexes creates a new table object, which invalidates the cache. */
 const knownScans = memoized((_table: Table) => new Map<string, Scans>())
 
-/** Whether the engine would walk through the table, or through others that the statement reads. */
+/** Whether the query plan scans the table, or other tables of the statement. */
 interface Scans {
   readonly ofTable: boolean
   readonly ofOthers: boolean
@@ -216,7 +220,7 @@ function scansOf(text: string, table: Table, statements: Statements): Scans {
   const details = steps.map(([, , , detail]) => detail)
   const scans = {
     ofTable: details.some((detail) => detail.startsWith(`SCAN ${table.name}`)),
-    // To make an index that there is none of, the engine walks through the table, too.
+    // SQLite scans a table to build an automatic index, too.
     ofOthers: details.some((detail) => /^SCAN r\d|\bAUTOMATIC\b/.test(detail)),
   }
   known.set(text, scans)

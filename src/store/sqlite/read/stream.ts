@@ -1,4 +1,4 @@
-/** A page at the pace of its reader, in short reads on other threads. */
+/** Streams a page at the pace of its reader, in short reads on reader threads. */
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import { afterRow } from '../../sql/after-row.ts'
 import {
@@ -38,7 +38,7 @@ export async function* streamFrom(
 }
 
 function sourceOf(readers: Readers, table: Table, { plan, bounds }: Streaming): KeySource<SqlValue> {
-  /** What the last key was sorted by. */
+  /** The sort values of the last key, where the next stretch resumes. */
   let last: readonly SqlValue[] | undefined
   return {
     async keys(count, skip) {
@@ -87,7 +87,7 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: St
   }))
   const keys = [...sorted, { value: raw('id'), descending: false }]
   const columns = join([key, ...keys.map(({ value }) => value)], ', ')
-  // The sign keeps the engine from looking rows up by the condition instead of reading them in order.
+  // The unary `+` keeps SQLite from using an index for this condition instead of reading rows in order.
   const sign = raw(keys.length > 1 || sortsAfterwards(plan, table) ? '+' : '')
   const terms = [...filter, ...(last ? [sql`${sign}(${afterRow(keys, last)})`] : [])]
   const page = window({ from: skip, to: skip + count - 1 })
@@ -99,7 +99,7 @@ function documentsStatement(plan: ReadPlan, present: Table, keys: readonly SqlVa
   const { table, inFront, key, filter, writing } = begin(plan, present)
   const joined = joinedColumns(plan.joins ?? [], translation(table, writing, table.name))
   const columns = join([key, raw(storedColumns(plan.idType)), ...joined], ', ')
-  // The sign keeps the engine from looking rows up by anything but their keys.
+  // The unary `+` keeps SQLite from finding rows by anything but their keys.
   const text = sql`select ${columns} from ${raw(table.name)} where ${key} in (${join(keys.map(param), ', ')}) and +(${join(filter, ' and ')})`
   return render(behind([...inFront(), text]), SQLITE.placeholder)
 }
@@ -113,7 +113,7 @@ function begin(plan: ReadPlan, present: Table) {
     table,
     writing,
     inFront: (): readonly Fragment[] => moment?.inFront() ?? [],
-    // A document that is replaced gets another number among those of the past.
+    // History is keyed by `_id`, because a replaced document has another row number there.
     key: raw(`${table.name}.${moment ? 'id' : 'no'}`),
     filter: [SQLITE.alive(raw('no')), ...(matches ? [matches] : [])],
   }

@@ -1,31 +1,31 @@
-/** How large a table is, roughly and at no cost: the number of its last row, remembered and kept up to date by inserts. */
+/** A cheap estimate of the size of a table: the number of its last row, cached and updated by inserts. */
 import { memoized } from '../../../base/memo.ts'
 import type { Table } from '../catalogue.ts'
 import type { Statements } from './reads.ts'
 
-/** Tables up to this size are read through faster than a thread is asked. */
+/** Reading tables up to this size is faster than a round trip to a reader thread. */
 const SMALL = 2_000
-/** Bytes of documents that are looked into within milliseconds, each of them once for every term of a query. */
+/** Documents of this many bytes are evaluated within milliseconds, once for every term of a query. */
 const SMALL_BYTES = 4 * 1024 * 1024
 
 interface Size {
-  /** Of the last row. */
+  /** The number of the last row. */
   no: number | undefined
-  /** Of a document, from samples. */
+  /** The average size of a document, from samples. */
   averageBytes: number
-  /** How often the average was used since it was last worked out. */
+  /** How often the average was used since it was computed. */
   uses: number
 }
 
 const sizeOf = memoized((_table: Table): Size => ({ no: undefined, averageBytes: 0, uses: 0 }))
 
-/** `terms`: how many parts of a query look into each document. */
+/** `terms`: how many parts of a query read each document. */
 export function isSmall(table: Table, statements: Statements, terms: number = 1): boolean {
   const rows = lastRowIn(table, statements)
   return rows <= SMALL && rows * averageBytesIn(table, statements) * terms <= SMALL_BYTES
 }
 
-/** The same for a table whose every row may be held against every row of the others, and theirs against each other. */
+/** The same for a nested loop join, whose cost is the product of the numbers of rows. */
 export function areSmallTogether(table: Table, others: readonly Table[], statements: Statements): boolean {
   const sizes = [table, ...others].map((each) => Math.max(1, lastRowIn(each, statements)))
   return sizes.reduce((product, size) => product * size, 1) <= SMALL
@@ -36,7 +36,7 @@ export function noteRow(table: Table, no: number): void {
   if (last.no !== undefined && no > last.no) last.no = no
 }
 
-/** Another thread may have added rows. */
+/** Clears the cached sizes, because another thread may have added rows. */
 export function forgetSizes(tables: Iterable<Table>): void {
   for (const table of tables) Object.assign(sizeOf(table), { no: undefined, uses: SAMPLED_EVERY })
 }
@@ -49,7 +49,7 @@ function lastRowIn(table: Table, statements: Statements): number {
 
 const SAMPLED_EVERY = 200
 
-/** The length of a text in bytes is known without reading the text. */
+/** SQLite knows the length of a text in bytes without reading it. */
 function averageBytesIn(table: Table, statements: Statements): number {
   const size = sizeOf(table)
   if (size.averageBytes > 0 && ++size.uses < SAMPLED_EVERY) return size.averageBytes

@@ -1,14 +1,14 @@
-/** What the translation of queries to SQL has to know of SQLite's tables. */
+/** The properties of SQLite's tables that the translation to SQL needs. */
 import { SQLITE, documentOf } from '../../sql/sqlite-dialect.ts'
 import { raw } from '../../sql/fragment.ts'
 import { type OtherRows, type Translation, typeOf } from '../../sql/translation.ts'
 import type { Table } from '../catalogue.ts'
 import { isServed } from './planner-hints.ts'
 
-/** What all parts of one statement share. */
+/** State that all parts of one statement share. */
 export interface Writing {
   readonly alias: Translation['alias']
-  /** Whether every loop asks if anybody still waits. */
+  /** Whether every loop checks that the caller still waits. */
   readonly isWatched: boolean
 }
 
@@ -17,7 +17,7 @@ export function beginStatement(isWatched = false): Writing {
   return { alias: (letter = 'e') => `${letter}${++aliases}`, isWatched }
 }
 
-/** `name` is what the rows are called, where the statement reads other tables, too. */
+/** `name` is the alias of the rows, where the statement reads several tables. */
 export function translation(table: Table, { alias, isWatched }: Writing, name = ''): Translation {
   const qualifier = name === '' ? '' : `${name}.`
   return {

@@ -1,11 +1,11 @@
-/** Changes that are kept of documents, as they move from one store to another. */
+/** Exports and imports the history of documents. */
 import type { DatabaseSync } from 'node:sqlite'
 import { orderKey } from '../../../base/decimal.ts'
 import { type ExportedChange, type ExportedDocument, PAGE } from '../../transfer.ts'
 import type { Action } from '../../events.ts'
 import type { SqlValue } from '../../sql/fragment.ts'
 
-/** `table` is undefined where nothing was ever kept. */
+/** `table` is undefined where history was never recorded. */
 export async function* exportedHistory(
   database: DatabaseSync,
   table: string | undefined,
@@ -51,7 +51,7 @@ type Row = readonly [
 
 interface Adding {
   readonly changes: readonly ExportedChange[]
-  /** What the column of `_id` holds. */
+  /** The value for the `_id` column. */
   readonly idOf: (document: Pick<ExportedDocument, 'key' | 'text'>) => SqlValue
 }
 

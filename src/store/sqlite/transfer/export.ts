@@ -1,4 +1,4 @@
-/** Collections and their documents, for a move to another store. */
+/** Exports collections and their documents, for a move to another store. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -8,7 +8,7 @@ import { type ExportedCollection, type ExportedDocument, PAGE } from '../../tran
 import type { Catalogue, Table } from '../catalogue.ts'
 import { exportedHistory } from './export-history.ts'
 
-/** Whether there is a store in the directory; opening it would make one. */
+/** Whether the directory contains a store; opening it would create one. */
 export function isStoreIn(directory: string): boolean {
   return existsSync(join(directory, 'smalt.db'))
 }
@@ -54,7 +54,7 @@ function readDocuments(database: DatabaseSync, table: string, last: bigint) {
   let reached = last
   const rows = statement.iterate(last, PAGE.documents) as unknown as Iterable<DocumentRow>
   for (const [no, id, version, text] of rows) {
-    // A number that another type holds as text has this form already.
+    // A number that is stored as text already has this form.
     const key = typeof id === 'string' ? id : orderKey(String(id))!
     documents.push({ key, version: Number(version), text })
     reached = no

@@ -21,7 +21,7 @@ export function collectionImport({ database, catalogue, writer }: Parts): Collec
   const received = new Map<string, ImportedCollection>()
   const definitionOf = ({ name, entity }: Collection) => received.get(`${name}/${entity}`)!
 
-  /** The tables may be others afterwards. */
+  /** Reloads the catalogue afterwards, because tables may have changed. */
   async function change(work: () => void): Promise<void> {
     try {
       await writer.transact(async () => work())
@@ -66,7 +66,7 @@ export function collectionImport({ database, catalogue, writer }: Parts): Collec
   }
 }
 
-/** The column of `_id` holds numbers as the type of the field says. */
+/** The `_id` column stores numbers in the form of the field's type. */
 function idReader({ collection, numericIdType }: ImportedCollection) {
   return ({ key, text }: Pick<ExportedDocument, 'key' | 'text'>) => {
     const id = (parseTrusted(text) as JsonObject)['_id']!

@@ -1,6 +1,6 @@
 /**
- * Indexes into arrays: a table beside the documents with a row for each different element, kept in the transaction
- * that writes the document. What the elements hold is then found as fast as a plain field.
+ * Indexes into arrays: a table beside the documents with one row for each distinct element, written in the
+ * transaction of the document. Conditions on elements are then as fast as on a plain field.
  */
 import { type Step, parsePath } from '../../../base/path.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
@@ -20,7 +20,7 @@ export function isIntoArray(path: string): boolean {
 export interface ArrayIndex {
   readonly table: string
   readonly create: readonly string[]
-  /** Enters every document, or the one whose number is bound. */
+  /** Inserts the elements of every document, or of the one whose number is bound. */
   readonly enterAll: string
   readonly enterOne: string
   readonly removeOne: string
@@ -32,7 +32,8 @@ export function arrayIndex(definition: IndexDefinition, documents: string, no: n
   const directed = columns.map(
     (column, i) => `${column} ${definition.fields[i]!.descending ? 'desc' : 'asc'}`,
   )
-  // A blob stands for null, which no value is: elements that lack only some of the fields are held to the rest of them.
+  // A blob stands for null, because no value is a blob: uniqueness then also applies to elements that lack
+  // only some of the fields.
   const filled = columns.map((column) => `ifnull(${column}, x'')`)
   const { from, values } = elementRows(definition)
   const hasValue = join(
@@ -59,7 +60,7 @@ export function arrayIndex(definition: IndexDefinition, documents: string, no: n
   }
 }
 
-/** The elements as rows, and the indexed values in terms of them; all fields go into the same array. */
+/** The elements as rows, and the indexed values as columns; all fields are in the same array. */
 function elementRows({ fields }: IndexDefinition): { from: Fragment; values: readonly Fragment[] } {
   const paths = fields.map(({ path }) => parsePath(path, ''))
   const deepest = paths.toSorted((a, b) => stars(b) - stars(a))[0]!
@@ -82,7 +83,7 @@ function elementRows({ fields }: IndexDefinition): { from: Fragment; values: rea
     const value = SQLITE.read(base, steps.slice(passed.length), readingOf(type, isMixed))
     return caseInsensitive ? SQLITE.fold(value) : value
   })
-  // Outer joins: an element without the inner array still has its other fields.
+  // Outer joins, because an element without the inner array still has its other fields.
   return { from: join(tables, ' left join '), values }
 }
 

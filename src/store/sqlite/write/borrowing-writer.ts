@@ -1,4 +1,7 @@
-/** The writer of a thread that does not own the database: each transaction borrows the right to write first. */
+/**
+ * The writer of a thread that does not own the database: each transaction first borrows the write lock from
+ * the owner.
+ */
 import type { DatabaseSync } from 'node:sqlite'
 import type { RisingClock } from '../../clock.ts'
 import type { Borrow } from '../../../base/work/loan.ts'
@@ -7,7 +10,7 @@ import { type Writer, inTransaction } from './writer.ts'
 interface Borrowing {
   readonly borrow: Borrow
   readonly version: RisingClock
-  /** Whether events were entered since it was last called. */
+  /** Whether outbox entries were written since the last call. */
   readonly takeHasEvents: () => boolean
 }
 

@@ -1,4 +1,7 @@
-/** Past versions in a table beside the documents: a row for each change, entered in the transaction of the change. */
+/**
+ * Writes and reads history: a table beside the documents, with a row for each change, in the transaction of
+ * the change.
+ */
 import type { Json } from '../../../base/json/json.ts'
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Action } from '../../events.ts'
@@ -16,12 +19,12 @@ import type { Table } from '../catalogue.ts'
 import type { Statements } from '../read/reads.ts'
 import type { Readers } from '../read/readers.ts'
 
-/** What a write does for the past. */
+/** Records the history of a write. */
 export interface Keeping {
-  /** The last version that there ever was of a document; one that is inserted follows it. */
+  /** The last version that a document ever had; an insert follows it. */
   readonly latest: (id: Id) => number
   readonly inserted: (id: Id, made: Made) => void
-  /** Of the row of the document, which is still there. */
+  /** Called while the row of the document still exists. */
   readonly changed: (no: number, change: Changed) => void
 }
 
@@ -39,7 +42,7 @@ interface Changed {
   readonly version: number
 }
 
-/** Undefined where no past is kept. */
+/** Undefined where history is off. */
 export function keepingIn(table: Table, statements: Statements, principal = ''): Keeping | undefined {
   const { name, past } = table
   if (past?.since === undefined) return undefined
@@ -78,7 +81,7 @@ export function readHistory(
   const key = bind(id, idType)
   return versionsFrom(typeof id === 'string' ? id : JSON.stringify(id), entries())
 
-  /** A page at a time: changes are only ever added, each after all before it, so that pages fit together. */
+  /** Reads one page at a time. Changes are only appended to the chain, so pages of different snapshots fit together. */
   async function* entries(): AsyncGenerator<HistoryRow | StoredDocument> {
     for (let after = -1; ;) {
       const page: Row[] = []
@@ -101,7 +104,7 @@ type Row = readonly [
   text: string,
 ]
 
-/** The document as it is has no change that follows. */
+/** A row without `version` is the current document, which no change follows. */
 function entryFrom([follows, version, operation, principal, text]: Row): HistoryRow | StoredDocument {
   if (version === null) return { id: '', version: follows, text }
   return { follows, version, operation, principal, text }

@@ -1,4 +1,7 @@
-/** Watched changes, entered in the transaction of the change: there is one writer, so their numbers are in its order. */
+/**
+ * Writes outbox entries in the transaction of the change. There is one writer, so their numbers are in commit
+ * order.
+ */
 import type { CaptureChange, WatchedChange } from '../../../plan/plan.ts'
 import { type EventStates, holderOf } from '../../events.ts'
 import { param, raw, sql } from '../../sql/fragment.ts'
@@ -8,17 +11,17 @@ import type { Statements } from '../read/reads.ts'
 export interface Outbox {
   readonly entering: (captureChange: CaptureChange) => Enter
   readonly onEvents: (listener: () => void) => void
-  /** To be called after each commit. */
+  /** Wakes listeners; called after each commit. */
   readonly announce: () => void
-  /** The same for what another thread has entered. */
+  /** The same for entries of another thread. */
   readonly announceOthers: () => void
-  /** Whether something was entered since the last commit that was announced. */
+  /** Whether entries were written since the last call; resets the flag. */
   readonly takeHasEntered: () => boolean
 }
 
 export type Enter = (change: WatchedChange, kept: Kept) => void
 
-/** What is kept of a change besides what is told of it. */
+/** The part of an entry that does not come from the hook. */
 interface Kept {
   readonly document: string
   readonly before: string | null
@@ -54,7 +57,7 @@ export function createOutbox(statements: Statements): Outbox {
   }
 
   function callListeners(): void {
-    // those who wrote have their answers first
+    // Deferred, so that writers get their responses first.
     setImmediate(() => {
       for (const listener of listeners) listener()
     })
@@ -70,7 +73,7 @@ export const OUTBOX_TABLE: OutboxTable = {
   name: raw('smalt_event'),
   holderKey: 'seq',
   documentColumns: ['document'],
-  // The last number also of events that were deleted: a number is never given again.
+  // `sqlite_sequence` includes deleted events: a number is never reused.
   bounds: sql`select (select min(seq) from smalt_event),
     (select seq from sqlite_sequence where name = 'smalt_event')`,
   setBounds: ({ last }) =>

@@ -1,23 +1,26 @@
 /**
- * Keeps the write-ahead log small. A long read keeps all that is written meanwhile in the log, and to move it into the
- * database file afterwards takes long: that is done on another thread, and the writer only has to finish.
+ * Keeps the write-ahead log small. During a long read all writes stay in the log, and moving them into the
+ * database file afterwards takes long. Another thread does that, and the writer only has to finish it.
  */
 import { statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LOG_BYTES } from '../file/connection.ts'
 import type { Readers } from '../read/readers.ts'
 
-/** With a log of this size no read begins until those that run have ended, so that it cannot grow without end. */
+/**
+ * With a log of this size new reads wait until the running ones have ended, so that the log cannot grow
+ * without bound.
+ */
 const MAX_LOG_BYTES = 256 * 1024 * 1024
 
-/** The engine's own default: the writer moves as many pages by itself, which takes it a few milliseconds. */
+/** SQLite's default for automatic checkpoints: so many pages take the writer a few milliseconds. */
 const FEW_PAGES = 1_000
 
 const LOOK_AGAIN_MS = 250
 
 interface LogKeeping {
   readonly file: string
-  /** On the connection that writes. */
+  /** Runs on the writing connection. */
   readonly exec: (text: string) => void
   readonly readers: Pick<Readers, 'checkpoint' | 'whenQuiet'>
 }
@@ -29,7 +32,7 @@ export function keepLogSmall({ file, exec, readers }: LogKeeping): AsyncDisposab
 
   async function shorten(): Promise<void> {
     const { logged, moved } = await readers.checkpoint()
-    // Fails without harm while somebody still reads from the log.
+    // Has no effect while a reader still uses the log.
     if (!signal.aborted && logged - moved <= FEW_PAGES) exec('pragma wal_checkpoint(truncate)')
   }
 
@@ -47,7 +50,7 @@ export function keepLogSmall({ file, exec, readers }: LogKeeping): AsyncDisposab
 
   const timer = setInterval(() => {
     if (tending || sizeOf(file) <= LOG_BYTES) return
-    // What fails here, such as a full disk, fails writers as well, and is tried again.
+    // Errors here, such as a full disk, reach writers as well, and the checkpoint is tried again.
     tending = tend()
       .catch(() => undefined)
       .finally(() => (tending = undefined))

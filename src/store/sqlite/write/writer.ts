@@ -1,26 +1,27 @@
 /**
- * One writer, shared flushes: jobs that arrive in one turn of the event loop run in one transaction and wait for one
- * flush to disk. A job that fails takes back its own work only.
+ * Group commit: jobs that arrive in one turn of the event loop share one transaction and one flush to disk. A
+ * job that fails rolls back its own work only.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { ServiceError } from '../../../base/errors.ts'
 import { isDiskFull } from '../file/failures.ts'
 
 export interface Writer {
-  /** Resolves when the work is on disk. The work is synchronous: nothing else runs inside its transaction. */
+  /** Resolves when the work is on disk. The work is synchronous, so nothing else runs inside its transaction. */
   run<T>(work: () => T): Promise<T>
   /**
-   * A transaction of its own for work made of several steps. The work may await the steps, which all finish at once,
-   * but nothing that takes a turn of the event loop: others would read what is not committed.
+   * Runs work of several steps in its own transaction. The work may await the steps, which complete
+   * synchronously, but nothing that needs a turn of the event loop: other requests would read uncommitted
+   * data.
    */
   transact<T>(work: () => Promise<T>, options?: { readonly isReadOnly?: boolean }): Promise<T>
-  /** Finishes what was begun. */
+  /** Waits until all jobs are finished. */
   drain(): Promise<void>
 }
 
-/** The writer of the thread that owns the database, which can lend the right to write to another thread. */
+/** The writer of the thread that owns the database. It can lend the write lock to another thread. */
 export interface OwningWriter extends Writer {
-  /** Resolves once nothing is being written; from then on all jobs wait until it is given back. */
+  /** Resolves when no job is running; all later jobs wait until the lock is returned. */
   lend(): Promise<() => void>
 }
 
@@ -30,7 +31,7 @@ interface Job {
 }
 type Settle = () => void
 
-/** Jobs that together take longer than this are spread over several turns of the event loop. */
+/** Time slice of a batch: the remaining jobs run in later turns of the event loop, so that reads are not delayed. */
 const MAX_BATCH_MS = 10
 
 export function createWriter(database: DatabaseSync, afterCommit: () => void): OwningWriter {
@@ -60,6 +61,7 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
       for (const job of performed) job.reject(storeFailure(error))
       rollback(database)
     }
+    // Jobs beyond the time slice go before newer ones, so that jobs run in order of arrival.
     jobs = [...batch.slice(performed.length), ...jobs]
     if (jobs.length > 0) return nextTurn().then(flush)
   }
@@ -70,13 +72,13 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
     for (const job of batch) {
       if (performed.length > 0 && performance.now() - started > MAX_BATCH_MS) break
       performed.push(job)
-      // A job that is alone takes back everything when it fails, so it needs no guard of its own.
+      // A single job rolls back the whole transaction when it fails, so it needs no savepoint.
       settle.push(batch.length === 1 ? job.perform() : guarded(job, database, guards))
     }
     return settle
   }
 
-  /** Takes at least a turn of the event loop, so that no two of those who wait begin in the same one. */
+  /** Waits at least one turn of the event loop, so that no two waiters start in the same turn. */
   async function untilReturned(): Promise<void> {
     await lent
     await nextTurn()
@@ -105,7 +107,7 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
       return result
     },
     async lend() {
-      // Those who waited for the last loan to end write first.
+      // Jobs that waited for the previous loan run first.
       await flushed
       await untilReturned()
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -122,7 +124,7 @@ export function createWriter(database: DatabaseSync, afterCommit: () => void): O
   }
 }
 
-/** The work may await its own steps, but nothing that takes a turn of the event loop. */
+/** The work may await its own steps, but nothing that needs a turn of the event loop; see `Writer.transact`. */
 export async function inTransaction<T>(
   database: DatabaseSync,
   work: () => Promise<T> | T,
@@ -157,7 +159,7 @@ function guarded(job: Job, database: DatabaseSync, guards: Guards): Settle {
     guards.release.run()
     return settle
   } catch (error) {
-    // Some failures, such as a full disk, end the whole transaction; then the batch as a whole has failed.
+    // Some failures, such as a full disk, roll back the whole transaction; then the whole batch has failed.
     if (!database.isTransaction) throw error
     guards.undo.run()
     guards.release.run()
@@ -175,7 +177,7 @@ function nextTurn(): Promise<void> {
   })
 }
 
-/** What callers may know of a failure of the engine; the log has the rest. */
+/** The public error for a failure of the engine; the log has the details. */
 function storeFailure(error: unknown): unknown {
   return isDiskFull(error)
     ? new ServiceError('crud:Unavailable', 'the disk is full; nothing was stored')

@@ -1,4 +1,4 @@
-/** Plans for writing, carried out inside a transaction that is open. */
+/** Executes write plans inside an open transaction. */
 import { unreachable } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
 import { spend } from '../../../base/work/work.ts'
@@ -30,20 +30,20 @@ import { noteRow } from '../read/table-size.ts'
 interface WriteContext {
   readonly table: Table
   readonly statements: Statements
-  /** The version all documents of the plan get. */
+  /** The version of all documents that the plan writes. */
   readonly version: number
   readonly report: Report
   readonly draw: Draw
-  /** When given, only these can match. */
+  /** When present, only these rows can match. */
   readonly candidates?: Candidates
   readonly outbox: Outbox
-  /** Absent: nobody watches. */
+  /** Absent when no hook watches. */
   readonly enter?: Enter
-  /** Absent: no past versions are kept. */
+  /** Absent when history is off. */
   readonly keeping?: Keeping
 }
 
-/** Tells whether the work is to stay. */
+/** Returns whether to commit. */
 export function carryOut(plan: WritePlan, given: WriteContext): boolean {
   const keeping = keepingIn(given.table, given.statements, plan.principal)
   const context = {
@@ -112,7 +112,7 @@ function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject
   }
 }
 
-/** Which documents match is settled before the first one changes. */
+/** All matches are collected before the first change, so that a changed document is not matched again. */
 function updateAll(plan: UpdatePlan, context: WriteContext): void {
   for (const no of matching(plan.query, context)) {
     const stored = readOne(no, plan, context)
@@ -155,7 +155,7 @@ function updateOne(
   const update = statements.prepare(`update ${table.name} set version = ?, doc = ? where no = ?`)
   const text = JSON.stringify(document)
   spendOnWrite(text, context)
-  // Versions of a document rise also when the clock was set back since its last write.
+  // The version of a document increases even when the clock was set back since its last write.
   const version = Math.max(context.version, stored.version + 1)
   return unlessDuplicate(context, () => {
     update.run(version, text, no)
@@ -196,7 +196,7 @@ function matching(query: Query<FieldRef>, context: WriteContext): readonly numbe
   return (statements.prepare(text).all(...values) as unknown as [number][]).map(([no]) => no)
 }
 
-/** Candidates that nobody changed meanwhile match as before; the others are looked at again. */
+/** Candidates with an unchanged version still match; the others are matched again. */
 function stillMatching(query: Query<FieldRef>, candidates: Candidates, { table, statements }: WriteContext) {
   const now = versionsStatement(JSON.stringify([...candidates.keys()]), table)
   const rows = statements.prepare(now.text).all(...now.values) as unknown as [no: number, version: number][]
@@ -221,7 +221,10 @@ function removeElements(no: number, { table, statements }: WriteContext): void {
   for (const { removeOne } of table.arrays) statements.prepare(removeOne).run(no)
 }
 
-/** A statement that fails leaves nothing behind; with indexes into arrays there are several to take back. */
+/**
+ * A failed statement leaves no changes. With indexes into arrays there are several statements, so a savepoint
+ * undoes them.
+ */
 function unlessDuplicate({ table, statements }: WriteContext, work: () => Outcome): Outcome {
   const isGuarded = table.arrays.length > 0
   if (isGuarded) statements.prepare('savepoint document').run()
@@ -239,7 +242,7 @@ function unlessDuplicate({ table, statements }: WriteContext, work: () => Outcom
   }
 }
 
-/** A row takes some ten microseconds to write, and a few more for each index that it is entered in. */
+/** Writing a row takes about ten microseconds, plus a few for each index. */
 function spendOnWrite(text: string, { table }: WriteContext): void {
   spend(STEPS_PER_WRITE * (1 + table.indexes.size) + text.length / CHARACTERS_WRITTEN_PER_STEP)
 }
