@@ -1,7 +1,7 @@
-/** Locks that belong to no row: one process at a time does what they are named for. */
+/** Advisory locks, which belong to no row: one process at a time runs the work that a lock is named for. */
 import type { Session } from './connections.ts'
 
-/** Until the transaction ends; waits for whoever has the lock. */
+/** Locks until the transaction ends. Waits while another session holds the lock. */
 export async function lockExclusively(session: Session, name: string): Promise<void> {
   await session.query({
     text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -9,7 +9,7 @@ export async function lockExclusively(session: Session, name: string): Promise<v
   })
 }
 
-/** Runs work while the connection has the lock; waits for whoever has it. */
+/** Runs work while the connection holds the lock. Waits while another session holds it. */
 export async function holding<T>(session: Session, name: string, work: () => Promise<T>): Promise<T> {
   await session.query({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [named(name)] })
   try {
@@ -19,7 +19,7 @@ export async function holding<T>(session: Session, name: string, work: () => Pro
   }
 }
 
-/** Until the connection is told otherwise or ends; tells whether the lock was free. */
+/** Locks until `unlock` or the end of the connection, without waiting. Returns whether the lock was free. */
 export async function tryLock(session: Session, name: string): Promise<boolean> {
   const text = 'select pg_try_advisory_lock(hashtextextended($1, 0))'
   const [row] = await session.query({ text, values: [named(name)] })
@@ -30,7 +30,7 @@ export async function unlock(session: Session, name: string): Promise<void> {
   await session.query({ text: 'select pg_advisory_unlock(hashtextextended($1, 0))', values: [named(name)] })
 }
 
-/** Other programs in the same database have locks of their own. */
+/** The prefix separates these locks from those of other programs in the same database. */
 function named(name: string): string {
   return `smalt: ${name}`
 }

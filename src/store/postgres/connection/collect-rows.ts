@@ -1,18 +1,24 @@
-/** The rows of a statement, counted as they come: what would be too much is neither kept nor read to its end. */
+/**
+ * Collects the rows of a statement and counts their size as they arrive, so that a result that is too large
+ * neither fills the memory nor has to be read to its end.
+ */
 import type pg from 'pg'
 import { isCancelled } from './failures.ts'
 import { type NamedStatement, type Row, RawQuery } from './driver.ts'
 
-/** More than this is not held at once for a find; larger pages are read piece by piece. */
+/** A find collects at most this many bytes; larger pages are read in pieces through a cursor. */
 export const MAX_AT_ONCE = 64 * 1024 * 1024
 
 interface Most {
   readonly maxBytes: number
-  /** Told once; whoever is told is to end the statement. */
+  /**
+   * Called once, at the first row above the limit. It may cancel the statement; otherwise the remaining rows
+   * are read and dropped.
+   */
   readonly onTooLarge: () => void
 }
 
-/** All rows, however many. */
+/** All rows, without a limit. */
 export async function collectAllRows(
   client: pg.PoolClient,
   statement: NamedStatement,
@@ -22,7 +28,7 @@ export async function collectAllRows(
 
 const ALL: Most = { maxBytes: Infinity, onTooLarge: () => undefined }
 
-/** Undefined when it was too much, once the statement has ended. */
+/** Resolves when the statement has ended; with undefined if the result was too large. */
 export function collectRows(
   client: pg.PoolClient,
   statement: NamedStatement,
@@ -50,7 +56,7 @@ export function collectRows(
   })
 }
 
-/** About as many bytes; what is exact costs more than it tells. */
+/** Approximate: counts characters, because an exact number of bytes costs more than it is worth. */
 export function sizeOf(row: Row): number {
   let size = 0
   for (const column of row) if (column !== null) size += column.length

@@ -1,4 +1,7 @@
-/** Connections to one database: pooled, bounded in time, and never handed on in a state that others would notice. */
+/**
+ * Connection pools of one database. Work on a connection is bounded in time, and a connection goes back to
+ * its pool only in a clean state: without an open transaction and without a cancellation on its way.
+ */
 import pg from 'pg'
 import { type FairQueue, type Release, createFairQueue } from '../../../base/work/fair-queue.ts'
 import { callerLeft } from '../../../base/work/work.ts'
@@ -15,23 +18,23 @@ import { type StatementNames, createStatementNames } from './statement-names.ts'
 
 export type { Row }
 
-/** Something statements can be put to: a connection of the pool for each, or the one of a transaction. */
+/** Runs statements: each on any connection of a pool, or all on the connection of one transaction. */
 export interface Session {
   query(statement: Statement): Promise<readonly Row[]>
 }
 
-/** One connection, for as long as the work takes. */
+/** One connection, reserved until the work has ended. */
 export interface Connection extends Session {
   /**
-   * The same, but with no more than so many bytes: what has more is ended, and fails with TooMuchAtOnce when it has. Not
-   * for use inside a transaction, which would be lost with it.
+   * Like `query`, with a limit on the size of the result: a larger one is cancelled and fails with
+   * `ResultTooLarge`. Not for use inside a transaction, because the cancellation aborts it.
    */
   queryAtMost(maxBytes: number, statement: Statement): Promise<readonly Row[]>
-  /** Text of our own without parameters, not waited for: what fails here fails the next statement too. */
+  /** Sends a constant text without parameters and does not wait for it: if it fails, the next statement fails too. */
   send(text: string): void
-  /** Fails when the transaction was taken back instead, which is how the server answers where something failed. */
+  /** Fails if the server rolled back instead, which is its response to `commit` after a failed statement. */
   commit(): Promise<void>
-  /** Ends what runs when the time is over, or when nobody waits any more. */
+  /** Cancels the running statement at the time limit, or when the caller has disconnected. */
   within<T>(bounds: Bounds, work: () => Promise<T>): Promise<T>
 }
 
@@ -40,17 +43,17 @@ export interface Lease extends Disposable {
 }
 
 export interface Connections extends AsyncDisposable {
-  /** Runs work on a connection of its own. */
+  /** Runs work on a connection of the main pool. */
   with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
-  /** The same for what took long the last time: few of these run at a time, and fewer of one caller. */
+  /** Like `with`, for statements that were slow last time: few of them run at a time, and fewer per caller. */
   withSlow<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
-  /** A connection for as long as the work wants, for what takes its time; with bounds, out of the caller's share. */
+  /** A connection for long work, until it is disposed; with bounds, it counts against the caller's share. */
   lease(bounds?: Bounds): Promise<Lease>
-  /** One statement, on its own. */
+  /** Runs one statement outside of a transaction. */
   query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
-  /** The same on connections that long statements never have. */
+  /** The same on a small pool that long statements never use. */
   readonly quick: Session
-  /** A connection for many statements at once, which only read and are quick. */
+  /** A connection on which many quick, read-only statements run without waiting for each other. */
   readonly leasePipeline: () => Promise<LeasedPipeline>
 }
 
@@ -61,7 +64,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     quick: createPool(location, { max: 2, query_timeout: WAIT_MS }, onError),
     long: createPool(location, { max: LONG.slots + LONG.ownUse }, onError),
     pipelined: createPool(location, { max: PIPELINES }, onError),
-    // Cancelling must not wait for what is to be cancelled.
+    // A cancellation must not wait in a pool behind the statements that it is to cancel.
     control: createPool(location, { max: 1, query_timeout: WAIT_MS }, onError),
   }
   const cancel = async (backend: number): Promise<void> => {
@@ -107,6 +110,8 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       const pipeline = createPipeline(client, names)
       const release = (): void => {
         const isUnfinished = pipeline.inFlight > 0
+        // The server would finish statements that nobody reads any more. The running one is cancelled, and
+        // with the socket the others fail at once and can be repeated elsewhere.
         if (isUnfinished && !pipeline.isBroken) void cancel(backendOf(client)).catch(ignore)
         if (isUnfinished) breakOff(client)
         client.release(isUnfinished || pipeline.isBroken)
@@ -121,20 +126,20 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   }
 }
 
-/** Long connections that callers share, and those that the store itself builds indexes with. */
+/** The pool for long work: connections that callers share, and those of the store itself for building indexes. */
 const LONG = { slots: 6, ownUse: 2 }
 
-/** For statements that are known to take long: half of the connections, and a quarter of them for one caller. */
+/** The share of statements that are known to be slow: half of the connections, and a quarter per caller. */
 function slowShare(connections: number) {
   return { slots: Math.ceil(connections / 2), slotsPerCaller: Math.ceil(connections / 4) }
 }
 
 const SLOW_WAIT_MS = 30_000
 
-/** How long, and how many, wait for a connection; the time limit of the work begins once it has one. */
+/** Limits on waiting for a connection. The time limit of the work starts when it has one. */
 const WAITING = { maxWaitMs: WAIT_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }
 
-/** What one caller has at most of so many connections: what is left answers everybody else. */
+/** The maximum per caller. The other half of the connections serves everybody else. */
 function maxOf(connections: number): number {
   return Math.ceil(connections / 2)
 }
@@ -160,7 +165,7 @@ async function withShare<T>(share: FairQueue, bounds: Bounds = ORDINARY, work: (
   }
 }
 
-/** For single statements that nobody gave a limit. */
+/** For single statements without a limit of their own. */
 const ORDINARY: Bounds = { timeLimitMs: 20_000 }
 
 function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: unknown) => void): pg.Pool {
@@ -170,21 +175,21 @@ function createPool({ config }: Location, size: pg.PoolConfig, onError: (error: 
     pipeline: true,
     connectionTimeoutMillis: WAIT_MS,
     idleTimeoutMillis: 60_000,
-    // With a connection goes all that was prepared on it.
+    // Closing a connection frees all statements that were prepared on it.
     maxLifetimeSeconds: 1_800,
     allowExitOnIdle: true,
     keepAlive: true,
     types: { getTypeParser: () => asText },
   })
-  // One that breaks while it is in use fails what runs on it; beyond that there is nothing to do. It may break before
-  // whoever waits for it hears that it is there.
+  // An error on a connection in use fails its running statement; there is nothing else to do. The handler is
+  // attached on `connect`, because the connection may break before the waiting code receives it.
   pool.on('connect', (client) => void client.on('error', ignore))
-  // An idle connection that breaks is dropped; whoever asks next gets a new one.
+  // The pool drops an idle connection that breaks, and opens a new one for the next request.
   pool.on('error', (error) => onError(new LostError('an idle connection was lost', { cause: error })))
   return pool
 }
 
-/** Nothing is converted by the driver: those who ask know what they asked for. */
+/** Disables the driver's conversions: each reader knows the types of its columns. */
 const asText = (text: string): string => text
 
 async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -219,15 +224,18 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
   let failure: unknown
   let isStopped = false
   let begun: Promise<void> = Promise.resolve()
-  /** In a transaction that has failed already, what matters is why; and who asked, rather than who read the answer. */
+  /**
+   * In an aborted transaction every statement fails; the first failure is the reason to report. The stack is
+   * captured again, so that it shows the caller instead of the driver's socket handler.
+   */
   const reasonOf = (error: unknown): unknown => {
     if (error instanceof Error) Error.captureStackTrace(error)
     return lostIfSilent(stateOf(error) === FAILED_BEFORE ? (failure ?? error) : error)
   }
-  /** A beginning must not be cancelled: what follows it would be committed piece by piece. */
+  /** A `begin` must not be cancelled: each statement behind it would be committed by itself. */
   const cancelOn = (backend: number): Promise<void> => begun.then(() => cancel(backend))
   const named = ({ text, values }: Statement): NamedStatement => {
-    // What runs was cancelled; what would follow is not begun. Only taking back is always right.
+    // The running statement was cancelled, and no further one may start. Only a rollback is always safe.
     if (isStopped && text !== 'rollback') throw new StoppedError('stopped')
     return { text, values, name: names.nameOf(text) }
   }
@@ -250,7 +258,7 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
       } catch (error) {
         throw reasonOf(error)
       } finally {
-        // What comes next on this connection must not be met by a cancellation that is still on its way.
+        // A cancellation that is still on its way must not hit the next statement on this connection.
         if (cancelling) await cancelling
       }
       throw isStopped ? new StoppedError('stopped') : new ResultTooLarge('too much to be held at once')
@@ -270,6 +278,7 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
   }
 }
 
+/** SQLSTATE `in_failed_sql_transaction`. */
 const FAILED_BEFORE = '25P02'
 
 function lostIfSilent(error: unknown): unknown {

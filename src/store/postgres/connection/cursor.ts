@@ -1,18 +1,21 @@
-/** Reads a long answer piece by piece, all of it as of one moment. */
+/** Reads a long result in pieces through a cursor, all of it from one snapshot. */
 import type { Statement } from '../../sql/fragment.ts'
 import type { Row, Session } from './connections.ts'
 import { sizeOf } from './collect-rows.ts'
 
-/** About as much is held of an answer at a time. */
+/** The approximate size of a piece in memory. */
 const PIECE_BYTES = 8 * 1024 * 1024
 
-/** Few sizes, so that few texts of statements are to be remembered; pieces grow from each to the next. */
+/** Few sizes, so that few texts of statements are prepared. Pieces grow from each size to the next. */
 const SIZES = [1, 8, 64, 500] as const
 
-/** So many rows are fetched before anything is known of them. */
+/** Rows in the first piece, before the size of any row is known. */
 export const FIRST_PIECE = 8
 
-/** To be used inside a transaction, one at a time; `mostRows` is for rows of which some are known to be large. */
+/**
+ * Must run inside a transaction, one cursor at a time, because its name is fixed. `maxRows` limits a piece if
+ * some rows are known to be large.
+ */
 export async function* pieces(
   session: Session,
   { text, values }: Statement,
@@ -34,7 +37,7 @@ export async function* pieces(
   }
 }
 
-/** The rows to come may be larger than all before, so that a piece is not many times the one before it. */
+/** Later rows may be larger than all rows so far, so a piece grows by one step at most. */
 function sizeAfter(size: number, fitting: number): number {
   const next = SIZES.find((each) => each > size) ?? size
   return SIZES.findLast((each) => each <= fitting && each <= next) ?? 1

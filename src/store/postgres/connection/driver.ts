@@ -6,15 +6,15 @@ import type { Writable } from 'node:stream'
 import pg from 'pg'
 import type { SqlValue, Statement } from '../../sql/fragment.ts'
 
-/** Columns as the server prints them. */
+/** Columns in the server's text format. */
 export type Row = readonly (string | null)[]
 
 export interface NamedStatement extends Statement {
-  /** Under which it stays prepared on the connection; sent as it is when undefined. */
+  /** The name under which it stays prepared on the connection; undefined for a statement that is not prepared. */
   readonly name: string | undefined
 }
 
-/** The driver's `Connection`, which its types leave out: each method writes one message of the protocol. */
+/** The driver's `Connection`, which its types omit. Each method writes one message of the protocol. */
 interface Wire {
   parse(statement: { readonly text: string; readonly name: string | undefined }): void
   bind(bound: {
@@ -33,8 +33,8 @@ interface Listener {
 }
 
 /**
- * A query without descriptions of columns and without conversions: readers know columns by position, and for small
- * answers these cost more than the rows themselves.
+ * A query without column descriptions and conversions: readers access columns by position, and for small
+ * results the descriptions cost more than the rows.
  */
 export class RawQuery extends pg.Query<string[]> {
   declare readonly text: string
@@ -45,7 +45,7 @@ export class RawQuery extends pg.Query<string[]> {
   readonly #onRow: (row: Row) => void
 
   constructor({ text, values, name }: NamedStatement, { onRow, onEnd }: Listener) {
-    // Given an object, the driver copies it property by property.
+    // Separate arguments, because the driver copies an object property by property.
     super(text, values)
     this.name = name
     this.callback = onEnd
@@ -53,8 +53,8 @@ export class RawQuery extends pg.Query<string[]> {
   }
 
   /**
-   * The driver's own `prepare` without the message that asks for a description. The name is noted as submitted, not as
-   * parsed: statements sent behind this one may use it, and if it fails to parse the driver forgets it again.
+   * The driver's own `prepare` without the Describe message. The name is recorded as submitted, not as
+   * parsed: statements sent behind this one may use it, and the driver removes it again if parsing fails.
    */
   prepare(wire: Wire): void {
     const { text, name, values } = this
@@ -68,11 +68,11 @@ export class RawQuery extends pg.Query<string[]> {
   }
 
   handleRowDescription(): void {
-    // Sent only where nothing is prepared: statements without name and values.
+    // Received only for statements that are not prepared: those without name and values.
   }
 
   handleCommandComplete(): void {
-    // The driver would keep the number of rows, which is not needed.
+    // The driver would store the number of rows, which is not needed.
   }
 
   handleDataRow({ fields }: { readonly fields: Row }): void {
@@ -89,19 +89,19 @@ export function transactionStatus(client: pg.PoolClient): string | null {
   return insideOf(client).getTransactionStatus()
 }
 
-/** The server process behind a connection, by which its statement can be cancelled from another connection. */
+/** The process id of the server's backend, with which another connection can cancel its statement. */
 export function backendOf(client: pg.PoolClient): number {
   return insideOf(client).processID
 }
 
-/** Statements on the connection fail at once, and the server is not told. */
+/** Destroys the socket: statements on the connection fail at once, and the server is not notified. */
 export function breakOff(client: pg.PoolClient): void {
   insideOf(client).connection.stream.destroy()
 }
 
 /**
- * To be called before each statement: statements of one turn of the event loop then go to the server in one packet,
- * which wakes it once instead of once for each.
+ * The returned function must be called before each statement. Statements of one turn of the event loop then
+ * go to the server in one packet, which wakes it once instead of once for each.
  */
 export function sendingTogether(client: pg.PoolClient): () => void {
   const { stream } = insideOf(client).connection
@@ -117,7 +117,7 @@ export function sendingTogether(client: pg.PoolClient): () => void {
   }
 }
 
-/** Members of a client that the driver's types leave out. */
+/** Members of a client that the driver's types omit. */
 interface Inside {
   readonly processID: number
   readonly connection: { readonly stream: Writable }

@@ -1,4 +1,7 @@
-/** What PostgreSQL's SQLSTATEs mean to us. Its messages name tables, nodes and values, so nobody else gets to see them. */
+/**
+ * Classifies failures by SQLSTATE and translates them to service errors. PostgreSQL's messages contain names
+ * of tables and nodes, and values of documents, so they never reach a caller.
+ */
 import pg from 'pg'
 import { ServiceError } from '../../../base/errors.ts'
 
@@ -7,58 +10,61 @@ export function isDuplicate(error: unknown): boolean {
   return stateOf(error) === '23505'
 }
 
-/** Others use a table all the time. */
+/** A table could not be locked, because others use it all the time. */
 export class BusyError extends Error {}
 
-/** Others were in the way; the same work may succeed when it is begun again. */
+/** Another transaction interfered (serialization failure, deadlock, lock timeout); a retry may succeed. */
 export function isCollision(error: unknown): boolean {
   if (error instanceof BusyError) return true
   const state = stateOf(error)
   return state === '40001' || state === '40P01' || state === '55P03'
 }
 
-/** A table or an index is not what the catalogue in memory says: another process has changed it. */
+/**
+ * A table or an index differs from the cached catalogue, because another process has changed it. `0A000`
+ * includes prepared statements whose result type has changed.
+ */
 export function isOutdated(error: unknown): boolean {
   if (error instanceof OutdatedError) return true
   const state = stateOf(error)
   return state === '42P01' || state === '42704' || state === '42703' || state === '0A000'
 }
 
-/** The catalogue in memory does not even have the table. */
+/** The cached catalogue does not contain the table. */
 export class OutdatedError extends Error {}
 
 export function isCancelled(error: unknown): boolean {
   return stateOf(error) === '57014'
 }
 
-/** Time was over before the statement was sent. */
+/** The work was stopped before this statement was sent. */
 export class StoppedError extends Error {}
 
-/** More rows than are held at once; nothing of them was kept. */
+/** The result is too large to be collected in memory; its rows were dropped. */
 export class ResultTooLarge extends Error {}
 
-/** The driver failed without a word from the server: the way to it is gone. */
+/** The driver failed without an error from the server: the connection is lost. */
 export class LostError extends Error {}
 
-/** There was no way to the server in the first place, so nothing can have happened there. */
+/** No connection could be opened, so nothing can have happened on the server. */
 export class UnreachableError extends LostError {}
 
-/** The server did not even react to being told to stop; nobody waits for it any longer. */
+/** The server did not react to a cancellation, and the connection was closed. */
 export class AbandonedError extends LostError {}
 
-/** Whether another connection may do better: not where there is none to be had, nor where the server is silent. */
+/** Whether a retry on another connection may succeed: not if none can be opened, nor if the server does not react. */
 export function mayBeStale(error: unknown): boolean {
   return isLost(error) && !(error instanceof UnreachableError || error instanceof AbandonedError)
 }
 
-/** The server, or the way to it, is gone. What was under way there may or may not have happened. */
+/** The server or the connection to it is lost. Statements in progress may or may not have taken effect. */
 export function isLost(error: unknown): boolean {
   if (error instanceof LostError) return true
   const state = stateOf(error)
   return state !== undefined && (/^(?:08|57P|28|3D)/.test(state) || GONE.includes(state))
 }
 
-/** Too many connections, sessions that the server ended, and a server that only reads since another one took over. */
+/** Too many connections, sessions that the server ended, and a server that is read-only since a failover. */
 const GONE = ['53300', '25P03', '25P04', '25006']
 
 function unavailable(): ServiceError {
@@ -69,8 +75,8 @@ function unavailable(): ServiceError {
 }
 
 /**
- * Of something that commits: a server that still said what went wrong has not committed it, one gone silent may have,
- * and so may one that lost another node of its cluster.
+ * For statements that commit. If the server reports an error, it has not committed. If the connection is
+ * lost, the outcome is unknown; likewise if the server has lost another node of its cluster (class 08).
  */
 export function unlessUnknown(error: unknown): unknown {
   const isSilent = error instanceof LostError && !(error instanceof UnreachableError)
@@ -80,7 +86,7 @@ export function unlessUnknown(error: unknown): unknown {
   return Object.assign(new ServiceError('store-crud:OutcomeUnknown', message), { cause: error })
 }
 
-/** What callers may know of a failure; anything unforeseen stays as it is, for the log. */
+/** The error that callers may see. Unexpected errors stay as they are, for the log. */
 export function toServiceError(error: unknown): unknown {
   if (isLost(error)) return Object.assign(unavailable(), { cause: error })
   const state = stateOf(error)
@@ -105,7 +111,7 @@ export function toServiceError(error: unknown): unknown {
   return error
 }
 
-/** Only of what the server said: errors of the system have codes too, and EPIPE looks like one of these. */
+/** Only for errors from the server: system errors have codes too, and EPIPE looks like an SQLSTATE. */
 export function stateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -1,4 +1,4 @@
-/** Hears of what other processes did. It only hastens what asking again and again finds out anyway. */
+/** Listens for notifications of other processes. They only reduce latency: polling finds the same changes. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
@@ -23,16 +23,16 @@ export function createListening({ config, schema }: Location): Listening {
     const listening = new pg.Client({ ...config, connectionTimeoutMillis: 5_000, keepAlive: true })
     client = listening
     isListening = false
-    // What breaks ends the connection too, and that is what is waited for.
+    // An error also ends the connection, and its end is awaited below.
     listening.on('error', () => undefined)
     listening.on('notification', ({ channel, payload }) => {
       if (payload === schema) for (const listener of listeners.get(channel as Channel) ?? []) listener()
     })
     await listening.connect()
     const ended = once(listening, 'end')
-    // what breaks before it is waited for is told by whatever is asked meanwhile
+    // If the connection breaks before `ended` is awaited, the queries below fail.
     ended.catch(() => undefined)
-    // those that are added meanwhile come along
+    // The iteration includes channels that are added meanwhile.
     for (const channel of listeners.keys()) await listening.query(`listen ${channel}`)
     isListening = true
     await ended

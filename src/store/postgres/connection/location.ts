@@ -1,18 +1,18 @@
-/** Where a database is: the URL that people give, read once. */
+/** Parses the URL of a database into the driver's configuration and our own parameters. */
 import { readFileSync } from 'node:fs'
 import type pg from 'pg'
 
 export interface Location {
   readonly config: pg.ClientConfig
-  /** The PostgreSQL schema that holds all tables of Smalt. */
+  /** The PostgreSQL schema that contains all tables of Smalt. */
   readonly schema: string
   readonly poolSize: number
 }
 
-/** A location that cannot be used; the message says what it takes, and never repeats the password. */
+/** An invalid location. The message describes what is valid, and never contains the password. */
 export class LocationError extends Error {}
 
-/** Parameters of the URL that are ours; all others are the driver's. */
+/** Our own parameters are removed from the URL; all others are the driver's. */
 export function readLocation(url: string): Location {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol)) {
@@ -27,7 +27,7 @@ export function readLocation(url: string): Location {
     throw new LocationError('pool takes a whole number from 1 to 1000')
   }
   settleEncryption(parsed.searchParams)
-  // What the URL says comes after ours, so that everything but the schema can be set otherwise.
+  // Options of the URL follow our defaults and override them. The schema comes last and cannot be overridden.
   const options = [
     '-c jit=off -c idle_in_transaction_session_timeout=300000',
     taken(parsed, 'options') ?? '',
@@ -41,13 +41,13 @@ export function readLocation(url: string): Location {
   return { config, schema, poolSize }
 }
 
-/** What is wrong here would otherwise look like a database out of reach. */
+/** Checked here, because the driver's failures would look like an unreachable database. */
 function settleEncryption(parameters: URLSearchParams): void {
   const mode = parameters.get('sslmode')
   if (mode !== null && !SSL_MODES.includes(mode)) {
     throw new LocationError(`sslmode takes one of ${SSL_MODES.join(', ')}`)
   }
-  // The driver verifies for these too, and warns of a release of its own that will not.
+  // The driver verifies in these modes too, but warns that a later release of it will not.
   if (mode !== null && VERIFYING.includes(mode) && !parameters.has('uselibpqcompat')) {
     parameters.set('sslmode', 'verify-full')
   }

@@ -1,10 +1,16 @@
-/** A fixed number of pipelines, leased when several finds run at once, and dropped when one keeps its statements waiting. */
+/**
+ * A fixed number of pipelines, leased when several finds run at once. A pipeline that delays its statements
+ * is released, and they are repeated on other connections.
+ */
 import { type LeasedPipeline, MAX_HEAD_MS, type Pipeline } from './pipeline.ts'
 
 interface PipelinePool extends Disposable {
-  /** The pipeline with the fewest statements; undefined when none can take more. */
+  /**
+   * The pipeline with the fewest statements; undefined when all are full. Opens pipelines when enough finds
+   * run on connections of their own.
+   */
   pipelineFor(aloneInFlight: number): Pipeline | undefined
-  /** Releases what is late, broken or old; runs by itself as long as there are pipelines. */
+  /** Releases late, broken and old pipelines. A timer calls it as long as there are pipelines. */
   check(): void
 }
 
@@ -16,23 +22,26 @@ interface PoolOptions {
 
 interface Member extends LeasedPipeline {
   readonly since: number
-  /** How many were answered when its head was first seen to be late. */
+  /** The value of `answered` when the head was last seen to be late. */
   lateAfter: number
 }
 
 /**
- * Of each process. One backend of PostgreSQL answers quick statements about as fast as one process of ours can ask for
- * them; more than one, so that a statement of a few milliseconds does not stop all others.
+ * Per process. One backend of PostgreSQL executes quick statements about as fast as one process can send
+ * them. There are two, so that a statement of a few milliseconds does not delay all others.
  */
 export const PIPELINES = 2
 
-/** With fewer finds at once there is nothing to send together. */
+/** With fewer concurrent finds there is nothing to send together. */
 const MIN_CONCURRENT = 2
 
-/** Bounds the wait behind others; further statements run on connections of their own, in parallel. */
+/** Bounds the wait behind other statements. Further ones run in parallel on connections of their own. */
 const MAX_IN_FLIGHT = 128
 
-/** Statements stay prepared as long as their connection is leased, and only the driver's pool replaces old ones. */
+/**
+ * Statements stay prepared as long as their connection lives, and the driver's pool replaces old connections
+ * only between leases.
+ */
 const LEASE_MS = 10_000
 
 const AFTER_FAILURE_MS = 1_000
@@ -53,7 +62,7 @@ export function createPipelinePool({
     try {
       add(await lease())
     } catch {
-      // A find that needs a connection of its own reports why there is none.
+      // A find on a connection of its own reports the reason.
       failedAt = now()
     } finally {
       opening--
@@ -81,14 +90,14 @@ export function createPipelinePool({
     }
   }
 
-  /** It takes no more statements, and is released when it has answered the last one. */
+  /** An old pipeline accepts no more statements, and is released after its last result. */
   function isOld({ since }: Member): boolean {
     return now() - since > LEASE_MS
   }
 
   /**
-   * Seen twice without an answer in between. The first time, the answer may lie unread because this process was busy;
-   * it is read before the second time.
+   * Late at two checks without a result in between. At the first check the result may be unread because this
+   * process was busy; it is read before the second check.
    */
   function isLate(member: Member): boolean {
     const { inFlight, headSince, answered } = member.pipeline

@@ -1,4 +1,4 @@
-/** A connection that many statements share: each is sent behind the others, without waiting for their answers. */
+/** A connection that many statements share: each is sent without waiting for the results of those before it. */
 import type pg from 'pg'
 import type { Statement } from '../../sql/fragment.ts'
 import { isLost, stateOf } from './failures.ts'
@@ -7,17 +7,17 @@ import { type Row, sendingTogether } from './driver.ts'
 import type { Latency } from './statement-latency.ts'
 import type { StatementNames } from './statement-names.ts'
 
-/** Only for statements that read: one that fails here, for whatever reason, is run again on another connection. */
+/** Only for statements that read: one that fails here, for whatever reason, is repeated on another connection. */
 export interface Pipeline {
-  /** Fails with nothing but `NotPipelined`. */
+  /** Rejects only with `NotPipelined`. */
   query(statement: Statement, latency: Latency): Promise<readonly Row[]>
-  /** How many statements wait for their answers. */
+  /** The number of statements without a result yet. */
   readonly inFlight: number
-  /** How many have theirs. */
+  /** The number of statements that have ended. */
   readonly answered: number
-  /** Since when the first of those that wait is the first, by the clock of `performance`. */
+  /** When the oldest statement without a result became the head, by the clock of `performance`. */
   readonly headSince: number
-  /** Whether the connection is gone. */
+  /** Whether the connection is lost. */
   readonly isBroken: boolean
 }
 
@@ -27,13 +27,16 @@ export interface LeasedPipeline {
   readonly release: () => void
 }
 
-/** The statement is to be run on a connection of its own. */
+/** The statement must run on a connection of its own. */
 export class NotPipelined extends Error {}
 
-/** The server answers strictly in order, so that a statement that runs longer than this is not worth waiting for. */
+/**
+ * The server sends results strictly in order, so a slow statement delays all statements behind it. After this
+ * time at the head, the pipeline is released.
+ */
 export const MAX_HEAD_MS = 50
 
-/** Larger answers would keep the others waiting. */
+/** Larger results would delay the statements behind them. */
 const MAX_BYTES = 1024 * 1024
 
 export function createPipeline(client: pg.PoolClient, names: StatementNames): Pipeline {
@@ -44,7 +47,7 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
   let idleBefore = 0
   let isBroken = false
 
-  /** The next statement becomes the head: the server works on it from now on. */
+  /** The next statement becomes the head: the server executes it from now on. */
   function startHead(): void {
     headSince = performance.now()
     idleBefore = idleMs()
@@ -53,7 +56,8 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
   function noteAnswer(latency: Latency): void {
     // The pipeline was most likely released because of this statement.
     if (isBroken && performance.now() - headSince > MAX_HEAD_MS) latency.exclude()
-    // Only idle time counts. While this process is busy, answers lie unread, and that says nothing about the server.
+    // Only idle time counts: while this process is busy, results lie unread, which does not measure the
+    // server.
     latency.note(idleMs() - idleBefore)
     startHead()
     inFlight--
@@ -73,7 +77,7 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
         })
         if (rows) return rows
       } catch (error) {
-        // The reason is reported by the attempt on another connection.
+        // The repetition on another connection reports the reason.
         const isGone = stateOf(error) === undefined || isLost(error)
         if (!isGone) latency.exclude()
         isBroken ||= isGone
@@ -97,7 +101,7 @@ export function createPipeline(client: pg.PoolClient, names: StatementNames): Pi
   }
 }
 
-/** How long the event loop of this thread has had nothing to do since it started. */
+/** Idle time of this thread's event loop since it started. */
 function idleMs(): number {
   return performance.eventLoopUtilization().idle
 }

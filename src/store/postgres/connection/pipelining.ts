@@ -1,6 +1,7 @@
 /**
- * Quick finds share few connections: finds that arrive together are sent together, and the server answers one after the
- * other without being woken for each. That takes less processor time on both sides than a connection for every find.
+ * Decides which finds are pipelined. Quick finds share few connections: finds that arrive together are sent
+ * together, and the server executes one after the other without being woken for each. That takes less
+ * processor time on both sides than a connection for every find.
  */
 import type { Bounds } from '../../bounds.ts'
 import type { Session } from './connections.ts'
@@ -13,19 +14,22 @@ export interface Pipelining extends Disposable {
 }
 
 interface Find<T> {
-  /** Finds of one kind take about the same time. */
+  /** Finds of one kind take about the same time, so their latency is measured together. */
   readonly kind: string
   readonly bounds: Bounds
-  /** Must have no effect before it is done, because it may be given up halfway. */
+  /** Must have no effect before it ends, because it may be abandoned halfway and repeated with `alone`. */
   readonly pipelined: (session: Session) => Promise<T>
   /** The same on a connection of its own. */
   readonly alone: (timed: Timed, isSlow: boolean) => Promise<T>
 }
 
-/** Wraps the work on a connection: the wait for a free connection says nothing about the find. */
+/** Wraps the work on a connection, so that the wait for a free connection is not measured. */
 type Timed = <T>(work: () => Promise<T>) => Promise<T>
 
-/** A statement in a pipeline is not cancelled by itself, so that shorter time limits need a connection of their own. */
+/**
+ * A statement in a pipeline cannot be cancelled by itself, so finds with a shorter time limit run on
+ * connections of their own.
+ */
 const MIN_TIME_LIMIT_MS = 2_000
 
 export function createPipelining(lease: () => Promise<LeasedPipeline>): Pipelining {
@@ -41,7 +45,7 @@ export function createPipelining(lease: () => Promise<LeasedPipeline>): Pipelini
         try {
           return await work()
         } finally {
-          // Only idle time counts: while this process is busy, the answer lies unread.
+          // Only idle time counts: while this process is busy, the result lies unread.
           latencies.noteAlone(kind, performance.eventLoopUtilization(before).idle)
         }
       }, latencies.isSlow(kind))

@@ -1,12 +1,12 @@
-/** Names for prepared statements: a shape that comes again is planned by the server once per connection. */
+/** Names for prepared statements: the server plans a text that is used again once per connection. */
 export interface StatementNames {
-  /** The name to prepare a text under, or undefined when it is to be sent as it is. */
+  /** The name under which to prepare a text; undefined for one that is sent unprepared. */
   nameOf(text: string): string | undefined
 }
 
 /**
- * Shapes seen once get no name. When there are too many, all are forgotten and those in use get new ones; what connections
- * keep of the old ones goes with the connections, which do not live for ever.
+ * A text gets its name at the second use. At capacity all names are dropped, and texts in use get new ones.
+ * Statements prepared under old names are freed with their connections, whose lifetime is limited.
  */
 export function createStatementNames(capacity = 500): StatementNames {
   const names = new Map<string, string>()

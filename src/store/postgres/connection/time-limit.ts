@@ -1,4 +1,4 @@
-/** Work on a connection that is given up when its time is over, or when nobody waits for it any more. */
+/** Bounds work on a connection: it is cancelled at its time limit, or when its caller has disconnected. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { callerLeft, timedOut } from '../../../base/work/work.ts'
@@ -6,7 +6,7 @@ import type { Bounds } from '../../bounds.ts'
 import { AbandonedError, StoppedError, isCancelled, isLost } from './failures.ts'
 import { backendOf, breakOff } from './driver.ts'
 
-/** A server that says nothing for so long, where it should answer at once, counts as gone. */
+/** A server that should respond at once and is silent for this long counts as lost. */
 export const WAIT_MS = 5_000
 
 const CANCEL_AGAIN_MS = 50
@@ -14,11 +14,11 @@ const CANCEL_AGAIN_MS = 50
 interface Bounding {
   readonly bounds: Bounds
   readonly cancel: (backend: number) => Promise<void>
-  /** Told that nothing more is to be begun, and when that is over. */
+  /** Called with true when no further statement may start, and with false when that is over. */
   readonly onStop: (isStopped: boolean) => void
 }
 
-/** Cancels what runs when the time is over or nobody waits any more. */
+/** Cancels the running statement at the time limit, or when the caller has disconnected. */
 export async function bounded<T>(
   client: pg.PoolClient,
   { bounds, cancel, onStop }: Bounding,
@@ -32,13 +32,14 @@ export async function bounded<T>(
   let deadline: NodeJS.Timeout | undefined
   let isGivenUp = false
   let isOver = false
-  // A server that does not even cancel is given up: what runs then fails with its connection.
+  // If the server does not react to the cancellation, the socket is destroyed, and the running statement
+  // fails.
   const giveUp = (): void => {
     isGivenUp = true
     breakOff(client)
     onGivenUp()
   }
-  /** Several statements may be on their way, and each cancellation ends only the one that runs. */
+  /** Repeats the cancellation, because several statements may be in flight and each one ends only the running one. */
   const cancelAll = async (): Promise<void> => {
     for (;;) {
       await cancel(backend).catch(() => undefined)
@@ -47,7 +48,7 @@ export async function bounded<T>(
     }
   }
   const stop = (): void => {
-    // The backend may be idle just now, between two statements, and then there is nothing to cancel.
+    // First of all: the backend may be idle between two statements, and then there is nothing to cancel.
     onStop(true)
     deadline ??= setTimeout(giveUp, WAIT_MS)
     cancelling ??= Promise.race([cancelAll(), new Promise<void>((resolve) => (onGivenUp = resolve))])
@@ -65,14 +66,14 @@ export async function bounded<T>(
     isOver = true
     clearTimeout(timer)
     getSignal?.removeEventListener('abort', stop)
-    // The connection must not be handed on while a cancellation is on its way to it.
+    // The connection must not go back to the pool while a cancellation is on its way to it.
     if (cancelling) await cancelling
     clearTimeout(deadline)
     onStop(false)
   }
 }
 
-/** Waits for a good-bye, but not for ever: a server that is silent does not say it. */
+/** Waits for a connection to end, but not for ever: a silent server never confirms it. */
 export async function patiently(ending: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, WAIT_MS)

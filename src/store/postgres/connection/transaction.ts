@@ -1,4 +1,4 @@
-/** Transactions: begun again when others were in the way, taken back when the work throws, never half done. */
+/** Transactions: repeated after collisions with others, rolled back when the work throws. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bounds } from '../../bounds.ts'
 import { holding } from './advisory-locks.ts'
@@ -6,20 +6,23 @@ import type { Connection, Connections, Row, Session } from './connections.ts'
 import { isCollision, isDuplicate, isLost, mayBeStale, unlessUnknown } from './failures.ts'
 
 export interface Transaction extends Session {
-  /** Work that is taken back by itself when it repeats a key or gives undefined; then the answer is undefined. */
+  /**
+   * Runs work in a savepoint. If it repeats a key or returns undefined, it is rolled back and the result is
+   * undefined.
+   */
   attempt<T>(work: () => Promise<T | undefined>): Promise<T | undefined>
   within<T>(bounds: Bounds, work: () => Promise<T>): Promise<T>
-  /** Takes everything back when the work is done. */
+  /** Rolls back instead of committing when the work has ended. */
   undo(): void
 }
 
 interface TransactionOptions {
   readonly bounds?: Bounds
-  /** Everything is read as of one moment; a document that others changed since then is a collision. */
+  /** Repeatable read: all reads see one snapshot, and writing a document that others changed since is a collision. */
   readonly isSnapshot?: boolean
-  /** Whether the work may be begun again; not where it has told others what it saw. */
+  /** Whether the work may be repeated; false if it passes on documents as it reads them. */
   readonly mayRepeat?: boolean
-  /** Those who collided come back one after the other, in a queue of this name. */
+  /** After a collision, repetitions run one after the other, under an advisory lock of this name. */
   readonly queue?: string
 }
 
@@ -38,17 +41,21 @@ export async function inTransaction<T>(
         return queue === undefined ? run() : holding(connection, queue, run)
       }, options.bounds)
     } catch (error) {
-      // A connection may have died while it waited in the pool. Nothing was committed on it, so another is tried.
+      // The connection may have died while idle in the pool. Nothing was committed on it, so another one is
+      // tried.
       const mayHelp = isLost(error) ? mayBeStale(error) && ++losses <= LOSSES : isCollision(error)
       const isOver = attempt >= ATTEMPTS && performance.now() - began > WAIT_MS
       if (!mayHelp || isOver || options.mayRepeat === false) throw error
-      // Those who collided must not come back at the same time.
+      // A random pause, so that transactions that collided do not return at the same time.
       await pause(Math.random() * Math.min(2 ** attempt, 200))
     }
   }
 }
 
-/** Enough where it goes fast, and long enough where each collision takes the server a second to notice. */
+/**
+ * Retries end when both are exceeded: the attempts suffice where collisions are detected fast, the time where
+ * the server needs a second to detect each.
+ */
 const ATTEMPTS = 20
 const WAIT_MS = 10_000
 const LOSSES = 2
@@ -59,6 +66,7 @@ async function runOnce<T>(
   { isSnapshot = false }: TransactionOptions,
 ): Promise<T> {
   let isUndone = false
+  // Not awaited: it is sent with the first statement of the work, which saves a round trip.
   connection.send(isSnapshot ? 'begin isolation level repeatable read' : 'begin')
   try {
     const result = await work({
@@ -76,7 +84,7 @@ async function runOnce<T>(
   }
 }
 
-/** Far more than it takes. */
+/** Far more than a commit takes. */
 const COMMITTING: Bounds = { timeLimitMs: 30_000 }
 
 async function commit(connection: Connection): Promise<void> {
