@@ -1,4 +1,4 @@
-/** Enters the unique values of documents that were there before the index, while others go on writing. */
+/** Adds the claims of existing documents to a new unique index, while other processes go on writing. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
@@ -8,7 +8,10 @@ import { repeatedValues } from './collections.ts'
 import type { Connections, Row, Session } from '../connection/connections.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
-/** Fails when values repeat. Writers keep the index already, so a document changed meanwhile is theirs. */
+/**
+ * Fails when values repeat. Writers maintain the index already, so a document that changes meanwhile has the
+ * claims of its writer.
+ */
 export async function enterClaims(
   index: IndexRecord,
   record: CollectionRecord,
@@ -25,7 +28,7 @@ export async function enterClaims(
       const entered = await inTransaction(connections, (transaction) =>
         enter(left, { transaction, index, record }),
       )
-      // Those that changed meanwhile are looked at again; those that are gone need no claims.
+      // Documents that changed meanwhile are read again; deleted ones need no claims.
       const keys = left.map(([key]) => key!).filter((key) => !entered.has(key))
       if (keys.length === 0) break
       left = await connections.query({ text: `${from} where id = any($1)`, values: [arrayText(keys)] })
@@ -39,7 +42,7 @@ interface Entering {
   readonly record: CollectionRecord
 }
 
-/** Gives the keys of the documents that were still what was read. */
+/** Returns the keys of the documents that had not changed since they were read. */
 async function enter(
   rows: readonly Row[],
   { transaction, index, record }: Entering,
@@ -67,7 +70,10 @@ async function enter(
   return held
 }
 
-/** Writing a row without changing it keeps others from changing it until the transaction ends. */
+/**
+ * Locks the rows until the transaction ends, by an update without a change. Rows that have another version by
+ * now are left out.
+ */
 async function hold(
   rows: readonly Row[],
   session: Session,

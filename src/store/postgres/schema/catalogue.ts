@@ -1,10 +1,11 @@
 /**
- * Which table holds which collection, which index serves which definition. Users' names stay in rows of the
- * catalogue; tables and indexes are numbered, so no name of theirs ever becomes an SQL identifier.
+ * The catalogue: which table stores which collection, and which index implements which definition. Names
+ * given by users are only values in its rows. Tables and indexes are numbered, so that no such name ever
+ * becomes an SQL identifier.
  *
- * The name of a table also holds a generation. When the unique values of a collection change, the table is renamed, so
- * that a process that does not know of it yet cannot write there by the rules of before: its statement fails, it reads
- * the catalogue again, and repeats the statement.
+ * The name of a table also contains a generation. When the unique indexes or the history setting of a
+ * collection change, the table is renamed. A process whose cache is outdated then cannot write by the old
+ * rules: its statement fails, it reads the catalogue again, and repeats the statement.
  */
 import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
 import type { UniqueIndexes } from './claims.ts'
@@ -15,27 +16,27 @@ export interface Table {
   readonly no: number
   readonly name: string
   readonly entity: string
-  /** Absent: no past versions were ever kept. */
+  /** Absent: history was never enabled. */
   readonly past?: HistoryTable
-  /** Holds the unique values. */
+  /** The name of the table of claims. */
   readonly claims: string
   readonly indexes: ReadonlyMap<number, IndexDefinition>
   readonly unique: UniqueIndexes
   /** Path → its text index. */
   readonly texts: ReadonlyMap<string, TextIndex>
-  /** The same for indexes that hold folded text. */
+  /** Path → its index of case-folded text. */
   readonly folded: ReadonlyMap<string, TextIndex>
   /** Paths into arrays whose elements are indexed. */
   readonly elements: ReadonlySet<string>
-  /** Paths that some index begins with, other than those of folded text. */
+  /** Paths that are the first field of an index. Paths into arrays and case-folded fields are left out. */
   readonly firsts: ReadonlySet<string>
-  /** The table of another collection, as known at the same time. */
+  /** The table of another collection, from the same read of the catalogue. */
   readonly beside: (collection: Collection) => Table | undefined
 }
 
 interface HistoryTable {
   readonly name: string
-  /** From when on all is known; absent while nothing is added. */
+  /** The timestamp from which history is complete; absent while history is disabled. */
   readonly since?: number
 }
 
@@ -55,7 +56,7 @@ export interface CollectionRecord {
   readonly generation: number
   readonly paths: readonly string[]
   readonly hasHistory: boolean
-  /** Absent while no past versions are kept. */
+  /** Absent while history is disabled. */
   readonly historySince?: number
 }
 
@@ -120,7 +121,7 @@ function historyOf(record: CollectionRecord): Pick<Table, 'past'> {
   return { past: historySince === undefined ? { name } : { name, since: historySince } }
 }
 
-/** An index that is still being built is kept by writers already, but serves nobody yet. */
+/** Writers already maintain an index that is being built, but no query uses it yet. */
 function describeTable(collection: CollectionRecord, records: readonly IndexRecord[]): Omit<Table, 'beside'> {
   const ready = records.filter(({ isReady }) => isReady)
   const fields = ready.flatMap(({ definition }) => definition.fields.map((field) => ({ field, definition })))
@@ -129,7 +130,7 @@ function describeTable(collection: CollectionRecord, records: readonly IndexReco
     new Map(
       texts
         .filter(({ field }) => field.caseInsensitive === isFolded)
-        // Where a path has several indexes the one that begins with it serves best; later entries win.
+        // Of several indexes on a path, one that begins with it serves best; later entries win.
         .toSorted((a, b) => Number(isFirst(a)) - Number(isFirst(b)))
         .map(({ field, definition }) => [field.path, textIndexOf(field, definition)]),
     )

@@ -1,4 +1,4 @@
-/** Changes of metadata, with the tables and indexes they call for. */
+/** Applies changes of metadata together with the tables and indexes that they need. */
 import type { CollectionDefinition } from '../../metadata-records.ts'
 import type { Collections } from '../../tables/metadata.ts'
 import { sessionOf } from '../engine.ts'
@@ -30,10 +30,11 @@ async function carryOut(
     })
   } catch (error) {
     await discard(built, builder)
-    // The first documents came while the empty table got its indexes.
+    // The first documents arrived before the empty table had its indexes. The next attempt builds them ahead.
     if (error instanceof FilledMeanwhile) return await carryOut(builder, definition, change)
     throw error
   }
-  // The change is made; whoever finds the catalogue outdated reads it again.
+  // The change is committed. If this reload fails, the next statement that finds the cache outdated repeats
+  // it.
   await builder.reload().catch(() => undefined)
 }

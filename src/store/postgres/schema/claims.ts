@@ -1,7 +1,8 @@
 /**
- * Unique values as rows of their own, one for each value that a document holds, written in the transaction of the
- * document. On a cluster a table can only be unique in what it is distributed by, and the key of a claim is just that;
- * the same rows also cover what no index of the engine does: elements of arrays, folded text, fields that may be absent.
+ * Unique values as rows of their own (claims), one for each value of a document, written in the transaction
+ * of the document. On a cluster, a table can only be unique in its distribution column, and the key of a
+ * claim is that column. Claims also cover values that no index of the engine does: elements of arrays,
+ * case-folded text, fields that may be absent.
  */
 import { createHash } from 'node:crypto'
 import { orderKey } from '../../../base/decimal.ts'
@@ -11,10 +12,10 @@ import { foldCase } from '../../../base/text.ts'
 import { isOfKind, kindOfType } from '../../../schema/kind.ts'
 import type { IndexDefinition, IndexField } from '../../../schema/schema.ts'
 
-/** A unique index, by its number in the catalogue. */
+/** Unique indexes by their number in the catalogue. */
 export type UniqueIndexes = ReadonlyMap<number, IndexDefinition>
 
-/** The keys that a document claims, each once. */
+/** The keys of a document's claims, each once. */
 export function claimsOf(document: JsonObject, indexes: UniqueIndexes): ReadonlySet<string> {
   const keys = new Set<string>()
   for (const [no, { fields }] of indexes) {
@@ -26,21 +27,24 @@ export function claimsOf(document: JsonObject, indexes: UniqueIndexes): Readonly
   return keys
 }
 
-/** Equal values, and only they, have the same form; what is of another kind than the type counts as missing. */
+/** Equal values, and only they, have the same canonical form. A value of another kind than the type counts as missing. */
 function canonical(value: Json | undefined, { type, caseInsensitive }: IndexField): Json {
   if (value === undefined || value === null || !isOfKind(value, kindOfType(type))) return null
   if (isNumber(value)) return [orderKey(numberText(value))]
   return typeof value === 'string' && caseInsensitive ? foldCase(value) : value
 }
 
-/** The engine refuses long keys. */
+/** The engine rejects long keys, so the end of a long key is replaced by a hash of all of it. */
 function shortened(key: string): string {
   return key.length <= 200
     ? key
     : `${key.slice(0, 100).toWellFormed()}#${createHash('sha256').update(key).digest('base64url')}`
 }
 
-/** One row for each element; all fields go into the same arrays, and outer ones repeat with the inner elements. */
+/**
+ * One row for each element. All fields lie in the same nested arrays, and values of outer levels repeat for
+ * each inner element.
+ */
 function rowsOf(
   document: JsonObject,
   fields: readonly IndexField[],
@@ -62,7 +66,7 @@ function rowsOf(
   return rows.map((row) => places.map(({ level, rest }) => at(row[level], rest)))
 }
 
-/** An element without the inner array still has its other fields. */
+/** An element without the inner array still has a row for its other fields. */
 function elementsOf(array: Json | undefined): readonly (Json | undefined)[] {
   return isArray(array) && array.length > 0 ? array : [undefined]
 }

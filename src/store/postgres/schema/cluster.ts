@@ -1,11 +1,11 @@
-/** What a Citus cluster needs to be told; on plain PostgreSQL these statements do nothing. */
+/** Statements that a Citus cluster needs; on plain PostgreSQL they do nothing. */
 
-/** Spreads the rows of a table over the nodes by one column. */
+/** Distributes the rows of a table over the nodes by one column. */
 export function distribute(table: string, column: string): string {
   return onCluster(table, `perform create_distributed_table('${table}', '${column}')`)
 }
 
-/** The catalogue of distributed tables is only looked at where there is one. */
+/** Two nested conditions, because the catalogue of distributed tables exists only where the extension is installed. */
 function onCluster(table: string, work: string): string {
   return `do $$ begin
     if exists (select 1 from pg_extension where extname = 'citus') then

@@ -1,4 +1,4 @@
-/** Tables and indexes of collections, created and changed. */
+/** Creates and changes the tables and indexes of collections. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
 import { canonicalText } from '../../sql/describe-index.ts'
@@ -17,7 +17,7 @@ import type { Session } from '../connection/connections.ts'
 import { BusyError, isCancelled } from '../connection/failures.ts'
 import { dropStatements, indexStatements } from './indexes.ts'
 
-/** What has to be built or taken away so that a collection has the indexes that are wanted. */
+/** The indexes to build and to drop, so that a collection has the requested ones. */
 interface IndexChanges {
   readonly added: readonly IndexDefinition[]
   readonly removed: readonly IndexRecord[]
@@ -31,7 +31,7 @@ export async function findCollection(
   return all.find((each) => each.name === name && each.entity === entity)
 }
 
-/** What did not change is not rebuilt. */
+/** Indexes that did not change are not rebuilt. */
 export async function indexChanges(
   session: Session,
   { no }: CollectionRecord,
@@ -50,6 +50,8 @@ export async function createCollection(
   { name, entity }: Collection,
 ): Promise<CollectionRecord> {
   const no = await nextNumber(session)
+  // `doc` is the text that reads return; `body` is the same document in the form that queries and indexes
+  // use.
   const record = { no, name, entity, generation: 1, paths: [], hasHistory: false }
   await run(session, [
     `create table ${tableName(record)}(
@@ -64,7 +66,7 @@ export async function createCollection(
   return record
 }
 
-/** The store remembers every path it was ever told of. */
+/** Paths are only added: the store remembers every path that was ever defined. */
 export async function addPaths(
   session: Session,
   record: CollectionRecord,
@@ -75,7 +77,7 @@ export async function addPaths(
   await session.query({ text, values: [JSON.stringify(all), record.no] })
 }
 
-/** The table of past versions; two changes of a document never follow the same one. */
+/** Creates the history table. By its primary key, no two changes of a document follow the same version. */
 export async function createHistory(session: Session, record: CollectionRecord): Promise<void> {
   const name = historyTableName(record)
   await run(session, [
@@ -86,7 +88,7 @@ export async function createHistory(session: Session, record: CollectionRecord):
   ])
 }
 
-/** From a moment on, or not any more. */
+/** Enables history from a timestamp on; undefined disables it. */
 export async function putHistorySince(
   session: Session,
   { no }: CollectionRecord,
@@ -96,7 +98,7 @@ export async function putHistorySince(
   await session.query({ text, values: [since ?? null, no] })
 }
 
-/** The first moment from which on everything is known: after all that was written until now. */
+/** The first timestamp from which history is complete: later than every version written so far. */
 export async function beginningOf(session: Session, record: CollectionRecord, now: number): Promise<number> {
   let latest = now
   for (const table of [tableName(record), historyTableName(record)]) {
@@ -106,7 +108,10 @@ export async function beginningOf(session: Session, record: CollectionRecord, no
   return latest
 }
 
-/** From here on whoever does not know of a change of the unique values, or of the past, fails to write, and reads the catalogue again. */
+/**
+ * From here on, a process with outdated unique indexes or an outdated history setting fails to write, and
+ * reads the catalogue again.
+ */
 export async function renameTable(session: Session, record: CollectionRecord): Promise<CollectionRecord> {
   const renamed = { ...record, generation: record.generation + 1 }
   await impatiently(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])
@@ -147,7 +152,8 @@ export async function dropIndex(
 ): Promise<void> {
   await impatiently(session, dropStatements(`idx_${no}`))
   if (definition.unique) {
-    // The keys of a claim begin with the number of its index and a colon; the semicolon follows the colon.
+    // The key of a claim begins with the number of its index and a colon. The semicolon is the character
+    // after the colon.
     const text = `delete from ${claimsName(record)} where key >= $1 and key < $2`
     await session.query({ text, values: [`${no}:`, `${no};`] })
   }
@@ -160,7 +166,7 @@ export function repeatedValues({ fields }: IndexDefinition): ServiceError {
   return new ServiceError('metadata:InvalidIndex', message)
 }
 
-/** Numbers of tables and indexes are never used again. */
+/** Numbers of tables and indexes are never reused. */
 async function nextNumber(session: Session): Promise<number> {
   const text = 'update smalt_epoch set last_number = last_number + 1 where one = 1 returning last_number'
   const [row] = await session.query({ text, values: [] })
@@ -168,8 +174,9 @@ async function nextNumber(session: Session): Promise<number> {
 }
 
 /**
- * Statements that need a table for themselves. As long as one waits, everybody who comes after waits too: so it gives up
- * soon, as a collision, and the transaction is begun again a little later.
+ * Runs statements that need an exclusive lock on a table. While one waits for the lock, all later statements
+ * on the table wait behind it. So it gives up soon, as a collision, and the transaction is repeated a little
+ * later.
  */
 async function impatiently(session: Session, statements: readonly string[]): Promise<void> {
   await run(session, [`set local statement_timeout = '200ms'`])

@@ -1,7 +1,8 @@
 /**
- * Indexes on collections that hold documents, built while others go on writing. The record of such an index says that
- * it is being built: writers keep it from then on, nobody relies on it yet. Only when it is complete the metadata that
- * wants it is changed. What a process that died left half built is taken away by the next one that comes by.
+ * Builds indexes on collections that contain documents, while others go on writing. The record of such an
+ * index has the state `building`: writers maintain it from then on, and no query uses it yet. The metadata
+ * that needs it changes only when it is complete. An index left half built by a process that died is dropped
+ * by the next process that starts or changes metadata.
  */
 import { ServiceError } from '../../../base/errors.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
@@ -37,13 +38,16 @@ export interface Builder {
   readonly connections: Connections
   /** The PostgreSQL schema, which names the locks. */
   readonly schema: string
-  /** Makes this process know what is in the catalogue now. */
+  /** Reloads this process's cache of the catalogue. */
   readonly reload: () => Promise<void>
-  /** Microseconds since 1970, as versions are made of. */
+  /** Microseconds since 1970, the unit of document versions. */
   readonly now: () => number
 }
 
-/** Inside the transaction that changes metadata: all that can be done at once, because nobody has to wait for it. */
+/**
+ * Inside the transaction that changes metadata: everything that can be done at once, because no writer has to
+ * wait for it.
+ */
 export async function prepare(
   transaction: Transaction,
   definition: CollectionDefinition,
@@ -57,7 +61,7 @@ export async function prepare(
     await transaction.query({ text: `update smalt_index set state = 'ready' where no = $1`, values: [no] })
   }
   const { added, removed } = await indexChanges(transaction, record, indexes)
-  // What is not ready belongs to another process, which takes it away itself.
+  // An index that is not ready belongs to another process, which drops it itself.
   const dropped = removed.filter(({ isReady }) => isReady)
   for (const index of dropped) await dropIndex(transaction, index, record)
   const isUnique = [...added, ...dropped.map(({ definition: each }) => each)].some(({ unique }) => unique)
@@ -71,7 +75,7 @@ export async function prepare(
   }
 }
 
-/** What is kept stays; after a time in which nothing was kept, only what comes is known for sure. */
+/** Existing history stays. After a time without history, it is complete only from now on. */
 async function changeHistory(
   transaction: Transaction,
   record: CollectionRecord,
@@ -82,10 +86,10 @@ async function changeHistory(
   await putHistorySince(transaction, record, since)
 }
 
-/** The table was empty a moment ago, so that building at once was right, and is not any more. */
+/** The table was empty when the indexes to build ahead were determined, and now it has documents. */
 export class FilledMeanwhile extends Error {}
 
-/** Before the transaction: builds what has to be built beside the writers, and gives the records of it. */
+/** Before the transaction: builds the indexes that must be built beside writers, and returns their records. */
 export async function buildAhead(
   definition: CollectionDefinition,
   builder: Builder,
@@ -97,7 +101,7 @@ export async function buildAhead(
   if (!missing) return []
   using lease = await builder.connections.lease()
   const lock = lockOf(missing.record, builder)
-  // Taken before anything is announced: what is being built without it was left behind.
+  // Locked before the index is announced: an index in the state `building` without this lock was left behind.
   if (!(await tryLock(lease.connection, lock))) throw builtByOthers(definition)
   try {
     return await announceAndBuild(lease.connection, definition, builder)
@@ -127,7 +131,7 @@ async function announceAndBuild(
   }
 }
 
-/** What a collection lacks; undefined where nothing, and where there are no documents to build it from. */
+/** The indexes that a collection lacks; undefined if there are none, or no documents to build them from. */
 async function missingIn(session: Session, { collection, indexes }: CollectionDefinition) {
   const record = await findCollection(session, collection)
   if (!record || (await isEmpty(session, record))) return undefined
@@ -163,11 +167,11 @@ async function build(connection: Connection, { record, records }: Start, builder
     await buildIndex(connection, index, { record, concurrently: true })
     if (index.definition.unique) await enterClaims(index, record, builder.connections)
   }
-  // Indexes of expressions have statistics of their own, without which they are not chosen.
+  // Expression indexes have statistics of their own; without them the planner does not choose the index.
   await connection.query({ text: `analyze ${tableName(record)}`, values: [] })
 }
 
-/** Only what is not ready: whoever was cut off while committing may have made it so. */
+/** Drops only indexes that are not ready: if the connection was lost during the commit, they may have become ready. */
 export async function discard(records: readonly IndexRecord[], builder: Builder): Promise<void> {
   if (records.length === 0) return
   const numbers = new Set(records.map(({ no }) => no))
@@ -177,14 +181,15 @@ export async function discard(records: readonly IndexRecord[], builder: Builder)
     for (const record of await readCollections(transaction)) {
       const own = left.filter(({ collection }) => collection === record.no)
       for (const index of own) await dropIndex(transaction, index, record)
-      // No change of metadata tells the other processes, which go on claiming values for it.
+      // No change of metadata notifies the other processes, which go on writing claims for the index. The new
+      // name makes them read the catalogue again.
       if (own.some(({ definition }) => definition.unique)) await renameTable(transaction, record)
     }
   })
   await builder.reload()
 }
 
-/** Takes away what was half built by processes that are no more. */
+/** Drops indexes left half built by processes that died. */
 export async function tidyUp(builder: Builder): Promise<void> {
   const left = (await readIndexes(builder.connections)).filter(({ isReady }) => !isReady)
   for (const index of left) {

@@ -1,4 +1,4 @@
-/** Declared indexes as PostgreSQL's: what is indexed, and which conditions such an index can serve. */
+/** Declared indexes as PostgreSQL's: the expressions that are indexed, and the statements that create them. */
 import { orderKey } from '../../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../../base/json/json.ts'
 import { parsePath } from '../../../base/path.ts'
@@ -9,21 +9,21 @@ import { type Fragment, join, literal, raw, render, sql } from '../../sql/fragme
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import { type Reading, readingOf } from '../../sql/reading.ts'
 
-/** What statements name of a row: its key, and its document. */
+/** The columns of a row that statements use: its key and its document. */
 export interface Columns {
   readonly id: string
   readonly document: Base
 }
 
-/** The qualifier tells which table's, where a statement reads several. */
+/** The qualifier names the table, where a statement reads several. */
 export function columnsOf(qualifier: string): Columns {
   return { id: `${qualifier}id`, document: { json: raw(`${qualifier}body`), present: raw('true') } }
 }
 
-/** The document of a row. */
+/** Unqualified, as in the definition of an index. */
 const DOCUMENT: Base = columnsOf('').document
 
-/** The key of a row: text as it is, numbers as text that sorts as they do. */
+/** The key of a row: texts as they are, numbers as text that sorts in the order of the numbers. */
 export function idKey(id: Json): string {
   if (isNumber(id)) return orderKey(numberText(id))!
   return typeof id === 'string' ? id : JSON.stringify(id)
@@ -34,17 +34,17 @@ export function isText(type: Reading): boolean {
 }
 
 /**
- * The engine refuses rows of an index that are larger than a third of a page, so of texts only the beginning is indexed:
- * what is left beside `_id` and numbers of all their digits, in characters of up to four bytes.
+ * The engine rejects index rows larger than a third of a page, so only the beginning of a text is indexed:
+ * the space beside `_id` and numbers of maximum length, in characters of up to four bytes.
  */
 const INDEX_BYTES = 2_600
 const BIG_NUMBER_BYTES = 1_030
 const CHARACTER_BYTES = 4
 
-/** A text index: the expression that is indexed, and how many characters of the text it holds. */
+/** A text index: the indexed expression, and how many characters of the text it contains. */
 export interface TextIndex {
   readonly expression: (document: Base) => Fragment
-  /** What of a text is indexed. */
+  /** Maps a text to its indexed part. */
   readonly form: Form
   readonly length: number
 }
@@ -64,7 +64,7 @@ export function textIndexOf(field: IndexField, { fields }: IndexDefinition): Tex
 
 const beginnings = new Map<number, Form>()
 
-/** The same form for the same length, so that nobody asks for it twice. */
+/** Cached: the same form for the same length. */
 function beginningOf(length: number): Form {
   const known = beginnings.get(length)
   if (known) return known
@@ -77,16 +77,16 @@ export function isIntoArray(path: string): boolean {
   return parsePath(path, '').includes('*')
 }
 
-/** All values at a path into arrays, as one JSON array that a GIN index takes apart. */
+/** All values at a path into arrays, as one JSON array whose elements a GIN index contains. */
 export function elementsAt(path: string, document: Base): Fragment {
   const steps = parsePath(path, '').map((step) => (step === '*' ? '[*]' : `.${JSON.stringify(step)}`))
   return sql`jsonb_path_query_array(${document.json}, ${literal(`$${steps.join('')}`)})`
 }
 
-/** The engine has no wider indexes; what further fields would find, the documents are asked for. */
+/** The engine's limit. Conditions on further fields are evaluated on the documents. */
 const MAX_COLUMNS = 32
 
-/** The statements that make the index; uniqueness is kept by claims, not here. */
+/** The statements that create the index. Uniqueness is enforced by claims, not here. */
 export function indexStatements(
   definition: IndexDefinition,
   {
@@ -105,7 +105,7 @@ export function indexStatements(
     const keys = plain.map(
       (field) => sql`${indexed(field, definition)} ${POSTGRES.direction(field.descending)}`,
     )
-    // Ending in id, the order of ties, an index also serves the order of a page.
+    // The last column is id, which orders ties, so that the index also provides the order of a page.
     const columns = [...keys, raw('id')].slice(0, MAX_COLUMNS)
     statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join(columns, ', ')})`)
   }

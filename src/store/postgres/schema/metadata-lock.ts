@@ -1,4 +1,4 @@
-/** Of processes that change metadata, or what it describes, one comes first. */
+/** The lock under which one process at a time changes metadata, or the tables that it describes. */
 import { lockExclusively } from '../connection/advisory-locks.ts'
 import type { Session } from '../connection/connections.ts'
 

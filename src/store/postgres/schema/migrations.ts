@@ -31,7 +31,8 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `create index smalt_lock_expires on smalt_lock(expires)`,
   ],
   [
-    // Beside the document on a cluster, so that a change and what is told of it are on one node.
+    // Distributed by the key of the document, so that on a cluster a change and its outbox entries are on one
+    // node.
     `create table smalt_outbox(
        doc text collate "C", id text collate "C", seq bigint, entity text not null, hook text not null,
        operation text not null, document text not null, at bigint not null, seen bigint, version bigint,
@@ -55,17 +56,17 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     distribute('smalt_sink_item', 'sink'),
   ],
   [
-    // Whether there is a table of past versions, and from when on they are kept; null while they are not.
+    // Whether there is a history table, and since when history is recorded; null while it is disabled.
     `alter table smalt_collection add column has_past boolean not null default false`,
     `alter table smalt_collection add column past_since bigint`,
   ],
   [
-    // Of several events of one change one holds the documents; the others have its id here.
+    // If one change creates several events, one of them stores the documents; the others have its id here.
     `alter table smalt_outbox add column holder text collate "C"`,
   ],
 ]
 
-/** Makes what is missing; of processes that start at the same time one does it, and the others wait. */
+/** Creates missing tables. Of several processes that start at the same time, one migrates and the others wait. */
 export async function migrate(connections: Connections, { schema }: Location): Promise<void> {
   await inTransaction(connections, async (transaction) => {
     const run = async (text: string): Promise<void> => void (await transaction.query({ text, values: [] }))

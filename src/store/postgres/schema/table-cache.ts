@@ -1,4 +1,4 @@
-/** The tables as this process knows them. Others may change them at any time; then they are read again. */
+/** This process's cache of the catalogue. Other processes may change tables at any time; then it is reloaded. */
 import type { Collection } from '../../../schema/schema.ts'
 import { type Table, type Tables, keyOf, readTables } from './catalogue.ts'
 import type { Session } from '../connection/connections.ts'
@@ -17,7 +17,7 @@ export function createKnownTables(session: Session): KnownTables {
     async reload() {
       const no = ++reads
       const read = await readTables(session)
-      // A slow one may end after one that was begun later.
+      // A slow read may end after one that began later; its result is outdated.
       if (no < newest) return
       newest = no
       tables = read
