@@ -1,10 +1,10 @@
-/** Tables of documents as they were at a moment: what is there since before, and what was replaced only later. */
+/** Tables as of a timestamp: current documents that are old enough, and states in history that were replaced later. */
 import { beforeHistory, noHistory } from '../../history.ts'
 import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Writing } from './translate.ts'
 
-/** Under names of their own, which stand in front of the statement. */
+/** Each table becomes a common table expression with a name of its own, in front of the statement. */
 export function tablesAt(asOf: number, writing: Writing): (table: Table) => Table {
   const seen = new Map<number, Table>()
   const tableAt = (table: Table): Table => {
@@ -19,7 +19,7 @@ export function tablesAt(asOf: number, writing: Writing): (table: Table) => Tabl
   return tableAt
 }
 
-/** No index of the documents knows of their past. */
+/** Indexes cover only current documents, so that history cannot use them. */
 function asItWas(table: Table, name: string, tableAt: (table: Table) => Table): Table {
   return {
     ...table,
@@ -41,6 +41,8 @@ function rowsAt({ name, past, entity }: Table, asOf: number, { alias }: Writing)
   const [a, b] = [alias('r'), alias('r')]
   const moment = param(String(asOf))
   const present = sql`select ${raw(`${a}.id, ${a}.version, ${a}.paths, ${a}.doc, ${a}.body from ${name} ${a}`)} where ${raw(`${a}.version`)} <= ${moment}::bigint`
+  // A history row is the state before a change: it was current from version `follows` until `version`. Before
+  // an insert there was no document.
   const replaced = sql`select ${raw(`${b}.id, ${b}.follows, ${b}.paths, ${b}.doc, ${b}.doc::jsonb from ${past.name} ${b}`)} where ${raw(`${b}.follows`)} <= ${moment}::bigint and ${raw(`${b}.version`)} > ${moment}::bigint and ${raw(`${b}.operation`)} <> 'insert'`
   return sql`${present} union all ${replaced}`
 }

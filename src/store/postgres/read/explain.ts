@@ -1,4 +1,4 @@
-/** What PostgreSQL says it would do, in terms of the declared indexes. */
+/** Explains a find: PostgreSQL's plan, in terms of the declared indexes. */
 import { type Json, type JsonObject, isArray, isObject } from '../../../base/json/json.ts'
 import { printQuery } from '../../../lang/query.ts'
 import type { ReadPlan } from '../../../plan/plan.ts'
@@ -37,13 +37,13 @@ export async function explainPage(
   }
 }
 
-/** What the service asks of the documents itself, because the engine would understand it otherwise. */
+/** The part of the query that the service evaluates itself, because its meaning in the engine is different. */
 function residualOf({ query }: ReadPlan): JsonObject {
   const residual = query && splitQuery(query).residual
   return residual ? { residual: printQuery(residual) } : {}
 }
 
-/** On a cluster the plans of the nodes stand inside of the plan; all of them are looked at. */
+/** On a cluster, the plans of the nodes are nested inside the plan; all of them are included. */
 function nodesOf(value: Json): readonly JsonObject[] {
   if (isArray(value)) return value.flatMap(nodesOf)
   if (!isObject(value)) return []
@@ -62,7 +62,7 @@ function winningPlan(nodes: readonly JsonObject[], table: Table): JsonObject {
   return { stage, indexes, steps: nodes.map((node) => textAt(node, 'Node Type')) }
 }
 
-/** The index keeps the name it was made with when the table is renamed. */
+/** The index keeps its first name when the table is renamed. */
 function isKeyOf({ no }: Table, index: string): boolean {
   return index.startsWith(`doc_${no}_`) && index.includes('pkey')
 }

@@ -1,4 +1,4 @@
-/** Finds: a page in one statement and, where it does not tell, the count in another. */
+/** Finds: the page in one statement and, where the page does not determine it, the count in another. */
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import { endsHere } from '../../../plan/about.ts'
 import type { Found } from '../../store.ts'
@@ -10,14 +10,14 @@ import { type ReadStatements, type Residual, pageDocument } from './reads.ts'
 
 export type OnDocument = (document: StoredDocument) => void
 
-/** The page of a plan that asks for one document by its `_id`. */
+/** The page of a plan that requests one document by its `_id`. */
 export function pageOf(document: StoredDocument | undefined, plan: ReadPlan, take: OnDocument): Found {
   const isOnPage = plan.from === 0 && (plan.to ?? 0) >= 0
   if (document && isOnPage) take(document)
   return { matchCount: document && plan.counted ? 1 : 0 }
 }
 
-/** A connection may have died while it waited in the pool; as long as nothing was taken, asking again is safe. */
+/** A connection may have died while idle in the pool. Repeating is safe as long as no document was passed on. */
 export async function repeatingUntaken<T>(
   take: OnDocument,
   work: (take: OnDocument) => Promise<T>,
@@ -38,11 +38,14 @@ export async function repeatingUntaken<T>(
 interface Finding {
   readonly read: ReadStatements
   readonly take: OnDocument
-  /** At a time, where some of them are known to be large. */
+  /** The maximum per piece, where some rows are known to be large. */
   readonly maxRows?: number
 }
 
-/** The page at once, outside of any transaction; undefined when it is too much for that, and nothing was taken. */
+/**
+ * Collects the page in memory, outside of any transaction. Undefined when it is too large; then no document
+ * was passed on.
+ */
 export async function findAtOnce(
   connection: Connection,
   plan: ReadPlan,
@@ -57,7 +60,10 @@ export async function findAtOnce(
   }
 }
 
-/** Inside a transaction, where nothing can be tried: what may be large is read piece by piece from the beginning. */
+/**
+ * Inside a transaction, which a cancelled attempt would abort: a page that may be large is read in pieces
+ * from the start.
+ */
 export async function findWithin(session: Session, plan: ReadPlan, finding: Finding): Promise<Found> {
   if (finding.read.residual) return await findByLooking(session, plan, finding)
   const { from, to, joins = [] } = plan
@@ -65,7 +71,7 @@ export async function findWithin(session: Session, plan: ReadPlan, finding: Find
   return await (isFew ? findPage : findByPieces)(session, plan, finding)
 }
 
-/** Inside a transaction: the documents of the page one after the other, a few of them here at a time. */
+/** Inside a transaction: passes on the documents of the page piece by piece, so that few are in memory at a time. */
 export async function findByPieces(
   session: Session,
   plan: ReadPlan,
@@ -82,10 +88,10 @@ export async function findByPieces(
   return { matchCount: Number(counted![0]) }
 }
 
-/** Page and count in a statement each. */
+/** Page and count in one statement each. */
 export async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   const { rows, matchCount } = await pageAndCount(session, plan, read)
-  // Nothing is handed over before all is known: what fails until then is asked once more.
+  // Documents are passed on only after both statements have succeeded: until then, a failed find is repeated.
   for (const row of rows) take(pageDocument(row))
   return { matchCount }
 }
@@ -100,7 +106,7 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
   if (!plan.counted) return { rows: await session.query(read.page), matchCount: 0 }
   const asking = session.query(read.page)
   const counting = lastFull.has(text) ? session.query(read.count()) : undefined
-  // The connection is not free before both are answered.
+  // The connection is free only when both have ended, even if one fails.
   if (counting) await Promise.allSettled([asking, counting])
   const rows = await asking
   if (endsHere(plan, rows.length)) {
@@ -113,11 +119,14 @@ async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatemen
   return { rows, matchCount: Number(counted![0]) }
 }
 
-/** Pages that did not tell how many there are, the last time: with these the count is asked for at once. */
+/**
+ * Texts of pages that needed a count the last time. For these, page and count are sent together, which saves
+ * a round trip.
+ */
 const lastFull = new Set<string>()
 const MAX_TEXTS = 1_000
 
-/** Inside a transaction: every document that may match is looked at, and the page is cut out of those that do. */
+/** Inside a transaction: evaluates the residual on every candidate, and cuts the page out of the matches. */
 async function findByLooking(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   let matchCount = 0
   for await (const document of documentsOf(session, read)) {

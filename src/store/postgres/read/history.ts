@@ -1,4 +1,4 @@
-/** Past versions as readers find them, in a table beside the documents. */
+/** Reads the history of a document: earlier versions from the history table, and the current one from its own. */
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Action } from '../../events.ts'
 import {
@@ -41,7 +41,7 @@ async function* entriesFrom(
   for await (const rows of pieces) yield* rows.map(entryFrom)
 }
 
-/** The document as it is has no change that follows. */
+/** The current document has no later change. */
 function entryFrom([follows, version, operation, principal, doc, paths]: Row): HistoryRow | StoredDocument {
   const state = { text: doc!, paths: Number(paths) }
   if (version === null || version === undefined) return { id: '', version: Number(follows), ...state }

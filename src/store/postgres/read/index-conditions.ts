@@ -1,4 +1,4 @@
-/** Conditions that indexes serve. Each holds wherever the query does, so that asking both changes no answer. */
+/** Conditions that indexes serve. Each follows from the query, so that adding it does not change the result. */
 import { unreachable } from '../../../base/errors.ts'
 import type { Json } from '../../../base/json/json.ts'
 import { foldCase } from '../../../base/text.ts'
@@ -38,7 +38,7 @@ export function indexConditionsOf(
   }
 }
 
-/** Whether an index leads to what satisfies the term. */
+/** Whether an index leads to the documents that satisfy the term. */
 export function isServed(term: Query<FieldRef>, table: Table): boolean {
   const isPlain =
     (term.kind === 'compare' && CONDITIONS[term.op] !== undefined) || (term.kind === 'in' && !term.negated)
@@ -46,7 +46,7 @@ export function isServed(term: Query<FieldRef>, table: Table): boolean {
   return indexConditionsOf(table, columnsOf(''))(term) !== undefined
 }
 
-/** A table, and what its columns are called. */
+/** A table and the names of its columns. */
 interface Rows {
   readonly table: Table
   readonly columns: Columns
@@ -59,13 +59,14 @@ function compareHint({ field, op, value }: Kind<'compare'>, rows: Rows): Fragmen
   if (condition === '=') return anyHint(field, compared, rows)
   const index = textIndexAt(field, rows.table)
   if (!index || !compared.areTexts()) return undefined
-  // Up to the indexed length the beginning of a text compares as the text itself does.
+  // Up to the indexed length, the beginning of a text compares like the text itself. A longer value is cut,
+  // and its bound then includes equality.
   const operator = compared.maxCharacters() < index.length ? condition.exact : condition.cut
   const start = compared.encoded(([only]) => beginning(only!, index))
   return sql`${index.expression(rows.columns.document)} ${raw(operator)} ${start}`
 }
 
-/** The condition that an index serves: an equality, or a range whose bound is exact or cut off; undefined for none. */
+/** The condition that an index serves: an equality, or a range whose bound is exact or cut; undefined for none. */
 const CONDITIONS: Readonly<
   Record<CompareOp, '=' | { readonly exact: string; readonly cut: '<=' | '>=' } | undefined>
 > = {
@@ -77,7 +78,7 @@ const CONDITIONS: Readonly<
   $gte: { exact: '>=', cut: '>=' },
 }
 
-/** Some candidate is one of the values. */
+/** At least one candidate equals one of the values. */
 function anyHint(
   at: FieldRef,
   values: Comparands | undefined,
@@ -90,7 +91,7 @@ function anyHint(
     return holdsAny(elementsAt(field.path, columns.document), values)
   }
   const index = textIndexAt(at, table)
-  // A version that makes something else of the field is not served by an index of texts.
+  // A version may define the field with another type; an index of texts does not serve that.
   if (!index || !values.areTexts()) return undefined
   return among(index.expression(columns.document), values, (value) => beginning(value, index))
 }
@@ -119,7 +120,7 @@ function containsHint(
   }
 }
 
-/** What one element must have, some element must have. */
+/** A condition that one element must satisfy implies that some element does, for each conjunct by itself. */
 function elemMatchHint({ array, query }: Kind<'elemMatch'>, { table, columns }: Rows): Fragment | undefined {
   if (array.up > 0) return undefined
   const hints = conjunctsOf(query).flatMap((term) => {
@@ -165,7 +166,7 @@ function among(subject: Fragment, values: Comparands, form: (value: Json) => str
   return sql`${subject} = any(${values.encoded((all) => arrayText(all.map(form)))})`
 }
 
-/** Of a text. */
+/** The indexed part of a text, counted in code points like `left` in SQL. */
 function beginning(text: Json, { length }: TextIndex): string {
   return Array.from(text as string)
     .slice(0, length)

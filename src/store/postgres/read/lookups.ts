@@ -1,4 +1,4 @@
-/** Point lookups that wait at the same time become one statement, and few statements are under way at once. */
+/** Batches point lookups: those that wait at the same time become one statement, and few statements run at once. */
 import type { StoredDocument } from '../../../plan/plan.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import type { Table } from '../schema/catalogue.ts'
@@ -34,7 +34,7 @@ export function createLookups(session: Session): Lookups {
     }
   }
 
-  /** At the end of the turn, so that what arrives in it comes along. */
+  /** At the end of the turn of the event loop, so that lookups that arrive in it join the batch. */
   function awaitTurn(): void {
     if (isAwaited || waiting.size === 0 || underWay >= MAX_UNDER_WAY) return
     isAwaited = true
@@ -54,8 +54,8 @@ export function createLookups(session: Session): Lookups {
 }
 
 /**
- * What comes while so many are under way waits for the next statement, which is the larger the busier it is. With two
- * the database works on one while the answers of the other are sent.
+ * Lookups that arrive while this many statements run wait for the next one, so batches grow with the load.
+ * With two, the database executes one while the results of the other are transferred.
  */
 const MAX_UNDER_WAY = 2
 

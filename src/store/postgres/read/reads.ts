@@ -1,4 +1,7 @@
-/** Plans for reading as statements. What the engine cannot answer is asked of the documents that come. */
+/**
+ * Translates read plans to statements. The residual of a query, which the engine cannot evaluate, is
+ * evaluated on the documents that it returns.
+ */
 import { type Work, during, spend } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
@@ -36,13 +39,13 @@ import { columnsOf } from '../schema/indexes.ts'
 import { tablesAt } from './as-of.ts'
 import { type Documents, type Writing, beginStatement, hasTextId, translation } from './translate.ts'
 
-/** Whether a document that the engine gave is a match; absent when every one is. */
+/** Whether a candidate from the engine matches; absent when every one does. */
 export type Residual = (document: StoredDocument) => boolean
 
 export interface ReadStatements {
   readonly page: Statement
   readonly count: () => Statement
-  /** With it the page is everything that may match, and page and count are to be made of what does. */
+  /** If present, `page` returns all candidates, and page and count must be computed from the matches. */
   readonly residual?: Residual
 }
 
@@ -50,7 +53,7 @@ export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
   return bound(write(plan, table), plan)
 }
 
-/** The same without writing the statements again for plans of a prepared find. */
+/** Like `readStatements`, but statements of a prepared find are written only once. */
 export function preparedStatements(plan: ReadPlan, table: Table): ReadStatements {
   return bound(writeOnce(plan, table), plan)
 }
@@ -82,7 +85,7 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   }
 }
 
-/** The documents a query matches, as keys and versions; with a residual the documents come along. */
+/** Selects the keys and versions of the documents that a query matches; with a residual, the documents too. */
 export function matchStatement(
   { query, idType, work }: Matching,
   table: Table,
@@ -99,7 +102,7 @@ interface Matching {
   readonly work?: Work | undefined
 }
 
-/** What a query matches can be asked of a document in memory: both interpreters mean the same. */
+/** Evaluates a query on a document in memory: SQL and evaluator give it the same meaning. */
 export function residualTest(query: Query<FieldRef>, work?: Work): Residual {
   const matches = compileQuery(query)
   return paidBy(work, ({ text }) => {
@@ -110,7 +113,7 @@ export function residualTest(query: Query<FieldRef>, work?: Work): Residual {
 
 const CHARACTERS_PARSED_PER_STEP = 8
 
-/** The same statements, with a request that pays for what is asked of each document here. */
+/** The same statements, with the residual charged to the work of a request. */
 export function readStatementsFor({ work }: Bounds, read: ReadStatements): ReadStatements {
   return read.residual ? { ...read, residual: paidBy(work, read.residual) } : read
 }
@@ -121,10 +124,10 @@ function paidBy(work: Work | undefined, residual: Residual): Residual {
 
 export const splitQuery = memoized((query: Query<FieldRef>): Split => split(query, canPush))
 
-/** Whether nothing of the query is left to be asked of documents. */
+/** Whether the query can be pushed down completely. */
 export const answers = memoized((query: Query<FieldRef>): boolean => isAnswerable(query, canPush))
 
-/** Regular expressions are pushed only where PostgreSQL's dialect means the same. */
+/** Regular expressions are pushed down only where PostgreSQL's dialect gives them the same meaning. */
 function canPush(part: Query<FieldRef>): boolean {
   return part.kind !== 'regex' || postgresPattern(part.pattern, part.flags) !== undefined
 }
@@ -134,7 +137,10 @@ export function requireAnswers({ query, joins }: JoinPlan): void {
   joins.forEach(requireAnswers)
 }
 
-/** `_id` as text, version and document; a number is told in the digits it was written in. */
+/**
+ * `_id` as text, version, document and number of paths. A numeric `_id` is read from the document, in its
+ * original digits.
+ */
 export function storedColumns(idType: TypeName): string {
   return `${hasTextId(idType) ? 'id' : `doc::json ->> '_id'`}, version, doc, paths`
 }
@@ -143,7 +149,7 @@ export function storedFrom([id, version, text, paths]: Row): StoredDocument {
   return { id: id!, version: Number(version), text: text!, paths: Number(paths) }
 }
 
-/** A row of a page: what is stored, and what comes along. */
+/** A row of a page: the stored document, and the documents joined to it. */
 export function pageDocument(row: Row): StoredDocument {
   if (row.length === STORED_COLUMNS) return storedFrom(row)
   return { ...storedFrom(row), joined: joinedFrom(row.slice(STORED_COLUMNS)) }
@@ -176,7 +182,7 @@ export function order(plan: ReadPlan, table: Table): Fragment {
   return join([...keys, raw('id')], ', ')
 }
 
-/** An index of the beginnings of texts gives the order as far as it reaches; the engine sorts the rest by itself. */
+/** An index of the beginnings of texts provides the order as far as it reaches; the engine sorts only ties. */
 function beginningKey({ field, descending }: SortKey<FieldRef>, table: Table): readonly Fragment[] {
   const index = textIndexAt(field, table)
   return index ? [sql`${index.expression(columnsOf('').document)} ${POSTGRES.direction(descending)}`] : []

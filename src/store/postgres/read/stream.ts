@@ -1,4 +1,7 @@
-/** A page at the pace of its reader, in short statements: between two of them no connection and no snapshot is held. */
+/**
+ * Streams a page at the pace of its reader, in short statements: between two of them, neither a connection
+ * nor a snapshot is in use.
+ */
 import { ServiceError } from '../../../base/errors.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../../base/work/work.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
@@ -29,7 +32,7 @@ import { beginStatement, translation } from './translate.ts'
 
 interface Streaming {
   readonly plan: ReadPlan
-  /** Absent: nothing was ever stored there. */
+  /** Absent: no document was ever stored. */
   readonly table: Table | undefined
   readonly bounds: Bounds
 }
@@ -55,7 +58,10 @@ export async function* streamOn(
   }
 }
 
-/** A stream is read by the main thread, and no other thread can go on in the middle of it. */
+/**
+ * The main thread reads a stream, and a worker thread cannot continue it in the middle. So the test of one
+ * document has a limited number of steps.
+ */
 function matchesInTime(test: () => boolean, { timeLimitMs }: Bounds): boolean {
   try {
     return during(new Work({ timeLimitMs, steps: INLINE_STEPS }), test)
@@ -66,7 +72,10 @@ function matchesInTime(test: () => boolean, { timeLimitMs }: Bounds): boolean {
   }
 }
 
-/** The rows of a statement piece by piece, all of one moment, for those who take them without delay. */
+/**
+ * The rows of a statement in pieces, all from one snapshot, for consumers that read without delay: the
+ * connection is leased until the end.
+ */
 export async function* piecesOn(
   connections: Connections,
   statement: Statement,
@@ -89,7 +98,7 @@ function sourceOf(
   connections: Connections,
   { plan, table, bounds }: Streaming & { readonly table: Table },
 ): KeySource<string> {
-  /** What the last key was sorted by, the key included. */
+  /** The sort values of the last key, including the key. */
   let last: Row | undefined
   const alone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     using lease = await connections.lease(bounds)
@@ -149,6 +158,7 @@ function documentsStatement(plan: ReadPlan, present: Table, keys: readonly strin
   joins.forEach(requireAnswers)
   const joined = joinedColumns(joins, translation({ table, idType }, writing, table.name))
   const columns = join([raw('id'), raw(storedColumns(idType)), ...joined], ', ')
+  // The filter applies again, because a document may have changed since its key was read.
   const isChosen = sql`id = any(${param(arrayText(keys))})`
   const text = sql`select ${columns} from ${raw(table.name)} where ${join([isChosen, ...filter], ' and ')} order by id`
   return print(writing.finish(text))

@@ -1,4 +1,4 @@
-/** What the translation of queries to SQL has to know of PostgreSQL's tables. */
+/** Describes PostgreSQL's tables to the translation of queries to SQL. */
 import type { Query } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { TypeName } from '../../../schema/types.ts'
@@ -11,11 +11,11 @@ import type { Table } from '../schema/catalogue.ts'
 import { indexConditionsOf, isServed, textIndexAt } from './index-conditions.ts'
 import { type Columns, columnsOf, isText } from '../schema/indexes.ts'
 
-/** What all parts of one statement share. */
+/** The state that all parts of one statement share. */
 export interface Writing {
   readonly alias: Translation['alias']
   readonly putInFront: NonNullable<Translation['putInFront']>
-  /** The statement with all that has to stand in front of it so far. */
+  /** Puts the common table expressions that were added so far in front of the statement. */
   readonly finish: (statement: Fragment) => Fragment
 }
 
@@ -29,13 +29,13 @@ export function beginStatement(): Writing {
   }
 }
 
-/** A table, and of which type the ids of its documents are. */
+/** A table, and the type of its documents' ids. */
 export interface Documents {
   readonly table: Table
   readonly idType: TypeName
 }
 
-/** `name` is what the rows are called, where the statement reads other tables, too. */
+/** `name` qualifies the columns, where the statement reads other tables too. */
 export function translation({ table, idType }: Documents, writing: Writing, name = ''): Translation {
   const { alias, putInFront } = writing
   const qualifier = name === '' ? '' : `${name}.`
@@ -74,14 +74,14 @@ function documentIn({ document, id }: Columns, { table, idType }: Documents): Ba
 }
 
 /**
- * A comparison that its index answers alone, because the value is shorter than what the index holds of a text. Asking
- * the documents as well would read each of them, and make the engine expect far fewer rows than come.
+ * A comparison that its index decides alone, because the value is shorter than the indexed part of a text.
+ * Comparing the documents too would read each of them, and make the planner expect far too few rows.
  */
 function indexedTerm(term: Query<FieldRef>, table: Table, columns: Columns): Fragment | undefined {
   if (term.kind !== 'compare' && term.kind !== 'in') return undefined
   const { field } = term.field
   const index = textIndexAt(term.field, table)
-  // The index may be older than the news that versions disagree about the kind of the field.
+  // The index may be older than the version that defined the field with another kind.
   if (!index || field.isMixed || field.kind !== 'simple' || !isText(field.type.name)) return undefined
   const compared = term.kind === 'in' ? comparands(term.values) : comparand(term.value)
   const areShort = compared?.areTexts() && compared.maxCharacters() < index.length
