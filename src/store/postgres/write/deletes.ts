@@ -1,4 +1,4 @@
-/** Deletes: every document that matches goes, with the unique values it held. */
+/** Deletes all matching documents, with their claims. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { DeletePlan, CaptureChange } from '../../../plan/plan.ts'
@@ -16,6 +16,7 @@ export async function deleteAll(plan: DeletePlan, context: WriteContext): Promis
   const isMatch = stillMatches(plan.query, context)
   for (const batch of batchesOf(await matching(plan, context), 1000)) {
     const gone = await remove(batch, plan.idType, context)
+    // Documents that changed since they were matched are locked, and tested again in their newest state.
     const changed = batch.filter(({ key }) => !gone.has(key))
     for (const match of changed) {
       const held = await lockOne(match.key, plan.idType, context)
@@ -25,7 +26,7 @@ export async function deleteAll(plan: DeletePlan, context: WriteContext): Promis
   }
 }
 
-/** Reports those that were still what was seen, and gives their keys. */
+/** Deletes and reports the documents that have not changed since they were matched, and returns their keys. */
 async function remove(batch: readonly Match[], idType: TypeName, context: WriteContext) {
   const { transaction, table, report, stamp } = context
   const rows = await transaction.query(deleteStatement(batch, table))
@@ -52,6 +53,8 @@ async function keepGone(
   const versions = new Map(batch.map(({ key, version }) => [key, version]))
   const gone = rows.map(([key, text, paths]) => {
     const seen = versions.get(key!)!
+    // In history, a delete has a version too, later than the one that it replaces even if the clock was set
+    // back.
     const version = Math.max(stamp.version, seen + 1)
     return { key: key!, text: text!, paths: Number(paths), seen, version }
   })

@@ -1,4 +1,4 @@
-/** Rows of past versions, as parts of the statements that make the changes: both are committed together or not at all. */
+/** Rows of history, as parts of the statements that make the changes: both are committed together or not at all. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { textBeforeInsert } from '../../history.ts'
@@ -8,14 +8,15 @@ import type { Session } from '../connection/connections.ts'
 import type { NewRow } from './rows.ts'
 import { type InsertParams, type UpdateParams, listParam, statementOf } from './statement.ts'
 
-/** Whether changes of these documents are to be kept. */
+/** Whether changes of these documents are recorded in history. */
 export function keepsHistory({ past }: Table): boolean {
   return past?.since !== undefined
 }
 
 /**
- * The same rows, each with the change that it follows, and all in a version that is later than those. Should another
- * document of that `_id` come and go meanwhile, two changes follow the same one, which repeats a key.
+ * Adds to each row the version of the change that it follows, and gives all rows a version later than those.
+ * If another document with the same `_id` is inserted and deleted meanwhile, two changes follow the same one,
+ * and the statement fails with a repeated key.
  */
 export async function following(
   rows: readonly NewRow[],
@@ -38,7 +39,7 @@ export async function following(
   }))
 }
 
-/** Of documents that are inserted, in the order of `params.keys` where they are several. */
+/** For documents that are inserted; if there are several, in the order of `params.keys`. */
 export function historyOfInserts(
   rows: readonly NewRow[],
   { keys, version, paths }: InsertParams,
@@ -62,14 +63,14 @@ function idOnly({ document }: NewRow): string {
   return textBeforeInsert((parseTrusted(document.text) as JsonObject)['_id']!)
 }
 
-/** A document before an update. */
+/** The state of a document before an update. */
 interface Before {
   readonly params: UpdateParams
   readonly text: Fragment
   readonly paths: number
 }
 
-/** Of the document whose key `written` holds. */
+/** For the document whose key `written` returns. */
 export function historyOfUpdate({ params, text, paths }: Before, principal: string, table: Table): Fragment {
   const { key, seen, version } = params
   return sql`recorded as (${into(table)}
@@ -77,7 +78,7 @@ export function historyOfUpdate({ params, text, paths }: Before, principal: stri
       ${param(String(paths))}::integer, ${text}::text from written)`
 }
 
-/** Of the document that `gone` holds. */
+/** For the document that `gone` returns. */
 export function historyOfDelete(
   { principal, version }: { readonly principal: string; readonly version: number },
   table: Table,

@@ -1,4 +1,4 @@
-/** Inserts: all documents in one statement, or one after the other when keys repeat. */
+/** Inserts all documents in one statement, or one after the other when keys repeat. */
 import type { InsertPlan } from '../../../plan/plan.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
@@ -11,7 +11,7 @@ export function newRows({ documents }: InsertPlan, stamp: Stamp, table: Table): 
   return documents.map((document) => newRow(document, stamp, table))
 }
 
-/** Whether the documents get in each other's way, so that one statement cannot insert them all. */
+/** Whether one statement can insert all documents, because no key and no claim repeats among them. */
 export function areDistinct(rows: readonly NewRow[]): boolean {
   const keys = new Set(rows.map(({ key }) => key))
   const claims = new Set(rows.flatMap((row) => [...row.claims]))

@@ -1,4 +1,7 @@
-/** Which documents a plan means: settled before the first one changes, and looked at again where one changed since. */
+/**
+ * Finds the documents that a plan applies to, all of them before the first one changes. Documents that
+ * changed since are tested again.
+ */
 import type { Query } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { StoredDocument } from '../../../plan/plan.ts'
@@ -10,11 +13,11 @@ import { type Residual, matchStatement, residualTest, storedFrom } from '../read
 
 export interface Match {
   readonly key: string
-  /** The version that was seen to match. */
+  /** The version that matched. */
   readonly version: number
 }
 
-/** In the order of `_id`. */
+/** Ordered by `_id`. */
 export async function matching(
   { query, idType }: { readonly query: Query<FieldRef>; readonly idType: TypeName },
   { transaction, table, work }: Pick<WriteContext, 'transaction' | 'table' | 'work'>,
@@ -28,7 +31,7 @@ export async function matching(
   return matches
 }
 
-/** Whether a document still matches: when nobody changed it since, it does. */
+/** Whether a document still matches: it does if its version is the same, otherwise it is tested again. */
 export function stillMatches(
   query: Query<FieldRef>,
   { work }: Pick<WriteContext, 'work'>,
@@ -41,7 +44,7 @@ function matchFrom(row: Row): Match {
   return { key: row[4]!, version: Number(row[1]) }
 }
 
-/** Large enough to make round trips cheap, small enough to hold all its documents in memory. */
+/** Large enough for few round trips, small enough for all its documents to fit in memory. */
 const BATCH = 200
 
 export function* batchesOf<T>(items: readonly T[], size = BATCH): Generator<readonly T[]> {

@@ -1,10 +1,10 @@
-/** Outbox entries, as parts of the statements that make the changes: change and entry are committed together or not at all. */
+/** Outbox entries, as parts of the statements that make the changes: both are committed together or not at all. */
 import type { OutboxEntry } from '../../../plan/plan.ts'
 import { holderOf } from '../../events.ts'
 import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import { type InsertParams, type UpdateParams, listParam, statementOf } from './statement.ts'
 
-/** The events of the change of one document. */
+/** The outbox entries for the change of one document. */
 export interface CapturedChange {
   /** The key of the document's row. */
   readonly key: string
@@ -18,7 +18,7 @@ const INTO = raw(`insert into smalt_outbox(
 
 const NULL = raw('null')
 
-/** Of one document that is inserted. */
+/** For one document that is inserted. */
 export function outboxOfInsert(
   { document, outboxEntries }: CapturedChange,
   { keys, version, texts }: InsertParams,
@@ -33,7 +33,7 @@ export function outboxOfInsert(
   return sql`entered as (${INTO} values ${join(rows, ', ')})`
 }
 
-/** Of several documents that are inserted together. */
+/** For several documents that are inserted together. */
 export function outboxOfInserts(
   captured: readonly CapturedChange[],
   { keys, version, texts }: InsertParams,
@@ -43,7 +43,7 @@ export function outboxOfInserts(
     from ${listOf(captured)}, unnest(${keys}, ${texts}) as new(id, doc) where new.id = entry.doc)`
 }
 
-/** Of the document whose key `written` holds. */
+/** For the document whose key `written` returns. */
 export function outboxOfUpdate(
   captured: CapturedChange,
   { params, text }: { readonly params: UpdateParams; readonly text: Fragment },
@@ -57,7 +57,7 @@ export function outboxOfUpdate(
   return outboxOfOne(captured, states, raw('written'))
 }
 
-/** Of the document that `gone` holds. */
+/** For the document that `gone` returns. */
 export function outboxOfDelete(captured: CapturedChange): Fragment {
   const states = { seen: raw('gone.version'), version: NULL, before: raw('gone.doc'), after: NULL }
   return outboxOfOne(captured, states, raw('gone'))
@@ -71,7 +71,7 @@ interface States {
   readonly after: Fragment
 }
 
-/** A single event is sent as values, which is quicker than a list of one. */
+/** A single entry is sent as values, which is faster than a list of one. */
 function outboxOfOne(captured: CapturedChange, states: States, from: Fragment): Fragment {
   const { key, document, outboxEntries } = captured
   if (outboxEntries.length > 1)
@@ -101,7 +101,10 @@ export function goneStatement(gone: readonly Gone[]): Statement {
     from ${listOf(gone)}, unnest(${join(old, ', ')}) as old(id, version, text) where old.id = entry.doc`)
 }
 
-/** Entries from a list that is called `entry`. Texts of documents go only into the entries that hold them for others. */
+/**
+ * Selects entries from a list with the alias `entry`. Texts of documents go only into the entries that store
+ * them for the others.
+ */
 function selectEntries({ seen, version, before, after }: States): Fragment {
   return sql`${INTO}
     select entry.doc, entry.id, entry.entity, entry.hook, entry.operation, entry.document, entry.at, ${seen}, ${version},
@@ -127,7 +130,7 @@ function listOf(captured: readonly CapturedChange[]): Fragment {
   return sql`unnest(${join(lists, ', ')}) as entry(doc, document, id, entity, hook, operation, at, details, holder)`
 }
 
-/** The id of the event that holds the documents for this one; empty where it does so itself. */
+/** The id of the entry that stores the documents for this one; empty if it stores them itself. */
 function holderIn(outboxEntries: readonly OutboxEntry[], i: number): string {
   const holder = holderOf(i)
   return holder === i ? '' : outboxEntries[holder]!.id

@@ -1,4 +1,4 @@
-/** What becomes of one document, step by step, inside a transaction. */
+/** Writes one document at a time, inside a transaction. */
 import type { Work } from '../../../base/work/work.ts'
 import { type Change, type Outcome, type StoredDocument, unwritten } from '../../../plan/plan.ts'
 import type { TypeName } from '../../../schema/types.ts'
@@ -20,7 +20,7 @@ export interface WriteContext {
   readonly stamp: Stamp
   readonly report: Report
   readonly draw: SequenceDraws
-  /** The request that pays for what is asked of each document. */
+  /** The budget to which tests of documents are charged. */
   readonly work?: Work | undefined
 }
 
@@ -39,7 +39,7 @@ export async function readMany(
   return await held(transaction, found)
 }
 
-/** The document in its newest state, which nobody else changes until the transaction ends. */
+/** Reads the document in its newest state and locks it until the transaction ends. */
 export async function lockOne(
   key: string,
   idType: TypeName,
@@ -58,7 +58,7 @@ export async function insertOne(draft: NewRow, { transaction, table }: WriteCont
   return isDone ? { kind: 'inserted', document: rows[0]!.document } : { kind: 'duplicate' }
 }
 
-/** Of a document that is locked; undefined when it is neither touched nor counted. */
+/** For a locked document; undefined if it is neither changed nor counted. */
 export async function applyChange(
   change: Change,
   document: Held,

@@ -13,7 +13,7 @@ import {
 import type { ChangedRow, NewRow, Stamp } from './rows.ts'
 import { type InsertParams, listParam, statementOf } from './statement.ts'
 
-/** Documents, claims, outbox entries and history in one statement, so that either all of it is there or nothing. */
+/** Documents, claims, outbox entries and history in one statement, so that all of them are written or none. */
 export function insertStatement(rows: readonly NewRow[], table: Table): Statement {
   const inOrder = rows.toSorted(byKey)
   const params = insertParams(inOrder)
@@ -38,7 +38,7 @@ function insertParams(rows: readonly NewRow[]): InsertParams {
   }
 }
 
-/** One row is sent as values, which is quicker than a list of one, and on a cluster reaches its node directly. */
+/** One row is sent as values, which is faster than a list of one, and on a cluster is routed directly to its node. */
 function insertDocuments(
   { keys, version, paths, texts }: InsertParams,
   count: number,
@@ -70,7 +70,7 @@ function capturedOf({ key, document, outboxEntries }: NewRow | ChangedRow): Capt
   return { key, document: document.id, outboxEntries }
 }
 
-/** Gives back the key when the document was still what was seen. */
+/** Returns the key if the document still has the version that was read. */
 export function updateStatement(row: ChangedRow, table: Table): Statement {
   const { seen, document, outboxEntries, principal } = row
   const params = {
@@ -82,7 +82,7 @@ export function updateStatement(row: ChangedRow, table: Table): Statement {
   const paths = param(String(document.paths))
   const update = sql`update ${raw(table.name)} set version = ${params.version}, paths = ${paths}, doc = ${params.text}
     where id = ${params.key} and version = ${params.seen} returning id`
-  // Both record the state before, which is sent once.
+  // Outbox and history record the same state; as a shared parameter it is sent once.
   const before = { params, text: param(seen.text), paths: seen.paths ?? 0 }
   return withParts(update, { name: 'written', columns: 'id' }, [
     outboxEntries.length === 0 ? undefined : outboxOfUpdate(capturedOf(row), before),
@@ -90,7 +90,7 @@ export function updateStatement(row: ChangedRow, table: Table): Statement {
   ])
 }
 
-/** A change that returns rows, and what is recorded about the rows that it returned; the answer is those rows. */
+/** Combines a change that returns rows with the statements that record it. The result is the rows of the change. */
 function withParts(
   change: Fragment,
   { name, columns }: { readonly name: string; readonly columns: string },
@@ -103,14 +103,14 @@ function withParts(
 }
 
 /**
- * Texts of documents in PostgreSQL's notation for arrays. JSON holds no control characters as such, and without them
- * JSON's way to quote is the same, and several times as fast.
+ * Texts of documents as an array literal of PostgreSQL. JSON contains no unescaped control characters, and
+ * without them JSON's quoting is the same, and several times as fast.
  */
 function textsOf(rows: readonly { readonly document: StoredDocument }[]): string {
   return `{${JSON.stringify(rows.map(({ document }) => document.text)).slice(1, -1)}}`
 }
 
-/** Deletes documents that are still what was seen; gives back key and text, and what else history needs. */
+/** Deletes documents that still have the version that was read; returns key and text, and paths for history. */
 export function deleteStatement(
   rows: readonly { readonly key: string; readonly version: number }[],
   table: Table,
@@ -123,7 +123,7 @@ export function deleteStatement(
     where stored.id = old.id and stored.version = old.seen returning ${columns}`)
 }
 
-/** The same for one document whose change is recorded. */
+/** The same for one document, with its outbox entries and its history. */
 export function recordedDeleteStatement(
   captured: CapturedChange,
   seen: number,
@@ -144,13 +144,16 @@ export function claimStatement(claims: ReadonlySet<string>, key: string, table: 
     select key, ${param(key)} from unnest(${listParam('text', [...claims].sort())}) as new(key)`)
 }
 
-/** Only claims of these documents: while an index is built, those of others may stand where theirs are still to come. */
+/**
+ * Releases only claims of these documents: while an index is being built, a claim may already belong to
+ * another document, because theirs are not entered yet.
+ */
 export function releaseStatement(claims: Iterable<string>, keys: readonly string[], table: Table): Statement {
   return statementOf(sql`delete from ${raw(table.claims)}
     where key = any(${listParam('text', [...claims].sort())}) and doc = any(${listParam('text', keys)})`)
 }
 
-/** Every process takes locks in the same order, so that no two of them wait for each other. */
+/** All processes lock rows in the same order, so that no two of them deadlock. */
 function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
   return a.key < b.key ? -1 : 1
 }

@@ -1,4 +1,4 @@
-/** Rows about to be written: the document, the unique values that it claims, and what is recorded about the change. */
+/** Rows to be written: the document, its claims, and the records of the change for outbox and history. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { OutboxEntry, StoredDocument, CaptureChange } from '../../../plan/plan.ts'
@@ -6,25 +6,25 @@ import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../schema/claims.ts'
 import { idKey } from '../schema/indexes.ts'
 
-/** What all documents that a plan writes have in common. */
+/** Values that all documents written by one plan share. */
 export interface Stamp {
   readonly version: number
-  /** How many paths the collection has, as far as the maker of the plan knows. */
+  /** The number of paths of the collection, as known when the plan was made. */
   readonly paths: number
-  /** Absent: nobody watches. */
+  /** Absent: no hook watches the entity. */
   readonly captureChange?: CaptureChange
-  /** Who writes. */
+  /** The principal of the caller. */
   readonly principal: string
 }
 
-/** A document about to be inserted. */
+/** A document to be inserted. */
 export interface NewRow {
   readonly key: string
   readonly document: StoredDocument
   readonly claims: ReadonlySet<string>
   readonly outboxEntries: readonly OutboxEntry[]
   readonly principal: string
-  /** The change that it follows, where past versions are kept. */
+  /** The version of the change that it follows, if history is recorded. */
   readonly follows?: number
 }
 
@@ -44,7 +44,7 @@ export function newRow(
   }
 }
 
-/** A document about to be replaced: only if it is still what was seen. */
+/** A document to be replaced, only if it still has the version that was read. */
 export interface ChangedRow {
   readonly key: string
   readonly seen: StoredDocument
@@ -65,7 +65,7 @@ export function changedRow(
   return {
     key,
     seen: stored,
-    // Versions of a document rise also when the clock was set back since its last write.
+    // Versions of a document increase even if the clock was set back since its last write.
     document: {
       id: stored.id,
       version: Math.max(stamp.version, stored.version + 1),
@@ -79,7 +79,7 @@ export function changedRow(
   }
 }
 
-/** The claims of documents that were deleted. */
+/** The claims of deleted documents. */
 export function claimsOfTexts(texts: readonly string[], table: Table): ReadonlySet<string> {
   if (table.unique.size === 0) return NONE
   return new Set(texts.flatMap((text) => [...claimsIn(parseTrusted(text) as JsonObject, table)]))

@@ -1,4 +1,4 @@
-/** Saves: each item finds at most one document by its identity, and says what becomes of it or of its absence. */
+/** Saves: each item finds at most one document by its identity, and replaces it or inserts a new one. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'
@@ -33,7 +33,7 @@ interface Saving extends WriteContext {
   readonly plan: SavePlan
 }
 
-/** Undefined when somebody, or one of the items, is in the way. */
+/** Undefined on a conflict with another transaction, or between two items. */
 async function saveTogether(
   batch: readonly Positioned[],
   saving: Saving,
@@ -82,7 +82,10 @@ function inserted(
   return { kind: 'inserted', document: row.document }
 }
 
-/** By position. Undefined when two items name the same document: then the second must see what the first did. */
+/**
+ * Documents by the position of their items. Undefined when two items find the same document, because the
+ * second must see the change of the first.
+ */
 async function findAll(batch: readonly Positioned[], { plan, ...context }: Saving) {
   const asking = batch.flatMap(([position, { query }]) => (query ? [{ position, query }] : []))
   const names = new Set(asking.map(({ query }) => JSON.stringify(printQuery(query))))
@@ -104,7 +107,7 @@ async function findAll(batch: readonly Positioned[], { plan, ...context }: Savin
   return new Set(found.values()).size < found.size ? undefined : found
 }
 
-/** Another process may insert the document just when it was not found: then it is found the next time. */
+/** Another process may insert the document just after it was not found; then the next attempt finds it. */
 async function saveOne(item: SaveItem, saving: Saving): Promise<Outcome | undefined> {
   for (let attempt = 1; ; attempt++) {
     const held = await findOne(item, saving)

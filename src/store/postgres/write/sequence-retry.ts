@@ -1,10 +1,13 @@
-/** Sequence values for work that cannot wait: when it wants one that is not there, it is run again with one more. */
+/**
+ * Sequence values for synchronous work, which cannot await them: when one is missing, the work is aborted and
+ * run again with one more.
+ */
 import type { Draw } from '../../../plan/plan.ts'
 import type { Sequence } from '../../../schema/field.ts'
 
 export type SequenceDraws = <T>(work: (draw: Draw) => T) => Promise<T>
 
-/** Thrown through the work; it only computes, so nothing needs to be taken back. */
+/** Thrown through the work, which only computes, so that there is nothing to undo. */
 class ValueWanted extends Error {
   readonly sequence: Sequence
 
@@ -16,7 +19,7 @@ class ValueWanted extends Error {
 
 type NextValues = (sequence: Sequence, count: number) => Promise<readonly bigint[]>
 
-/** Values are fetched in growing numbers; those that nobody wants in the end are gaps in the sequence. */
+/** Values are fetched in growing batches; unused ones become gaps in the sequence. */
 export function createSequenceDraws(nextValues: NextValues): SequenceDraws {
   const spare = new Map<string, bigint[]>()
   let count = 1

@@ -1,7 +1,8 @@
 /**
- * Writes that take one statement, outside of any transaction. They are tried first; undefined means that somebody is in
- * the way, nothing has happened, and the whole plan is to be carried out step by step. Outcomes are reported before the
- * statement is sent: what the report throws, and a statement that fails, leave nothing behind.
+ * Writes that need one statement, outside of any transaction. They are tried first. Undefined means that the
+ * plan needs more, or that there was a conflict: nothing has happened, and the whole plan is executed in a
+ * transaction. Outcomes are reported before the statement is sent, so that a report that throws and a
+ * statement that fails leave nothing behind.
  */
 import {
   type Change,
@@ -43,7 +44,7 @@ interface AtOnce {
   readonly bounds: Bounds
 }
 
-/** Tells whether the plan was committed. */
+/** Returns whether the plan was committed. */
 export async function writeAtOnce(plan: WritePlan, context: AtOnce): Promise<boolean | undefined> {
   switch (plan.kind) {
     case 'insert':
@@ -89,7 +90,7 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   return (await query(insertStatement(rows, table), context)) && true
 }
 
-/** Unique values change hands step by step. */
+/** A change of claims needs several statements, and is left to the transaction. */
 async function replaceAtOnce(
   change: Change,
   stored: StoredDocument,
@@ -144,7 +145,7 @@ function nothingToDo({ begin }: AtOnce): true {
   return true
 }
 
-/** Undefined when a key repeats, or others were in the way. */
+/** Undefined when a key repeats, or after a collision. */
 async function query(
   statement: Statement,
   { connections, bounds }: AtOnce,

@@ -1,4 +1,4 @@
-/** Pieces that the statements of writes have in common. Each shape of a write has one text, so that few are prepared. */
+/** Parts that the statements of writes share. Each shape of a write has one text, so that few statements are prepared. */
 import { type Fragment, type Statement, param, raw, renderShared, sql } from '../../sql/fragment.ts'
 import { POSTGRES, arrayText } from '../../sql/postgres-dialect.ts'
 
@@ -6,7 +6,7 @@ export function statementOf(fragment: Fragment): Statement {
   return renderShared(fragment, POSTGRES.placeholder)
 }
 
-/** A list as one parameter: the text of the statement does not depend on how many there are. */
+/** A list as one parameter, so that the text of the statement does not depend on the length of the list. */
 export function listParam<T>(
   type: 'text' | 'bigint' | 'integer',
   items: readonly T[],
@@ -15,17 +15,17 @@ export function listParam<T>(
   return sql`${param(arrayText(items.map(textOf)))}::${raw(type)}[]`
 }
 
-/** Parameters of an insert; the rows that are entered with the documents use them again. */
+/** Parameters of an insert, which rows of outbox and history reuse. */
 export interface InsertParams {
-  /** One key, or the list of them. */
+  /** One key, or the list of keys. */
   readonly keys: Fragment
   readonly version: Fragment
   readonly paths: Fragment
-  /** One text, or the list of them. */
+  /** One text, or the list of texts. */
   readonly texts: Fragment
 }
 
-/** Parameters of an update that rows entered with it use again. */
+/** Parameters of an update, which rows of outbox and history reuse. */
 export interface UpdateParams {
   readonly key: Fragment
   /** The version that is replaced. */

@@ -1,4 +1,4 @@
-/** Updates: every document that matches is shown to the plan in its newest state, and becomes what that says. */
+/** Updates: the plan computes the change of each matching document from its newest state. */
 import { type Outcome, type StoredDocument, type UpdatePlan, unwritten } from '../../../plan/plan.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
 import { type WriteContext, applyChange, lockOne, readMany } from './row-by-row.ts'
@@ -19,7 +19,7 @@ interface Updating extends WriteContext {
   readonly isMatch: (match: Match, stored: StoredDocument) => boolean
 }
 
-/** Undefined when somebody is in the way. */
+/** Undefined on a conflict with another transaction, or when claims change. */
 async function updateTogether(
   batch: readonly Match[],
   updating: Updating,
@@ -44,14 +44,18 @@ async function updateTogether(
   return (await replaceAll(rows, updating)) ? outcomes : undefined
 }
 
-/** Tells whether all were still what was seen; unique values change hands one document at a time. */
+/**
+ * Returns whether all documents still had the version that was read. False without a write if claims change,
+ * which happens one document at a time.
+ */
 export async function replaceAll(
   rows: readonly ChangedRow[],
   { transaction, table }: WriteContext,
 ): Promise<boolean> {
   if (rows.some(({ released, claimed }) => released.size + claimed.size > 0)) return false
-  // In one statement the engine would lock them in an order of its own, and two such statements would wait for each
-  // other; sent together in the order of their keys they take no longer trip.
+  // One statement would lock the rows in an order chosen by the engine, and two such statements could
+  // deadlock. Single statements in the order of keys, sent without waiting for each other, take one round
+  // trip as well.
   const inOrder = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
   const replaced = await Promise.all(inOrder.map((row) => transaction.query(updateStatement(row, table))))
   return replaced.every(({ length }) => length === 1)

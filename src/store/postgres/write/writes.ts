@@ -1,7 +1,7 @@
 /**
- * Plans for writing, carried out inside a transaction. Documents are written many at a time in the expectation that
- * nobody is in the way; where somebody is (a repeated key, a document changed meanwhile), that batch is taken back and
- * its documents are written one after the other, exactly as the plan says.
+ * Executes write plans inside a transaction. Documents are written in batches, in the expectation that there
+ * is no conflict. After a conflict (a repeated key, a document changed meanwhile), the batch is rolled back
+ * and its documents are written one after the other, exactly as the plan defines.
  */
 import { unreachable } from '../../../base/errors.ts'
 import { type WritePlan, isFailure } from '../../../plan/plan.ts'
@@ -12,7 +12,7 @@ import type { WriteContext } from './row-by-row.ts'
 import { saveAll } from './saves.ts'
 import { updateAll } from './updates.ts'
 
-/** Tells whether the work is to stay. */
+/** Returns whether the changes are to be committed. */
 export async function carryOut(plan: WritePlan, context: WriteContext): Promise<boolean> {
   if (!plan.atomic) {
     await perform(plan, context)
