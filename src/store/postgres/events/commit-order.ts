@@ -1,8 +1,9 @@
 /**
- * Reconstructs the order of committed changes from outbox rows. Each row holds the version that the change replaced
- * (`seen`) and the one that it wrote (`version`). That is enough for one document, because a write succeeds only if the
- * version is still the one it has read: changes form a chain. It is not enough across documents, and not even across a
- * delete and a new insert of the same `_id`, because versions come from the clocks of several machines.
+ * Reconstructs the order of committed changes from outbox rows. Each row contains the version that the change
+ * replaced (`seen`) and the one that it wrote (`version`). That is enough for one document, because a write
+ * succeeds only if the version is still the one it has read: changes form a chain. It is not enough across
+ * documents, and not even across a delete and a new insert of the same `_id`, because versions come from the
+ * clocks of several machines.
  */
 
 import { compareText } from '../../../base/text.ts'
@@ -42,7 +43,7 @@ interface Life<R> {
   readonly rows: R[]
   /** Its position among the lives of the document, ordered by first version. */
   readonly index: number
-  /** The version it has reached; undefined when the document is gone. */
+  /** The version it has reached; undefined after a delete. */
   end: number | undefined
 }
 
@@ -104,7 +105,7 @@ function takeReached<R>(goingOn: Life<R>[], seen: number): Life<R> | undefined {
   return place === 0 ? undefined : goingOn.splice(place - 1, 1)[0]
 }
 
-/** Of lives with the same end, the one that began first is sorted last, because `takeReached` takes the last. */
+/** Of lives with the same end, the one that began first is sorted last, because `takeReached` removes the last. */
 function placeOf<R>(goingOn: readonly Life<R>[], { end, index }: Life<R>): number {
   return firstWhere(goingOn, (other) => other.end! > end! || (other.end === end && other.index < index))
 }

@@ -1,11 +1,14 @@
-/** The numbers of events, which a process gives them once they are committed, and how far readers may read. */
+/** The sequence numbers of events, given after the commit, and the range of numbers that readers may read. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Engine } from '../../engine.ts'
 import { param, raw, sql } from '../../sql/fragment.ts'
 import type { OutboxTable } from '../../tables/outbox-heads.ts'
 import type { Session } from '../connection/connections.ts'
 
-/** Numbers that were ever taken, those up to which every event can be read, and those up to which none is kept. */
+/**
+ * The highest number ever reserved, the one up to which every event can be read, and the one up to which all
+ * events were removed.
+ */
 export interface EventState {
   readonly reserved: number
   readonly published: number
@@ -19,9 +22,9 @@ export async function readEventState(session: Session): Promise<EventState> {
 }
 
 interface Numbering {
-  /** Connections that slow statements never have. */
+  /** Connections that slow statements never use. */
   readonly quick: Session
-  /** Makes this process number events. */
+  /** Starts the numbering of events in this process. */
   readonly watch: () => void
 }
 
@@ -30,7 +33,8 @@ export function outboxTable(engine: Engine, { quick, watch }: Numbering): Outbox
     name: raw('smalt_outbox'),
     holderKey: 'id',
     documentColumns: ['doc', 'document'],
-    // A crash may leave numbers that no event has, so the oldest event does not tell what was trimmed.
+    // A crash may leave numbers without an event, so the oldest event does not show how far the outbox was
+    // trimmed.
     bounds: sql`select trimmed + 1, published from smalt_event_state where one = 1`,
     setBounds: ({ first, last }) => [
       ...(last === undefined
@@ -49,7 +53,8 @@ export function outboxTable(engine: Engine, { quick, watch }: Numbering): Outbox
     async untilNumbered() {
       watch()
       for (const deadline = performance.now() + NUMBERING_MS; ; await pause(20)) {
-        // in this order: an event without a number would only reserve one later
+        // The order matters: an event without a number reserves one later, so that the state must be read
+        // after it.
         const isNumbered = !(await hasUnnumbered(engine))
         const { reserved, published } = await readEventState(quick)
         if (isNumbered && reserved === published) return

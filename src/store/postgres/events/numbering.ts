@@ -24,7 +24,7 @@ const MAX_BATCHES = 20
 
 export interface Numbered {
   readonly count: number
-  /** Whether there are others that have no number yet. */
+  /** Whether there are more events without a number. */
   readonly hasMore: boolean
 }
 
@@ -83,7 +83,10 @@ interface Unnumbered extends ChangeRow {
 
 const COLUMNS = 'doc, id, entity, seen, version, at'
 
-/** Events that share documents stay together, since they are removed together, behind the one that holds them. */
+/**
+ * Events that share documents are numbered together, behind the one that stores the documents, since they are
+ * removed together.
+ */
 const ORDER = 'at, doc, coalesce(holder, id), holder is not null, hook'
 
 function oldestUnnumbered(session: Session): Promise<readonly Row[]> {
@@ -100,7 +103,10 @@ function unnumberedAfter(session: Session, last: string | undefined): Promise<re
   )
 }
 
-/** All unnumbered entries of the documents in these rows: the order within a document cannot be found from a part of them. */
+/**
+ * Adds all unnumbered entries of the same documents, because the order within a document cannot be found from
+ * a part of them.
+ */
 async function withOthersOf(session: Session, rows: readonly Row[]): Promise<readonly Unnumbered[]> {
   // With fewer rows than the limit, there are no others.
   if (rows.length < BATCH) return rows.map(unnumberedFrom)

@@ -1,8 +1,8 @@
-/** Notices whether a write entered events into the outbox. */
+/** Detects whether a write added entries to the outbox, to wake the numbering of events. */
 import type { WritePlan } from '../../../plan/plan.ts'
 import type { StoreSession } from '../../store.ts'
 
-/** Calls back when work that told of something has ended, however it has. */
+/** Calls back when work that captured a change has ended, even if it failed: it may have been committed all the same. */
 export async function notifyAfterCapture<T>(
   onCaptured: () => void,
   work: (capturing: <P extends WritePlan>(plan: P) => P) => Promise<T>,
@@ -26,7 +26,7 @@ export async function notifyAfterCapture<T>(
   }
 }
 
-/** The same for what is written in a session. */
+/** The same for writes in a session. */
 export function capturing(session: StoreSession, note: <P extends WritePlan>(plan: P) => P): StoreSession {
   return { ...session, write: (plan, begin, bounds) => session.write(note(plan), begin, bounds) }
 }

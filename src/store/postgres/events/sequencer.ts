@@ -9,9 +9,9 @@ import type { Location } from '../connection/location.ts'
 import { numberUnder } from './numbering.ts'
 
 export interface Sequencer extends AsyncDisposable {
-  /** There are events to number. */
+  /** Signals that there are events to number. */
   readonly wake: () => void
-  /** From now on, those that others left are looked for too. */
+  /** From now on, also looks for events that other processes left without a number. */
   readonly watch: () => void
 }
 
@@ -61,7 +61,7 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
     }
   }
 
-  /** The same failure comes again with every round. */
+  /** A failure that persists comes again with every round, and is reported once. */
   function notifyOnce(error: unknown): void {
     if (isLost(error) || String(error) === lastNotified) return
     lastNotified = String(error)
@@ -94,7 +94,7 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
     async [Symbol.asyncDispose]() {
       ending.abort()
       await running
-      // Events of the last writes would otherwise wait until another process looks.
+      // Otherwise, events of the last writes would wait until another process looks.
       if (isDue) await round()
       await own?.[Symbol.asyncDispose]()
     },
