@@ -1,4 +1,4 @@
-/** Changes that are kept of documents, as they move from one store to another. */
+/** Exports and imports the history of documents, for a transfer between stores. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { ExportedChange } from '../../transfer.ts'
@@ -11,14 +11,14 @@ import type { Collection } from '../../../schema/schema.ts'
 import type { Session } from '../connection/connections.ts'
 import { idKey } from '../schema/indexes.ts'
 
-/** A page of what a collection holds. */
+/** The parameters of one page of a collection. */
 export interface Reading {
   readonly collection: Collection
   readonly limit: number
   readonly session: Session
 }
 
-/** In the order of documents, and of the changes of each. */
+/** Ordered by document, then by change. */
 export async function changesAfter(
   last: ExportedChange | undefined,
   { collection, limit, session }: Reading,

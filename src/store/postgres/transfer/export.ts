@@ -1,4 +1,4 @@
-/** Collections and their documents, for a move to another store. */
+/** Exports collections and their documents, for a transfer to another store. */
 import type { CollectionExport } from '../../tables/export.ts'
 import { type ExportedChange, type ExportedCollection, type ExportedDocument, PAGE } from '../../transfer.ts'
 import type { Connections, Session } from '../connection/connections.ts'
@@ -6,7 +6,7 @@ import { type CollectionRecord, readCollections, readIndexes, tableName } from '
 import { findCollection } from '../schema/collections.ts'
 import { type Reading, changesAfter } from './export-history.ts'
 
-/** One operation of a move. */
+/** Runs one operation of a transfer. */
 export type Run = <T>(work: () => Promise<T>) => Promise<T>
 
 export function collectionExport(connections: Connections, run: Run): CollectionExport {
@@ -74,7 +74,10 @@ async function documentsAfter(
   return rows.map(([key, version, text]) => ({ key: key!, version: Number(version), text: text! }))
 }
 
-/** How large documents are shows only when they are here, so the next page is made by the size of this one. */
+/**
+ * The size of documents is known only after they are read, so the size of this page determines the limit of
+ * the next one.
+ */
 function limitAfter(page: readonly { readonly text: string }[]): number {
   const characters = page.reduce((sum, { text }) => sum + text.length, 0)
   const fitting = Math.floor((PAGE.characters * page.length) / Math.max(characters, 1))

@@ -1,4 +1,4 @@
-/** Rows that come from another store: as they were there, many in one statement. */
+/** Inserts the rows of another store unchanged, many in one statement. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { Collection } from '../../../schema/schema.ts'
@@ -13,7 +13,7 @@ import { idKey } from '../schema/indexes.ts'
 
 interface Inserting {
   readonly collection: Collection
-  /** How many paths the collection has: any of them may be in any document. */
+  /** The number of paths of the collection: any document may contain any of them. */
   readonly paths: number
   readonly table: Table
   readonly session: Session
@@ -31,7 +31,7 @@ export async function insertDocuments(
       const problem = `documents repeat values of _id or of a unique index${names.length > 0 ? ` on ${names.join(', ')}` : ''}`
       throw new UnfitError(collection, problem, error)
     }
-    // Values that this database cannot hold: numbers beyond its range, or texts that it refuses.
+    // Values that PostgreSQL cannot store: numbers beyond its range, or texts that it rejects.
     if (stateOf(error)?.startsWith('22')) {
       throw new UnfitError(collection, 'a document holds a value that PostgreSQL cannot store', error)
     }
@@ -39,7 +39,7 @@ export async function insertDocuments(
   }
 }
 
-/** Documents and claims in one statement, so that either all of them are there or none. */
+/** Documents and claims in one statement, so that all of them are written or none. */
 function documentsStatement(documents: readonly ExportedDocument[], paths: number, table: Table): Statement {
   const hasClaims = table.unique.size > 0
   const rows = documents.map(({ version, text }) => {

@@ -32,7 +32,7 @@ import { lockMetadata } from '../schema/metadata-lock.ts'
 import { insertDocuments } from './import-rows.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
-/** One connection holds a lock until the end: a mark without it is one of a process that is no more. */
+/** One connection holds a lock until the end: an import marker without the lock was left by a process that died. */
 export async function claimImport({ connections, schema }: Builder): Promise<AsyncDisposable> {
   const lease = await connections.lease()
   const lock = `move into ${schema}`
@@ -44,14 +44,14 @@ export async function claimImport({ connections, schema }: Builder): Promise<Asy
   }
   return {
     async [Symbol.asyncDispose]() {
-      // The lock of a connection that is gone is gone too.
+      // The server has released the lock of a lost connection.
       await unlock(lease.connection, lock).catch(() => undefined)
       lease[Symbol.dispose]()
     },
   }
 }
 
-/** The server lets go of a process that was killed only after a moment. */
+/** The server releases the lock of a killed process only after a short time. */
 async function lockSoon(session: Session, lock: string): Promise<boolean> {
   for (let attempt = 1; attempt < 20; attempt++) {
     if (await tryLock(session, lock)) return true
@@ -76,7 +76,7 @@ export function collectionImport({ connections, schema }: Builder, run: Run): Co
             await createHistory(transaction, record)
             await putHistorySince(transaction, record, historySince ?? undefined)
           }
-          // Recorded before they are there, so that the documents come with their claims; nobody reads yet.
+          // Recorded before they are built, so that documents get their claims; nobody reads yet.
           for (const index of definition.indexes) {
             await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
           }
