@@ -1,4 +1,4 @@
-/** PostgreSQL as an engine for bookkeeping. */
+/** PostgreSQL as an engine for the bookkeeping in `store/tables`. */
 import type { BatchOptions, Engine, QueryOptions, Rows, Session, Topic } from '../engine.ts'
 import { type Fragment, type Statement, param, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
@@ -7,7 +7,7 @@ import { type Transaction, inTransaction } from './connection/transaction.ts'
 
 interface EngineOptions {
   readonly connections: Connections
-  /** The PostgreSQL schema, by which notifications are told apart. */
+  /** The PostgreSQL schema, sent as the payload of notifications to distinguish the stores of one database. */
   readonly schema: string
   readonly run: Engine['run']
   readonly listen: Engine['listen']
@@ -22,7 +22,7 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
   async function batch(fragments: readonly Fragment[], { undoUnless, isUrgent = false }: BatchOptions = {}) {
     const [first, ...others] = fragments
     if (first && others.length === 0) {
-      // A statement on its own is a transaction of its own, and one that changes no row leaves nothing to undo.
+      // A single statement is a transaction of its own, and one that changes no row leaves nothing to undo.
       const rows = await query(first, { isUrgent })
       return undoUnless === 0 && rows.length === 0 ? undefined : [rows]
     }
@@ -55,7 +55,7 @@ export const CHANNELS = {
   events: 'smalt_events',
 } as const satisfies Readonly<Record<Topic, string>>
 
-/** What a transaction is to bookkeeping. */
+/** Adapts a transaction to the session of bookkeeping. */
 export function sessionOf(session: Statements): Session {
   return { query: (fragment) => session.query(statementOf(fragment)) }
 }
@@ -64,7 +64,7 @@ function statementOf(fragment: Fragment): Statement {
   return render(fragment, POSTGRES.placeholder)
 }
 
-/** Statements are sent without waiting for each other, but none behind the one that decides is sent before it. */
+/** Statements are sent without waiting for each other. Only those behind the deciding one wait for its result. */
 async function perform(
   transaction: Transaction,
   fragments: readonly Fragment[],
@@ -79,5 +79,5 @@ async function perform(
   return undefined
 }
 
-/** Clocks of machines differ, so that of the database decides for all of them. */
+/** Clocks of machines differ, so all processes use the clock of the database. */
 const CLOCK = 'select (extract(epoch from clock_timestamp()) * 1000)::bigint'

@@ -1,16 +1,19 @@
-/** Runs what the store is asked for: begun once the store is ready, repeated with newer tables, told in our own words. */
+/**
+ * Runs operations of the store: after it has started, again with reloaded tables if the cache was outdated,
+ * and with failures translated to service errors.
+ */
 import { isOutdated, toServiceError } from './connection/failures.ts'
 
 export interface Runner extends AsyncDisposable {
   readonly run: <T>(operation: string, work: () => Promise<T>) => Promise<T>
-  /** The same for what is given piece by piece: it can be repeated as long as nothing was given. */
+  /** The same for streams: one can be repeated as long as nothing was yielded. */
   readonly runStream: <T>(make: () => AsyncIterable<T>) => AsyncIterable<T>
 }
 
 interface RunnerOptions {
-  /** Awaited before anything else. */
+  /** Awaited before each operation. */
   readonly start: () => Promise<void>
-  /** Reads the tables again, because a statement found them changed. */
+  /** Reloads the tables, because a statement found the cache outdated. */
   readonly reload: () => Promise<void>
   readonly onTiming: ((operation: string, seconds: number) => void) | undefined
 }
@@ -49,7 +52,7 @@ export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner
   return {
     run,
     async *runStream(make) {
-      // Whatever makes it fail at its beginning shows with the first piece.
+      // The first piece is read here, because failures that a repetition can cure appear with it.
       const { first, rest } = await run('stream', async () => {
         const pieces = make()[Symbol.asyncIterator]()
         return { first: await pieces.next(), rest: pieces }

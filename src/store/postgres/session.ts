@@ -1,4 +1,4 @@
-/** What can be done with documents inside a transaction that is open. */
+/** Operations on documents inside an open transaction. */
 import type { ReadPlan, WritePlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Bounds } from '../bounds.ts'
@@ -21,7 +21,10 @@ interface SessionContext {
   readonly version: (table: Table) => number
 }
 
-/** All that a transaction writes to collections that keep their past, it writes at the same moment. */
+/**
+ * All writes of a transaction to collections with history use the same timestamp as version, so that `asOf`
+ * does not split them.
+ */
 export function inOneSnapshot(context: SessionContext): SessionContext {
   let moment: number | undefined
   const { version } = context
@@ -48,13 +51,14 @@ export function sessionIn(transaction: Transaction, context: SessionContext): St
         const stamp = stampFor(plan, version(table))
         return carryOut(plan, { transaction, table, stamp, report: begin(), draw, work: bounds.work })
       }),
-    // Outside of the transaction: a value that was handed out stays so, and nobody has to wait for the next one. Nor on
-    // a connection that other transactions may hold while they wait for values themselves.
+    // Outside of the transaction: a value is never given back, and other transactions do not wait for the
+    // next one. On quick connections, because all others may belong to transactions that wait for values
+    // themselves.
     nextValues: (sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }),
   }
 }
 
-/** Values for one write. */
+/** Sequence values for one write. */
 export function sequenceDrawsOn(engine: Engine): SequenceDraws {
   return createSequenceDraws((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
 }
@@ -87,7 +91,7 @@ export async function explainIn(
   return await explainPage(transaction, plan, { table, read: readStatements(plan, table), count })
 }
 
-/** Metadata creates a collection's table before any document of it can be written. */
+/** Metadata creates the table of a collection before any document is written, so the cache is outdated if it has none. */
 export function requireTable(table: Table | undefined, { name, entity }: Collection): Table {
   if (!table) throw new OutdatedError(`the collection ${name} of ${entity} has no table`)
   return table

@@ -1,4 +1,4 @@
-/** The store for teams: PostgreSQL, shared by any number of processes; the same statements run on a Citus cluster. */
+/** The PostgreSQL store, shared by any number of processes; the same statements run on a Citus cluster. */
 import type { ReadPlan } from '../../plan/plan.ts'
 import { requestedId } from '../../plan/about.ts'
 import { microseconds, risingFrom } from '../clock.ts'
@@ -47,19 +47,22 @@ import { inTransaction } from './connection/transaction.ts'
 
 interface PostgresOptions {
   readonly url: string
-  /** Microseconds since 1970; document versions are made of it. */
+  /** Microseconds since 1970; document versions are made from it. */
   readonly now?: () => number
   readonly onTiming?: (operation: string, seconds: number) => void
-  /** Told of connections that broke while nobody used them. */
+  /** Called for failures outside of any operation, such as a connection that broke while idle. */
   readonly onError?: (error: unknown) => void
-  /** Whether another thread of this process has opened it already, which has made the tables and takes most requests. */
+  /**
+   * Whether another thread of this process has opened the store already; it has created the tables and serves
+   * most requests.
+   */
   readonly isBeside?: boolean
 }
 
-/** A thread beside the main one serves one request at a time, which may have a few parts. */
+/** A worker thread serves one request at a time, which may have a few parts. */
 const BESIDE_POOL_SIZE = 4
 
-/** Returns at once and connects when it is first used; while the database is away, whatever is asked fails. */
+/** Returns at once and connects on first use. While the database is unreachable, every operation fails. */
 export function openPostgresStore(options: PostgresOptions): Database {
   const { url, now = microseconds, onTiming, onError = () => undefined, isBeside = false } = options
   const given = readLocation(url)
@@ -85,7 +88,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     connections,
     schema: location.schema,
     run: (operation, work) => {
-      // events of processes that died get their numbers as soon as somebody reads
+      // Events of processes that died get their numbers as soon as somebody reads.
       if (operation === 'events' || operation === 'trim') sequencer.watch()
       return run(operation, work)
     },
@@ -107,10 +110,12 @@ export function openPostgresStore(options: PostgresOptions): Database {
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
     const read = readStatementsFor(bounds, preparedStatements(plan, table))
     const finding = { read, take }
+    // Never repeated: documents may have been passed on already.
     const once = { bounds, isSnapshot: true, mayRepeat: false }
     if (read.residual)
       return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
     const found = await pipelining.run({
+      // A count may take much longer than its page, so the two kinds are measured apart.
       kind: plan.counted ? read.page.text : `${read.page.text} uncounted`,
       bounds,
       pipelined: (session): Promise<Found | undefined> => findPage(session, plan, finding),
@@ -120,6 +125,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
       },
     })
     if (found) return found
+    // Too large to be collected in memory; nothing was passed on, so the page is read again in pieces.
     const large = { ...finding, maxRows: FIRST_PIECE }
     return await inTransaction(connections, (each) => findByPieces(each, plan, large), once)
   }
@@ -156,6 +162,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
           const stamp = stampFor(plan, context.version())
           const draw = sequenceDrawsOn(engine)
           const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds })
+          // Undefined: one statement is not enough, or there was a conflict.
           if (isDone !== undefined) return isDone
           return await inTransaction(connections, async (transaction) => {
             const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
@@ -198,7 +205,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
   }
 }
 
-/** Work that is done once: what waits for it waits together, and when it fails it is tried again by whoever comes next. */
+/** Work that is done once: concurrent callers share the attempt, and after a failure the next caller tries again. */
 function untilDone(work: () => Promise<void>): () => Promise<void> {
   let doing: Promise<void> | undefined
   return () => {
