@@ -40,17 +40,17 @@ export class Exchange {
     this.id = requestIdOf(request)
   }
 
-  #getSignal: AbortController | undefined
+  #signalController: AbortController | undefined
 
   /** Created on the first call: short requests never need a signal. */
   readonly getSignal = (): AbortSignal => {
-    this.#getSignal ??= closing(this.response)
-    return this.#getSignal.signal
+    this.#signalController ??= closing(this.response)
+    return this.#signalController.signal
   }
 
   /** Aborts the work with a reason. The caller is still connected and gets it as the response. */
   withdraw(reason: ServiceError): void {
-    this.#getSignal?.abort(reason)
+    this.#signalController?.abort(reason)
   }
 }
 

@@ -35,7 +35,7 @@ export async function sendEvents(exchange: Exchange, sending: SendingEvents): Pr
     const sender = begin(exchange, sending)
     if (request.method === 'HEAD') end()
     const endWatch = watch((problem) => {
-      sender.captureChange(problem)
+      sender.sendError(problem)
       end()
     })
     try {
@@ -53,7 +53,7 @@ export async function sendEvents(exchange: Exchange, sending: SendingEvents): Pr
 interface Sender {
   send(followed: AsyncIterable<FollowedEvents>): Promise<void>
   /** Ends the stream with an error event. Events that were not written yet are dropped. */
-  captureChange(problem: ServiceError): void
+  sendError(problem: ServiceError): void
   end(): void
   bytes(): number
 }
@@ -117,10 +117,10 @@ function begin(exchange: Exchange, { outlet, heartbeatMs = HEARTBEAT_MS }: Sendi
         }
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        this.captureChange(error)
+        this.sendError(error)
       }
     },
-    captureChange(problem) {
+    sendError(problem) {
       last = `event: end\ndata: ${JSON.stringify(problem.within(contextOf(exchange)).toObject())}\n\n`
       // `writeEvents` completes the events in progress first, and then writes this
       if (isWriting) return
