@@ -17,7 +17,7 @@ export async function work(config: Config): Promise<void> {
   dieOnUncaught(log)
   const gathered = createPending<readonly Snapshot[]>()
   const metrics = createMetrics(
-    async (own) => (await gathered.ask((id) => captureChange({ kind: 'gather', id }), GATHER_MS)) ?? [own],
+    async (own) => (await gathered.ask((id) => sendToParent({ kind: 'gather', id }), GATHER_MS)) ?? [own],
   )
   const told = Promise.withResolvers<void>()
   process.on('message', (message: ToWorker) => {
@@ -30,7 +30,7 @@ export async function work(config: Config): Promise<void> {
   process.on('SIGTERM', () => told.resolve()).on('SIGINT', () => told.resolve())
   try {
     const { end, port, store } = await listen(config, log, metrics)
-    captureChange({ kind: 'listening', port, store })
+    sendToParent({ kind: 'listening', port, store })
     void told.promise
       .then(end)
       .then(log.close)
@@ -46,10 +46,10 @@ export async function work(config: Config): Promise<void> {
 }
 
 async function measure(metrics: Metrics, id: number): Promise<void> {
-  captureChange({ kind: 'measured', id, snapshot: await metrics.snapshot() })
+  sendToParent({ kind: 'measured', id, snapshot: await metrics.snapshot() })
 }
 
 /** Without the primary process there is no receiver, and this process ends as well. */
-function captureChange(message: FromWorker): void {
+function sendToParent(message: FromWorker): void {
   if (process.connected) process.send!(message)
 }
