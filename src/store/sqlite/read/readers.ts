@@ -240,7 +240,9 @@ class Thread {
     return asked.promise
   }
 
+  /** Nothing may use the thread from now on, although its worker exits a moment later. */
   async end(): Promise<void> {
+    this.hasEnded = true
     await this.#worker.terminate()
   }
 
