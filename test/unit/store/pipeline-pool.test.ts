@@ -191,6 +191,23 @@ test('pool: releases a pipeline that does not answer, but not when this process 
   assert.ok(state.isReleased)
 })
 
+test('pool: after a late pipeline no other is opened for five seconds', async () => {
+  using all = await openPool()
+  const { state } = all
+  Object.assign(state, { inFlight: 1, headSince: 0 })
+  all.pass(51)
+  all.pass(50)
+  assert.ok(state.isReleased)
+  all.pool.pipelineFor(2)
+  assert.equal(all.world.leases, PIPELINES)
+  all.pass(4_999)
+  all.pool.pipelineFor(2)
+  assert.equal(all.world.leases, PIPELINES)
+  all.pass(1)
+  all.pool.pipelineFor(2)
+  assert.equal(all.world.leases, PIPELINES + 1)
+})
+
 test('pool: a pipeline takes nothing more after ten seconds, and is released when it is empty', async () => {
   using all = await openPool()
   const { state } = all

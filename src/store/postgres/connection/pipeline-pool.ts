@@ -46,6 +46,12 @@ const LEASE_MS = 10_000
 
 const AFTER_FAILURE_MS = 1_000
 
+/**
+ * A late pipeline means that the server has no processor left for quick statements. Then a new connection takes long,
+ * and its statements would be late again: finds run on the connections that are there.
+ */
+const AFTER_LATE_MS = 5_000
+
 export function createPipelinePool({
   lease,
   now = () => performance.now(),
@@ -54,7 +60,7 @@ export function createPipelinePool({
   let members: readonly Member[] = []
   let opening = 0
   let isClosed = false
-  let failedAt = -Infinity
+  let closedUntil = -Infinity
   let timer: NodeJS.Timeout | undefined
 
   async function open(): Promise<void> {
@@ -63,7 +69,7 @@ export function createPipelinePool({
       add(await lease())
     } catch {
       // A find on a connection of its own reports the reason.
-      failedAt = now()
+      closedUntil = now() + AFTER_FAILURE_MS
     } finally {
       opening--
     }
@@ -86,7 +92,9 @@ export function createPipelinePool({
   function check(): void {
     for (const member of members) {
       const { isBroken, inFlight } = member.pipeline
-      if (isBroken || (inFlight === 0 && isOld(member)) || isLate(member)) release(member)
+      const isTooLate = isLate(member)
+      if (isTooLate) closedUntil = now() + AFTER_LATE_MS
+      if (isTooLate || isBroken || (inFlight === 0 && isOld(member))) release(member)
     }
   }
 
@@ -108,7 +116,7 @@ export function createPipelinePool({
   }
 
   function openAll(): void {
-    if (now() - failedAt < AFTER_FAILURE_MS) return
+    if (now() < closedUntil) return
     for (let i = members.length + opening; i < PIPELINES; i++) void open()
   }
 
