@@ -1,27 +1,21 @@
 /** The embedded store: one SQLite file, without setup. */
-import type { StatementSync } from 'node:sqlite'
-import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
-import { endsHere, requestedId } from '../../plan/about.ts'
-import { during } from '../../base/work/work.ts'
-import type { Sequence } from '../../schema/field.ts'
-import type { Collection } from '../../schema/schema.ts'
-import type { SqlValue } from '../sql/fragment.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
+import { requestedId } from '../../plan/about.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Borrow } from '../../base/work/loan.ts'
 import { type Operation, ping } from '../engine.ts'
-import type { Bounds } from '../bounds.ts'
 import type { Database } from '../database.ts'
-import type { Found, StoreSession } from '../store.ts'
+import type { Found } from '../store.ts'
 import { createTransfer } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { collectionImport } from './transfer/import.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { createBorrowingWriter } from './write/borrowing-writer.ts'
 import { type Connection, attachConnection, openConnection } from './file/connection.ts'
-import { explainRead, explanation } from './read/explain.ts'
+import { explanation } from './read/explain.ts'
 import { isTooBig, tooBig } from './file/failures.ts'
 import { createLocks } from '../tables/locks.ts'
-import { advance, createSequences, valuesFrom } from '../tables/sequences.ts'
+import { createSequences } from '../tables/sequences.ts'
 import { keepLogSmall } from './write/wal-checkpoints.ts'
 import { type Lookups, createLookups } from './read/lookups.ts'
 import { collectionsOf } from './collections.ts'
@@ -29,31 +23,23 @@ import { createMetadata } from '../tables/metadata.ts'
 import { OUTBOX_TABLE, type Outbox, createOutbox as createEventLog } from './write/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './write/history.ts'
-import {
-  type Statements,
-  type StoredRow,
-  createStatements,
-  readStatements,
-  preparedStatements,
-  storedFrom,
-} from './read/reads.ts'
-import type { BoundRead } from '../sql/prepared-statement.ts'
+import { type Statements, createStatements, readStatements, preparedStatements } from './read/reads.ts'
 import { type Readers, createReaders } from './read/readers.ts'
 import { createSinks, freeAllSinks } from '../tables/sinks.ts'
 import { createSqliteEngine, queryIn } from './engine.ts'
+import { candidatesFor, candidatesHere, explainElsewhere, isSlow, readElsewhere } from './read/slow-reads.ts'
+import { type OnDocument, readPage } from './read/page.ts'
 import {
-  type Candidates,
-  candidatesFor,
-  candidatesHere,
-  explainElsewhere,
-  findsQuickly,
-  isSlow,
-  readElsewhere,
-} from './read/slow-reads.ts'
+  type DirectSession,
+  directSession,
+  inOneSnapshot,
+  paidBy,
+  promised,
+  requireTable,
+} from './session.ts'
 import { streamFrom } from './read/stream.ts'
 import { forgetSizes } from './read/table-size.ts'
 import { type Writer, createWriter } from './write/writer.ts'
-import { carryOut } from './write/writes.ts'
 
 /** Limits concurrent slow reads, so that other cores of the machine stay free. */
 const READER_THREADS = 3
@@ -250,96 +236,6 @@ function timing(onTiming: SqliteOptions['onTiming']): Timed {
   }
 }
 
-/** Charges the request for the work of statements and their functions in this thread. */
-function paidBy<T>({ work }: Bounds, run: () => T): T {
-  return work ? during(work, run) : run()
-}
-
-/** A session whose operations are synchronous; a write may be given the only rows that can match. */
-type DirectSession = {
-  readonly [K in Exclude<keyof StoreSession, 'kind'>]: (
-    ...args: K extends 'write'
-      ? [...Parameters<StoreSession[K]>, candidates?: Candidates]
-      : Parameters<StoreSession[K]>
-  ) => Awaited<ReturnType<StoreSession[K]>>
-}
-
-interface Session {
-  readonly within: Connection['within']
-  readonly catalogue: Catalogue
-  readonly statements: Statements
-  readonly outbox: Outbox
-  readonly version: (table: Table) => number
-}
-
-/** All writes of a transaction to collections with history get the same version, so that `asOf` sees all or none. */
-function inOneSnapshot(session: Session): Session {
-  let moment: number | undefined
-  return {
-    ...session,
-    version: (table) => (table.past ? (moment ??= session.version(table)) : session.version(table)),
-  }
-}
-
-/**
- * Operations on the current connection. The owning thread shares its transaction with all reads, so nothing
- * in it may take long: a statement that could be slow moves the whole transaction to another thread.
- */
-function directSession(
-  { within, catalogue, statements, outbox, version }: Session,
-  isShared: boolean = false,
-): DirectSession {
-  const requireQuick = ({ work }: Bounds, isSlowHere: () => boolean): void => {
-    if (isShared && work?.isInline && isSlowHere()) work.requireAnotherThread()
-  }
-  const drawn = (sequence: Sequence, count: number): readonly bigint[] =>
-    valuesFrom(queryIn(statements, advance(sequence, count)), sequence, count)
-  return {
-    // SQLite can evaluate everything: regular expressions run in our SQL functions.
-    answers: () => true,
-    find: (plan, take, bounds) => {
-      const table = catalogue.tableOf(plan.collection)
-      if (!table) return { matchCount: 0 }
-      const read = readStatements(plan, table, true)
-      requireQuick(bounds, () => isSlow(plan, read.page.text, { table, statements }))
-      return paidBy(bounds, () =>
-        within(bounds.timeLimitMs, () => readPage(plan, take, { read, statements })),
-      )
-    },
-    explain: (plan, bounds) => {
-      const table = catalogue.tableOf(plan.collection)
-      const isSlowHere = (): boolean =>
-        table !== undefined &&
-        isSlow(plan, readStatements(plan, table, true).page.text, { table, statements })
-      requireQuick(bounds, isSlowHere)
-      return paidBy(bounds, () => within(bounds.timeLimitMs, () => explainRead(plan, table, statements)))
-    },
-    write: (plan, begin, bounds, candidates) => {
-      const table = requireTable(catalogue, plan.collection)
-      const draw = (sequence: Sequence): bigint => drawn(sequence, 1)[0]!
-      const given = candidates === undefined ? {} : { candidates }
-      const stamp = version(table)
-      requireQuick(bounds, () => !findsQuickly(plan, { table, statements }))
-      const context = { table, statements, outbox, version: stamp, report: begin(), draw, ...given }
-      return paidBy(bounds, () => within(bounds.timeLimitMs, () => carryOut(plan, context)))
-    },
-    nextValues: drawn,
-  }
-}
-
-function promised(direct: DirectSession): StoreSession {
-  return {
-    kind: 'sqlite',
-    answers: direct.answers,
-    find: async (plan, take, bounds) => direct.find(plan, take, bounds),
-    explain: async (plan, bounds) => direct.explain(plan, bounds),
-    write: async (plan, begin, bounds) => direct.write(plan, begin, bounds),
-    nextValues: async (sequence, count) => direct.nextValues(sequence, count),
-  }
-}
-
-type OnDocument = (document: StoredDocument) => void
-
 /** Batches a find by `_id` with others of the same turn; undefined for other plans. */
 function lookedUp(
   plan: ReadPlan,
@@ -355,68 +251,5 @@ function lookedUp(
   })
 }
 
-function readPage(
-  plan: ReadPlan,
-  take: OnDocument,
-  { read, statements }: { readonly read: BoundRead; readonly statements: Statements },
-): Found {
-  const { page, count } = read
-  let taken = 0
-  try {
-    const statement = statements.prepare(page.text)
-    let largest = largestSeen.get(statement) ?? 0
-    for (const row of rowsOf(statement, page.values, plan)) {
-      taken++
-      largest = Math.max(largest, lengthOf(row))
-      take(storedFrom(row))
-    }
-    largestSeen.set(statement, largest)
-  } catch (error) {
-    // The driver does not reset a statement whose iteration was ended by an error.
-    statements.forget(page.text)
-    throw error
-  }
-  if (!plan.counted) return { matchCount: 0 }
-  if (endsHere(plan, taken)) return { matchCount: plan.from + taken }
-  const { text, values } = count()
-  const [matchCount] = statements.prepare(text).get(...values) as unknown as [number]
-  return { matchCount }
-}
-
-/**
- * Small pages are fetched at once, which is faster. Results that may be large are iterated, so that they are
- * never in memory as a whole.
- */
-function rowsOf(
-  statement: StatementSync,
-  values: readonly SqlValue[],
-  { from, to, joins }: ReadPlan,
-): Iterable<StoredRow> {
-  const most = to === undefined ? Infinity : to - from + 1
-  const isJoined = joins !== undefined && joins.length > 0
-  const isLittle =
-    (most <= FEW && !isJoined) || most * (largestSeen.get(statement) ?? Infinity) <= MAX_AT_ONCE
-  // Joined documents may be many times larger than any seen before.
-  const isPage = isLittle && most <= (isJoined ? 100 : 1000)
-  return (isPage ? statement.all(...values) : statement.iterate(...values)) as unknown as Iterable<StoredRow>
-}
-
-/** The size of a document and of the documents joined to it. */
-function lengthOf([, , text, ...joined]: StoredRow): number {
-  return joined.reduce((length, each) => length + (each?.length ?? 0), text.length)
-}
-
-/** The size of the largest row that a statement has returned. */
-const largestSeen = new WeakMap<StatementSync, number>()
-const FEW = 4
-const MAX_AT_ONCE = 4 * 1024 * 1024
-
 /** An index over this many documents is built within milliseconds. */
 const INLINE_ROWS = 500
-
-/** Metadata creates the table of a collection before any document can be written to it. */
-function requireTable(catalogue: Catalogue, collection: Collection): Table {
-  const table = catalogue.tableOf(collection)
-  if (!table) throw new Error(`the collection ${collection.name} of ${collection.entity} has no table`)
-  return table
-}
