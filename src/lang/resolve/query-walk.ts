@@ -9,7 +9,6 @@ import {
   childrenOf,
   mapChildren,
   mapOwnFields,
-  mapQuery,
   nodesOf,
   opensScope,
   ownFieldsOf,
@@ -76,16 +75,6 @@ export function shifted(query: Query<FieldRef>, by: number): Query<FieldRef> {
   }
   const own = mapOwnFields(query, (ref) => ({ ...ref, up: ref.up + by }))
   return opensScope(own) ? own : mapChildren(own, (child) => shifted(child, by))
-}
-
-export type Comparison<F> = Query<F> & { readonly kind: 'compare' }
-
-/** The query with its comparisons replaced; subqueries without a change stay the same object. */
-export function mapCompared<F>(
-  query: Query<F>,
-  change: (comparison: Comparison<F>) => Comparison<F>,
-): Query<F> {
-  return mapQuery(query, (node) => (node.kind === 'compare' ? change(node) : node))
 }
 
 /** A cache key: equal for equal queries on the same entity. Equivalent queries may have different keys. */
