@@ -1,6 +1,6 @@
 /** Messages between the main thread and worker threads: plain data, and byte buffers that are transferred. */
 import type { Permission } from '../../access/caller.ts'
-import type { Code } from '../../base/errors.ts'
+import { type Code, ServiceError } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { Datasource } from '../../service/open.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
@@ -86,4 +86,13 @@ export interface Refusal {
   readonly code: Code
   readonly message: string
   readonly context: string
+}
+
+/** Errors do not keep their class on the way between threads. */
+export function refusalOf({ code, message, context }: ServiceError): Refusal {
+  return { code, message, context }
+}
+
+export function errorFrom({ code, message, context }: Refusal): ServiceError {
+  return new ServiceError(code, message, { context })
 }

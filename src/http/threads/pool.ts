@@ -2,12 +2,22 @@
  * The pool of worker threads for requests that are too much for the main thread. Threads are started on demand, shared
  * fairly between callers, and terminated when they exceed the time limit of a request or have been idle for a while.
  */
+import { workerFile } from '../../base/work/worker-file.ts'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../base/errors.ts'
 import { type FairQueue, createFairQueue } from '../../base/work/fair-queue.ts'
 import { type Work, callerLeft, timedOut } from '../../base/work/work.ts'
 import type { Loan } from '../../base/work/loan.ts'
-import type { FromThread, JobMessage, Refusal, ReplyMessage, ThreadData, ToThread } from './messages.ts'
+import {
+  type FromThread,
+  type JobMessage,
+  type Refusal,
+  type ReplyMessage,
+  type ThreadData,
+  type ToThread,
+  errorFrom,
+  refusalOf,
+} from './messages.ts'
 
 export interface Threads extends AsyncDisposable {
   run(job: Job): Promise<ReplyMessage>
@@ -122,7 +132,7 @@ class Thread {
     const { datasources, limits } = options
     const data: ThreadData = { datasources, limits }
     this.#options = options
-    this.#worker = new Worker(new URL(`./thread${extension()}`, import.meta.url), {
+    this.#worker = new Worker(workerFile('thread', import.meta.url), {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     })
@@ -240,8 +250,7 @@ class Thread {
       return undefined
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      const { code, message, context } = error
-      return { code, message, context }
+      return refusalOf(error)
     }
   }
 
@@ -263,13 +272,4 @@ function isOutOfMemory(error: unknown): boolean {
 function tooMuchMemory(): ServiceError {
   const message = 'the request needs more memory than one request may use; send less at once, or ask for less'
   return new ServiceError('crud:ResultSizeTooLarge', message)
-}
-
-function errorFrom({ code, message, context }: Refusal): ServiceError {
-  return new ServiceError(code, message, { context })
-}
-
-/** The published package is JavaScript, the repository TypeScript. */
-function extension(): string {
-  return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 }

@@ -17,15 +17,17 @@ import type { Loan } from '../../base/work/loan.ts'
 import { parseBody } from '../body.ts'
 import type { App, Reply, Route } from '../routes/route.ts'
 import { ROUTES } from '../routes/routes.ts'
-import type {
-  CallerMessage,
-  FromThread,
-  JobMessage,
-  Refusal,
-  ReplyMessage,
-  Task,
-  ThreadData,
-  ToThread,
+import {
+  type CallerMessage,
+  type FromThread,
+  type JobMessage,
+  type Refusal,
+  type ReplyMessage,
+  type Task,
+  type ThreadData,
+  type ToThread,
+  errorFrom,
+  refusalOf,
 } from './messages.ts'
 
 const { datasources, limits } = workerData as ThreadData
@@ -189,14 +191,6 @@ function bytesOf(text: string): Uint8Array {
 
 function heapBytes(): number {
   return getHeapStatistics().total_heap_size
-}
-
-function refusalOf({ code, message, context }: ServiceError): Refusal {
-  return { code, message, context }
-}
-
-function errorFrom({ code, message, context }: Refusal): ServiceError {
-  return new ServiceError(code, message, { context })
 }
 
 function post(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {

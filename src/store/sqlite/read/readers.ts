@@ -2,6 +2,7 @@
  * A pool of threads for slow statements, shared fairly between callers. A thread runs one statement at a time
  * and has no state between two, so that a thread that does not stop can be terminated and replaced.
  */
+import { workerFile } from '../../../base/work/worker-file.ts'
 import { Worker } from 'node:worker_threads'
 import { createFairQueue } from '../../../base/work/fair-queue.ts'
 import type { ServiceError } from '../../../base/errors.ts'
@@ -209,19 +210,19 @@ class Thread {
   hasEnded = false
   readonly #worker: Worker
   readonly #onEnd: () => void
-  #asked: PromiseWithResolvers<Rows> | undefined
+  #pending: PromiseWithResolvers<Rows> | undefined
 
   constructor(file: string, onEnd: () => void) {
     this.#onEnd = onEnd
-    this.#worker = new Worker(new URL(`./reader-worker${extension()}`, import.meta.url), {
+    this.#worker = new Worker(workerFile('reader-worker', import.meta.url), {
       workerData: { file },
     })
     this.#worker.unref()
     this.#worker.on('message', (answer: ReaderAnswer) => {
-      const asked = this.#asked
-      this.#asked = undefined
-      if (answer.kind === 'rows') asked?.resolve(answer)
-      else asked?.reject(answer.isTooBig ? tooBig() : answer.error)
+      const pending = this.#pending
+      this.#pending = undefined
+      if (answer.kind === 'rows') pending?.resolve(answer)
+      else pending?.reject(answer.isTooBig ? tooBig() : answer.error)
     })
     this.#worker.on('error', (error) => this.#fail(error))
     this.#worker.on('exit', () => this.#fail(new Error('a reader thread ended')))
@@ -234,10 +235,10 @@ class Thread {
   /** Only one request at a time. */
   query(request: ReaderRequest): Promise<Rows> {
     if (this.hasEnded) return Promise.reject(new Error('a reader thread ended'))
-    const asked = Promise.withResolvers<Rows>()
-    this.#asked = asked
+    const pending = Promise.withResolvers<Rows>()
+    this.#pending = pending
     this.send(request)
-    return asked.promise
+    return pending.promise
   }
 
   /** Nothing may use the thread from now on, although its worker exits a moment later. */
@@ -249,16 +250,11 @@ class Thread {
   #fail(error: unknown): void {
     this.hasEnded = true
     this.#onEnd()
-    this.#asked?.reject(error)
-    this.#asked = undefined
+    this.#pending?.reject(error)
+    this.#pending = undefined
   }
 }
 
 function closed(): Error {
   return new Error('the store is closed')
-}
-
-/** The published package is JavaScript, the repository TypeScript. */
-function extension(): string {
-  return import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 }
