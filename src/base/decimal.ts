@@ -86,13 +86,14 @@ export function addDecimals(a: string, b: string): string {
   return printScaled(sum, scale)
 }
 
-interface Scaled {
+/** The value is units × 10^-scale. */
+export interface Scaled {
   readonly units: bigint
   /** Digits after the point, never negative. */
   readonly scale: number
 }
 
-function scaled(text: string): Scaled {
+export function scaled(text: string): Scaled {
   // without this check a large exponent would make `units` take any amount of memory
   if (!parseDecimal(text)) throw new Error('a number to add is out of range')
   const [, sign = '', whole = '', fraction = '', power = '0'] = NUMBER.exec(text)!
@@ -101,7 +102,7 @@ function scaled(text: string): Scaled {
   return scale < 0 ? { units: units * 10n ** BigInt(-scale), scale: 0 } : { units, scale }
 }
 
-function printScaled(units: bigint, scale: number): string {
+export function printScaled(units: bigint, scale: number): string {
   if (scale === 0) return String(units)
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`

@@ -1,12 +1,14 @@
 /** The table of all error codes with their HTTP statuses, and the error class that carries them. */
 
-/** Code → HTTP status of a response with this code in `errors`. A code in `dataErrors` leaves the status at 200. */
+/**
+ * Code → HTTP status of a response with this code in `errors`. A code in `dataErrors` leaves the status at 200. The
+ * groups are the sections of docs/reference/errors.md.
+ */
 export const CODES = {
-  'crud:NoAccess': 403,
-  'crud:insert:NoFieldAccess': 403,
-  'crud:update:NoFieldAccess': 403,
+  // Request errors
   'crud:InvalidRequest': 400,
   'crud:LimitExceeded': 400,
+  'crud:InvalidCursor': 400,
   'crud:RequestTimeout': 408,
   'crud:BodyTooLarge': 413,
   'crud:ResultSizeTooLarge': 413,
@@ -17,6 +19,8 @@ export const CODES = {
   'crud:EventsGone': 410,
   'crud:UnknownSink': 404,
   'crud:DuplicateSink': 409,
+  'crud:UnknownDocument': 404,
+  'crud:PreconditionFailed': 412,
   'crud:ConfiguredSink': 409,
   'crud:UnknownDeadLetter': 404,
   'crud:NoHistory': 400,
@@ -28,19 +32,9 @@ export const CODES = {
   'crud:NoDefaultVersion': 404,
   'crud:DisabledMetadataVersion': 404,
   'crud:MetadataAppearsTwice': 400,
-  'crud:InvalidEntity': 400,
-  'crud:Required': 400,
-  'crud:TooShort': 400,
-  'crud:TooLong': 400,
-  'crud:ValueTooSmall': 400,
-  'crud:ValueTooLarge': 400,
-  'crud:ArrayTooSmall': 400,
-  'crud:ArrayTooLarge': 400,
-  'crud:InvalidEnum': 400,
-  'crud:DuplicateArrayElementId': 400,
-  'crud:InvalidArrayIndex': 400,
-  'crud:Rolledback': 409,
   'crud:InvalidLock': 409,
+  'crud:IdempotencyConflict': 409,
+  'crud:IdempotencyMismatch': 422,
   'crud:saved-search:missing': 400,
   'crud:saved-search:noDefaultValue': 400,
   'crud:saved-search:invalidType': 400,
@@ -49,9 +43,6 @@ export const CODES = {
   'rest-crud:SavedSearchError': 404,
   'store-crud:NullProjection': 400,
   'store-crud:NullQuery': 400,
-  'store-crud:Duplicate': 409,
-  'store-crud:SaveError': 400,
-  'store-crud:ConcurrentUpdate': 409,
   'store-crud:OutcomeUnknown': 504,
   'store-crud:Timeout': 504,
   'store-crud:Unsupported': 400,
@@ -59,9 +50,32 @@ export const CODES = {
   'query-api:InvalidProjection': 400,
   'query-api:InvalidUpdate': 400,
   'query-api:InvalidSort': 400,
+  'query-api:InvalidAggregation': 400,
+  // Access errors
+  'crud:NoAccess': 403,
+  'crud:insert:NoFieldAccess': 403,
+  'crud:update:NoFieldAccess': 403,
+  // Document errors
+  'crud:InvalidEntity': 400,
+  'crud:Required': 422,
+  'crud:TooShort': 422,
+  'crud:TooLong': 422,
+  'crud:ValueTooSmall': 422,
+  'crud:ValueTooLarge': 422,
+  'crud:ArrayTooSmall': 422,
+  'crud:ArrayTooLarge': 422,
+  'crud:InvalidEnum': 422,
+  'crud:DuplicateArrayElementId': 422,
+  'crud:InvalidArrayIndex': 400,
+  'crud:Rolledback': 409,
+  'store-crud:Duplicate': 409,
+  'store-crud:SaveError': 400,
+  'store-crud:ConcurrentUpdate': 409,
+  // Field and value errors
   'metadata:InvalidFieldReference': 400,
   'metadata:InvalidArrayReference': 400,
   'metadata:IncompatibleValue': 400,
+  // Metadata errors
   'metadata:MissingEntityInfo': 404,
   'metadata:MissingSchema': 404,
   ERR_NO_METADATA: 404,
@@ -80,6 +94,7 @@ export const CODES = {
   'metadata:InvalidReference': 422,
   'metadata:InvalidEnum': 422,
   'metadata:InvalidGenerator': 422,
+  'metadata:InvalidDefault': 422,
   'metadata:InvalidAccess': 422,
   'metadata:DuplicateEnum': 422,
   'metadata:UnknownBackend': 422,
@@ -96,16 +111,23 @@ export const CODES = {
 
 export type Code = keyof typeof CODES
 
+/** The status in a response to a data request, which is malformed where a metadata request is unprocessable. */
+export function dataStatusOf(code: Code): number {
+  const status = CODES[code]
+  return status === 422 && code !== 'crud:IdempotencyMismatch' ? 400 : status
+}
+
 /** An error as it is sent to the caller. */
 export interface ErrorObject {
   readonly objectType: 'error'
   readonly context: string
-  readonly errorCode: Code
+  /** A `Code`, or the name that another dialect has for it. */
+  readonly errorCode: string
   readonly msg: string
 }
 
 interface ErrorLocation {
-  /** JSON pointer into the request. */
+  /** JSON pointer into the request, or line and column of a filter. */
   readonly at?: string
   /** Where in the operation the problem is, such as the path of a field. */
   readonly context?: string
@@ -115,6 +137,8 @@ interface ErrorLocation {
 export class ServiceError extends Error {
   readonly code: Code
   readonly context: string
+  readonly at: string | undefined
+  readonly #problem: string
 
   constructor(code: Code, message: string, location: ErrorLocation = {}) {
     super(
@@ -123,6 +147,13 @@ export class ServiceError extends Error {
     this.name = 'ServiceError'
     this.code = code
     this.context = location.context ?? ''
+    this.at = location.at
+    this.#problem = message
+  }
+
+  /** The same error at another place. */
+  movedTo(at: string): ServiceError {
+    return new ServiceError(this.code, this.#problem, { at, context: this.context })
   }
 
   /** The same error with `within` prepended to its context. */

@@ -21,12 +21,18 @@ export interface Limits {
   /** Roles in the access lists of one version; `anyone` and `noone` are not counted. */
   readonly versionRoles: number
   readonly entityVersions: number
+  /** Characters of all versions of one entity. A further version is refused when there are more. */
+  readonly entityCharacters: number
   /** Indexes of one entity; the index on `_id`, which every entity has, is not counted. */
   readonly entityIndexes: number
   /** Fields of one index, or of the identity of a version. */
   readonly indexFields: number
   /** Worker threads, for requests that are too much for the main thread. */
   readonly threads: number
+  /** Bytes of the database file that the main thread maps into memory; each other thread maps a quarter. SQLite only. */
+  readonly sqliteMapBytes: number
+  /** Bytes of pages that the main thread caches; each other thread caches a quarter. SQLite only. */
+  readonly sqliteCacheBytes: number
   /** Open connections of a process. One caller or address may use half of this limit, and of the next four. */
   readonly connections: number
   /** Bytes of large responses that callers have not read yet. */
@@ -41,6 +47,13 @@ export interface Limits {
   readonly streamTimeMs: number
   /** A connection that reads nothing of its response for this long is closed. */
   readonly stallTimeMs: number
+  /** How long answers to writes with an idempotency key are kept. */
+  readonly idempotencyTimeMs: number
+  /** Idempotency keys of one caller that are kept at the same time, and bytes of their answers; checked once a minute. */
+  readonly idempotencyKeys: number
+  readonly idempotencyBytes: number
+  /** Size of one such answer. */
+  readonly idempotencyAnswerBytes: number
   /** A request fails when less than 16 KiB of its body arrive in a period of this length. */
   readonly uploadStallMs: number
 }
@@ -61,9 +74,12 @@ export const DEFAULT_LIMITS: Limits = {
   versionFields: 2_000,
   versionRoles: 500,
   entityVersions: 1_000,
+  entityCharacters: 16_000_000,
   entityIndexes: 100,
   indexFields: 32,
   threads: 2,
+  sqliteMapBytes: 32 * 1024 * 1024,
+  sqliteCacheBytes: 32 * 1024 * 1024,
   connections: 4_096,
   unsentBytes: 256 * 1024 * 1024,
   uploadBytes: 128 * 1024 * 1024,
@@ -71,5 +87,9 @@ export const DEFAULT_LIMITS: Limits = {
   followers: 1_000,
   streamTimeMs: 3_600_000,
   stallTimeMs: 60_000,
+  idempotencyTimeMs: 24 * 60 * 60 * 1_000,
+  idempotencyKeys: 100_000,
+  idempotencyBytes: 256 * 1024 * 1024,
+  idempotencyAnswerBytes: 1024 * 1024,
   uploadStallMs: 20_000,
 }

@@ -11,6 +11,11 @@ export function parsePath(text: string, at: string): Path {
   return text.split('.').map((segment) => parseStep(segment, text, at))
 }
 
+/** Whether the path leads to elements of an array. */
+export function isIntoArray(path: string): boolean {
+  return parsePath(path, '').includes('*')
+}
+
 export function printPath(path: Path): string {
   return path.join('.')
 }

@@ -32,9 +32,10 @@ export function compilePattern(source: string, flags: PatternFlags): Pattern | u
   if (cached) return cached
   const started = performance.now()
   const pattern = compile(source, flags)
-  spendTime(performance.now() - started)
   if (compiled.size >= MAX_COMPILED) compiled.clear()
   if (pattern) compiled.set(key, pattern)
+  // Afterwards, so that a request which is started again finds the pattern.
+  spendTime(performance.now() - started)
   return pattern
 }
 

@@ -9,6 +9,12 @@ export function refuseWith(code: Code): Refuse {
   return (message, at) => new ServiceError(code, message, { at })
 }
 
+/** 0 and 1 stand for false and true, as in documents written for Lightblue; undefined for any other value. */
+export function asBoolean(value: Json | undefined): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  return value === 0 || value === 1 ? value === 1 : undefined
+}
+
 /** Without `what`, a message names the expected type only; its place says the rest. */
 export function decoders(refuse: Refuse) {
   return {
@@ -30,7 +36,8 @@ export function decoders(refuse: Refuse) {
     },
 
     boolean: (value: Json | undefined, at: string): boolean => {
-      if (typeof value === 'boolean') return value
+      const decoded = asBoolean(value)
+      if (decoded !== undefined) return decoded
       throw refuse(expected('true or false'), at)
     },
 
@@ -45,7 +52,8 @@ export function decoders(refuse: Refuse) {
     flag: (object: JsonObject, key: string, at: string): boolean | undefined => {
       const value = Object.hasOwn(object, key) ? object[key] : undefined
       if (value === undefined || value === null) return undefined
-      if (typeof value === 'boolean') return value
+      const decoded = asBoolean(value)
+      if (decoded !== undefined) return decoded
       throw refuse(`"${key}" must be true or false`, pointer(at, key))
     },
 

@@ -33,7 +33,7 @@ export function isNumber(value: Json | undefined): value is JsonNumber {
   return typeof value === 'number' || JSON.isRawJSON(value)
 }
 
-/** The member of that name, or undefined: names such as `toString` are no members unless the document says so. */
+/** The member of that name, or undefined: names such as `toString` are not members unless the document has them. */
 export function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }

@@ -1,8 +1,8 @@
 /**
- * A JSON parser of our own, in one pass, for the texts that the engine's is no good for. It gives numbers that
- * JavaScript would change as raw numbers: `JSON.parse` tells their digits only to a reviver, which takes several times
- * as long. And V8 (as of Node 26.10) remembers keys that end in an escaped backslash wrongly, and then gives other
- * texts, of other callers, the wrong keys, so texts with escapes inside keys come here, too.
+ * A JSON parser of our own, in one pass, for two kinds of text that `JSON.parse` does not serve. Numbers that
+ * JavaScript would change become raw numbers here: `JSON.parse` passes their digits only to a reviver, which takes
+ * several times as long. And V8 (as of Node 26.10) caches keys that end in an escaped backslash wrongly, and then
+ * returns wrong keys for other texts of other callers, so texts with escapes inside keys are parsed here as well.
  */
 import type { Json, JsonNumber } from './json.ts'
 import {
@@ -22,7 +22,7 @@ import {
   skipSpace,
 } from './json-text.ts'
 
-/** Unsound text is a SyntaxError with its position. It recurses, so whoever calls it bounds the depth. */
+/** Invalid text is a SyntaxError with its position. It recurses, so the caller bounds the depth. */
 export function parseByHand(text: string): Json {
   const rawNumber = rawNumbers()
   let at = 0
@@ -77,7 +77,7 @@ export function parseByHand(text: string): Json {
     return unit === bracket
   }
 
-  /** The engine reads longer ones: a slice of the text would keep all of it in memory. A string alone is no key. */
+  /** The engine reads longer ones: a slice of the text would keep all of it in memory. A string alone is not a key. */
   function string(): string {
     const start = at + 1
     let end = start
@@ -131,7 +131,7 @@ function fail(at: number): never {
 }
 
 /**
- * Reads numbers that may have to be raw ones; undefined where the text is no number. To make a raw number takes long,
+ * Reads numbers that may have to be raw ones; undefined where the text is not a number. To make a raw number takes long,
  * and the same ones come again and again (prices, versions), so a few hundred of the last ones are kept to be shared.
  */
 function rawNumbers(): (text: string, start: number, end: number) => JsonNumber | undefined {

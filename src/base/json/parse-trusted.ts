@@ -1,4 +1,4 @@
-/** JSON from text that is known to be sound, or whose depth was checked, with every digit of its numbers. */
+/** JSON from text that is known to be valid, or whose depth was checked, with every digit of its numbers. */
 import type { Json, JsonNumber } from './json.ts'
 import { hasEscapedKey, isPlainNumber } from './json-text.ts'
 import { exactNumber, parseByHand } from './parse-by-hand.ts'
@@ -14,7 +14,7 @@ export function parseTrusted(text: string): Json {
   return parseText(text, !isContainer || NEEDS_RAW.test(text))
 }
 
-/** Parses what may be unsound, too, which is then a SyntaxError; keeps digits where a plain parse would change some. */
+/** Parses text that may be invalid, which is then a SyntaxError; keeps digits where a plain parse would change some. */
 export function parseText(text: string, needsDigits: boolean): Json {
   return needsDigits || hasEscapedKey(text) ? parseByHand(text) : (JSON.parse(text) as Json)
 }

@@ -25,6 +25,14 @@ export interface WorkOptions {
   readonly isCancelled?: () => boolean
   /** Called when the request lowers its own time limit. */
   readonly onTimeLimit?: (ms: number) => void
+  /** When the request is, where another thread has read the clock for it. */
+  readonly requestTime?: Date | undefined
+}
+
+/** What the parts of a request share. */
+interface Shared {
+  readonly response: { bytesLeft: number; readonly maxBytes: number }
+  readonly clock: { requestTime: Date | undefined }
 }
 
 /** One step is about 50 ns. */
@@ -40,20 +48,22 @@ export class Work {
   readonly #startedMs = performance.now()
   readonly #isCancelled: () => boolean
   readonly #onTimeLimit: ((ms: number) => void) | undefined
-  readonly #response: { bytesLeft: number; readonly maxBytes: number }
+  readonly #response: Shared['response']
+  readonly #clock: Shared['clock']
   #timeLimitMs: number
   #waitedMs = 0
   #stepsLeft: number
   #untilCheck = STEPS_BETWEEN_CHECKS
   #hasExceededResponse = false
 
-  constructor(options: WorkOptions, response?: { bytesLeft: number; readonly maxBytes: number }) {
+  constructor(options: WorkOptions, shared?: Shared) {
     const { timeLimitMs, steps = Infinity, responseBytes = Infinity, isCancelled = notCancelled } = options
     this.#timeLimitMs = timeLimitMs
     this.#stepsLeft = steps
     this.#isCancelled = isCancelled
     this.#onTimeLimit = options.onTimeLimit
-    this.#response = response ?? { bytesLeft: responseBytes, maxBytes: responseBytes }
+    this.#response = shared?.response ?? { bytesLeft: responseBytes, maxBytes: responseBytes }
+    this.#clock = shared?.clock ?? { requestTime: options.requestTime }
   }
 
   /** The budget of one entry of a bulk request: the remaining time and a share of the response bytes. */
@@ -61,7 +71,18 @@ export class Work {
     const options = { timeLimitMs: Math.max(0, this.remainingMs), isCancelled: this.#isCancelled }
     const { maxBytes } = this.#response
     const response = responseBytes === undefined ? this.#response : { bytesLeft: responseBytes, maxBytes }
-    return new Work(steps === undefined ? options : { ...options, steps }, response)
+    const shared = { response, clock: this.#clock }
+    return new Work(steps === undefined ? options : { ...options, steps }, shared)
+  }
+
+  /** When the request is; undefined until something needs it. */
+  get requestTime(): Date | undefined {
+    return this.#clock.requestTime
+  }
+
+  /** When the request is: one time for all of its parts, read from the clock once. */
+  requestTimeBy(now: () => Date): Date {
+    return (this.#clock.requestTime ??= now())
   }
 
   /** Whether the response exceeded its limit. */

@@ -135,7 +135,7 @@ test('pointer: escapes as RFC 6901 requires', () => {
 })
 
 test('parseByHand: accepts the same texts as JSON.parse, with the same result', () => {
-  const sound = fc.json({ maxDepth: 4 })
+  const valid = fc.json({ maxDepth: 4 })
   const noise = fc.constantFrom(
     '',
     ' ',
@@ -154,19 +154,19 @@ test('parseByHand: accepts the same texts as JSON.parse, with the same result', 
     'null',
     '\n',
   )
-  const damaged = fc.tuple(sound, fc.nat(), fc.nat({ max: 2 }), noise).map(([text, at, length, other]) => {
+  const damaged = fc.tuple(valid, fc.nat(), fc.nat({ max: 2 }), noise).map(([text, at, length, other]) => {
     const start = at % (text.length + 1)
     return text.slice(0, start) + other + text.slice(start + length)
   })
   fc.assert(
-    fc.property(fc.oneof(sound, damaged), (text) => {
+    fc.property(fc.oneof(valid, damaged), (text) => {
       fc.pre(!hasEscapedKey(text))
       const [ours, theirs] = [parseByHand, (each: string): unknown => JSON.parse(each)].map((parse) => {
         try {
           return JSON.stringify(JSON.parse(JSON.stringify(parse(text))))
         } catch (error) {
           assert.ok(error instanceof SyntaxError)
-          return 'unsound'
+          return 'invalid'
         }
       })
       assert.equal(ours, theirs)
@@ -206,7 +206,7 @@ test('parseJson: names the position of a duplicate key beside a long text', () =
   assert.throws(() => parseJson(`{"a\\n":"${text}","b":1.10,"b":2}`, 9), /\(at \/b\)$/)
 })
 
-// Last, because the bug nodejs/node#63785 affects JSON that this process parses afterwards.
+// JSON.parse would misread the second key after the first (nodejs/node#63785), so both parsers read such keys by hand.
 test('parseJson: keys with escapes are parsed correctly after any other keys', () => {
   for (const parse of [parseTrusted, (text: string) => parseJson(text, 9)]) {
     parse('{"h":1,"\\\\":0}')

@@ -1,10 +1,20 @@
 /** Suggests the known word that a misspelt one probably stands for. */
 
+/** Longer words are not compared, because the cost of a comparison grows with both lengths. */
+const MAX_COMPARED = 100
+
 /** The nearest known word, if one is near enough. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
+  if (word.length > MAX_COMPARED) return undefined
   const ranked = known.map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase()) }))
   const [best] = ranked.sort((a, b) => a.distance - b.distance)
   return best && best.distance <= Math.max(2, best.each.length / 3) ? best.each : undefined
+}
+
+/** Completes a message about an unknown word. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  const nearest = suggestion(word, known)
+  return nearest === undefined ? '' : `; did you mean "${nearest}"?`
 }
 
 /** Edit distance: insertions, deletions, replacements; a transposition of two letters counts as one. */
