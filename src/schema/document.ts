@@ -3,7 +3,7 @@
  * form, removes nulls, generates values, counts array sizes and checks constraints.
  */
 import { type Code, ServiceError } from '../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, member } from '../base/json/json.ts'
+import { type Json, type JsonObject, cloneJson, isArray, isObject, member } from '../base/json/json.ts'
 import { addViolations, repeatedIdentity } from './constraints.ts'
 import { type FaultBudget, type Faults, addFault, startFaults } from './faults.ts'
 import {
@@ -18,16 +18,23 @@ import {
 } from './field.ts'
 import { idFault } from './id.ts'
 import { isOfOtherVersion } from './kind.ts'
+import { inOrder, orderOf, rootOrderOf } from './member-order.ts'
 import type { Schema } from './schema.ts'
+import { LOOKS_LIKE } from './types.ts'
 
-/** Sources of generated values, and the number of faults that may be reported. */
+/**
+ * Sources of generated values, and the number of faults that may be reported. A source that returns undefined generates
+ * nothing: the value stays as it was sent, and a missing one is a fault.
+ */
 export interface Sources {
   readonly faults: FaultBudget
-  readonly uuid: () => string
+  readonly uuid: () => string | undefined
   /** An `_id` for a document that was sent without one. */
-  readonly id: () => string
+  readonly id: () => string | undefined
   /** A generated value in its stored form. */
-  readonly generate: (field: SimpleField) => Json
+  readonly generate: (field: SimpleField) => Json | undefined
+  /** Whether absent members of a new document get their default values. */
+  readonly usesDefaults: boolean
 }
 
 export interface Prepared {
@@ -82,9 +89,11 @@ function prepareRoot(schema: Schema, sent: Json, state: PrepareState): Draft {
     fault(state, 'metadata:IncompatibleValue', '', 'a document must be an object')
     return {}
   }
-  const document = prepareObject(sent, schema.root.fields, '', state)
-  setObjectType(document, schema, state)
-  if (state.sources) setId(document, schema, state)
+  const { fields } = schema.root
+  const draft = draftOf(sent, fields, '', state)
+  setObjectType(draft, schema, state)
+  if (state.sources) setId(draft, schema, state)
+  const document = inOrder(draft, rootOrderOf(fields))
   const tooLong = idFault(document['_id'])
   if (tooLong) addFault(state.faults, tooLong)
   return document
@@ -106,6 +115,10 @@ interface PrepareState {
 type Draft = Record<string, Json>
 
 function prepareObject(sent: JsonObject, fields: Fields, at: string, state: PrepareState): Draft {
+  return inOrder(draftOf(sent, fields, at, state), orderOf(fields))
+}
+
+function draftOf(sent: JsonObject, fields: Fields, at: string, state: PrepareState): Draft {
   const draft: Draft = {}
   for (const name of Object.keys(sent)) {
     if (state.faults.isFull) return draft
@@ -167,10 +180,12 @@ function prepareValue(
 
 function prepareSimple(value: Json, field: SimpleField, path: string, state: PrepareState): Json | undefined {
   const isReplaced = field.generator?.overwrite || (field.type.name === 'uid' && value === '')
-  if (isReplaced && state.sources) return generateFor(field, state)
+  const generated = isReplaced && state.sources ? generateFor(field, state) : undefined
+  if (generated !== undefined) return generated
   const stored = field.type.cast(value)
   if (stored === undefined) {
-    const message = `"${path}" is of type ${field.type.name}; the value given is not, or would lose something`
+    const { name } = field.type
+    const message = `"${path}" is of type ${name}, and the value given cannot become one without loss; send ${LOOKS_LIKE[name]}`
     fault(state, 'metadata:IncompatibleValue', path, message)
     return undefined
   }
@@ -195,6 +210,8 @@ function prepareElement(value: Json, element: Element, path: string, state: Prep
 
 /** Adds array sizes and generated values, and reports mandatory fields that are missing. */
 function complete(draft: Draft, field: Field, sent: JsonObject, { path: at, state }: At): void {
+  const initial = defaultOf(field, sent, state)
+  if (initial !== undefined) draft[field.name] = cloneJson(initial)
   if (field.kind === 'array') draft[`${field.name}#`] = sizeOf(draft[field.name])
   if (!state.sources) return
   if (Object.hasOwn(draft, field.name)) {
@@ -212,6 +229,17 @@ function complete(draft: Draft, field: Field, sent: JsonObject, { path: at, stat
   const generated = field.kind === 'simple' ? generateFor(field, state) : undefined
   if (generated !== undefined) draft[field.name] = generated
   else fault(state, 'crud:Required', path, `"${path}" is required`)
+}
+
+/** An explicit null is not absent. A stored document, which keeps unknown members, is not new. */
+function defaultOf(
+  field: Field,
+  sent: JsonObject,
+  { sources, keepsUnknown }: PrepareState,
+): Json | undefined {
+  if (keepsUnknown || !sources?.usesDefaults || isComputed(field)) return undefined
+  const initial = field.kind === 'simple' || field.kind === 'array' ? field.default : undefined
+  return initial === undefined || Object.hasOwn(sent, field.name) ? undefined : initial
 }
 
 function sizeOf(array: Json | undefined): number {

@@ -35,6 +35,8 @@ export interface SimpleField extends Described {
   readonly kind: 'simple'
   readonly type: ValueType
   readonly generator?: Generator
+  /** The value of a new document in which the member is absent, as stored. */
+  readonly default?: Json
   /** Computed when the document is read, never stored. */
   readonly virtual?: 'documentVersion' | 'resultMetadata'
 }
@@ -42,11 +44,26 @@ export interface SimpleField extends Described {
 export interface ObjectField extends Described {
   readonly kind: 'object'
   readonly fields: Fields
+  /** The indexes for text search of the entity; only at the root of documents, and absent where there is none. */
+  readonly wordIndexes?: readonly WordIndex[]
+}
+
+/** An index of words: a text search names it. */
+export interface WordIndex {
+  readonly name: string
+  readonly fields: readonly WeightedField[]
+}
+
+interface WeightedField {
+  readonly path: string
+  /** How much an occurrence of a word in this field counts. */
+  readonly weight: number
 }
 
 export interface ArrayField extends Described {
   readonly kind: 'array'
   readonly element: Element
+  readonly default?: Json
 }
 
 /** Documents of another entity, joined when a request includes them; nothing is stored under this name. */
@@ -76,7 +93,7 @@ export interface Constraints {
 }
 
 export interface Generator {
-  readonly type: 'UUID' | 'CurrentTime' | 'IntSequence'
+  readonly type: 'UUID' | 'CurrentTime' | 'CurrentUser' | 'IntSequence'
   readonly overwrite: boolean
   /** Only for IntSequence. */
   readonly sequence?: Sequence

@@ -2,6 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../base/json/json.ts'
 import type { Element, Field } from './field.ts'
+import { LOOKS_LIKE } from './types.ts'
 
 /** Casts nested values as well. Nulls are removed from objects, as in documents, and stay in arrays. */
 export function castLiteral(
@@ -14,14 +15,14 @@ export function castLiteral(
     case 'simple': {
       const cast = field.type.cast(value)
       if (cast !== undefined) return cast
-      throw incompatible(location, `is of type ${field.type.name}; the value given is not`)
+      throw incompatible(location, `is of type ${field.type.name}; send ${LOOKS_LIKE[field.type.name]}`)
     }
     case 'object':
       if (isObject(value)) return castMembers(value, field.fields, location)
-      throw incompatible(location, 'is an object; the value given is not')
+      throw incompatible(location, 'is an object; send one, such as {"name": "Bern"}')
     case 'array':
       if (isArray(value)) return value.map((each) => castElement(each, field.element, location))
-      throw incompatible(location, 'is an array; the value given is not')
+      throw incompatible(location, 'is an array; send one, such as [1, 2]')
     case 'reference':
       throw new ServiceError(
         'query-api:InvalidUpdate',

@@ -44,6 +44,8 @@ export function* allFields(fields: Fields): Generator<Field> {
 
 /** The definition of an index, independent of the store. */
 export interface IndexDefinition {
+  /** Present for an index of the words of its fields. */
+  readonly kind?: 'text'
   readonly unique: boolean
   readonly fields: readonly IndexField[]
 }

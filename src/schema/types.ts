@@ -4,6 +4,7 @@ import { type Json, type JsonNumber, isArray, isNumber, isObject, numberText } f
 import { numberFrom } from '../base/json/parse-trusted.ts'
 import { compareText } from '../base/text.ts'
 import { parseDate } from './date.ts'
+import { requestTimeOf } from './request-time.ts'
 
 export type TypeName =
   | 'boolean'
@@ -36,6 +37,20 @@ export const TYPES: Readonly<Record<TypeName, ValueType>> = {
   binary: { name: 'binary', cast: toBinary },
   uid: { name: 'uid', family: 'text', cast: toText },
   any: { name: 'any', cast: (value) => (hasSupportedNumbers(value) ? value : undefined) },
+}
+
+/** Completes a message about a value of another type. */
+export const LOOKS_LIKE: Readonly<Record<TypeName, string>> = {
+  boolean: 'true or false',
+  integer: 'an integer of 64 bits, such as 42',
+  double: 'a number, such as 1.5',
+  biginteger: 'an integer, such as 42',
+  bigdecimal: 'a number, such as 7100.50',
+  string: 'a text, such as "Bern"',
+  date: 'a date, such as "2024-01-02T03:04:05.678Z" or "20240102T03:04:05.678+0000"',
+  binary: 'a text in base64, such as "U21hbHQ="',
+  uid: 'a text, such as "0198f1c2-7c3e-7000-8000-000000000001"',
+  any: 'any value',
 }
 
 export function isTypeName(name: string): name is TypeName {
@@ -119,7 +134,7 @@ function toText(value: Json): Json | undefined {
 }
 
 function toDate(value: Json): Json | undefined {
-  return typeof value === 'string' ? parseDate(value) : undefined
+  return typeof value === 'string' ? parseDate(value) : requestTimeOf(value)
 }
 
 function toBinary(value: Json): Json | undefined {

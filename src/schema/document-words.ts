@@ -1,0 +1,63 @@
+/**
+ * The words of a document that an index for text search holds, as one text: each word with a space before and after it.
+ * Words that follow each other then are one piece of that text, and the beginning of a word is a piece as well.
+ */
+import { type Json, isArray, member } from '../base/json/json.ts'
+import type { Path } from '../base/path.ts'
+import { wordsIn } from '../base/words.ts'
+import { spend } from '../base/work/work.ts'
+
+/** Stands between the values of one field: no words follow each other across it. */
+const VALUE_END = ' | '
+/** Stands between fields. */
+export const FIELD_END = ' \n '
+
+/** Empty if the document has no words in these fields. Values that are no texts count as missing. */
+export function documentWords(document: Json | undefined, fields: readonly Path[]): string {
+  let isEmpty = true
+  const parts = fields.map((path) =>
+    textsAt(document, path)
+      .map(wordsIn)
+      .filter((words) => words.length > 0)
+      .map((words) => {
+        isEmpty = false
+        return wordsText(words)
+      })
+      .join(VALUE_END),
+  )
+  return isEmpty ? '' : parts.join(FIELD_END)
+}
+
+/** The text of words that follow each other. */
+export function wordsText(words: readonly string[]): string {
+  return words.map((word) => ` ${word} `).join('')
+}
+
+/**
+ * How relevant a document is: how often each piece occurs in a field, times the weight of the field. A piece is counted
+ * again only after its end.
+ */
+export function scoreOfWords(words: string, weights: readonly number[], pieces: readonly string[]): number {
+  spend((words.length * pieces.length) / CHARACTERS_COUNTED_PER_STEP)
+  return words
+    .split(FIELD_END)
+    .reduce(
+      (sum, part, i) =>
+        pieces.reduce((inner, piece) => inner + weights[i]! * (part.split(piece).length - 1), sum),
+      0,
+    )
+}
+
+const CHARACTERS_COUNTED_PER_STEP = 32
+
+function textsAt(value: Json | undefined, path: Path): readonly string[] {
+  let values: readonly (Json | undefined)[] = [value]
+  for (const step of path) {
+    spend(values.length)
+    values =
+      step === '*'
+        ? values.flatMap((each) => (isArray(each) ? each : []))
+        : values.map((each) => member(each, String(step)))
+  }
+  return values.filter((each) => typeof each === 'string')
+}
