@@ -12,13 +12,15 @@ export interface Budget {
   nodes: number
   /** Projection items so far, nested ones and their sort keys included. */
   items: number
+  /** When the request is, as a stored date; absent where there is no request, as in metadata. */
+  readonly now?: () => string
 }
 
 /** With plain limits, as in metadata, each query and each projection has a budget of its own. */
 export type Bounds = Limits | Budget
 
-export function startBudget(limits: Limits): Budget {
-  return { limits, nodes: 0, items: 0 }
+export function startBudget(limits: Limits, now?: () => string): Budget {
+  return { limits, nodes: 0, items: 0, ...(now && { now }) }
 }
 
 export function budgetIn(bounds: Bounds): Budget {

@@ -3,26 +3,26 @@
  * does not compile until each of them is decided.
  */
 
-/** Holds for a value that is equal to, less than or greater than the other one. */
-export type AffirmativeOp = '$eq' | '$lt' | '$gt' | '$lte' | '$gte'
-/** Holds exactly where the operator that it denies does not, also for missing values. */
+/** Decided by the order of the two values alone: equal, less or greater. Missing values do not satisfy it, except `$eq` null. */
+export type PositiveOp = '$eq' | '$lt' | '$gt' | '$lte' | '$gte'
+/** Holds exactly where the operator that it negates does not, also for missing values. */
 export type NegativeOp = '$neq'
-export type CompareOp = AffirmativeOp | NegativeOp
+export type CompareOp = PositiveOp | NegativeOp
 
 export type ContainsOp = '$any' | '$all' | '$none'
 
-/** The operator that a negative operator denies. */
-export const DENIED: Readonly<Record<NegativeOp, AffirmativeOp>> = { $neq: '$eq' }
+/** The operator that a negative operator negates. */
+export const NEGATED_OP: Readonly<Record<NegativeOp, PositiveOp>> = { $neq: '$eq' }
 
-/** The same for `contains`; undefined for an affirmative operator. */
-export const CONTAINS_DENIED: Readonly<Record<ContainsOp, ContainsOp | undefined>> = {
+/** The same for `contains`; undefined for a positive operator. */
+export const NEGATED_CONTAINS_OP: Readonly<Record<ContainsOp, ContainsOp | undefined>> = {
   $any: undefined,
   $all: undefined,
   $none: '$any',
 }
 
 export function isNegative(op: CompareOp): op is NegativeOp {
-  return Object.hasOwn(DENIED, op)
+  return Object.hasOwn(NEGATED_OP, op)
 }
 
 /** Whether the operator holds for the result of `compareValues`. */
@@ -36,7 +36,7 @@ export const HOLDS: Readonly<Record<CompareOp, (order: number) => boolean>> = {
 }
 
 /** Whether the operator holds for null and null. Missing counts as null; null has no order. */
-export const HOLDS_FOR_NULLS: Readonly<Record<AffirmativeOp, boolean>> = {
+export const HOLDS_FOR_NULLS: Readonly<Record<PositiveOp, boolean>> = {
   $eq: true,
   $lt: false,
   $gt: false,
@@ -46,5 +46,5 @@ export const HOLDS_FOR_NULLS: Readonly<Record<AffirmativeOp, boolean>> = {
 
 /** Whether the operator accepts null as an operand. */
 export function comparesNull(op: CompareOp): boolean {
-  return HOLDS_FOR_NULLS[isNegative(op) ? DENIED[op] : op]
+  return HOLDS_FOR_NULLS[isNegative(op) ? NEGATED_OP[op] : op]
 }

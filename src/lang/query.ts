@@ -8,11 +8,12 @@ import type { Json } from '../base/json/json.ts'
 import type { PatternFlags } from '../base/pattern.ts'
 import { type ListOperand, type Operand, literalOf, literalsOf } from './operand.ts'
 import type { CompareOp, ContainsOp } from './operators.ts'
+import type { SearchTerm } from './text-search.ts'
 
 export type Query<F> = Clause<F> | ScopeQuery<F> | LogicalQuery<F>
 
 /** A query without other queries inside. */
-export type Clause<F> = ValueClause<F> | FieldPair<F>
+export type Clause<F> = ValueClause<F> | FieldPair<F> | TextSearch<F>
 
 /** One field against literals. */
 export type ValueClause<F> =
@@ -30,6 +31,21 @@ export type ValueClause<F> =
 export type FieldPair<F> =
   | { readonly kind: 'compareFields'; readonly field: F; readonly op: CompareOp; readonly rfield: F }
   | { readonly kind: 'inField'; readonly field: F; readonly negated: boolean; readonly rfield: F }
+
+/** Words in the fields of an index. */
+export interface TextSearch<F> {
+  readonly kind: 'text'
+  /** As the request writes it, and where. */
+  readonly text: string
+  readonly at: string
+  readonly terms: readonly SearchTerm[]
+  /** The name of the index; absent if the entity has only one. */
+  readonly index?: string
+  /** The fields of the index; none before the query is resolved. */
+  readonly fields: readonly F[]
+  /** The weights of the fields. */
+  readonly weights: readonly number[]
+}
 
 /** Opens scopes: names inside are resolved in an array element, or in a document that a reference joins. */
 export type ScopeQuery<F> =
@@ -61,7 +77,7 @@ export type Count =
 
 /** For interpreters of parsed queries, which never contain this node. */
 export function neverWritten(_query: Related<Named>): never {
-  throw new Error('only resolved queries tell of related documents')
+  throw new Error('only resolved queries contain related documents')
 }
 
 /** A field as the request names it, with the JSON pointer to the name for error messages. */
@@ -76,6 +92,7 @@ type KindOf<Q extends Query<unknown>> = Q['kind']
 const GROUPS: Readonly<
   Record<KindOf<ValueClause<unknown>>, 'value'> &
     Record<KindOf<FieldPair<unknown>>, 'pair'> &
+    Record<KindOf<TextSearch<unknown>>, 'text'> &
     Record<KindOf<ScopeQuery<unknown>>, 'scope'> &
     Record<KindOf<LogicalQuery<unknown>>, 'logical'>
 > = {
@@ -85,6 +102,7 @@ const GROUPS: Readonly<
   contains: 'value',
   compareFields: 'pair',
   inField: 'pair',
+  text: 'text',
   elemMatch: 'scope',
   related: 'scope',
   and: 'logical',
@@ -101,7 +119,7 @@ export function isFieldPair<F>(query: Query<F>): query is FieldPair<F> {
 }
 
 export function isClause<F>(query: Query<F>): query is Clause<F> {
-  return isValueClause(query) || isFieldPair(query)
+  return isValueClause(query) || isFieldPair(query) || query.kind === 'text'
 }
 
 export function opensScope<F>(query: Query<F>): query is ScopeQuery<F> {
@@ -113,6 +131,7 @@ export function ownFieldsOf<F>(query: Query<F>): readonly F[] {
   if ('rfield' in query) return [query.field, query.rfield]
   if ('field' in query) return [query.field]
   if ('array' in query) return [query.array]
+  if ('fields' in query) return query.fields
   return 'reference' in query ? [query.reference] : namesNothing(query, [])
 }
 
@@ -121,6 +140,7 @@ export function mapOwnFields<F>(query: Query<F>, change: (field: F) => F): Query
   if ('rfield' in query) return { ...query, field: change(query.field), rfield: change(query.rfield) }
   if ('field' in query) return { ...query, field: change(query.field) }
   if ('array' in query) return { ...query, array: change(query.array) }
+  if ('fields' in query) return { ...query, fields: query.fields.map(change) }
   return 'reference' in query ? { ...query, reference: change(query.reference) } : namesNothing(query, query)
 }
 
@@ -226,6 +246,8 @@ export function printQuery<F extends { readonly path: string }>(query: Query<F>)
       return { field: query.field.path, regex: query.pattern, ...setFlags(query.flags) }
     case 'contains':
       return { array: query.array.path, contains: query.op, values: query.values }
+    case 'text':
+      return { text: query.text, ...(query.index !== undefined && { index: query.index }) }
     case 'elemMatch':
       return { array: query.array.path, elemMatch: printQuery(query.query) }
     case 'related':

@@ -1,6 +1,6 @@
 /** Plans: the work of a store as plain data. Only `plan/read.ts` and `plan/write.ts` create them. */
 import { type ServiceError, unreachable } from '../base/errors.ts'
-import type { JsonObject } from '../base/json/json.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
 import type { Step } from '../base/path.ts'
 import type { Arguments } from '../lang/operand.ts'
 import type { Query } from '../lang/query.ts'
@@ -21,6 +21,8 @@ export interface ReadPlan {
   readonly from: number
   readonly to?: number
   readonly counted: boolean
+  /** Begin after the document with these values of the sort keys and, last, this `_id`. */
+  readonly after?: readonly Json[]
   /** The type of `_id`, which breaks ties in the sort. */
   readonly idType: TypeName
   /** Documents of other collections, read in the same statement. */
@@ -110,13 +112,18 @@ export interface SaveItem {
 export interface DeletePlan extends Writing {
   readonly kind: 'delete'
   readonly query: Query<FieldRef>
+  /** Receives every matching document in its newest state. Absent: every one of them is deleted. */
+  readonly decide?: (stored: StoredDocument) => Removal
 }
+
+export type Removal = { readonly kind: 'delete' } | Unwritten
 
 /** Returns the next value of a sequence, in the transaction of the write. */
 export type Draw = (sequence: Sequence) => bigint
 
-export type Change =
-  | { readonly kind: 'write'; readonly document: JsonObject }
+export type Change = { readonly kind: 'write'; readonly document: JsonObject } | Unwritten
+
+export type Unwritten =
   /** Not written, but part of the response. */
   | { readonly kind: 'keep' }
   /** Neither written nor counted. */
@@ -126,8 +133,14 @@ export type Change =
 /** What a store did with one document. Outcomes have the order of the documents. */
 export type Outcome =
   | { readonly kind: 'inserted' | 'updated' | 'kept'; readonly document: StoredDocument }
-  | { readonly kind: 'deleted' }
-  | { readonly kind: 'duplicate'; readonly document?: StoredDocument }
+  /** The document is present only where the plan decided about it. */
+  | { readonly kind: 'deleted'; readonly document?: StoredDocument }
+  | {
+      readonly kind: 'duplicate'
+      readonly document?: StoredDocument
+      /** The paths of the unique index that another document occupies; absent if the store does not know. */
+      readonly fields?: readonly string[]
+    }
   | { readonly kind: 'refused'; readonly faults: readonly ServiceError[]; readonly document?: StoredDocument }
 
 export interface StoredDocument {
@@ -167,10 +180,7 @@ export function isFailure(outcome: Outcome): boolean {
 }
 
 /** The outcome of a change that writes nothing. */
-export function unwritten(
-  change: Exclude<Change, { kind: 'write' }>,
-  stored: StoredDocument,
-): Outcome | undefined {
+export function unwritten(change: Unwritten, stored: StoredDocument): Outcome | undefined {
   switch (change.kind) {
     case 'skip':
       return undefined

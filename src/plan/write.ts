@@ -1,7 +1,7 @@
 /** Turns authorized writes into write plans, and describes how the documents in their outcomes are rendered. */
 import type { Authorized } from '../access/authorize.ts'
 import { type Rules, narrowed } from '../access/conditions.ts'
-import type { AllowedChange, AllowedInsert, AllowedSave, Select } from '../access/requests.ts'
+import type { AllowedChange, AllowedDelete, AllowedInsert, AllowedSave } from '../access/requests.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import type { Schema } from '../schema/schema.ts'
 import { idTypeOf } from './id-type.ts'
@@ -42,12 +42,20 @@ function within(item: SaveItem, rules: Rules): SaveItem {
   return item.query ? { ...item, query: narrowed(item.query, rules) } : item
 }
 
-export function planDelete({
-  schema,
-  query,
-  atomic,
-}: Authorized<Select & { readonly atomic: boolean }>): DeletePlan {
-  return { kind: 'delete', ...place(schema), atomic, query }
+export function planDelete(
+  allowed: Authorized<AllowedDelete>,
+  decide?: NonNullable<DeletePlan['decide']>,
+): DeletePlan {
+  const { schema, query, atomic } = allowed
+  return { kind: 'delete', ...place(schema), atomic, query, ...(decide && { decide }) }
+}
+
+/** Documents are found by `_id`. No hook watches them: an import restores a state whose events have been sent already. */
+export function planLoad(
+  { schema }: Authorized<{ readonly schema: Schema }>,
+  items: readonly SaveItem[],
+): SavePlan {
+  return { kind: 'save', ...place(schema), atomic: false, items }
 }
 
 function place(schema: Schema) {

@@ -19,11 +19,11 @@ import {
   isValueClause,
   opensScope,
 } from '../query.ts'
-import { DENIED, isNegative } from '../operators.ts'
+import { NEGATED_OP, isNegative } from '../operators.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
-export interface Asking {
+export interface YieldingContext {
   /** The documents that references may join. */
   readonly world: World
   readonly shouldYield: ShouldYield
@@ -31,13 +31,13 @@ export interface Asking {
 
 type Predicate = (seen: Seen) => boolean
 type Answer = (seen: Seen) => Yielding<boolean>
-type Asked = { readonly holds: Predicate } | { readonly answer: Answer }
+type CompiledQuery = { readonly holds: Predicate } | { readonly answer: Answer }
 
-export function compileYielding(query: Query<FieldRef>, asking: Asking): Answer {
-  const asked = askedIn(query, asking)
+export function compileYielding(query: Query<FieldRef>, context: YieldingContext): Answer {
+  const compiled = compileIn(query, context)
   return function* (seen) {
-    if (asking.shouldYield()) yield
-    return 'holds' in asked ? asked.holds(seen) : yield* asked.answer(seen)
+    if (context.shouldYield()) yield
+    return 'holds' in compiled ? compiled.holds(seen) : yield* compiled.answer(seen)
   }
 }
 
@@ -45,9 +45,13 @@ export function compileYielding(query: Query<FieldRef>, asking: Asking): Answer 
 export type Places = (outer: Seen) => Generator<number | undefined, void, void>
 
 /** The index is built on first use, inside a generator, because building it may need to yield as well. */
-export function compileTargets(query: Query<FieldRef>, documents: readonly Json[], asking: Asking): Places {
-  const { shouldYield } = asking
-  const asked = askedIn(query, asking)
+export function compileTargets(
+  query: Query<FieldRef>,
+  documents: readonly Json[],
+  context: YieldingContext,
+): Places {
+  const { shouldYield } = context
+  const compiled = compileIn(query, context)
   let near: Near | undefined
   return function* (outer) {
     near ??= yield* indexBy(pairsIn(conjunctsOf(query)), documents, shouldYield)
@@ -56,19 +60,19 @@ export function compileTargets(query: Query<FieldRef>, documents: readonly Json[
     for (const place of near(outer) ?? documents.keys()) {
       if (shouldYield()) yield
       const seen = { value: documents[place], outer }
-      if ('holds' in asked ? asked.holds(seen) : yield* asked.answer(seen)) yield place
+      if ('holds' in compiled ? compiled.holds(seen) : yield* compiled.answer(seen)) yield place
     }
   }
 }
 
-function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
-  if (isValueClause(query) || isBrief(query)) return { holds: compileQuery(query) }
+function compileIn(query: Query<FieldRef>, context: YieldingContext): CompiledQuery {
+  if (isValueClause(query) || query.kind === 'text' || isBrief(query)) return { holds: compileQuery(query) }
   switch (query.kind) {
     case 'and':
     case 'or':
-      return { answer: termsYielding(query.terms, query.kind === 'or', asking) }
+      return { answer: termsYielding(query.terms, query.kind === 'or', context) }
     case 'not': {
-      const answer = compileYielding(query.term, asking)
+      const answer = compileYielding(query.term, context)
       return {
         *answer(seen) {
           return !(yield* answer(seen))
@@ -76,12 +80,12 @@ function askedIn(query: Query<FieldRef>, asking: Asking): Asked {
       }
     }
     case 'elemMatch':
-      return { answer: elementsYielding(query, asking) }
+      return { answer: elementsYielding(query, context) }
     case 'related':
-      return { answer: relatedYielding(query, asking) }
+      return { answer: relatedYielding(query, context) }
     case 'compareFields':
     case 'inField':
-      return { answer: pairsYielding(query, asking) }
+      return { answer: pairsYielding(query, context) }
     default:
       return unreachable(query)
   }
@@ -99,13 +103,17 @@ function isMany({ steps, field }: FieldRef): boolean {
 }
 
 /** Stops at the first term that decides. Cheap terms are evaluated first. */
-function termsYielding(terms: readonly Query<FieldRef>[], decides: boolean, asking: Asking): Answer {
-  const asked = [...terms.filter(isBrief), ...terms.filter((term) => !isBrief(term))].map((term) =>
-    askedIn(term, asking),
+function termsYielding(
+  terms: readonly Query<FieldRef>[],
+  decides: boolean,
+  context: YieldingContext,
+): Answer {
+  const compiled = [...terms.filter(isBrief), ...terms.filter((term) => !isBrief(term))].map((term) =>
+    compileIn(term, context),
   )
   return function* (seen) {
-    for (const each of asked) {
-      if (asking.shouldYield()) yield
+    for (const each of compiled) {
+      if (context.shouldYield()) yield
       const holds = 'holds' in each ? each.holds(seen) : yield* each.answer(seen)
       if (holds === decides) return decides
     }
@@ -113,12 +121,12 @@ function termsYielding(terms: readonly Query<FieldRef>[], decides: boolean, aski
   }
 }
 
-function elementsYielding(query: Query<FieldRef> & { kind: 'elemMatch' }, asking: Asking): Answer {
+function elementsYielding(query: Query<FieldRef> & { kind: 'elemMatch' }, context: YieldingContext): Answer {
   const { up, steps } = query.array
-  const inner = askedIn(query.query, asking)
+  const inner = compileIn(query.query, context)
   return function* (seen) {
     for (const element of elementsAt(climb(seen, up), steps)) {
-      if (asking.shouldYield()) yield
+      if (context.shouldYield()) yield
       if ('holds' in inner ? inner.holds(element) : yield* inner.answer(element)) return true
     }
     return false
@@ -137,9 +145,9 @@ function* elementsAt(seen: Seen, steps: readonly Step[]): Generator<Seen> {
   }
 }
 
-function relatedYielding(related: Related<FieldRef>, asking: Asking): Answer {
+function relatedYielding(related: Related<FieldRef>, context: YieldingContext): Answer {
   const { reference, join, query, count } = related
-  const places = compileTargets(allOf([join, query]), asking.world(related), asking)
+  const places = compileTargets(allOf([join, query]), context.world(related), context)
   const isCount = count && compileCount(count)
   return function* (seen) {
     for (const outer of holdersAt(climb(seen, reference.up).value, reference.steps, seen)) {
@@ -169,7 +177,7 @@ export function* holdersAt(
 }
 
 /** Many values on both sides take quadratic time, so each pair is compared separately, with a yield in between. */
-function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: Asking): Answer {
+function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: YieldingContext): Answer {
   const { field, rfield } = query
   const isNegated = query.kind === 'inField' ? query.negated : isNegative(query.op)
   const [left, right] = [
@@ -179,7 +187,7 @@ function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: Asking): Ans
   const holds = compileQuery(
     query.kind === 'inField'
       ? { ...query, negated: false, field: left, rfield: right }
-      : { ...query, op: isNegative(query.op) ? DENIED[query.op] : query.op, field: left, rfield: right },
+      : { ...query, op: isNegative(query.op) ? NEGATED_OP[query.op] : query.op, field: left, rfield: right },
   )
   return function* (seen) {
     const rights = candidates(seen, rfield)

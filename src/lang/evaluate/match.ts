@@ -4,12 +4,14 @@ import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import { compilePattern } from '../../base/pattern.ts'
 import { spend } from '../../base/work/work.ts'
+import { documentWords } from '../../schema/document-words.ts'
 import { asCompared } from '../../schema/kind.ts'
 import { compareValues } from '../../schema/types.ts'
 import { literalOf, literalsOf } from '../operand.ts'
-import { DENIED, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
-import type { Count, Query, Related } from '../query.ts'
+import { NEGATED_OP, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
+import type { Count, Query, Related, TextSearch } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
+import { pieceOf } from '../text-search.ts'
 
 /** A value and its outer scopes; `outer` is one scope out. */
 export interface Seen {
@@ -39,6 +41,8 @@ export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Pr
       return compileInField(query)
     case 'contains':
       return compileContains(query)
+    case 'text':
+      return compileText(query)
     case 'elemMatch': {
       const inner = compileQuery(query.query, world)
       return (seen) => someElement(climb(seen, query.array.up), query.array.steps, inner)
@@ -67,6 +71,20 @@ export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Pr
       return unreachable(query)
   }
 }
+
+function compileText({ fields, terms }: TextSearch<FieldRef>): Predicate {
+  const paths = fields.map(({ steps }) => steps)
+  const pieces = terms.map((term) => ({ piece: pieceOf(term), isWanted: !term.isExcluded }))
+  // All fields belong to one document.
+  const up = fields[0]!.up
+  return (seen) => {
+    const words = documentWords(climb(seen, up).value, paths)
+    spend((words.length * pieces.length) / CHARACTERS_SEARCHED_PER_STEP)
+    return pieces.every(({ piece, isWanted }) => words.includes(piece) === isWanted)
+  }
+}
+
+const CHARACTERS_SEARCHED_PER_STEP = 64
 
 function compileRelated(related: Related<FieldRef>, world: World): Predicate {
   const { reference, count } = related
@@ -135,7 +153,7 @@ function compileCompare({ field, op, value: operand }: Query<FieldRef> & { kind:
       some(field, (each) => each === undefined || each === null),
     )
   if (isNegative(op))
-    return negatedIf(true, compileCompare({ kind: 'compare', field, op: DENIED[op], value }))
+    return negatedIf(true, compileCompare({ kind: 'compare', field, op: NEGATED_OP[op], value }))
   const holds = HOLDS[op]
   return some(field, (each) => isValue(each) && holds(compareValues(each, value)))
 }
@@ -158,7 +176,7 @@ function isIn(values: readonly Json[]): Test {
 
 function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }): Predicate {
   const { field, op, rfield } = query
-  if (isNegative(op)) return negatedIf(true, compileCompareFields({ ...query, op: DENIED[op] }))
+  if (isNegative(op)) return negatedIf(true, compileCompareFields({ ...query, op: NEGATED_OP[op] }))
   const holds = HOLDS[op]
   const values = (a: Json | undefined, b: Json | undefined): boolean => {
     if (isValue(a) && isValue(b)) return holds(compareValues(a, b))
@@ -239,7 +257,8 @@ function single({ up, steps, field }: FieldRef): (seen: Seen) => Json | undefine
   return (seen) => {
     let value = climb(seen, up).value
     for (const step of steps) {
-      value = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
+      value =
+        typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : memberOrSize(value, step)
     }
     return compared(value)
   }
@@ -266,7 +285,7 @@ function some({ up, steps, field }: FieldRef, testCompared: Test): Predicate {
   const test: Test = (value) => testCompared(compared(value))
   // Fast path for the common case, a member of the document itself.
   if (up === 0 && steps.length === 1 && typeof only === 'string' && only !== '*') {
-    return (seen) => test(member(seen.value, only))
+    return (seen) => test(memberOrSize(seen.value, only))
   }
   return (seen) => someStep(climb(seen, up).value, steps, 0, test)
 }
@@ -279,8 +298,15 @@ function someStep(value: Json | undefined, steps: readonly Step[], at: number, t
     if (!isArray(value)) return someStep(undefined, steps, at + 1, test)
     return someOf(value, (each) => someStep(each, steps, at + 1, test))
   }
-  const next = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
+  const next =
+    typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : memberOrSize(value, step)
   return someStep(next, steps, at + 1, test)
+}
+
+/** The size of an array is counted, because an update may have changed the array since the size was stored. */
+function memberOrSize(value: Json | undefined, name: string): Json | undefined {
+  const array = name.endsWith('#') ? member(value, name.slice(0, -1)) : undefined
+  return isArray(array) ? array.length : member(value, name)
 }
 
 /** Some element of some array at the path. Every `*` opens a scope that `$parent` can reach. */
@@ -319,7 +345,7 @@ function someOf(values: readonly Json[], test: (value: Json) => boolean): boolea
   return values.some(test)
 }
 
-/** False for a value that is no array, and for an empty array. */
+/** False for a value that is not an array, and for an empty array. */
 function everyElement(value: Json | undefined, test: (element: Json) => boolean): boolean {
   const list = elements(value)
   spend(list.length)

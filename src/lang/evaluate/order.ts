@@ -5,10 +5,13 @@
 import { type Decimal, compareDecimal, parseDecimal } from '../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import { spend } from '../../base/work/work.ts'
+import { documentWords, scoreOfWords } from '../../schema/document-words.ts'
 import { compareValues } from '../../schema/types.ts'
 import { type Seen, comparables } from './match.ts'
 import type { FieldRef } from '../resolve/scope.ts'
+import type { TextSearch } from '../query.ts'
 import type { SortKey } from '../sort.ts'
+import { wantedPieces } from '../text-search.ts'
 
 /** The positions of values in sorted order. The sort is stable. */
 export function compileSort(
@@ -28,6 +31,11 @@ export function compileSort(
       return a - b
     })
   }
+}
+
+/** The values by which a document is sorted, one for each key. */
+export function sortValues(value: Json, sort: readonly SortKey<FieldRef>[]): readonly Json[] {
+  return sort.map((key) => sortValue({ value }, key))
 }
 
 /** Sort keys can be expensive, so each is computed at most once, and only if a comparison needs it. */
@@ -65,8 +73,17 @@ function compareNullsFirst<T>(a: T | null, b: T | null, compare: (a: T, b: T) =>
   return compare(a, b)
 }
 
+function scoreOf(value: Json | undefined, { fields, weights, terms }: TextSearch<FieldRef>): number {
+  const words = documentWords(
+    value,
+    fields.map(({ steps }) => steps),
+  )
+  return scoreOfWords(words, weights, wantedPieces(terms))
+}
+
 /** The value that stands for all candidates of the key: the least ascending, the greatest descending. */
 function sortValue(seen: Seen, { field, descending }: SortKey<FieldRef>): Json {
+  if (field.score) return field.score.reduce((sum, each) => sum + scoreOf(seen.value, each), 0)
   const candidates = comparables(seen, field)
   spend(candidates.length)
   let best = candidates[0] ?? null

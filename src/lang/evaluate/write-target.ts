@@ -63,7 +63,7 @@ export function writeAt(place: WriteTarget, ref: FieldRef, value: Json): void {
   const holder = holderOf(place, ref, { creates: !isRemoval })
   if (holder === undefined) return
   if (isArray(holder)) writeElement(holder as Json[], last as number, { value, ref, place })
-  else if (isRemoval) delete (holder as Members)[String(last)]
+  else if (isRemoval) removeMember(holder as Members, String(last))
   else (holder as Members)[String(last)] = value
 }
 
@@ -72,11 +72,17 @@ export function removeAt(place: WriteTarget, ref: FieldRef): void {
   const last = ref.steps.at(-1)
   const holder = last === undefined ? undefined : holderOf(place, ref, { creates: false })
   if (holder === undefined) return
-  if (!isArray(holder)) delete (holder as Members)[String(last)]
+  if (!isArray(holder)) removeMember(holder as Members, String(last))
   else {
     const index = fromEnd(last as number, holder.length)
     if (index >= 0 && index < holder.length) (holder as Json[]).splice(index, 1)
   }
+}
+
+/** The size of a removed array is 0 for later steps. */
+function removeMember(holder: Members, name: string): void {
+  delete holder[name]
+  if (Object.hasOwn(holder, `${name}#`)) holder[`${name}#`] = 0
 }
 
 /** Inserts elements before an index, or appends them without one. A missing array is created. */

@@ -48,7 +48,9 @@ function parseItem(value: Json, at: string, bounds: Bounds): ProjectionItem<Name
 
 function parseNested(item: JsonObject, at: string, bounds: Bounds): Projection<Named> {
   const key = present(item, 'projection') ? 'projection' : 'project'
-  return present(item, key) ? parseProjection(item[key]!, pointer(at, key), bounds) : EVERYTHING
+  const nested = present(item, key) ? parseProjection(item[key]!, pointer(at, key), bounds) : []
+  // An empty projection is the same as none.
+  return nested.length === 0 ? EVERYTHING : nested
 }
 
 function parseOrder(item: JsonObject, at: string, bounds: Bounds): readonly SortKey<Named>[] {

@@ -4,9 +4,11 @@ import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
 import { NO_FLAGS, type PatternFlags, compilePattern } from '../../base/pattern.ts'
 import { patternSize } from '../../base/pattern-size.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
+import { withRequestTime } from '../../schema/request-time.ts'
 import { type Bounds, type Budget, budgetIn, countNode } from '../budget.ts'
 import { type CompareOp, type ContainsOp, comparesNull } from '../operators.ts'
 import type { Named, Query } from '../query.ts'
+import { parseSearch } from '../text-search.ts'
 
 const read = decoders(refuseWith('query-api:InvalidQuery'))
 
@@ -21,7 +23,8 @@ function parse(value: Json, at: string, budget: Budget): Query<Named> {
   if (logical !== undefined) return parseLogical(query, logical, at, budget)
   if (Object.hasOwn(query, 'field')) return parseFieldQuery(query, at, budget)
   if (Object.hasOwn(query, 'array')) return parseArrayQuery(query, at, budget)
-  throw read.refuse('a query needs "field", "array", "$and", "$or" or "$not"', at)
+  if (Object.hasOwn(query, 'text')) return parseText(query, at, budget)
+  throw read.refuse('a query needs "field", "array", "text", "$and", "$or" or "$not"', at)
 }
 
 const LOGICAL: Readonly<Record<string, 'and' | 'or' | 'not'>> = {
@@ -45,9 +48,10 @@ function parseFieldQuery(query: JsonObject, at: string, budget: Budget): Query<N
   if (Object.hasOwn(query, 'regex')) return parseRegex(query, at, budget)
   const op = read.text(query, 'op', at)
   const compareOp = COMPARE_OPS.get(op)
-  if (compareOp !== undefined) return parseCompare(query, compareOp, at)
+  if (compareOp !== undefined) return parseCompare(query, compareOp, at, budget)
   if (Object.hasOwn(IN_OPS, op)) return parseIn(query, IN_OPS[op]!, at, budget)
-  throw read.refuse(`"${op}" is no operator`, pointer(at, 'op'))
+  const known = [...COMPARE_OPS.keys(), ...Object.keys(IN_OPS)].join(', ')
+  throw read.refuse(`"${op}" is not an operator; known are ${known}`, pointer(at, 'op'))
 }
 
 /** The spellings of each operator in requests. */
@@ -67,7 +71,10 @@ const COMPARE_OPS: ReadonlyMap<string, CompareOp> = new Map(
 /** Operator → whether it is negated. */
 const IN_OPS: Readonly<Record<string, boolean>> = { $in: false, $nin: true, $not_in: true }
 
-function parseCompare(query: JsonObject, op: CompareOp, at: string): Query<Named> {
+export const COMPARE_SPELLINGS: readonly string[] = [...COMPARE_OPS.keys()]
+export const LIST_SPELLINGS: readonly string[] = Object.keys(IN_OPS)
+
+function parseCompare(query: JsonObject, op: CompareOp, at: string, budget: Budget): Query<Named> {
   const field = named(query, 'field', at)
   if (Object.hasOwn(query, 'rfield')) {
     read.onlyKeys(query, ['field', 'op', 'rfield'], at)
@@ -79,7 +86,7 @@ function parseCompare(query: JsonObject, op: CompareOp, at: string): Query<Named
   if (value === null && !comparesNull(op)) {
     throw read.refuse('nothing is less or greater than null', pointer(at, 'rvalue'))
   }
-  return { kind: 'compare', field, op, value }
+  return { kind: 'compare', field, op, value: budget.now ? withRequestTime(value, budget.now) : value }
 }
 
 function parseIn(query: JsonObject, negated: boolean, at: string, budget: Budget): Query<Named> {
@@ -97,7 +104,8 @@ function parseValues(query: JsonObject, at: string, budget: Budget): readonly Js
   if (values.length > budget.limits.inValues) {
     throw exceeded(`at most ${budget.limits.inValues} values may be listed`, pointer(at, 'values'))
   }
-  return values
+  const { now } = budget
+  return now ? values.map((value) => withRequestTime(value, now)) : values
 }
 
 const FLAGS = ['caseInsensitive', 'multiline', 'extended', 'dotall'] as const
@@ -124,7 +132,7 @@ function parseRegex(query: JsonObject, at: string, budget: Budget): Query<Named>
     throw read.refuse(message, pointer(at, 'regex'))
   }
   if (!compilePattern(pattern, flags)) {
-    throw read.refuse('this is no valid pattern of the RE2 syntax', pointer(at, 'regex'))
+    throw read.refuse('this is not a valid pattern in RE2 syntax', pointer(at, 'regex'))
   }
   return { kind: 'regex', field: named(query, 'field', at), pattern, flags }
 }
@@ -153,6 +161,17 @@ function parseArrayQuery(query: JsonObject, at: string, budget: Budget): Query<N
   const op = read.text(query, 'contains', at)
   if (!isContainsOp(op)) throw read.refuse('"contains" is $any, $all or $none', pointer(at, 'contains'))
   return { kind: 'contains', array, op, values: parseValues(query, at, budget) }
+}
+
+function parseText(query: JsonObject, at: string, { limits }: Budget): Query<Named> {
+  read.onlyKeys(query, ['text', 'index'], at)
+  const text = read.text(query, 'text', at)
+  const place = pointer(at, 'text')
+  if (text.length > limits.patternLength) {
+    throw exceeded(`a text search may have at most ${limits.patternLength} characters`, place)
+  }
+  const index = Object.hasOwn(query, 'index') ? { index: read.text(query, 'index', at) } : {}
+  return { kind: 'text', text, at: place, terms: parseSearch(text, place), ...index, fields: [], weights: [] }
 }
 
 function isContainsOp(op: string): op is ContainsOp {

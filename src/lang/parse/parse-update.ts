@@ -3,6 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { isIndex } from '../../base/path.ts'
 import { type Bounds, type Budget, budgetIn } from '../budget.ts'
+import { withRequestTime } from '../../schema/request-time.ts'
 import { parseQuery } from './parse-query.ts'
 import type { Named } from '../query.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
@@ -51,25 +52,25 @@ function parseOperator(operator: string, value: Json, at: string, budget: Budget
   switch (operator) {
     case '$set':
     case '$add':
-      return parseAssignments(operator === '$set' ? 'set' : 'add', value, at)
+      return parseAssignments(operator === '$set' ? 'set' : 'add', value, at, budget)
     case '$unset':
       return parseUnset(value, at)
     case '$append':
-      return [parseAppend(value, at)]
+      return [parseAppend(value, at, budget)]
     case '$insert':
-      return [parseInsert(value, at)]
+      return [parseInsert(value, at, budget)]
     case '$foreach':
       return [parseForeach(value, at, budget)]
     default:
-      throw read.refuse(`"${operator}" is no update operator; known are ${KNOWN}`, at)
+      throw read.refuse(`"${operator}" is not an update operator; known are ${KNOWN}`, at)
   }
 }
 
-function parseAssignments(kind: 'set' | 'add', value: Json, at: string): Update<Named> {
+function parseAssignments(kind: 'set' | 'add', value: Json, at: string, budget: Budget): Update<Named> {
   const assignments = read.object(value, at, 'the operand')
   return Object.keys(assignments).map((path) => {
     const place = pointer(at, path)
-    const operand = parseValue(assignments[path]!, place)
+    const operand = parseValue(assignments[path]!, place, budget)
     const isNull = operand.kind === 'literal' && operand.value === null
     if (kind === 'add' && isNull) throw read.refuse('null cannot be added', place)
     return { kind, field: { path, at: place }, value: operand }
@@ -85,18 +86,18 @@ function parseUnset(value: Json, at: string): Update<Named> {
   })
 }
 
-function parseAppend(value: Json, at: string): UpdateStep<Named> {
+function parseAppend(value: Json, at: string, budget: Budget): UpdateStep<Named> {
   const { path, place, operand } = onlyPath(value, at)
-  return { kind: 'append', array: { path, at: place }, values: parseValues(operand, place) }
+  return { kind: 'append', array: { path, at: place }, values: parseValues(operand, place, budget) }
 }
 
-function parseInsert(value: Json, at: string): UpdateStep<Named> {
+function parseInsert(value: Json, at: string, budget: Budget): UpdateStep<Named> {
   const { path, place, operand } = onlyPath(value, at)
   const dot = path.lastIndexOf('.')
   const index = path.slice(dot + 1)
   if (dot === -1 || !isIndex(index)) throw read.refuse('"$insert" needs a path that ends in an index', place)
   const array = { path: path.slice(0, dot), at: place }
-  return { kind: 'insert', array, index: Number(index), values: parseValues(operand, place) }
+  return { kind: 'insert', array, index: Number(index), values: parseValues(operand, place, budget) }
 }
 
 function onlyPath(value: Json, at: string): { path: string; place: string; operand: Json } {
@@ -107,8 +108,10 @@ function onlyPath(value: Json, at: string): { path: string; place: string; opera
 }
 
 /** An array is always a list of elements, never a single element. */
-function parseValues(value: Json, at: string): readonly RValue<Named>[] {
-  return isArray(value) ? value.map((each, i) => parseValue(each, pointer(at, i))) : [parseValue(value, at)]
+function parseValues(value: Json, at: string, budget: Budget): readonly RValue<Named>[] {
+  return isArray(value)
+    ? value.map((each, i) => parseValue(each, pointer(at, i), budget))
+    : [parseValue(value, at, budget)]
 }
 
 function parseForeach(value: Json, at: string, budget: Budget): UpdateStep<Named> {
@@ -118,10 +121,14 @@ function parseForeach(value: Json, at: string, budget: Budget): UpdateStep<Named
     throw read.refuse('"$foreach" needs one array with its selector, and "$update"', at)
   }
   const place = pointer(at, path)
+  const selector = operand[path]!
+  if (selector !== '$all' && !isObject(selector)) {
+    throw read.refuse('"$foreach" selects elements by "$all" or by a query', place)
+  }
   return {
     kind: 'foreach',
     array: { path, at: place },
-    ...(operand[path] !== '$all' && { selector: parseQuery(operand[path]!, place, budget) }),
+    ...(selector !== '$all' && { selector: parseQuery(selector, place, budget) }),
     action: parseAction(operand['$update']!, pointer(at, '$update'), budget),
   }
 }
@@ -133,9 +140,9 @@ function parseAction(value: Json, at: string, budget: Budget): 'remove' | Update
 }
 
 /** The text `$null` is null; an object with the single key `$valueof` names a field; other values are literals. */
-function parseValue(value: Json, at: string): RValue<Named> {
+function parseValue(value: Json, at: string, { now }: Budget): RValue<Named> {
   if (value === '$null') return { kind: 'literal', value: null }
-  if (!isValueOf(value)) return { kind: 'literal', value }
+  if (!isValueOf(value)) return { kind: 'literal', value: now ? withRequestTime(value, now) : value }
   const path = read.text(value, '$valueof', at)
   return { kind: 'valueOf', field: { path, at: pointer(at, '$valueof') } }
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import type { ArrayField } from '../../schema/field.ts'
 import { type ListOperand, type Operand, isParameter } from '../operand.ts'
-import type { ValueType } from '../../schema/types.ts'
+import { LOOKS_LIKE, type ValueType } from '../../schema/types.ts'
 import type { FieldRef, Scope } from './scope.ts'
 
 export function castValues(values: readonly Json[], ref: FieldRef, at: string): readonly Json[] {
@@ -14,7 +14,7 @@ export function castValue(value: Json, ref: FieldRef, at: string): Json {
   const type = comparedType(ref, at)
   const cast = type.cast(value)
   if (cast !== undefined) return cast
-  const message = `"${ref.path}" is of type ${type.name}; the value given is not`
+  const message = `"${ref.path}" is of type ${type.name}; compare it with ${LOOKS_LIKE[type.name]}`
   throw new ServiceError('metadata:IncompatibleValue', message, { at, context: ref.path })
 }
 
@@ -44,13 +44,13 @@ const MAX_SCOPES = 10
 
 export function requireText({ field, path }: FieldRef, at: string): void {
   if (field.kind !== 'simple' || field.type.family !== 'text') {
-    throw invalid(`"${path}" is no text that a pattern could match`, at)
+    throw invalid(`"${path}" is not a text, so no pattern can match it`, at)
   }
 }
 
 export function requireArray({ field, path }: FieldRef, at: string): ArrayField {
   if (field.kind === 'array') return field
-  throw invalid(`"${path}" is no array`, at)
+  throw invalid(`"${path}" is not an array`, at)
 }
 
 export function invalid(message: string, at: string): ServiceError {

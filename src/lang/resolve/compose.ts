@@ -55,7 +55,7 @@ function* namesIn(query: Query<Named>): Generator<Named> {
   }
 }
 
-interface Following extends Start {
+interface FollowContext extends Start {
   readonly named: Named
   /** Whether the documents are needed even if they are not in the response. */
   readonly isNeeded?: boolean
@@ -67,7 +67,7 @@ interface End {
 }
 
 /** Yields the element fields of every array at which the pattern ends. */
-function* followPattern([step, ...rest]: Path, fields: Fields, from: Following): Generator<End> {
+function* followPattern([step, ...rest]: Path, fields: Fields, from: FollowContext): Generator<End> {
   if (step === undefined) return
   for (const field of step === '*' ? fields.values() : [fields.get(String(step))]) {
     if (field) yield* followField(field, rest, { ...from, isNamed: step !== '*' })
@@ -77,37 +77,48 @@ function* followPattern([step, ...rest]: Path, fields: Fields, from: Following):
 function* followField(
   field: Field,
   rest: Path,
-  from: Following & { readonly isNamed: boolean },
+  from: FollowContext & { readonly isNamed: boolean },
 ): Generator<End> {
   if (field.kind === 'object') yield* followPattern(rest, field.fields, from)
   if (field.kind === 'array' && field.element.kind === 'object') {
     yield* followElement(rest, field.element.fields, from)
   }
   if (field.kind !== 'reference' || !from.isNamed) return
-  const joined = from.joins.join(field, from)
+  // What selects or orders elements must be there; what is only shown may be left out.
+  const joined = from.isNeeded ? from.joins.join(field, from) : from.joins.joinIfDefined(field, from)
+  if (!joined) return
   yield* followElement(rest, joined.element.fields, { ...from, inside: joined })
 }
 
-function* followElement([element, ...rest]: Path, fields: Fields, from: Following): Generator<End> {
+function* followElement([element, ...rest]: Path, fields: Fields, from: FollowContext): Generator<End> {
   if (element === undefined) yield { fields, inside: from.inside }
   else yield* followPattern(rest, fields, from)
 }
 
-/** The fields with each followed reference replaced by an array of its documents. */
+/**
+ * The fields with each followed reference replaced by an array of its documents, without those that a projection leaves
+ * out.
+ */
 export function composed(root: ObjectField, joins: Joins, inside?: JoinedField): ObjectField {
   const followed = joins.followedIn(inside)
-  if (followed.size === 0) return root
+  const leftOut = joins.leftOutOf(inside)
+  if (followed.size === 0 && leftOut.size === 0) return root
   const compose = (field: Field): Field => {
-    if (field.kind === 'object') return composedObject(field, compose)
+    if (field.kind === 'object') return composedObject(field, compose, leftOut)
     if (field.kind === 'array') return { ...field, element: compose(field.element) as Element }
     const joined = field.kind === 'reference' ? followed.get(field) : undefined
     return joined ? shown(joined, joins) : field
   }
-  return composedObject(root, compose)
+  return composedObject(root, compose, leftOut)
 }
 
-function composedObject(object: ObjectField, compose: (field: Field) => Field): ObjectField {
-  return { ...object, fields: new Map([...object.fields].map(([name, field]) => [name, compose(field)])) }
+function composedObject(
+  object: ObjectField,
+  compose: (field: Field) => Field,
+  leftOut: ReadonlySet<Field>,
+): ObjectField {
+  const kept = [...object.fields].filter(([, field]) => !leftOut.has(field))
+  return { ...object, fields: new Map(kept.map(([name, field]) => [name, compose(field)])) }
 }
 
 function shown(joined: JoinedField, joins: Joins): ShownField {

@@ -42,8 +42,17 @@ export interface CountField extends SimpleField {
 }
 
 export interface Joins {
-  /** Follows a reference. A second call for the same reference returns the same field. */
+  /** Set where the definition of a reference is checked. */
+  readonly definesReference?: true
+  /**
+   * Follows a reference. A second call for the same reference returns the same field. A reference whose target is not
+   * defined yet is refused.
+   */
   readonly join: (reference: ReferenceField, from: Origin) => JoinedField
+  /** The same for a projection, which leaves such a reference out: then the result is undefined. */
+  readonly joinIfDefined: (reference: ReferenceField, from: Origin) => JoinedField | undefined
+  /** The references that were left out, by the documents that contain them. */
+  readonly leftOutOf: (inside: JoinedField | undefined) => ReadonlySet<ReferenceField>
   /** All references followed in the requested document (`undefined`), or in the documents of another reference. */
   readonly followedIn: (inside: JoinedField | undefined) => ReadonlyMap<ReferenceField, JoinedField>
   /** Whether array elements are matched or sorted by its documents. */
@@ -58,20 +67,26 @@ interface Origin {
 }
 
 interface JoinsOptions {
-  readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** Undefined if the entity or version is not defined, or is disabled. */
+  readonly schemaOf: (entity: string, version: string | undefined) => Schema | undefined
+  /** Whether the definition of a reference fits the documents that it leads to. */
+  readonly fits?: (holder: Schema, reference: ReferenceField, target: Schema) => boolean
   /** The maximum length of a chain of references. */
   readonly maxDepth: number
 }
 
-export function createJoins(root: Schema, { schemaOf, maxDepth }: JoinsOptions): Joins {
+export function createJoins(root: Schema, { schemaOf, fits = () => true, maxDepth }: JoinsOptions): Joins {
   const followed = new Map<JoinedField | undefined, Map<ReferenceField, JoinedField>>()
   const needed = new Set<JoinedField>()
+  const leftOut = new Map<JoinedField | undefined, Set<ReferenceField>>()
   const versions = new Map([[root.entity, root.version]])
 
-  /** One request uses only one version of each entity. */
-  function targetOf({ entity, versionValue }: ReferenceField, { at }: Named): Schema {
+  /** Undefined if the target does not exist or does not fit. One request uses only one version of each entity. */
+  function targetOf(reference: ReferenceField, { inside, named: { at } }: Origin): Schema | undefined {
+    const { entity, versionValue } = reference
     const known = versions.get(entity)
     const schema = schemaOf(entity, versionValue ?? known)
+    if (!schema || !fits(inside?.join.schema ?? root, reference, schema)) return undefined
     if (known !== undefined && known !== schema.version) {
       const message = `${entity}:${known} and ${entity}:${schema.version} cannot be used in one request`
       throw new ServiceError('crud:MetadataAppearsTwice', message, { at })
@@ -82,17 +97,34 @@ export function createJoins(root: Schema, { schemaOf, maxDepth }: JoinsOptions):
 
   function join(reference: ReferenceField, origin: Origin): JoinedField {
     const joined = followed.get(origin.inside)?.get(reference) ?? follow(reference, origin)
+    if (!joined) {
+      const { path, at } = origin.named
+      // Nothing about the target: the caller may have no access to the reference. Lint says what is missing.
+      const message = `"${path}": the reference "${reference.name}" cannot be followed yet; its target is not defined, or does not fit`
+      throw new ServiceError('metadata:InvalidReference', message, { at, context: path })
+    }
     if (origin.isNeeded) needed.add(joined)
     return joined
   }
 
-  function follow(reference: ReferenceField, { inside, named }: Origin): JoinedField {
+  function joinIfDefined(reference: ReferenceField, origin: Origin): JoinedField | undefined {
+    const { inside } = origin
+    const joined = followed.get(inside)?.get(reference) ?? follow(reference, origin)
+    if (joined) return joined
+    leftOut.set(inside, (leftOut.get(inside) ?? new Set<ReferenceField>()).add(reference))
+    return undefined
+  }
+
+  /** Undefined if the reference cannot be followed. */
+  function follow(reference: ReferenceField, origin: Origin): JoinedField | undefined {
+    const { inside, named } = origin
     if (depthOf(inside) >= maxDepth) {
       const message = `"${named.path}": at most ${maxDepth} references may be followed one from the other`
       throw new ServiceError('crud:LimitExceeded', message, { at: named.at })
     }
     const { name, path, roles, constraints } = reference
-    const schema = targetOf(reference, named)
+    const schema = targetOf(reference, origin)
+    if (!schema) return undefined
     const made: JoinedField = {
       kind: 'array',
       name,
@@ -112,12 +144,16 @@ export function createJoins(root: Schema, { schemaOf, maxDepth }: JoinsOptions):
 
   return {
     join,
+    joinIfDefined,
+    leftOutOf: (inside) => leftOut.get(inside) ?? NO_REFERENCES,
     followedIn: (inside) => followed.get(inside) ?? NONE,
     isNeeded: (joined) => needed.has(joined),
   }
 }
 
 const NONE: ReadonlyMap<ReferenceField, JoinedField> = new Map()
+
+const NO_REFERENCES: ReadonlySet<ReferenceField> = new Set()
 
 export function isJoined(field: Field): field is JoinedField {
   return 'join' in field

@@ -32,10 +32,18 @@ function staying(scope: Scope): Scope {
 
 /** The definition of a reference must not follow references, itself included. */
 const NO_FURTHER: Joins = {
-  join({ name }, { named: { path, at } }) {
-    const message = `"${path}" leads through the reference "${name}", and the definition of a reference follows none`
-    throw new ServiceError('query-api:InvalidQuery', message, { at })
-  },
+  definesReference: true,
+  join: refuse,
+  joinIfDefined: refuse,
+  leftOutOf: () => new Set(),
   followedIn: () => new Map(),
   isNeeded: () => false,
+}
+
+function refuse(
+  { name }: ReferenceField,
+  { named: { path, at } }: { readonly named: { readonly path: string; readonly at: string } },
+): never {
+  const message = `"${path}" leads through the reference "${name}", and the definition of a reference follows none`
+  throw new ServiceError('query-api:InvalidQuery', message, { at })
 }

@@ -16,7 +16,7 @@ import {
   isFieldPair,
   isValueClause,
 } from '../query.ts'
-import { CONTAINS_DENIED, DENIED, isNegative } from '../operators.ts'
+import { NEGATED_CONTAINS_OP, NEGATED_OP, isNegative } from '../operators.ts'
 import { type Operand, resolvePair } from './resolve-pair.ts'
 import { type Crossing, type FieldRef, type Scope, crossing } from './scope.ts'
 
@@ -48,11 +48,11 @@ function clauseAcross(query: Clause, scope: Scope, resolve: Resolve): Query<Fiel
 function affirmationOf(query: Clause): Clause | undefined {
   switch (query.kind) {
     case 'compare':
-      return isNegative(query.op) ? { ...query, op: DENIED[query.op] } : undefined
+      return isNegative(query.op) ? { ...query, op: NEGATED_OP[query.op] } : undefined
     case 'in':
       return query.negated ? { ...query, negated: false } : undefined
     case 'contains': {
-      const op = CONTAINS_DENIED[query.op]
+      const op = NEGATED_CONTAINS_OP[query.op]
       return op && { ...query, op }
     }
     case 'regex':
@@ -117,7 +117,7 @@ function pairAcross(
 
 function affirmedPair(query: FieldPair<Named>): FieldPair<Named> {
   if (query.kind === 'inField') return query.negated ? { ...query, negated: false } : query
-  return isNegative(query.op) ? { ...query, op: DENIED[query.op] } : query
+  return isNegative(query.op) ? { ...query, op: NEGATED_OP[query.op] } : query
 }
 
 interface Pair {
@@ -141,7 +141,7 @@ function pairOf(query: FieldPair<Named>, { left, right, resolve }: Pair): Query<
 
 function into({ rest, inner, reference, count, at }: Crossing): Operand {
   if (rest && !count) return { named: rest, scope: inner, shift: 0 }
-  throw invalid(`"${reference.path}" is no simple value and no array of those`, at)
+  throw invalid(`"${reference.path}" is neither a simple value nor an array of simple values`, at)
 }
 
 function outside(operand: Operand, { depth }: Crossing): Operand {

@@ -32,5 +32,5 @@ function refOf({ named, scope, shift }: Operand): FieldRef {
 function simpleFamily({ field, path }: FieldRef, at: string): SimpleField['type']['family'] {
   const value = field.kind === 'array' ? field.element : field
   if (value.kind === 'simple' && value.type.family !== undefined) return value.type.family
-  throw invalid(`"${path}" is no simple value and no array of those`, at)
+  throw invalid(`"${path}" is neither a simple value nor an array of simple values`, at)
 }

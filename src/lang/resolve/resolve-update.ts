@@ -119,7 +119,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
     case 'add': {
       const field = resolveTarget(step.field, scope)
       if (field.field.kind !== 'simple' || field.field.type.family !== 'number') {
-        throw invalid(`"${field.path}" is no number to add to`, step.field.at)
+        throw invalid(`"${field.path}" is not a number, so nothing can be added to it`, step.field.at)
       }
       return {
         kind: 'add',
@@ -130,7 +130,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
     case 'append':
     case 'insert': {
       const array = resolveTarget(step.array, scope)
-      if (array.field.kind !== 'array') throw invalid(`"${array.path}" is no array`, step.array.at)
+      if (array.field.kind !== 'array') throw invalid(`"${array.path}" is not an array`, step.array.at)
       const { element } = array.field
       const target = { ...step.array, path: `${step.array.path}.*` }
       return {
@@ -146,7 +146,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
 
 function resolveForeach(step: UpdateStep<Named> & { kind: 'foreach' }, scope: Scope): UpdateStep<FieldRef> {
   const array = resolveField(step.array, scope)
-  if (array.field.kind !== 'array') throw invalid(`"${array.path}" is no array`, step.array.at)
+  if (array.field.kind !== 'array') throw invalid(`"${array.path}" is not an array`, step.array.at)
   const inner = elementScope(step.array, scope)
   return {
     kind: 'foreach',

@@ -18,6 +18,8 @@ import { isNegative } from '../operators.ts'
 import { EVERY_DOCUMENT, type Named, type Query, neverWritten } from '../query.ts'
 import { resolveAcross } from './resolve-across.ts'
 import { resolvePair } from './resolve-pair.ts'
+import { SCORE, resolveScore } from './resolve-score.ts'
+import { resolveText } from './resolve-text.ts'
 import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
 import type { SortKey } from '../sort.ts'
 
@@ -56,6 +58,8 @@ function resolveHere(query: Query<Named>, scope: Scope): Query<FieldRef> {
         values: castValues(query.values, { ...array, field: element }, query.array.at),
       }
     }
+    case 'text':
+      return resolveText(query, scope)
     case 'elemMatch': {
       const array = resolveField(query.array, scope)
       requireArray(array, query.array.at)
@@ -75,8 +79,15 @@ function resolveHere(query: Query<Named>, scope: Scope): Query<FieldRef> {
   }
 }
 
-export function resolveSort(sort: readonly SortKey<Named>[], scope: Scope): readonly SortKey<FieldRef>[] {
+/** With `searched`, a resolved query, the sort may be by relevance. */
+export function resolveSort(
+  sort: readonly SortKey<Named>[],
+  scope: Scope,
+  searched?: { readonly query?: Query<FieldRef> },
+): readonly SortKey<FieldRef>[] {
   return sort.map((key) => {
+    if (searched && key.field.path === SCORE)
+      return { ...key, field: resolveScore(key.field, searched.query) }
     const field = sortedBy(key.field, scope)
     if (field.field.kind === 'simple' && field.field.type.family !== undefined) return { ...key, field }
     const message = `"${field.path}" has no order to sort by`
@@ -100,7 +111,7 @@ export function resolveProjection(projection: Projection<Named>, scope: Scope): 
     const array = knownField(item.array, scope)
     if (!array) return []
     if (array.field.kind !== 'array') {
-      const message = `"${array.path}" is no array, so it has no elements to select`
+      const message = `"${array.path}" is not an array, so it has no elements to select`
       throw new ServiceError('query-api:InvalidProjection', message, { at: item.array.at })
     }
     const inner = elementScope(item.array, scope)

@@ -79,6 +79,11 @@ function check(query: Query<Named>, scope: Scope): void {
         throw invalid('a pattern cannot be taken from the caller', query.field.at)
       resolveQuery(query, scope)
       break
+    case 'text':
+      throw invalid(
+        'a row rule cannot search text, because its index may be removed; compare fields',
+        query.at,
+      )
     case 'compareFields':
     case 'inField':
       resolveQuery(query, scope)

@@ -19,7 +19,7 @@ import {
   isJoined,
   isShown,
 } from './joins.ts'
-import type { Named } from '../query.ts'
+import type { Named, TextSearch } from '../query.ts'
 
 /** A field relative to the scope of a query: `up` scopes out, then `steps` down. */
 export interface FieldRef {
@@ -30,6 +30,8 @@ export interface FieldRef {
   readonly field: Field
   /** The schema of the embedded document that contains the field; absent outside of embedded documents. */
   readonly of?: Schema
+  /** Present for the relevance of a document, which is no field: the text searches that decide it. */
+  readonly score?: readonly TextSearch<FieldRef>[]
 }
 
 /**
@@ -46,9 +48,12 @@ export interface Scope {
   }
   /** Resolves names inside joined documents. Without it, a name cannot pass a reference. */
   readonly joins?: Joins
+  /** Resolves names of a row of results, which are no paths; it throws if there is no such name. */
+  readonly result?: (named: Named) => FieldRef
 }
 
-interface Waypoint {
+/** A step of a path, and the field that it leads to. */
+export interface Waypoint {
   readonly step: Step
   readonly field: Field
 }
@@ -58,6 +63,7 @@ export function rootScope({ root }: Pick<Schema, 'root'>, joins?: Joins): Scope 
 }
 
 export function resolveField(named: Named, scope: Scope): FieldRef {
+  if (scope.result) return scope.result(named)
   const walked = walk(named, scope)
   const { up, trail, field } = walked
   const isAway = isCount(field) || field.kind === 'reference' || trail.some((each) => isJoined(each.field))
@@ -68,6 +74,11 @@ export function resolveField(named: Named, scope: Scope): FieldRef {
   }
   const of = schemaAround(walked.scope, trail)
   return { path: named.path, up, steps: trail.map(({ step }) => step), field, ...(of && { of }) }
+}
+
+/** The steps of a path from the document down; references are followed where the scope does. */
+export function trailOf(named: Named, scope: Scope): readonly Waypoint[] {
+  return walk(named, scope).trail
 }
 
 /** The objects that a path passes, innermost last. */
@@ -235,7 +246,7 @@ function stepInto(field: Field, step: Step, named: Named): Field {
     throw needsElement(named, field)
   }
   if (step === '*' || typeof step === 'number') {
-    const message = `"${named.path}": "${field.name || 'the document'}" is no array`
+    const message = `"${named.path}": "${field.name || 'the document'}" is not an array`
     throw new ServiceError('metadata:InvalidArrayReference', message, place)
   }
   const child = field.kind === 'object' ? field.fields.get(step) : undefined

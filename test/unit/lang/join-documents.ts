@@ -8,7 +8,7 @@ import { compiledSchema } from '../../support/schema.ts'
 const array = (items: Json): JsonObject => ({ type: 'array', items })
 const same = (field: string, rfield: string, op = '='): JsonObject => ({ field, op, rfield })
 
-/** Which documents belong together, in all the ways that could be told by a value, and some that could not. */
+/** Which documents belong together, in all the ways that a value can express, and some that it cannot. */
 const JOINS: readonly (JsonObject | undefined)[] = [
   same('i', '$parent.i'),
   same('i', '$parent.d'),

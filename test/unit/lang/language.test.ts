@@ -129,7 +129,7 @@ test('includes: every field that comes out of a projection is one that it can le
     for (const document of documents) {
       for (const path of scalarPaths(projector(document, 'v'), '')) {
         const field = [...allFields(schema.root.fields)].find((each) => each.path === path)
-        // Elements of arrays are told of by their array; content of any by the field that holds it.
+        // Elements of arrays are reported as their array; content of any as the field that contains it.
         if (field?.kind !== 'simple' || field.type.name === 'any') continue
         seen++
         assert.ok(reachable.has(path), `${path} by ${JSON.stringify(request['projection'])}`)

@@ -1,0 +1,34 @@
+/** The words of filters, and how a path is written: names that are no plain words stand in backquotes. */
+
+/** A field with one of these names stands in backquotes. */
+export const WORDS: ReadonlySet<string> = new Set([
+  'and',
+  'or',
+  'not',
+  'in',
+  'any',
+  'contains',
+  'all',
+  'none',
+  'text',
+  'true',
+  'false',
+  'null',
+  'now',
+])
+
+/** Letters, digits and `_`; the `#` of a size may follow. */
+export const NAME = /[\p{L}_][\p{L}\p{M}\p{N}_]*#?/uy
+/** Steps that need no quotes although they are no names. */
+export const SPECIAL_STEP = /\$this\b|\$parent\b|\*|[+-]?\d+/y
+
+const PLAIN_STEP = new RegExp(`^(?:${NAME.source}|${SPECIAL_STEP.source})$`, 'u')
+
+export function printPath(path: string): string {
+  return path.split('.').map(printStep).join('.')
+}
+
+function printStep(step: string): string {
+  if (PLAIN_STEP.test(step) && !WORDS.has(step)) return step
+  return `\`${step.replaceAll('`', '``')}\``
+}
