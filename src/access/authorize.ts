@@ -9,20 +9,24 @@ import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
 import { allowedQuery, requireReadable, requireReadableProjection, queryAccessOf } from './authorize-query.ts'
+import { allowedRows } from './authorize-rows.ts'
 import type { Caller } from './caller.ts'
 import { ALWAYS, type Rules, holds, narrowed } from './conditions.ts'
 import { allowedJoins, isNarrowedJoin } from './joins.ts'
 import { requireEntity } from './require-entity.ts'
 import type {
+  Aggregate,
+  AllowedAggregate,
   AllowedChange,
+  AllowedDelete,
   AllowedFind,
   AllowedInsert,
   AllowedSave,
   ChangeRequest,
+  DeleteRequest,
   Find,
   Insert,
   SaveRequest,
-  Select,
   Rendering,
   Visibility,
   WriteVisibility,
@@ -53,6 +57,22 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
     ...shown(find.projection, view),
     ...(visibilityOf && { shownAs: visibilityOf }),
     ...(joins && { joined: { root: references.root, joins } }),
+  })
+}
+
+export function authorizeAggregate(aggregate: Aggregate, caller: Caller): Authorized<AllowedAggregate> {
+  const view = viewOf(aggregate.schema)(caller)
+  requireEntity(view, ['find'], 'find')
+  const queryAccess = queryAccessOf(view)
+  const own = aggregate.query && allowedQuery(aggregate.query, [queryAccess], caller)
+  const { aggregation, isNarrowed } = allowedRows(aggregate.aggregation, queryAccess, caller)
+  const rules = [...view.rulesFor('find'), ...queryAccess.rules]
+  const query = narrowed(own, rules)
+  return grant({
+    ...aggregate,
+    ...(query && { query }),
+    aggregation,
+    isNarrowed: isNarrowed || rules.length > 0 || queryAccess.rulesElsewhere.size > 0,
   })
 }
 
@@ -91,7 +111,7 @@ export function authorizeSave(request: SaveRequest, caller: Caller): Authorized<
   return grant({ ...request, ...writeVisibility(request.projection, view, caller), saveRules })
 }
 
-export function authorizeDelete(request: Select & { readonly atomic: boolean }, caller: Caller) {
+export function authorizeDelete(request: DeleteRequest, caller: Caller): Authorized<AllowedDelete> {
   const view = viewOf(request.schema)(caller)
   requireEntity(view, ['delete'], 'delete')
   const queryAccess = queryAccessOf(view)
@@ -99,6 +119,9 @@ export function authorizeDelete(request: Select & { readonly atomic: boolean }, 
   return grant({
     ...request,
     query: narrowed(query, [...selectionRules('delete', view), ...queryAccess.rules]),
+    ...shown([], view),
+    ...echoed([], view),
+    ...(view.visibilityOf && { visibilityOf: view.visibilityOf }),
   })
 }
 
@@ -111,6 +134,14 @@ export function authorizeGenerate(schema: Schema, caller: Caller, named: () => F
   const found = named()
   if (operations.some((operation) => conditionOn(found.field, operation) !== 'never')) return found
   throw new ServiceError('crud:NoAccess', `you may not generate values for "${found.path}"`)
+}
+
+/**
+ * The operator of a store loads documents into it. There is no caller to judge: whoever can open the store could write to
+ * its database as well.
+ */
+export function authorizeLoad(schema: Schema): Authorized<{ readonly schema: Schema }> {
+  return grant({ schema })
 }
 
 /** Updates and deletes select only documents that the caller may find; their count would reveal others. */
@@ -164,6 +195,10 @@ function writeVisibility(
     ...shown(projection, view),
     ...echoed([...findRules(view), ...queryAccess.rules], view),
     ...(visibilityOf && { visibilityOf }),
+    isReadable: (field) => {
+      const condition = view.conditionOn(field, 'find')
+      return findRules(view).length === 0 && condition !== 'never' && condition.length === 0
+    },
     mayInsert: may('insert'),
     mayUpdate: may('update'),
     insertRules: view.admitsTo('insert') ? view.rulesFor('insert') : ALWAYS,

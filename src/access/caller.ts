@@ -12,12 +12,18 @@ export interface Caller {
   readonly claims: JsonObject
 }
 
+/** A caller with these roles and nothing else: no name, no permissions, no claims. */
+export function callerWith(roles: readonly string[]): Caller {
+  return { principal: '', roles: new Set(roles), permissions: new Set(), claims: {} }
+}
+
 export const PERMISSIONS = [
   'metadata.find',
   'metadata.insert',
   'metadata.update',
   'metadata.delete',
   'events.manage',
+  'backup.make',
 ] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
@@ -26,11 +32,11 @@ export type Permission = (typeof PERMISSIONS)[number]
  * here; `conditions.ts` decides which documents the caller is admitted to.
  */
 export function admits(list: RoleList, caller: Caller): boolean {
-  return countingEntries(list, caller).length > 0
+  return applicableEntries(list, caller).length > 0
 }
 
 /** The entries that apply to the caller. */
-export function countingEntries(list: RoleList, { roles }: Caller): RoleList {
+export function applicableEntries(list: RoleList, { roles }: Caller): RoleList {
   if (list.some((entry) => roleOf(entry) === 'noone')) return []
   return list.filter((entry) => {
     const role = roleOf(entry)

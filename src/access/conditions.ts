@@ -8,7 +8,7 @@ import { type CallerValues, bindRule } from '../lang/resolve/row-rule.ts'
 import { type FieldRef, rootScope } from '../lang/resolve/scope.ts'
 import type { RoleList, RowRule } from '../schema/field.ts'
 import type { Schema } from '../schema/schema.ts'
-import { type Caller, countingEntries } from './caller.ts'
+import { type Caller, applicableEntries } from './caller.ts'
 
 export type Rule = Query<FieldRef>
 /** A document must match all of these. An empty list admits every document. */
@@ -17,7 +17,7 @@ export type Condition = Rules | 'never'
 
 /** An entry without a row rule admits the caller to every document; other entries, to the documents they match. */
 export function conditionOf(list: RoleList, schema: Schema, caller: Caller): Condition {
-  const entries = countingEntries(list, caller)
+  const entries = applicableEntries(list, caller)
   if (entries.length === 0) return 'never'
   const rules = entries.filter((entry) => typeof entry !== 'string')
   if (rules.length < entries.length) return ALWAYS
@@ -58,7 +58,7 @@ export const NO_DOCUMENT: Rules = [{ kind: 'or', terms: [] }]
 
 export const testOf = memoized((rule: Rule) => compileQuery(rule))
 
-/** An empty principal is no value: a rule that compares with it matches nothing. */
+/** An empty principal is not a value: a rule that compares with it matches nothing. */
 function valuesOf({ principal, claims }: Caller): CallerValues {
   return ([source, ...path]) => {
     if (source === 'principal') return principal === '' ? undefined : principal

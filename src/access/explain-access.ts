@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../base/json/json.ts'
 import type { EntityOperation } from '../schema/schema.ts'
 import { type AccessEntry, roleOf } from '../schema/field.ts'
 import { selectionRules } from './authorize.ts'
-import { type Caller, countingEntries } from './caller.ts'
+import { type Caller, applicableEntries } from './caller.ts'
 import { type Condition, NO_DOCUMENT, allOf, boundTo, conditionOf } from './conditions.ts'
 import { type DecidingList, type Question, decidingLists, selects } from './deciding-lists.ts'
 import { type View, viewOf } from './view.ts'
@@ -46,18 +46,18 @@ export function explainAccess(question: Question, caller: Caller): AccessExplana
     ...each,
     condition: conditionOf(each.list, schema, caller),
   }))
-  const told = (each: DecidingList): RuleExplanation => explainRule(each, question, caller)
+  const explain = (each: DecidingList): RuleExplanation => explainRule(each, question, caller)
   if (condition === 'never') {
-    const rule = told(lists.find((each) => each.condition === 'never')!)
+    const rule = explain(lists.find((each) => each.condition === 'never')!)
     return { decision: 'deny', rule, reason: denialReason(rule) }
   }
   const narrowing = lists.filter((each) => each.condition.length > 0)
   if (condition.length === 0 || narrowing.length === 0) {
-    const rule = told(lists.at(-1)!)
+    const rule = explain(lists.at(-1)!)
     return { decision: 'allow', rule, reason: `${admission(rule)}${inheritance(rule)}` }
   }
-  const rule = told(narrowing.at(-1)!)
-  const where = narrowing.map((each) => whereOf(told(each)))
+  const rule = explain(narrowing.at(-1)!)
+  const where = narrowing.map((each) => whereOf(explain(each)))
   const reason = `${admission(rule)}, but only to documents that match "where"${inheritance(rule)}`
   return { decision: 'conditional', rule, where, reason }
 }
@@ -76,7 +76,7 @@ function explainRule(
   { schema, trail = [] }: Question,
   caller: Caller,
 ): RuleExplanation {
-  const counting = countingEntries(list, caller)
+  const counting = applicableEntries(list, caller)
   const entries = counting.filter((entry) => typeof entry === 'string' || boundTo(entry, schema, caller))
   return {
     at,

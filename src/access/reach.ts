@@ -2,11 +2,12 @@
 import { ServiceError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json/json.ts'
 import { memoized } from '../base/memo.ts'
+import { spend } from '../base/work/work.ts'
 import { type AccessEntry, type RoleList, roleOf } from '../schema/field.ts'
 import { namedRoles } from '../schema/named-roles.ts'
 import { NO, REACHES, type Ranks, type Reach, type Reaches, WHERE, YES } from '../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
-import { type Caller, countingEntries } from './caller.ts'
+import { type Caller, applicableEntries, callerWith } from './caller.ts'
 import { type Question, decidingLists, selects } from './deciding-lists.ts'
 import { type RoleClasses, roleClasses } from './role-classes.ts'
 
@@ -68,7 +69,10 @@ export function accessTable(schema: Schema, maxBytes = Infinity): JsonObject {
   const fields = [...allFields(schema.root.fields)]
   // A lower bound: every row names every role, and the shortest value is "no".
   const rowBytes = roles.reduce((sum, role) => sum + Buffer.byteLength(role) + ROLE_BYTES, 0)
-  if (fields.length * OPERATIONS.length * rowBytes > maxBytes) throw tooLarge(schema)
+  const bytes = fields.length * OPERATIONS.length * rowBytes
+  if (bytes > maxBytes) throw tooLarge(schema)
+  // The rows are printed later, in one stretch that nothing can interrupt.
+  spend(bytes / BYTES_PRINTED_PER_STEP)
   return {
     entity: schema.entity,
     version: schema.version,
@@ -85,6 +89,7 @@ export function accessTable(schema: Schema, maxBytes = Infinity): JsonObject {
 const OPERATIONS = ['find', 'insert', 'update'] as const
 /** The length of `"":"no",` */
 const ROLE_BYTES = 8
+const BYTES_PRINTED_PER_STEP = 10
 
 /** A trie over chains of lists: the ranks after the lists so far, and a child for each further list, by its number. */
 interface Node {
@@ -129,11 +134,7 @@ function tooLarge({ entity, version }: Schema): ServiceError {
 }
 
 function reachBy(list: RoleList, caller: Caller): Reach {
-  const entries = countingEntries(list, caller)
+  const entries = applicableEntries(list, caller)
   if (entries.length === 0) return 'no'
   return entries.some((entry) => typeof entry === 'string') ? 'yes' : 'where'
-}
-
-function callerWith(roles: readonly string[]): Caller {
-  return { principal: '', roles: new Set(roles), permissions: new Set(), claims: {} }
 }

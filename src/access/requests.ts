@@ -4,6 +4,7 @@ import type { Path } from '../base/path.ts'
 import type { Followed } from '../lang/resolve/follow.ts'
 import type { Projection, ProjectionItem } from '../lang/projection.ts'
 import type { Query } from '../lang/query.ts'
+import type { ResolvedAggregation } from '../lang/resolve/resolve-aggregate.ts'
 import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { SortKey } from '../lang/sort.ts'
 import type { Update } from '../lang/update.ts'
@@ -86,6 +87,20 @@ export interface AllowedFind extends Find, Rendering {
   readonly isNarrowed: boolean
 }
 
+/** Groups of documents, or of elements of their arrays. */
+export interface Aggregate {
+  readonly schema: Schema
+  readonly query?: Query<FieldRef>
+  readonly aggregation: ResolvedAggregation
+  readonly from: number
+  readonly to?: number
+}
+
+/** An aggregate after authorization: row rules narrow its query, and the documents of its references. */
+export interface AllowedAggregate extends Aggregate {
+  readonly isNarrowed: boolean
+}
+
 export interface Insert {
   readonly schema: Schema
   readonly projection: Projection<FieldRef>
@@ -99,6 +114,13 @@ export interface Select {
   readonly schema: Schema
   readonly query: Query<FieldRef>
 }
+
+export interface DeleteRequest extends Select {
+  readonly atomic: boolean
+}
+
+/** The response shows nothing of deleted documents, but names those that were not deleted. */
+export type AllowedDelete = DeleteRequest & Rendering & Pick<WriteVisibility, 'visibilityOf'>
 
 export interface ChangeRequest extends Select {
   readonly update: Update<FieldRef>
@@ -117,6 +139,8 @@ export interface SaveRequest {
 export interface WriteVisibility extends Rendering {
   /** The visibility of one stored document. Present if fields have row rules. */
   readonly visibilityOf?: (document: JsonObject) => Visibility
+  /** Whether the caller may read the field in every document. */
+  readonly isReadable: (field: Field) => boolean
   /** Whether the caller may set the field in this new document. */
   readonly mayInsert: (field: Field, document: JsonObject) => boolean
   /** Whether the caller may change the field in this document. Checked before and after the change. */

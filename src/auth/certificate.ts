@@ -2,10 +2,11 @@
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import type { Caller } from '../access/caller.ts'
 import type { Mode } from './authentication.ts'
+import { type CertificateRole, rolesOfSubject } from './certificate-roles.ts'
 import type { MakeCaller } from './make-caller.ts'
 import { unauthenticated } from './unauthenticated.ts'
 
-export function certificateMode(makeCaller: MakeCaller): Mode {
+export function certificateMode(makeCaller: MakeCaller, table: readonly CertificateRole[] = []): Mode {
   // the certificate of a connection never changes, but it may expire while the connection is open
   const peers = new WeakMap<TLSSocket, PeerCertificate>()
   return ({ socket }) => {
@@ -13,7 +14,7 @@ export function certificateMode(makeCaller: MakeCaller): Mode {
     const connection = socket as TLSSocket
     let peer = peers.get(connection)
     if (!peer) {
-      peer = readPeerCertificate(connection, makeCaller)
+      peer = readPeerCertificate(connection, makeCaller, table)
       if (!peer) return undefined
       peers.set(connection, peer)
     }
@@ -28,14 +29,22 @@ interface PeerCertificate {
   readonly expiresAt: number
 }
 
-function readPeerCertificate(connection: TLSSocket, makeCaller: MakeCaller): PeerCertificate | undefined {
+function readPeerCertificate(
+  connection: TLSSocket,
+  makeCaller: MakeCaller,
+  table: readonly CertificateRole[],
+): PeerCertificate | undefined {
   const certificate = connection.getPeerCertificate(true) as Partial<DetailedPeerCertificate>
   const { subject } = certificate
   if (subject === undefined) return undefined
   if (!connection.authorized) throw unauthenticated('the client certificate is not trusted')
   const [principal] = textsIn(subject.CN)
   if (principal === undefined) throw unauthenticated('the subject of the certificate has no common name')
-  return { caller: makeCaller({ principal, roles: textsIn(subject.OU) }), expiresAt: expiryOf(certificate) }
+  const attributes = new Map(
+    Object.entries(subject).map(([name, value]) => [name.toUpperCase(), textsIn(value)]),
+  )
+  const roles = [...textsIn(subject.OU), ...rolesOfSubject(attributes, table)]
+  return { caller: makeCaller({ principal, roles }), expiresAt: expiryOf(certificate) }
 }
 
 /** The earliest expiry in the certificate chain. */

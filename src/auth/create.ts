@@ -53,16 +53,24 @@ async function loadModes(
 ): Promise<readonly Mode[]> {
   const makeCaller = callerFactory(settings.permissions)
   const modes: Mode[] = []
-  if (settings.proxy) modes.push((await import('./proxy.ts')).proxyMode(settings.proxy, makeCaller))
+  if (settings.proxy)
+    modes.push((await import('./proxy.ts')).proxyMode(settings.proxy, makeCaller, settings.certificateRoles))
   if (settings.tokens || settings.jwt) {
     const tokens =
       settings.tokens &&
       (await import('./tokens.ts')).tokenMode({ ...settings.tokens, makeCaller, onProblem })
     const jwt =
       settings.jwt && (await import('./jwt.ts')).jwtMode({ settings: settings.jwt, makeCaller, onProblem })
-    modes.push((await import('./bearer.ts')).bearerMode({ tokens, jwt }))
+    modes.push(
+      (await import('./bearer.ts')).bearerMode({
+        tokens,
+        jwt,
+        acceptsBasic: settings.tokens?.acceptsBasic ?? false,
+      }),
+    )
   }
-  if (settings.hasCertificates) modes.push((await import('./certificate.ts')).certificateMode(makeCaller))
+  if (settings.hasCertificates)
+    modes.push((await import('./certificate.ts')).certificateMode(makeCaller, settings.certificateRoles))
   return modes
 }
 

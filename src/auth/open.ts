@@ -1,6 +1,8 @@
-/** The open mode, without credentials: headers name principal and roles, because only this machine can connect. */
+/** The open mode, without credentials: headers name principal, roles and claims, because only this machine can connect. */
 import { type Caller, PERMISSIONS } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
+import { type JsonObject, isObject } from '../base/json/json.ts'
+import { parseJson } from '../base/json/parse-json.ts'
 import { type Authentication, OpenNetworkError } from './authentication.ts'
 import { asUtf8, headerText, namesIn, trimBlanks } from './header.ts'
 import { cacheBounded, hostKind, isLoopback, isLoopbackOrigin } from './loopback.ts'
@@ -22,9 +24,10 @@ export function openMode(origins: ReadonlySet<string> = NO_ORIGINS): Authenticat
         throw foreign('it comes from a foreign web page')
       const roles = headerText(headers['smalt-roles'])
       const principal = headerText(headers['smalt-principal'])
-      if (roles === '' && principal === '') return ANONYMOUS
-      const key = `${principal}\n${roles}`
-      return cache.get(key) ?? cacheBounded(cache, key, callerFrom(principal, roles))
+      const claims = headerText(headers['smalt-claims'])
+      if (roles === '' && principal === '' && claims === '') return ANONYMOUS
+      const key = `${principal}\n${roles}\n${claims}`
+      return cache.get(key) ?? cacheBounded(cache, key, callerFrom(principal, roles, claims))
     },
     isAuthenticated: () => false,
     isStillValid: () => true,
@@ -41,11 +44,28 @@ export function refuseOpenNetwork({ isOpen }: Pick<Authentication, 'isOpen'>, ho
 
 const NO_ORIGINS: ReadonlySet<string> = new Set()
 const ALL = new Set(PERMISSIONS)
-const ANONYMOUS = callerFrom('', '')
+const MAX_CLAIM_DEPTH = 32
+const ANONYMOUS = callerFrom('', '', '')
 
-function callerFrom(principal: string, roles: string): Caller {
-  const names = new Set(namesIn(asUtf8(roles)))
-  return { principal: trimBlanks(asUtf8(principal)), roles: names, permissions: ALL, claims: {} }
+function callerFrom(principal: string, roles: string, claims: string): Caller {
+  return {
+    principal: trimBlanks(asUtf8(principal)),
+    roles: new Set(namesIn(asUtf8(roles))),
+    permissions: ALL,
+    claims: claimsFrom(asUtf8(claims)),
+  }
+}
+
+function claimsFrom(text: string): JsonObject {
+  if (text === '') return {}
+  try {
+    const claims = parseJson(text, MAX_CLAIM_DEPTH)
+    if (isObject(claims)) return claims
+  } catch {
+    // reported below, like any value that is not an object
+  }
+  const message = 'the header Smalt-Claims must be a JSON object, such as {"regions": ["north"]}'
+  throw new ServiceError('crud:InvalidRequest', message)
 }
 
 function foreign(reason: string): ServiceError {

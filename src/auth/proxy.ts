@@ -6,6 +6,7 @@ import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
 import { type JsonObject, isObject } from '../base/json/json.ts'
 import { parseJson } from '../base/json/parse-json.ts'
+import { type CertificateRole, rolesOfSubject } from './certificate-roles.ts'
 import type { Mode } from './authentication.ts'
 import { parseDistinguishedName } from './distinguished-name.ts'
 import { asUtf8, namesIn, soleHeader, trimBlanks } from './header.ts'
@@ -14,7 +15,11 @@ import type { MakeCaller, VerifiedIdentity } from './make-caller.ts'
 import type { ProxySettings } from './settings.ts'
 import { unauthenticated } from './unauthenticated.ts'
 
-export function proxyMode(settings: ProxySettings, makeCaller: MakeCaller): Mode {
+export function proxyMode(
+  settings: ProxySettings,
+  makeCaller: MakeCaller,
+  table: readonly CertificateRole[] = [],
+): Mode {
   const isTrusted = createTrustCheck(settings)
   const names = settings.headers
   const identity = [names.principal, names.roles, names.claims, names.certificate]
@@ -31,15 +36,18 @@ export function proxyMode(settings: ProxySettings, makeCaller: MakeCaller): Mode
     const key = JSON.stringify([principal, roles, claims, certificate])
     return (
       cache.get(key) ??
-      cacheBounded(cache, key, makeCaller(identityFrom({ principal, roles, claims, certificate })))
+      cacheBounded(cache, key, makeCaller(identityFrom({ principal, roles, claims, certificate }, table)))
     )
   }
 }
 
 type Values = Readonly<Record<'principal' | 'roles' | 'claims' | 'certificate', string | undefined>>
 
-function identityFrom({ principal, roles, claims, certificate }: Values): VerifiedIdentity {
-  const subject = certificate === undefined ? undefined : subjectOf(asUtf8(certificate))
+function identityFrom(
+  { principal, roles, claims, certificate }: Values,
+  table: readonly CertificateRole[],
+): VerifiedIdentity {
+  const subject = certificate === undefined ? undefined : subjectOf(asUtf8(certificate), table)
   const name = principal === undefined ? subject?.principal : trimBlanks(asUtf8(principal))
   if (name === undefined || name === '') throw unauthenticated('the proxy sent no principal')
   return {
@@ -50,11 +58,15 @@ function identityFrom({ principal, roles, claims, certificate }: Values): Verifi
 }
 
 /** The common name is the principal, the organizational units are the roles. */
-function subjectOf(text: string): Pick<VerifiedIdentity, 'principal' | 'roles'> {
+function subjectOf(
+  text: string,
+  table: readonly CertificateRole[],
+): Pick<VerifiedIdentity, 'principal' | 'roles'> {
   const attributes = parseDistinguishedName(text)
   const principal = attributes?.get('CN')?.[0]
-  if (principal === undefined) throw unauthenticated('the subject of the certificate has no common name')
-  return { principal, roles: attributes?.get('OU') ?? [] }
+  if (!attributes || principal === undefined)
+    throw unauthenticated('the subject of the certificate has no common name')
+  return { principal, roles: [...(attributes.get('OU') ?? []), ...rolesOfSubject(attributes, table)] }
 }
 
 function claimsFrom(text: string): JsonObject {

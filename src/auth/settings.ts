@@ -1,4 +1,5 @@
 /** The settings of authentication. */
+import type { CertificateRole } from './certificate-roles.ts'
 import type { PermissionRoles } from './make-caller.ts'
 
 export interface AuthSettings {
@@ -8,6 +9,8 @@ export interface AuthSettings {
   readonly proxy?: ProxySettings
   /** Whether client certificates that TLS has verified are accepted as credentials. */
   readonly hasCertificates: boolean
+  /** Roles of subjects of certificates, besides the roles that the subjects name. */
+  readonly certificateRoles?: readonly CertificateRole[]
   readonly permissions: PermissionRoles
   /** Origins of web pages that may send requests. */
   readonly origins: readonly string[]
@@ -15,6 +18,8 @@ export interface AuthSettings {
 
 export interface TokenSettings {
   readonly file: string
+  /** Whether HTTP Basic is accepted, with the principal as user and the token as password. */
+  readonly acceptsBasic?: boolean
 }
 
 export const JWT_ALGORITHMS = [
@@ -43,6 +48,14 @@ export interface JwtSettings {
   readonly principalClaim: string
   /** Minimum time between two requests for keys, whatever tokens arrive. */
   readonly cooldownSeconds: number
+}
+
+/** How the users of the page sign in: OpenID Connect, authorization code with PKCE. */
+export interface OidcSettings {
+  readonly issuer: string
+  readonly clientId: string
+  /** Names by spaces. */
+  readonly scope: string
 }
 
 export interface ProxySettings {

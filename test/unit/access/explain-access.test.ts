@@ -64,7 +64,7 @@ const ENTRIES = { $or: [OWN, MINE] }
 const CASES: readonly [
   rule: string,
   ask: readonly [who: keyof typeof CALLERS, operation: EntityOperation, path?: string],
-  told: readonly [decision: string, at: string, because: string, inherited: boolean],
+  explanation: readonly [decision: string, at: string, because: string, inherited: boolean],
   where?: readonly JsonObject[],
 ][] = [
   ['a role in the list of the entity', ['boss', 'find'], ['allow', '/access/find', 'role', false]],
@@ -147,16 +147,22 @@ const CASES: readonly [
 
 for (const [rule, ask, [decision, at, because, inherited], where] of CASES) {
   test(`explain access: ${rule}`, () => {
-    const told = explained(...ask)
+    const explanation = explained(...ask)
     assert.deepEqual(
-      [told.decision, told.rule.at, told.rule.because, told.rule.inherited, told.where],
+      [
+        explanation.decision,
+        explanation.rule.at,
+        explanation.rule.because,
+        explanation.rule.inherited,
+        explanation.where,
+      ],
       [decision, at, because, inherited, where],
-      told.reason,
+      explanation.reason,
     )
   })
 }
 
-test('explain access: the rule is told with its list, its field and the entries that admit', () => {
+test('explain access: the rule is explained with its list, its field and the entries that admit', () => {
   assert.deepEqual(explained('clerk', 'find', 'shared').rule, {
     at: '/fields/shared/access/find',
     field: 'shared',
@@ -187,7 +193,7 @@ const REASONS: readonly [ask: Parameters<typeof explained>, reason: RegExp][] = 
 ]
 
 for (const [ask, reason] of REASONS) {
-  test(`explain access: ${ask.join(' ')} is told in a sentence`, () => {
+  test(`explain access: ${ask.join(' ')} is explained in a sentence`, () => {
     assert.match(explained(...ask).reason, reason)
   })
 }
