@@ -3,7 +3,7 @@
  * down to it.
  */
 import { unreachable } from '../base/errors.ts'
-import { sameJson } from '../base/json/json.ts'
+import { type Json, isArray, sameJson } from '../base/json/json.ts'
 import type {
   Constraints,
   Element,
@@ -59,6 +59,7 @@ function compileField(field: FieldDocument, siblings: FieldDocuments, above: Abo
         kind: 'simple',
         type: TYPES[field.type],
         ...(field.generator ? { generator: field.generator.generator } : {}),
+        ...compileDefault(field.default, (value) => TYPES[field.type].cast(value)),
         ...(field.virtual ? { virtual: field.virtual } : {}),
       }
     case 'object': {
@@ -66,12 +67,35 @@ function compileField(field: FieldDocument, siblings: FieldDocuments, above: Abo
       return { ...described, kind: 'object', fields: compileFields(field.fields, inside) }
     }
     case 'array':
-      return { ...described, kind: 'array', element: compileElement(field, described, above.enums) }
+      return {
+        ...described,
+        kind: 'array',
+        element: compileElement(field, described, above.enums),
+        ...compileDefault(field.default, (value) => castArray(value, field.items.type)),
+      }
     case 'reference':
       return { ...described, kind: 'reference', ...compileJoin(field) }
     default:
       return unreachable(field)
   }
+}
+
+/** Undefined, and then without effect, if it does not have the type of its field; new metadata is refused for that. */
+function compileDefault(
+  value: Json | undefined,
+  cast: (value: Json) => Json | undefined,
+): { readonly default?: Json } {
+  const stored = value === undefined || value === null ? undefined : cast(value)
+  return stored === undefined ? {} : { default: stored }
+}
+
+/** Arrays of objects can only be empty. */
+function castArray(value: Json, type: ArrayDocument['items']['type']): Json | undefined {
+  if (!isArray(value)) return undefined
+  if (value.length === 0) return value
+  if (type === 'object') return undefined
+  const elements = value.map((each) => (each === null ? null : TYPES[type].cast(each)))
+  return elements.every((each) => each !== undefined) ? elements : undefined
 }
 
 function compileElement(

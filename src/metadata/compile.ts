@@ -1,7 +1,7 @@
 /** Compiles metadata documents to the `Schema` that data operations use. */
 import { memoized } from '../base/memo.ts'
 import { compareText } from '../base/text.ts'
-import type { Field, Fields, SimpleField } from '../schema/field.ts'
+import type { Field, Fields, ObjectField, SimpleField, WordIndex } from '../schema/field.ts'
 import { type Collection, type Schema, allFields } from '../schema/schema.ts'
 import { compileRoot } from './compile-fields.ts'
 import type { EntityInfo } from './documents/entity-info.ts'
@@ -13,20 +13,29 @@ import { formsOf, isForm, isOpenForm, isStored, marking } from './stored-forms.t
  */
 export function compileSchema(info: EntityInfo, document: SchemaDocument, stored: readonly string[]): Schema {
   const enums = new Map(info.enums.map(({ name, values }) => [name, new Set(values)]))
-  const root = marking(stored)(compileRoot(document.fields, enums))
-  const { fields } = root
+  const marked = marking(stored)(compileRoot(document.fields, enums))
+  const { fields } = marked
   const own = new Set([...pathsStored(fields), ...formsOf(fields)])
   return {
     entity: info.name,
     version: document.version.value,
     status: document.status.value,
     access: document.access,
-    root,
+    root: withWordIndexes(marked, info),
     identity: identityOf(fields),
     collection: { ...collectionOf(info), paths: stored.length },
     // A stored simple value of another form has no members, so it is shown unchanged.
     coversCollection: stored.every((each) => own.has(each) || (isForm(each) && !isOpenForm(each))),
   }
+}
+
+/** A version without all fields of an index cannot search it: matches would tell of fields that it does not show. */
+function withWordIndexes(root: ObjectField, { indexes }: EntityInfo): ObjectField {
+  const wordIndexes = indexes.flatMap(({ name, kind, fields }): readonly WordIndex[] => {
+    if (kind !== 'text' || name === null) return []
+    return [{ name, fields: fields.map(({ field, weight = 1 }) => ({ path: field, weight })) }]
+  })
+  return wordIndexes.length === 0 ? root : { ...root, wordIndexes }
 }
 
 /**
@@ -49,7 +58,9 @@ const plainSchemas = new WeakMap<
 >()
 
 /** The parts of entity info that a schema depends on. */
-const basisOf = memoized(({ name, datastore, enums }: EntityInfo) => JSON.stringify([name, datastore, enums]))
+const basisOf = memoized(({ name, datastore, enums, indexes }: EntityInfo) =>
+  JSON.stringify([name, datastore, enums, indexes.filter(({ kind }) => kind === 'text')]),
+)
 
 export function collectionOf({ name, datastore }: EntityInfo): Collection {
   return { datasource: datastore.datasource, name: datastore.collection, entity: name }

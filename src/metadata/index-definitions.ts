@@ -15,8 +15,17 @@ import { type IndexKey, isIdIndex } from './documents/indexes.ts'
 export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): readonly IndexDefinition[] {
   const declared = info.indexes
     .filter((index) => !isIdIndex(index))
-    .map(({ unique, fields }) => ({ unique, fields: fields.map((key) => resolveKey(key, schemas)) }))
-  for (const { fields } of declared) refuseTwoArrays(fields)
+    // An index on a field that no version has is built when a version defines the field.
+    .filter(({ fields }) => fields.every(({ field }) => isIndexable(field, schemas)))
+    .map(({ kind, unique, fields }) => ({
+      ...(kind && { kind }),
+      unique,
+      fields: fields.map((key) => resolveKey(key, schemas)),
+    }))
+  for (const index of declared) {
+    if (index.kind === 'text') refuseOtherThanText(index.fields)
+    else refuseTwoArrays(index.fields)
+  }
   const identities = enabled(schemas).map(({ identity }) => ({
     unique: true,
     fields: identity.map(({ path }) => resolveKey({ field: path, ...PLAIN }, schemas)),
@@ -27,6 +36,15 @@ export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): 
     if (!isOfId && !wanted.some((index) => guards(index, identity))) wanted.push(identity)
   }
   return wanted
+}
+
+function refuseOtherThanText(fields: readonly IndexField[]): void {
+  for (const { path, type } of fields) {
+    if (type === 'string') continue
+    throw invalid(
+      `the index field "${path}" is of type ${type}; an index of kind "text" has fields of type string`,
+    )
+  }
 }
 
 /** Refuses an index over two independent arrays: their elements do not pair up. */
@@ -52,12 +70,17 @@ function guards(index: IndexDefinition, { fields }: IndexDefinition): boolean {
   return fields.every(({ path }, i) => index.fields[i]!.path === path && !index.fields[i]!.caseInsensitive)
 }
 
+/** Whether some version has the field. */
+export function isIndexable(path: string, schemas: readonly Schema[]): boolean {
+  return schemas.some((schema) => lookUp(schema, path) !== undefined)
+}
+
+/** Expects a field that some version has. */
 function resolveKey(key: Omit<IndexKey, 'properties'>, schemas: readonly Schema[]): IndexField {
   const inEnabled = findIn(key.field, enabled(schemas))
   const found = inEnabled.length > 0 ? inEnabled : findIn(key.field, schemas).slice(0, 1)
   const [first, ...others] = found
-  if (!first) throw invalid(`no version has the index field "${key.field}"`)
-  const { field, version } = first
+  const { field, version } = first!
   for (const other of others) {
     if (other.field.type === field.type && other.field.path === field.path) continue
     const problem = `is of another type in version ${other.version} than in ${version}`

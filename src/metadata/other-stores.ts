@@ -3,13 +3,16 @@
  * metadata.
  */
 import { ServiceError } from '../base/errors.ts'
-import type { CollectionDefinition, MetadataRecords } from '../store/metadata-records.ts'
+import type { CollectionDefinition, MetadataRecords, RemovedCollection } from '../store/metadata-records.ts'
 import type { MetadataStore } from '../store/tables/metadata.ts'
 import type { AllRecords, Entity } from './catalogue.ts'
 import { presentDefinition } from './validate/validate-change.ts'
 
 /** By the name of the datasource. */
-export type OtherStores = ReadonlyMap<string, Pick<MetadataStore, 'readMetadata' | 'prepareCollection'>>
+export type OtherStores = ReadonlyMap<
+  string,
+  Pick<MetadataStore, 'readMetadata' | 'prepareCollection' | 'hasDocuments' | 'dropCollection'>
+>
 
 /**
  * Metadata is read first and collections second. A change writes the collection before the metadata, so in
@@ -82,6 +85,17 @@ export async function tidyElsewhere(others: OtherStores, entity: Entity | undefi
   } catch (error) {
     if (!isUnavailable(error)) throw error
   }
+}
+
+/**
+ * Drops a collection before its metadata is removed: if the process dies in between, the entity is there without
+ * documents, and can be removed again.
+ */
+export async function removeElsewhere(
+  others: OtherStores,
+  removed: RemovedCollection | undefined,
+): Promise<void> {
+  if (removed?.isDropped) await others.get(removed.collection.datasource)?.dropCollection(removed.collection)
 }
 
 function sameCollection(a: CollectionDefinition, b: CollectionDefinition): boolean {

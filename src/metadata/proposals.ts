@@ -6,6 +6,10 @@ import { ServiceError } from '../base/errors.ts'
 import { type Json, sameJson } from '../base/json/json.ts'
 import { printDate } from '../schema/date.ts'
 import type { Entity } from './catalogue.ts'
+import { droppedBy } from './dropped.ts'
+import type { Finding } from './finding.ts'
+import { withElementSteps } from './index-paths.ts'
+import { respelled } from './documents/spellings.ts'
 import type { Datasources } from './documents/datastore.ts'
 import { type EntityInfo, parseEntityInfo } from './documents/entity-info.ts'
 import {
@@ -16,7 +20,7 @@ import {
 import { isSnapshot } from './documents/names.ts'
 import { type SchemaDocument, parseStatus } from './documents/schema-document.ts'
 import type { Proposal } from './validate/validate-change.ts'
-import { type MetadataLimits, checkInfoSizes, checkSizes, checkVersionCount } from './documents/sizes.ts'
+import { type MetadataLimits, checkInfoSizes, checkSizes, checkVersions } from './documents/sizes.ts'
 
 export interface VersionName {
   readonly entity: string
@@ -24,51 +28,96 @@ export interface VersionName {
 }
 
 /** The request, and the configuration and limits to check it against. */
-interface Sent {
+export interface Sent {
   readonly body: Json
   readonly configured: Datasources
   readonly limits: MetadataLimits
 }
 
-/** Undefined when the version already exists with the same content. */
+/** The change that a request asks for, with warnings about the way it is written or what it drops. */
+export interface Proposed {
+  /** Undefined when there is nothing to change. */
+  readonly proposal: Proposal | undefined
+  readonly warnings: readonly Finding[]
+}
+
 export function proposeCreate(
   entity: Entity | undefined,
   target: VersionName,
   { body, configured, limits }: Sent,
-): Proposal | undefined {
-  checkSizes(body, limits)
-  checkVersions(entity, target, limits)
-  const { info, schema } = parseMetadataDocument(body, configured)
-  checkName(info.name, target.entity, 'entityInfo/name')
-  checkSchemaTarget(schema, target)
-  if (entity && isSettled(entity, info, schema)) return undefined
-  return { info, schema, isIntroduced: true }
+): Proposed {
+  const sent = readMetadata(body, { configured, limits })
+  checkFurtherVersion(entity, target, limits)
+  checkName(sent.info.name, target.entity, 'entityInfo/name')
+  checkSchemaTarget(sent.schema, target)
+  const { info, warnings } = withElementSteps(sent.info, [...documentsOf(entity), sent.schema])
+  const spelling = [...sent.warnings, ...warnings]
+  if (entity && isSettled(entity, info, sent.schema)) return { proposal: undefined, warnings: spelling }
+  return {
+    proposal: { info, schemas: [sent.schema], isIntroduced: true },
+    warnings: [...spelling, ...droppedBy(entity?.info, info)],
+  }
 }
 
 export function proposeSchema(
   entity: Entity | undefined,
   target: VersionName,
   { body, configured, limits }: Sent,
-): Proposal | undefined {
-  checkSizes(body, limits)
-  checkVersions(entity, target, limits)
-  const schema = parseSchemaOrMetadata(body, configured)
+): Proposed {
+  const { schema, warnings: spelling } = readSchema(body, { configured, limits })
+  checkFurtherVersion(entity, target, limits)
   checkSchemaTarget(schema, target)
-  const { info } = known(entity, target.entity)
-  if (isSettled(entity!, info, schema)) return undefined
-  return { info, schema, isIntroduced: true }
+  const stored = known(entity, target.entity).info
+  const { info, warnings } = withElementSteps(stored, [...documentsOf(entity), schema])
+  const all = [...spelling, ...warnings]
+  if (isSettled(entity!, info, schema)) return { proposal: undefined, warnings: all }
+  return { proposal: { info, schemas: [schema], isIntroduced: true }, warnings: all }
 }
 
 export function proposeInfo(
   entity: Entity | undefined,
   name: string,
   { body, configured, limits }: Sent,
-): Proposal {
+): Proposed {
   checkInfoSizes(body, limits)
-  const info = parseEntityInfo(body, '', configured)
-  checkName(info.name, name, 'name')
-  known(entity, name)
-  return { info, schema: undefined, isIntroduced: false }
+  const sent = parseEntityInfo(body, '', configured)
+  checkName(sent.name, name, 'name')
+  const before = known(entity, name).info
+  const { info, warnings } = withElementSteps(sent, documentsOf(entity))
+  return {
+    proposal: { info, schemas: [], isIntroduced: false },
+    warnings: [...warnings, ...droppedBy(before, info)],
+  }
+}
+
+interface SentMetadata {
+  readonly info: EntityInfo
+  readonly schema: SchemaDocument
+  readonly warnings: readonly Finding[]
+}
+
+/** Parses a metadata document in any accepted spelling; `at` is its place in the request. */
+export function readMetadata(
+  body: Json,
+  { configured, limits, at = '' }: Omit<Sent, 'body'> & { readonly at?: string },
+): SentMetadata {
+  const { document, warnings } = respelled(body)
+  checkSizes(document, limits)
+  return { ...parseMetadataDocument(document, configured, at), warnings }
+}
+
+/** The same for a schema, alone or in a metadata document. */
+export function readSchema(
+  body: Json,
+  { configured, limits }: Omit<Sent, 'body'>,
+): Omit<SentMetadata, 'info'> {
+  const { document, warnings } = respelled(body)
+  checkSizes(document, limits)
+  return { schema: parseSchemaOrMetadata(document, configured), warnings }
+}
+
+export function documentsOf(entity: Entity | undefined): readonly SchemaDocument[] {
+  return [...(entity?.versions.values() ?? [])].map(({ document }) => document())
 }
 
 export function proposeStatus(
@@ -80,10 +129,15 @@ export function proposeStatus(
   const { info, versions } = known(entity, target.entity)
   const document = versions.get(target.version)?.document()
   if (!document) throw missingSchema(target)
-  const left = { date: printDate(change.now), value: document.status.value, comment: change.comment }
+  const left = {
+    date: printDate(change.now),
+    value: document.status.value,
+    comment: change.comment,
+    properties: {},
+  }
   const status = { ...document.status, value, log: [...document.status.log, left] }
   const isIntroduced = document.status.value === 'disabled' && value !== 'disabled'
-  return { info, schema: { ...document, status }, isIntroduced }
+  return { info, schemas: [{ ...document, status }], isIntroduced }
 }
 
 export function proposeDefault(
@@ -92,7 +146,7 @@ export function proposeDefault(
   defaultVersion: string | undefined,
 ): Proposal {
   const { info } = known(entity, name)
-  return { info: { ...info, defaultVersion }, schema: undefined, isIntroduced: false }
+  return { info: { ...info, defaultVersion }, schemas: [], isIntroduced: false }
 }
 
 /** Refuses to remove an entity with a version in use. */
@@ -115,9 +169,14 @@ export function missingSchema({ entity, version }: VersionName): ServiceError {
   return new ServiceError('metadata:MissingSchema', `the entity "${entity}" has no version ${version}`)
 }
 
-function checkVersions(entity: Entity | undefined, target: VersionName, limits: MetadataLimits): void {
-  const present = entity?.versions
-  if (present && !present.has(target.version)) checkVersionCount(target.entity, present.size + 1, limits)
+function checkFurtherVersion(entity: Entity | undefined, target: VersionName, limits: MetadataLimits): void {
+  if (!entity || entity.versions.has(target.version)) return
+  const texts = textsOf(entity)
+  checkVersions({ entity: target.entity, texts, count: texts.length + 1 }, limits)
+}
+
+export function textsOf(entity: Entity | undefined): readonly string[] {
+  return [...(entity?.versions.values() ?? [])].map(({ text }) => text)
 }
 
 function checkSchemaTarget(schema: SchemaDocument, { entity, version }: VersionName): void {
@@ -127,7 +186,7 @@ function checkSchemaTarget(schema: SchemaDocument, { entity, version }: VersionN
   throw new ServiceError('rest-metadata:NoVersionMatch', problem, { context: 'version/value' })
 }
 
-function checkName(name: string, expected: string, context: string): void {
+export function checkName(name: string, expected: string, context: string): void {
   if (name === expected) return
   const problem = `the document is of the entity "${name}", the path of "${expected}"`
   throw new ServiceError('rest-metadata:NoNameMatch', problem, { context })
@@ -137,7 +196,7 @@ function checkName(name: string, expected: string, context: string): void {
  * Whether the version already exists with this content. With other content it must be a snapshot, which can
  * be replaced.
  */
-function isSettled(entity: Entity, info: EntityInfo, schema: SchemaDocument): boolean {
+export function isSettled(entity: Entity, info: EntityInfo, schema: SchemaDocument): boolean {
   const { value } = schema.version
   const existing = entity.versions.get(value)?.document()
   if (!existing) return false

@@ -4,14 +4,25 @@ import type { Json } from '../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../base/limits.ts'
 import { compareText } from '../base/text.ts'
 import type { Schema } from '../schema/schema.ts'
-import type { HistoryRecord } from '../store/metadata-records.ts'
+import type { EntityChange, HistoryRecord } from '../store/metadata-records.ts'
 import type { MetadataStore as Metadata } from '../store/tables/metadata.ts'
+import { stillFilled } from '../store/tables/metadata.ts'
+import { collectionOf } from './compile.ts'
 import { type Catalogue, EMPTY, type Entity, type Heading, readCatalogue } from './catalogue.ts'
 import type { Datasources } from './documents/datastore.ts'
-import { type Decision, decideOn, wholeText } from './decisions.ts'
+import { decideOn, decideToRemove } from './decisions.ts'
 import type { EntityInfo } from './documents/entity-info.ts'
-import { type OtherStores, prepareElsewhere, readAllRecords, tidyElsewhere } from './other-stores.ts'
+import type { Finding } from './finding.ts'
+import { type ListedDocument, proposeAll } from './propose-all.ts'
 import {
+  type OtherStores,
+  prepareElsewhere,
+  readAllRecords,
+  removeElsewhere,
+  tidyElsewhere,
+} from './other-stores.ts'
+import {
+  type Proposed,
   type VersionName,
   checkRemovable,
   known,
@@ -23,12 +34,12 @@ import {
   proposeStatus,
 } from './proposals.ts'
 import type { SchemaDocument } from './documents/schema-document.ts'
-import type { Proposal } from './validate/validate-change.ts'
+import { type Proposal, validateChange } from './validate/validate-change.ts'
 import type { MetadataLimits } from './documents/sizes.ts'
 
 export type MetadataStore = Pick<
   Metadata,
-  'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readMetadataHistory'
+  'readEpoch' | 'readMetadata' | 'changeMetadata' | 'readMetadataHistory' | 'hasDocuments'
 >
 
 interface RegistryOptions extends Datasources {
@@ -38,12 +49,17 @@ interface RegistryOptions extends Datasources {
   readonly others?: OtherStores
 }
 
+export type DocumentsOfRemoved = 'delete' | 'keep'
+
 interface StatusRequest {
   readonly status: string
   readonly comment?: string
 }
 
-/** The first argument of each change is the principal who makes it. */
+/**
+ * The first argument of each change is the principal who makes it. A change returns warnings about its request; `lint`
+ * finds what is doubtful about the result.
+ */
 export interface Registry {
   /** The epoch of the metadata in use; -1 before the first read. */
   epoch(): number
@@ -60,6 +76,8 @@ export interface Registry {
   infoOf(entity: string): EntityInfo
   /** In order of creation. */
   versionsOf(entity: string): readonly SchemaDocument[]
+  /** All versions in compiled form, disabled ones too; in order of creation. */
+  schemasOf(entity: string): readonly Schema[]
   headingsOf(entity: string): readonly Heading[]
   /** All versions of the entity; empty when it does not exist. */
   versionNames(entity: string): readonly string[]
@@ -69,13 +87,16 @@ export interface Registry {
   historyOf(entity: string): Promise<readonly HistoryRecord[]>
   /** Applies changes made by other processes. */
   reload(): Promise<void>
-  create(principal: string, target: VersionName, body: Json): Promise<void>
-  createSchema(principal: string, target: VersionName, body: Json): Promise<void>
-  updateInfo(principal: string, entity: string, body: Json): Promise<void>
-  setStatus(principal: string, target: VersionName, change: StatusRequest): Promise<void>
+  create(principal: string, target: VersionName, body: Json): Promise<readonly Finding[]>
+  /** Creates the versions of a list of metadata documents, all or none. */
+  createAll(principal: string, body: Json): Promise<readonly ListedDocument[]>
+  createSchema(principal: string, target: VersionName, body: Json): Promise<readonly Finding[]>
+  updateInfo(principal: string, entity: string, body: Json): Promise<readonly Finding[]>
+  setStatus(principal: string, target: VersionName, change: StatusRequest): Promise<readonly Finding[]>
   /** Without a version, the entity has no default version afterwards. */
-  setDefault(principal: string, entity: string, version: string | undefined): Promise<void>
-  remove(principal: string, entity: string): Promise<void>
+  setDefault(principal: string, entity: string, version: string | undefined): Promise<readonly Finding[]>
+  /** Fails if there are documents, unless it says what becomes of them. */
+  remove(principal: string, entity: string, documents?: DocumentsOfRemoved): Promise<void>
 }
 
 export async function openRegistry(store: MetadataStore, options: RegistryOptions): Promise<Registry> {
@@ -104,35 +125,49 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
   }
 
   /** Changes run one at a time, and each starts from the current state of the store. */
-  async function change(name: string, decide: Decide): Promise<void> {
+  async function change<T>(decide: Decide<T>): Promise<T> {
     const previous = lastChange
     const { promise, resolve } = Promise.withResolvers<void>()
     lastChange = promise
     try {
       await previous
       await catchUp()
-      const decision = decide(catalogue.entities.get(name), catalogue)
-      if (decision) await carryOut(name, decision)
+      const { changes: made, result } = await decide(catalogue)
+      if (made.length > 0) await carryOut(made)
+      return result
     } finally {
       resolve()
     }
   }
 
-  async function carryOut(name: string, { prepare, ...decision }: Decision): Promise<void> {
-    const made = { ...decision, expectedEpoch: catalogue.epoch, entity: name }
-    if (!prepare || !others.has(prepare.collection.datasource)) {
-      await store.changeMetadata(prepare ? { ...made, prepare } : made)
+  async function carryOut(decided: readonly EntityChange[]): Promise<void> {
+    const expectedEpoch = catalogue.epoch
+    for (const { removed } of decided) await removeElsewhere(others, removed)
+    const made = decided.map((each) =>
+      each.removed && others.has(each.removed.collection.datasource) ? withoutCollection(each) : each,
+    )
+    const elsewhere = made.filter(({ prepare }) => prepare && others.has(prepare.collection.datasource))
+    if (elsewhere.length === 0) {
+      await store.changeMetadata({ expectedEpoch, entities: made })
       await reload()
       return
     }
-    // No transaction spans two stores. The collection comes first, because every version in the metadata
-    // needs it.
-    await prepareElsewhere(others, catalogue.entities.get(name), prepare)
+    // No transaction spans two stores. The collections come first, because every version in the metadata needs
+    // one.
+    const tidy = async (): Promise<void> => {
+      for (const { entity } of elsewhere) await tidyElsewhere(others, catalogue.entities.get(entity))
+    }
     try {
-      await store.changeMetadata(made)
+      for (const { entity, prepare } of elsewhere) {
+        await prepareElsewhere(others, catalogue.entities.get(entity), prepare!)
+      }
+      await store.changeMetadata({
+        expectedEpoch,
+        entities: made.map((each) => (elsewhere.includes(each) ? withoutCollection(each) : each)),
+      })
     } finally {
       await reload()
-      await tidyElsewhere(others, catalogue.entities.get(name))
+      await tidy()
     }
   }
 
@@ -148,13 +183,21 @@ export function createRegistry(store: MetadataStore, options: RegistryOptions): 
     reload,
     historyOf: (entity) => store.readMetadataHistory(entity),
     ...views(loaded),
-    ...changes(change, options),
+    ...changes(change, options, store),
   }
 }
 
 type Views = Pick<
   Registry,
-  'schemaOf' | 'names' | 'infoOf' | 'versionsOf' | 'headingsOf' | 'versionNames' | 'sizeOf' | 'documentOf'
+  | 'schemaOf'
+  | 'schemasOf'
+  | 'names'
+  | 'infoOf'
+  | 'versionsOf'
+  | 'headingsOf'
+  | 'versionNames'
+  | 'sizeOf'
+  | 'documentOf'
 >
 
 function views(loaded: () => Catalogue): Views {
@@ -164,6 +207,7 @@ function views(loaded: () => Catalogue): Views {
     names: () => [...loaded().entities.keys()].sort(compareText),
     infoOf: (entity) => entityOf(entity).info,
     versionsOf: (entity) => [...entityOf(entity).versions.values()].map(({ document }) => document()),
+    schemasOf: (entity) => [...entityOf(entity).versions.values()].map(({ schema }) => schema()),
     versionNames: (entity) => [...(loaded().entities.get(entity)?.versions.keys() ?? [])],
     sizeOf: (entity) => {
       const versions = loaded().entities.get(entity)?.versions.values() ?? []
@@ -178,31 +222,52 @@ function views(loaded: () => Catalogue): Views {
   }
 }
 
-/** Decides on the change of the named entity; undefined when there is nothing to do. */
-type Decide = (entity: Entity | undefined, catalogue: Catalogue) => Decision | undefined
+/** Decides what to change, and what to return when it is done. */
+type Decide<T> = (catalogue: Catalogue) => Decision<T> | Promise<Decision<T>>
+
+interface Decision<T> {
+  readonly changes: readonly EntityChange[]
+  readonly result: T
+}
+
+function withoutCollection({ entity, info, schemas, history }: EntityChange): EntityChange {
+  return { entity, info, schemas, history }
+}
+
 type Changes = Pick<
   Registry,
-  'create' | 'createSchema' | 'updateInfo' | 'setStatus' | 'setDefault' | 'remove'
+  'create' | 'createAll' | 'createSchema' | 'updateInfo' | 'setStatus' | 'setDefault' | 'remove'
 >
 
-function changes(change: (name: string, decide: Decide) => Promise<void>, options: RegistryOptions): Changes {
+function changes(
+  change: <T>(decide: Decide<T>) => Promise<T>,
+  options: RegistryOptions,
+  own: Pick<MetadataStore, 'hasDocuments'>,
+): Changes {
   const configured: Datasources = options
   const { limits = DEFAULT_LIMITS } = options
   const at = (): string => options.now().toISOString()
   const propose = (
     by: Omit<HistoryRecord, 'at' | 'before' | 'after'>,
     name: string,
-    make: (entity: Entity | undefined) => Proposal | undefined,
-  ): Promise<void> =>
-    change(name, (entity, catalogue) => {
-      const proposal = make(entity)
-      return proposal && decideOn(proposal, entity, { catalogue, by: { ...by, at: at() } })
+    make: (entity: Entity | undefined) => Proposed,
+  ): Promise<readonly Finding[]> =>
+    change((catalogue) => {
+      const { proposal, warnings } = make(catalogue.entities.get(name))
+      const made = decideOnAll(proposal ? [proposal] : [], catalogue, { ...by, at: at() })
+      return { changes: made, result: warnings }
     })
   return {
     create: (principal, target, body) =>
       propose({ principal, action: 'create', version: target.version }, target.entity, (entity) =>
         proposeCreate(entity, target, { body, configured, limits }),
       ),
+    createAll: (principal, body) =>
+      change((catalogue) => {
+        const { proposals, documents } = proposeAll(catalogue, { body, configured, limits })
+        const made = decideOnAll(proposals, catalogue, { principal, action: 'create', at: at() })
+        return { changes: made, result: documents }
+      }),
     createSchema: (principal, target, body) =>
       propose({ principal, action: 'createSchema', version: target.version }, target.entity, (entity) =>
         proposeSchema(entity, target, { body, configured, limits }),
@@ -213,19 +278,41 @@ function changes(change: (name: string, decide: Decide) => Promise<void>, option
       ),
     setStatus: (principal, target, request) =>
       propose({ principal, action: 'setStatus', version: target.version }, target.entity, (entity) =>
-        proposeStatus(entity, target, { ...request, now: options.now() }),
+        unwarned(proposeStatus(entity, target, { ...request, now: options.now() })),
       ),
     setDefault: (principal, name, version) => {
       const action = version === undefined ? { action: 'clearDefault' } : { action: 'setDefault', version }
-      return propose({ principal, ...action }, name, (entity) => proposeDefault(entity, name, version))
+      return propose({ principal, ...action }, name, (entity) =>
+        unwarned(proposeDefault(entity, name, version)),
+      )
     },
-    remove: (principal, name) =>
-      change(name, (entity) => {
-        const before = wholeText(checkRemovable(entity, name))
-        const history = { principal, action: 'remove', at: at(), before, after: null }
-        return { info: null, schemas: [], history }
+    remove: (principal, name, documents) =>
+      change(async ({ entities }) => {
+        const entity = checkRemovable(entities.get(name), name)
+        const collection = collectionOf(entity.info)
+        const store = options.others?.get(collection.datasource) ?? own
+        if (documents === undefined && (await store.hasDocuments(collection))) throw stillFilled(name)
+        const by = { principal, action: 'remove', at: at() }
+        const made = decideToRemove(entity, { by, collection, documents })
+        return { changes: [made], result: undefined }
       }),
   }
+}
+
+function unwarned(proposal: Proposal): Proposed {
+  return { proposal, warnings: [] }
+}
+
+function decideOnAll(
+  proposals: readonly Proposal[],
+  catalogue: Catalogue,
+  by: Omit<HistoryRecord, 'before' | 'after'>,
+): readonly EntityChange[] {
+  const definitions = validateChange(catalogue, proposals)
+  return proposals.flatMap((proposal, i) => {
+    const entity = catalogue.entities.get(proposal.info.name)
+    return decideOn(proposal, { entity, prepare: definitions[i]!, by })
+  })
 }
 
 function findSchema(entity: Entity | undefined, name: string, version: string | undefined): Schema {

@@ -16,7 +16,7 @@ import type { Constraints } from '../../schema/field.ts'
 import { booleanAt, fault, objectAt, textAt } from './decode.ts'
 
 export interface ConstraintsDocument {
-  /** The original text, digit for digit. */
+  /** As the document writes them, digit for digit; 0 and 1 in place of a boolean are the boolean. */
   readonly written: JsonObject
   readonly checked: Omit<Constraints, 'enum'>
   readonly enumName: string | undefined
@@ -37,9 +37,9 @@ export const NO_CONSTRAINTS: ConstraintsDocument = { written: {}, checked: {}, e
 
 export function parseConstraints(value: Json | undefined, at: string, subject: Subject): ConstraintsDocument {
   if (value === undefined) return NO_CONSTRAINTS
-  const written = objectAt(value, at)
+  const written: Record<string, Json> = {}
   let checked: Parsed = {}
-  for (const [name, each] of Object.entries(written)) {
+  for (const [name, each] of Object.entries(objectAt(value, at))) {
     const place = pointer(at, name)
     const rule = Object.hasOwn(RULES, name) ? RULES[name] : undefined
     if (!rule) throw fault('metadata:InvalidConstraint', `there is no constraint "${name}"`, place)
@@ -47,6 +47,7 @@ export function parseConstraints(value: Json | undefined, at: string, subject: S
       throw fault('metadata:InvalidConstraint', `"${name}" cannot apply here: it is for ${rule.isFor}`, place)
     }
     checked = { ...checked, ...rule.read(each, place) }
+    written[name] = rule.isClaim ? booleanAt(each, place) : each
   }
   refuseEmptyRanges(checked, at)
   const { enumName, ...rest } = checked
@@ -57,6 +58,8 @@ type Parsed = Omit<Constraints, 'enum'> & { readonly enumName?: string }
 
 interface Rule {
   readonly isFor: string
+  /** Whether the value is a boolean. */
+  readonly isClaim?: true
   readonly appliesTo: (subject: Subject) => boolean
   readonly read: (value: Json, at: string) => Parsed
 }
@@ -72,16 +75,19 @@ const onArray = { isFor: 'arrays', appliesTo: ({ type }: Subject) => type === 'a
 
 const RULES: Readonly<Record<string, Rule>> = {
   required: {
+    isClaim: true,
     isFor: 'stored fields that are no references',
     appliesTo: ({ type }) => type !== 'reference',
     read: (value, at) => ({ required: booleanAt(value, at) }),
   },
   identity: {
+    isClaim: true,
     isFor: 'simple, comparable fields outside arrays',
     appliesTo: ({ type, isInArray }) => !isInArray && !NO_IDENTITY.has(type),
     read: (value, at) => ({ identity: booleanAt(value, at) }),
   },
   'element-identity': {
+    isClaim: true,
     isFor: 'simple, comparable fields of objects in arrays',
     appliesTo: ({ type, isInArray, isElement }) => isInArray && !isElement && !NO_IDENTITY.has(type),
     read: (value, at) => ({ elementIdentity: booleanAt(value, at) }),
@@ -95,6 +101,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   enum: { ...onText, read: (value, at) => ({ enumName: textAt(value, at) }) },
   matches: { ...onText, read: (value, at) => ({ matches: patternAt(value, at) }) },
 }
+
+export const CONSTRAINT_NAMES: readonly string[] = Object.keys(RULES)
 
 function countAt(value: Json, at: string): number {
   const decimal = isNumber(value) ? parseDecimal(numberText(value)) : undefined

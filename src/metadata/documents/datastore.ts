@@ -24,20 +24,15 @@ export function parseDatastore(
 ): Datastore {
   if (value === undefined) return defaultDatastore(entity, configured)
   const document = objectAt(value, at)
-  const backend = neededText(document, 'backend', at)
-  if (!configured.backends.includes(backend)) {
-    const known = configured.backends.join(', ')
-    const problem = `"${backend}" is no configured backend; there is ${known}`
-    throw fault('metadata:UnknownBackend', problem, pointer(at, 'backend'))
-  }
-  const datasource = optional(document, 'datasource', { at, read: textAt }) ?? configured.datasources[0]!
+  const datasource = parseDatasource(document, at, configured)
   const collection = optional(document, 'collection', { at, read: textAt }) ?? entity
-  checkDatasource(datasource, backend, { at: pointer(at, 'datasource'), configured })
   if (!COLLECTION.test(collection)) {
-    const problem = `"${collection}" cannot name a collection: names are a letter or "_", then letters, digits and "_"`
+    const rule = 'names are a letter or "_", then letters, digits, "_" and "-"'
+    const problem = `"${collection}" cannot name a collection: ${rule}`
     throw fault('metadata:InvalidDatastore', problem, pointer(at, 'collection'))
   }
-  return { datasource, collection, backend, properties: otherMembers(document, KEYS) }
+  const backend = parseBackend(document, at, { datasource, configured })
+  return { datasource, collection, backend, properties: otherMembers(document, DATASTORE_KEYS) }
 }
 
 export function printDatastore({ datasource, collection, backend, properties }: Datastore): JsonObject {
@@ -49,19 +44,31 @@ function defaultDatastore(entity: string, configured: Datasources): Datastore {
   return { datasource, collection: entity, backend: configured.backendOf(datasource), properties: {} }
 }
 
-function checkDatasource(
-  datasource: string,
-  backend: string,
-  { at, configured }: { readonly at: string; readonly configured: Datasources },
-): void {
-  if (!configured.datasources.includes(datasource)) {
-    throw fault('metadata:InvalidDatastore', `there is no datasource "${datasource}"`, at)
-  }
-  const actual = configured.backendOf(datasource)
-  if (actual === backend) return
-  const problem = `the datasource "${datasource}" is of the backend ${actual}, not ${backend}`
-  throw fault('metadata:InvalidDatastore', problem, at)
+function parseDatasource(document: JsonObject, at: string, { datasources }: Datasources): string {
+  const datasource = optional(document, 'datasource', { at, read: textAt }) ?? datasources[0]!
+  if (datasources.includes(datasource)) return datasource
+  const problem = `there is no datasource "${datasource}"; there is ${datasources.join(', ')}`
+  throw fault('metadata:InvalidDatastore', problem, pointer(at, 'datasource'))
 }
 
-const KEYS = ['datasource', 'collection', 'backend']
-const COLLECTION = /^[A-Za-z_][A-Za-z0-9_]*$/
+/** Absent: the backend of the datasource. */
+function parseBackend(
+  document: JsonObject,
+  at: string,
+  { datasource, configured }: { readonly datasource: string; readonly configured: Datasources },
+): string {
+  const actual = configured.backendOf(datasource)
+  if (document.backend === undefined) return actual
+  const backend = neededText(document, 'backend', at)
+  if (!configured.backends.includes(backend)) {
+    const known = configured.backends.join(', ')
+    const problem = `"${backend}" is no configured backend; there is ${known}`
+    throw fault('metadata:UnknownBackend', problem, pointer(at, 'backend'))
+  }
+  if (actual === backend) return backend
+  const problem = `the datasource "${datasource}" is of the backend ${actual}, not ${backend}`
+  throw fault('metadata:InvalidDatastore', problem, pointer(at, 'datasource'))
+}
+
+export const DATASTORE_KEYS = ['datasource', 'collection', 'backend']
+const COLLECTION = /^[A-Za-z_][A-Za-z0-9_-]*$/

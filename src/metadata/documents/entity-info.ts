@@ -35,7 +35,7 @@ export function parseEntityInfo(value: Json, at: string, configured: Datasources
     hooks: optional(document, 'hooks', { at, read: parseHooks }) ?? [],
     history: optional(document, 'history', { at, read: booleanAt }) ?? false,
     datastore: parseDatastore(document.datastore, datastoreAt, { entity: name, configured }),
-    properties: otherMembers(document, KEYS),
+    properties: otherMembers(document, ENTITY_INFO_KEYS),
   }
 }
 
@@ -68,4 +68,13 @@ function textOrNothing(value: Json, at: string): string | undefined {
 }
 
 /** `_id` is generated when printing, so a value in a request is dropped. */
-const KEYS = ['name', 'defaultVersion', 'indexes', 'enums', 'hooks', 'history', 'datastore', '_id']
+export const ENTITY_INFO_KEYS = [
+  'name',
+  'defaultVersion',
+  'indexes',
+  'enums',
+  'hooks',
+  'history',
+  'datastore',
+  '_id',
+]

@@ -54,7 +54,7 @@ function parseAnnotated(value: Json, at: string): readonly AnnotatedValue[] {
     return {
       name: neededText(document, 'name', place),
       description: neededText(document, 'description', place),
-      properties: otherMembers(document, ['name', 'description']),
+      properties: otherMembers(document, ENUM_VALUE_KEYS),
     }
   })
 }
@@ -67,4 +67,5 @@ function sameSet(some: readonly string[], others: readonly string[]): boolean {
   return new Set(some).symmetricDifference(new Set(others)).size === 0
 }
 
-const ENUM_KEYS = ['name', 'values', 'annotatedValues']
+export const ENUM_KEYS = ['name', 'values', 'annotatedValues']
+export const ENUM_VALUE_KEYS = ['name', 'description']

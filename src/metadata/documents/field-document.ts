@@ -26,6 +26,8 @@ export interface SimpleDocument extends Described {
   /** The type as the document spells it: `resultMetadata` may be declared as an object. */
   readonly writtenType: string
   readonly generator: GeneratorDocument | undefined
+  /** As it is written; checked against the compiled field. */
+  readonly default: Json | undefined
   readonly virtual: 'documentVersion' | 'resultMetadata' | undefined
 }
 
@@ -37,6 +39,7 @@ export interface ObjectDocument extends Described {
 export interface ArrayDocument extends Described {
   readonly kind: 'array'
   readonly items: ItemsDocument
+  readonly default: Json | undefined
 }
 
 export interface ItemsDocument {
@@ -92,16 +95,23 @@ function printField(field: FieldDocument): JsonObject {
 function printOwn(field: FieldDocument): JsonObject {
   switch (field.kind) {
     case 'simple':
-      return field.generator ? { valueGenerator: printGenerator(field.generator) } : {}
+      return {
+        ...(field.generator ? { valueGenerator: printGenerator(field.generator) } : {}),
+        ...printDefault(field),
+      }
     case 'object':
       return { fields: printFields(field.fields) }
     case 'array':
-      return { items: printItems(field.items) }
+      return { items: printItems(field.items), ...printDefault(field) }
     case 'reference':
       return printReference(field)
     default:
       return unreachable(field)
   }
+}
+
+function printDefault({ default: value }: SimpleDocument | ArrayDocument): JsonObject {
+  return value === undefined ? {} : { default: value }
 }
 
 function printItems({ type, constraints, fields, properties }: ItemsDocument): JsonObject {

@@ -44,7 +44,7 @@ export function parseGenerator(value: Json, at: string, type: string): Generator
   return {
     generator: { type: known.type, overwrite, configuration: configuration ?? {}, ...sequence },
     isConfigured: configuration !== undefined,
-    properties: otherMembers(document, ['type', 'overwrite', 'configuration']),
+    properties: otherMembers(document, GENERATOR_KEYS),
   }
 }
 
@@ -61,8 +61,11 @@ export function printGenerator({ generator, isConfigured, properties }: Generato
 const GENERATORS: readonly { readonly type: Generator['type']; readonly types: readonly string[] }[] = [
   { type: 'UUID', types: ['string', 'uid'] },
   { type: 'CurrentTime', types: ['date', 'string'] },
+  { type: 'CurrentUser', types: ['string'] },
   { type: 'IntSequence', types: ['integer', 'biginteger', 'string', 'double', 'bigdecimal'] },
 ]
+
+export const GENERATOR_KEYS = ['type', 'overwrite', 'configuration']
 
 function scalarsAt(value: Json, at: string): JsonObject {
   const document = objectAt(value, at)

@@ -4,13 +4,16 @@
  */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member, pointer } from '../../base/json/json.ts'
+import { memoized } from '../../base/memo.ts'
 import { parseProjection } from '../../lang/parse/parse-projection.ts'
+import { asBoolean } from '../../base/json/decode.ts'
 import { fault, listAt, otherMembers } from './decode.ts'
 
 const ACTIONS = ['insert', 'update', 'delete'] as const
 type HookAction = (typeof ACTIONS)[number]
 const KINDS = ['notification', 'audit'] as const
-type HookKind = (typeof KINDS)[number]
+/** An inert hook has a configuration that only other programs understand. It is stored, and creates no event. */
+type HookKind = (typeof KINDS)[number] | 'inert'
 
 export interface Hook {
   readonly name: string
@@ -23,6 +26,25 @@ export interface Hook {
   readonly includeProjection: Json | undefined
   readonly arrayOrderingSignificant: boolean
   readonly properties: JsonObject
+}
+
+/** A hook that creates events. */
+export type WatchingHook = Hook & { readonly kind: Exclude<HookKind, 'inert'> }
+
+export function isWatching(hook: Hook): hook is WatchingHook {
+  return hook.kind !== 'inert'
+}
+
+/** The same objects for the same hooks. */
+export const watchingHooks = memoized((hooks: readonly Hook[]): readonly WatchingHook[] =>
+  hooks.filter(isWatching),
+)
+
+/** Keys of a configuration that have no meaning for the kind of the hook. */
+export function unknownConfiguration({ kind, configuration = {} }: Hook): readonly string[] {
+  if (kind === 'inert') return []
+  const known = kind === 'audit' ? [...CONFIGURATION_KEYS, ...AUDIT_KEYS] : CONFIGURATION_KEYS
+  return Object.keys(configuration).filter((key) => !known.includes(key))
 }
 
 export function parseHooks(value: Json, at: string): readonly Hook[] {
@@ -62,9 +84,10 @@ function parseHook(value: Json, at: string): Hook {
     name,
     actions: parseActions(member(value, 'actions'), pointer(at, 'actions')),
     projection: projectionAt(member(value, 'projection'), pointer(at, 'projection')),
-    configuration,
-    ...parseConfiguration(configuration ?? {}, configurationAt),
-    properties: otherMembers(value, ['name', 'actions', 'projection', 'configuration']),
+    ...(configuration === undefined
+      ? { ...NOT_CONFIGURED, kind: kindFor(name, {}) }
+      : parseConfiguration(name, configuration, configurationAt)),
+    properties: otherMembers(value, HOOK_KEYS),
   }
 }
 
@@ -77,25 +100,41 @@ function parseActions(value: Json | undefined, at: string): readonly HookAction[
   return ACTIONS.filter((action) => value.includes(action))
 }
 
-function parseConfiguration(
-  configuration: JsonObject,
-  at: string,
-): Pick<Hook, 'kind' | 'watchProjection' | 'includeProjection' | 'arrayOrderingSignificant'> {
-  for (const key of Object.keys(configuration)) {
-    if (!CONFIGURATION_KEYS.has(key)) throw invalid(`hooks have no configuration "${key}"`, pointer(at, key))
-  }
-  const { kind = 'notification', arrayOrderingSignificant = false } = configuration
-  const known = KINDS.find((each) => each === kind)
-  if (!known) throw invalid('the kind of a hook is "notification" or "audit"', pointer(at, 'kind'))
-  if (typeof arrayOrderingSignificant !== 'boolean') {
+type Configured = Pick<
+  Hook,
+  'kind' | 'configuration' | 'watchProjection' | 'includeProjection' | 'arrayOrderingSignificant'
+>
+
+function parseConfiguration(name: string, written: JsonObject, at: string): Configured {
+  const kind = parseKind(written.kind, pointer(at, 'kind')) ?? kindFor(name, written)
+  if (kind === 'inert') return { ...NOT_CONFIGURED, kind, configuration: written }
+  const { arrayOrderingSignificant, ...rest } = written
+  const isOrdered = arrayOrderingSignificant === undefined ? false : asBoolean(arrayOrderingSignificant)
+  if (isOrdered === undefined) {
     throw invalid('true or false is expected here', pointer(at, 'arrayOrderingSignificant'))
   }
   return {
-    kind: known,
-    arrayOrderingSignificant,
-    watchProjection: projectionAt(configuration.watchProjection, pointer(at, 'watchProjection')),
-    includeProjection: projectionAt(configuration.includeProjection, pointer(at, 'includeProjection')),
+    kind,
+    configuration:
+      arrayOrderingSignificant === undefined ? rest : { ...written, arrayOrderingSignificant: isOrdered },
+    arrayOrderingSignificant: isOrdered,
+    watchProjection: projectionAt(written.watchProjection, pointer(at, 'watchProjection')),
+    includeProjection: projectionAt(written.includeProjection, pointer(at, 'includeProjection')),
   }
+}
+
+function parseKind(value: Json | undefined, at: string): HookKind | undefined {
+  const known = KINDS.find((each) => each === value)
+  if (value === undefined || known) return known
+  throw invalid('the kind of a hook is "notification" or "audit"', at)
+}
+
+/** The kind of a hook that names none, as Lightblue would have understood it. */
+function kindFor(name: string, configuration: JsonObject): HookKind {
+  if (name === 'auditHook' || Object.hasOwn(configuration, 'entityName')) return 'audit'
+  const keys = Object.keys(configuration)
+  const isForeign = keys.length > 0 && !keys.some((key) => CONFIGURATION_KEYS.includes(key))
+  return isForeign ? 'inert' : 'notification'
 }
 
 /** The original projection, after validation. An empty list means no projection. */
@@ -114,9 +153,14 @@ function invalid(message: string, at: string): ServiceError {
   return fault('metadata:InvalidHook', message, at)
 }
 
-const CONFIGURATION_KEYS = new Set([
-  'kind',
-  'watchProjection',
-  'includeProjection',
-  'arrayOrderingSignificant',
-])
+export const HOOK_KEYS = ['name', 'actions', 'projection', 'configuration']
+export const CONFIGURATION_KEYS = ['kind', 'watchProjection', 'includeProjection', 'arrayOrderingSignificant']
+/** Configuration of audit hooks in Lightblue: where they wrote. Audit hooks of Smalt create events. */
+const AUDIT_KEYS = ['entityName', 'version']
+
+const NOT_CONFIGURED = {
+  configuration: undefined,
+  watchProjection: undefined,
+  includeProjection: undefined,
+  arrayOrderingSignificant: false,
+}

@@ -4,6 +4,8 @@ import { booleanAt, fault, listAt, neededText, objectAt, optional, otherMembers,
 
 export interface Index {
   readonly name: string | null
+  /** Present for an index of words, which serves text search. */
+  readonly kind?: 'text'
   readonly unique: boolean
   readonly fields: readonly IndexKey[]
   readonly properties: JsonObject
@@ -13,6 +15,8 @@ export interface IndexKey {
   readonly field: string
   readonly descending: boolean
   readonly caseInsensitive: boolean
+  /** Present in an index of words: how much an occurrence in this field counts. */
+  readonly weight?: number
   readonly properties: JsonObject
 }
 
@@ -21,10 +25,12 @@ export function parseIndexes(value: Json | undefined, at: string): readonly Inde
   const declared =
     value === undefined ? [] : listAt(value, at).map((each, i) => parseIndex(each, pointer(at, i)))
   refuseTwins(declared, at)
+  refuseNamesakes(declared, at)
   return declared.some(isIdIndex) ? declared : [...declared, ID_INDEX]
 }
 
-export function printIndex({ name, unique, fields, properties }: Index): JsonObject {
+export function printIndex({ name, kind, unique, fields, properties }: Index): JsonObject {
+  if (kind === 'text') return { name, kind, fields: fields.map(printWeighted), ...properties }
   return { name, unique, fields: fields.map(printKey), ...properties }
 }
 
@@ -35,19 +41,65 @@ export function isIdIndex({ unique, fields }: Index): boolean {
 
 function parseIndex(value: Json, at: string): Index {
   const document = objectAt(value, at)
+  if (document.kind !== undefined) return parseWordIndex(document, at)
   const fields = listAt(document.fields ?? [], pointer(at, 'fields'))
   if (fields.length === 0) throw fault('metadata:ParseMissingElement', 'an index needs "fields"', at)
   const index: Index = {
     name: optional(document, 'name', { at, read: textOrNull }) ?? null,
     unique: optional(document, 'unique', { at, read: booleanAt }) ?? false,
     fields: fields.map((each, i) => parseKey(each, pointer(pointer(at, 'fields'), i))),
-    properties: otherMembers(document, ['name', 'unique', 'fields']),
+    properties: otherMembers(document, INDEX_KEYS),
   }
   if (!index.unique && isIdIndex({ ...index, unique: true })) {
     throw fault('metadata:InvalidIndex', 'an index of _id alone must be unique', at)
   }
   return index
 }
+
+function parseWordIndex(document: JsonObject, at: string): Index {
+  if (document.kind !== 'text') {
+    throw fault('metadata:InvalidIndex', 'the only kind of index to declare is "text"', pointer(at, 'kind'))
+  }
+  const fields = listAt(document.fields ?? [], pointer(at, 'fields'))
+  if (fields.length === 0) throw fault('metadata:ParseMissingElement', 'an index needs "fields"', at)
+  if (optional(document, 'unique', { at, read: booleanAt }) === true) {
+    throw fault('metadata:InvalidIndex', 'an index of kind "text" cannot be unique', pointer(at, 'unique'))
+  }
+  if (document['language'] !== undefined) {
+    const message = 'words are searched as they are written: there is no "language" to reduce them to stems'
+    throw fault('metadata:InvalidIndex', message, pointer(at, 'language'))
+  }
+  return {
+    name: neededText(document, 'name', at),
+    kind: 'text',
+    unique: false,
+    fields: fields.map((each, i) => parseWeighted(each, pointer(pointer(at, 'fields'), i))),
+    properties: otherMembers(document, WORD_INDEX_KEYS),
+  }
+}
+
+function parseWeighted(value: Json, at: string): IndexKey {
+  const document = objectAt(value, at)
+  for (const key of ['dir', 'caseInsensitive']) {
+    if (document[key] === undefined) continue
+    const message = `"${key}" has no meaning in an index of kind "text"; it has words without order and case`
+    throw fault('metadata:InvalidIndex', message, pointer(at, key))
+  }
+  const weight = document['weight'] ?? 1
+  if (typeof weight !== 'number' || !Number.isInteger(weight) || weight < 1 || weight > MAX_WEIGHT) {
+    const message = `a weight is an integer from 1 to ${MAX_WEIGHT}, such as 3`
+    throw fault('metadata:InvalidIndex', message, pointer(at, 'weight'))
+  }
+  return {
+    field: neededText(document, 'field', at),
+    descending: false,
+    caseInsensitive: false,
+    weight,
+    properties: otherMembers(document, WORD_FIELD_KEYS),
+  }
+}
+
+const MAX_WEIGHT = 1_000
 
 function parseKey(value: Json, at: string): IndexKey {
   const document = objectAt(value, at)
@@ -63,7 +115,7 @@ function parseKey(value: Json, at: string): IndexKey {
     field: neededText(document, 'field', at),
     descending: dir === '$desc',
     caseInsensitive: optional(document, 'caseInsensitive', { at, read: booleanAt }) ?? false,
-    properties: otherMembers(document, ['field', 'dir', 'caseInsensitive']),
+    properties: otherMembers(document, INDEX_FIELD_KEYS),
   }
 }
 
@@ -71,16 +123,34 @@ function printKey({ field, descending, caseInsensitive, properties }: IndexKey):
   return { field, dir: descending ? '$desc' : '$asc', caseInsensitive, ...properties }
 }
 
-function refuseTwins(indexes: readonly Index[], at: string): void {
+function printWeighted({ field, weight = 1, properties }: IndexKey): JsonObject {
+  return { field, weight, ...properties }
+}
+
+/** A text search names its index. */
+function refuseNamesakes(indexes: readonly Index[], at: string): void {
+  const seen = new Set<string>()
+  for (const [i, { name, kind }] of indexes.entries()) {
+    if (kind === undefined || name === null) continue
+    if (seen.has(name)) {
+      const message = `two indexes of kind "text" have the name "${name}"; a text search could not tell them apart`
+      throw fault('metadata:InvalidIndex', message, pointer(at, i))
+    }
+    seen.add(name)
+  }
+}
+
+/** Two indexes on the same fields are a mistake. */
+export function refuseTwins(indexes: readonly Index[], at: string): void {
   const seen = new Map<string, number>()
-  for (const [i, { fields }] of indexes.entries()) {
+  for (const [i, { kind, fields }] of indexes.entries()) {
     const list = fields.map(({ field, descending, caseInsensitive }) => [
       // The elements of a simple array may be named with or without `.*`.
       field.replace(/\.\*$/, ''),
       descending,
       caseInsensitive,
     ])
-    const key = JSON.stringify(list)
+    const key = JSON.stringify([kind, list])
     const twin = seen.get(key)
     if (twin !== undefined) {
       throw fault('metadata:InvalidIndex', `index ${i} has the same fields as index ${twin}`, pointer(at, i))
@@ -92,6 +162,11 @@ function refuseTwins(indexes: readonly Index[], at: string): void {
 function textOrNull(value: Json, at: string): string | null {
   return value === null ? null : textAt(value, at)
 }
+
+export const INDEX_KEYS = ['name', 'unique', 'fields']
+export const INDEX_FIELD_KEYS = ['field', 'dir', 'caseInsensitive']
+export const WORD_INDEX_KEYS = [...INDEX_KEYS, 'kind']
+export const WORD_FIELD_KEYS = ['field', 'weight']
 
 const ID_INDEX: Index = {
   name: null,

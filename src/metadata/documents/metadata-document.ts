@@ -10,25 +10,34 @@ interface MetadataDocument {
   readonly schema: SchemaDocument
 }
 
-export function parseMetadataDocument(value: Json, configured: Datasources): MetadataDocument {
-  const document = objectAt(value, '')
+/** `at` is the place of the document in the request. */
+export function parseMetadataDocument(value: Json, configured: Datasources, at = ''): MetadataDocument {
+  const document = objectAt(value, at)
   for (const key of Object.keys(document)) {
     // responses contain warnings, and a response can be sent back as a request
     if (key === 'entityInfo' || key === 'schema' || key === 'warnings') continue
-    throw fault('metadata:IllFormedMetadata', `a metadata document has no "${key}"`, '')
+    throw fault(
+      'metadata:IllFormedMetadata',
+      `a metadata document has no "${key}"; it has entityInfo and schema`,
+      at,
+    )
   }
-  const info = neededMember(document, 'entityInfo', '')
-  const schema = neededMember(document, 'schema', '')
+  const info = neededMember(document, 'entityInfo', at)
+  const schema = neededMember(document, 'schema', at)
   return {
-    info: parseEntityInfo(info, '/entityInfo', configured),
-    schema: parseSchemaDocument(schema, '/schema'),
+    info: parseEntityInfo(info, `${at}/entityInfo`, configured),
+    schema: parseSchemaDocument(schema, `${at}/schema`),
   }
 }
 
 /** A schema alone, or the schema of a whole metadata document, whose entity info must be valid as well. */
 export function parseSchemaOrMetadata(value: Json, configured: Datasources): SchemaDocument {
-  const isWhole = member(value, 'schema') !== undefined
-  return isWhole ? parseMetadataDocument(value, configured).schema : parseSchemaDocument(value, '')
+  if (isSchemaAlone(value)) return parseSchemaDocument(value, '')
+  return parseMetadataDocument(value, configured).schema
+}
+
+export function isSchemaAlone(value: Json): boolean {
+  return member(value, 'schema') === undefined
 }
 
 export function printMetadataDocument(info: EntityInfo, schema: SchemaDocument | undefined): JsonObject {

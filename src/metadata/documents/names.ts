@@ -2,17 +2,19 @@
 import { isIndex } from '../../base/path.ts'
 import { fault } from './decode.ts'
 
-const ENTITY = /^[A-Za-z][A-Za-z0-9_]{0,127}$/
+const ENTITY = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/
 /** Path segments of the API that stand in the position of an entity name. */
 const TAKEN = new Set(['roles', 'dependencies', 'health', 'access'])
+/** No JSON document may have this key, and answers of other programs are keyed by entity. */
+const NO_KEY = '__proto__'
 const VERSION = /^\d+\.\d+\.\d+(-[A-Za-z0-9._-]+)?$/
 /** Names that every JavaScript object resolves through its prototype. */
 const UNSAFE = new Set(['__proto__', 'constructor', 'prototype'])
 
 export function checkEntityName(name: string, at: string): void {
   if (TAKEN.has(name)) throw fault('metadata:InvalidName', `"${name}" cannot name an entity, it is taken`, at)
-  if (ENTITY.test(name)) return
-  const rule = 'a letter, then letters, digits and "_", at most 128 characters'
+  if (ENTITY.test(name) && name !== NO_KEY) return
+  const rule = `a letter or "_", then letters, digits, "_" and "-", at most 128 characters, except ${NO_KEY}`
   throw fault('metadata:InvalidName', `"${name}" cannot name an entity: names are ${rule}`, at)
 }
 

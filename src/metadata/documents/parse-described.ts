@@ -22,3 +22,15 @@ export function parseDescribed(
     access: parseFieldAccess(document.access, pointer(at, 'access')),
   }
 }
+
+/** Keys of all fields. */
+export const COMMON_KEYS = ['type', 'description', 'access', 'constraints']
+/** Keys of the fields of one kind. */
+export const OWN_KEYS = {
+  simple: ['valueGenerator', 'default'],
+  object: ['fields'],
+  array: ['items', 'default'],
+  reference: ['entity', 'versionValue', 'query', 'projection', 'sort'],
+} as const satisfies Record<FieldDocument['kind'], readonly string[]>
+/** Booleans of fields that are filled on read; stored with the keys that have no meaning. */
+export const VIRTUAL = ['resultMetadata', 'documentVersion'] as const

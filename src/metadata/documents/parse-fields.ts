@@ -1,4 +1,5 @@
 /** Parses the `fields` of a schema document, at every depth. */
+import { asBoolean } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, member, pointer } from '../../base/json/json.ts'
 import { isTypeName } from '../../schema/types.ts'
 import { parseConstraints } from './constraints.ts'
@@ -13,7 +14,7 @@ import type {
 } from './field-document.ts'
 import { parseGenerator } from './generators.ts'
 import { checkFieldName } from './names.ts'
-import { type Place, parseDescribed } from './parse-described.ts'
+import { COMMON_KEYS, OWN_KEYS, type Place, VIRTUAL, parseDescribed } from './parse-described.ts'
 import { parseReference } from './parse-reference.ts'
 
 export function parseFields(value: Json, at: string, isInArray = false): FieldDocuments {
@@ -31,8 +32,9 @@ function isCounter(name: string, siblings: JsonObject): boolean {
   return name.endsWith('#') && member(member(siblings, name.slice(0, -1)), 'type') === 'array'
 }
 
-function parseField(document: JsonObject, place: Place): FieldDocument {
+function parseField(written: JsonObject, place: Place): FieldDocument {
   const { at } = place
+  const document = withClaims(written, at)
   const type = neededText(document, 'type', at)
   const virtual = parseVirtual(document, type, place)
   if (virtual || isTypeName(type)) return parseSimple(document, place, { type, virtual })
@@ -55,18 +57,20 @@ function parseField(document: JsonObject, place: Place): FieldDocument {
   }
 }
 
+/** The document with booleans as such: these two are stored as they are written. */
+function withClaims(document: JsonObject, at: string): JsonObject {
+  const claims = VIRTUAL.filter((key) => document[key] !== undefined)
+  if (claims.length === 0) return document
+  const read = claims.map((key) => [key, booleanAt(document[key], pointer(at, key))])
+  return { ...document, ...Object.fromEntries(read) }
+}
+
 function parseVirtual(
   document: JsonObject,
   type: string,
   { at, isInArray }: Place,
 ): SimpleDocument['virtual'] {
-  const isSet = (key: string): boolean =>
-    document[key] !== undefined && booleanAt(document[key], pointer(at, key))
-  const virtual = isSet('resultMetadata')
-    ? 'resultMetadata'
-    : isSet('documentVersion')
-      ? 'documentVersion'
-      : undefined
+  const virtual = VIRTUAL.find((key) => document[key] === true)
   if (!virtual) return undefined
   const types = virtual === 'resultMetadata' ? ['any', 'object'] : ['string']
   if (types.includes(type) && !isInArray) return virtual
@@ -97,8 +101,9 @@ function parseSimple(
     constraints: parseConstraints(document.constraints, pointer(at, 'constraints'), subject),
     generator:
       written === undefined ? undefined : parseGenerator(written, pointer(at, 'valueGenerator'), type),
+    default: document.default,
     virtual,
-    properties: otherMembers(document, [...COMMON, 'valueGenerator']),
+    properties: otherMembers(document, [...COMMON_KEYS, ...OWN_KEYS.simple]),
   }
 }
 
@@ -110,7 +115,7 @@ function parseObject(document: JsonObject, place: Place): ObjectDocument {
     kind: 'object',
     constraints: parseConstraints(document.constraints, pointer(at, 'constraints'), subject),
     fields: parseFields(document.fields ?? {}, pointer(at, 'fields'), isInArray),
-    properties: otherMembers(document, [...COMMON, 'fields']),
+    properties: otherMembers(document, [...COMMON_KEYS, ...OWN_KEYS.object]),
   }
 }
 
@@ -122,7 +127,8 @@ function parseArray(document: JsonObject, place: Place): ArrayDocument {
     kind: 'array',
     constraints: parseConstraints(document.constraints, pointer(at, 'constraints'), subject),
     items: parseItems(neededMember(document, 'items', at), pointer(at, 'items')),
-    properties: otherMembers(document, [...COMMON, 'items']),
+    default: document.default,
+    properties: otherMembers(document, [...COMMON_KEYS, ...OWN_KEYS.array]),
   }
 }
 
@@ -161,11 +167,9 @@ function refuseInItems(document: JsonObject, at: string): void {
     const place = pointer(at, 'valueGenerator')
     throw fault('metadata:InvalidGenerator', 'the elements of an array have no generator', place)
   }
-  for (const key of ['resultMetadata', 'documentVersion']) {
-    if (document[key] === true) {
+  for (const key of VIRTUAL) {
+    if (asBoolean(document[key])) {
       throw fault('metadata:IllFormedMetadata', `"${key}" is for fields outside arrays`, pointer(at, key))
     }
   }
 }
-
-const COMMON = ['type', 'description', 'access', 'constraints']

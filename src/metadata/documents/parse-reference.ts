@@ -11,7 +11,7 @@ import { parseSort } from '../../lang/sort.ts'
 import { parseConstraints } from './constraints.ts'
 import { neededText, optional, otherMembers, textAt } from './decode.ts'
 import type { ReferenceDocument } from './field-document.ts'
-import { type Place, parseDescribed } from './parse-described.ts'
+import { COMMON_KEYS, OWN_KEYS, type Place, parseDescribed } from './parse-described.ts'
 
 export function parseReference(document: JsonObject, place: Place): ReferenceDocument {
   const { at, isInArray } = place
@@ -43,14 +43,4 @@ function checked(value: Json, at: string, parse: (value: Json, at: string) => un
   }
 }
 
-const KEYS = [
-  'type',
-  'description',
-  'access',
-  'constraints',
-  'entity',
-  'versionValue',
-  'query',
-  'projection',
-  'sort',
-]
+const KEYS = [...COMMON_KEYS, ...OWN_KEYS.reference]

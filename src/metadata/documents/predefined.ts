@@ -91,6 +91,7 @@ function simple(name: string, type: 'string' | 'integer'): SimpleDocument {
     access: NO_LISTS,
     constraints: NO_CONSTRAINTS,
     generator: undefined,
+    default: undefined,
     virtual: undefined,
     properties: {},
   }

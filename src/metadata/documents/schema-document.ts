@@ -50,6 +50,7 @@ interface StatusChange {
   readonly date: string
   readonly value: Status
   readonly comment: string | undefined
+  readonly properties: JsonObject
 }
 
 export const STATUSES: readonly Status[] = ['active', 'deprecated', 'disabled']
@@ -65,7 +66,7 @@ export function parseSchemaDocument(value: Json, at: string): SchemaDocument {
     status: parseStatusDocument(neededMember(document, 'status', at), pointer(at, 'status')),
     access: parseEntityAccess(document.access, pointer(at, 'access')),
     fields: parseRootFields(neededMember(document, 'fields', at), pointer(at, 'fields')),
-    properties: otherMembers(document, KEYS),
+    properties: otherMembers(document, SCHEMA_KEYS),
   }
   checkRules(schema, at)
   return schema
@@ -101,7 +102,7 @@ function parseVersion(value: Json, at: string): VersionDocument {
     value: version,
     changelog: neededText(document, 'changelog', at),
     extendVersions: optional(document, 'extendVersions', { at, read: textsAt }) ?? [],
-    properties: otherMembers(document, ['value', 'changelog', 'extendVersions']),
+    properties: otherMembers(document, VERSION_KEYS),
   }
 }
 
@@ -114,7 +115,7 @@ function parseStatusDocument(value: Json, at: string): StatusDocument {
   return {
     value: parseStatus(neededText(document, 'value', at), pointer(at, 'value')),
     log: optional(document, 'log', { at, read: parseLog }) ?? [],
-    properties: otherMembers(document, ['value', 'log']),
+    properties: otherMembers(document, STATUS_KEYS),
   }
 }
 
@@ -129,6 +130,7 @@ function parseLog(value: Json, at: string): readonly StatusChange[] {
       date,
       value: parseStatus(neededText(document, 'value', place), pointer(place, 'value')),
       comment: optional(document, 'comment', { at: place, read: textAt }),
+      properties: otherMembers(document, STATUS_CHANGE_KEYS),
     }
   })
 }
@@ -137,8 +139,8 @@ function printStatus({ value, log, properties }: StatusDocument): JsonObject {
   return { value, ...(log.length === 0 ? {} : { log: log.map(printStatusChange) }), ...properties }
 }
 
-function printStatusChange({ date, value, comment }: StatusChange): JsonObject {
-  return { date, value, ...(comment === undefined ? {} : { comment }) }
+function printStatusChange({ date, value, comment, properties }: StatusChange): JsonObject {
+  return { date, value, ...(comment === undefined ? {} : { comment }), ...properties }
 }
 
 function parseRootFields(value: Json, at: string): FieldDocuments {
@@ -158,4 +160,7 @@ function refuseConstraints(value: Json | undefined, at: string): void {
   throw fault('metadata:InvalidConstraint', 'a schema has no constraints of its own; fields have', at)
 }
 
-const KEYS = ['name', 'version', 'status', 'access', 'fields', 'constraints', '_id']
+export const SCHEMA_KEYS = ['name', 'version', 'status', 'access', 'fields', 'constraints', '_id']
+export const VERSION_KEYS = ['value', 'changelog', 'extendVersions']
+export const STATUS_KEYS = ['value', 'log']
+export const STATUS_CHANGE_KEYS = ['date', 'value', 'comment']

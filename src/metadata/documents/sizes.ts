@@ -9,7 +9,7 @@ import type { Limits } from '../../base/limits.ts'
 
 export type MetadataLimits = Pick<
   Limits,
-  'versionFields' | 'versionRoles' | 'entityVersions' | 'entityIndexes' | 'indexFields'
+  'versionFields' | 'versionRoles' | 'entityVersions' | 'entityCharacters' | 'entityIndexes' | 'indexFields'
 >
 
 /** Accepts a schema or a whole metadata document. */
@@ -27,8 +27,23 @@ export function checkInfoSizes(info: Json | undefined, { entityIndexes, indexFie
   }
 }
 
-export function checkVersionCount(entity: string, count: number, { entityVersions }: MetadataLimits): void {
+interface Versions {
+  readonly entity: string
+  /** The texts of the stored versions, which a change of the entity is compared with. */
+  readonly texts: readonly string[]
+  /** The number of versions after the change. */
+  readonly count: number
+}
+
+/** Not for changes that add no version. */
+export function checkVersions({ entity, texts, count }: Versions, limits: MetadataLimits): void {
+  const { entityVersions, entityCharacters } = limits
   check({ count, limit: entityVersions, setting: 'entityVersions' }, `versions of "${entity}"`)
+  const characters = texts.reduce((sum, { length }) => sum + length, 0)
+  check(
+    { count: characters, limit: entityCharacters, setting: 'entityCharacters' },
+    `characters in all versions of "${entity}"`,
+  )
 }
 
 function isId(fields: readonly Json[]): boolean {

@@ -5,7 +5,8 @@
 import { NO } from '../../schema/reach.ts'
 import { allFields } from '../../schema/schema.ts'
 import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
-import { type Finding, type Subject, listed, rolesOf, writable } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, listed, rolesOf, writable } from './subject.ts'
 
 export function* elementIdentityHidden(subject: Subject): Generator<Finding> {
   const { reaches } = subject

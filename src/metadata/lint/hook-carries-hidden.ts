@@ -14,8 +14,9 @@ import { type FieldRef, rootScope } from '../../lang/resolve/scope.ts'
 import { type Field, isComputed } from '../../schema/field.ts'
 import { NO, type Ranks } from '../../schema/reach.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
-import type { Hook } from '../documents/hooks.ts'
-import { type Finding, type Subject, listed, quoted, rolesOf } from './subject.ts'
+import { type Hook, isWatching } from '../documents/hooks.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, listed, quoted, rolesOf } from './subject.ts'
 
 export function* hookCarriesHidden(subject: Subject): Generator<Finding> {
   const { info, schemas } = subject
@@ -25,6 +26,7 @@ export function* hookCarriesHidden(subject: Subject): Generator<Finding> {
   for (const own of hidden) for (const [key, field] of own) all.set(key, field)
   if (all.size === 0) return
   for (const [i, hook] of info.hooks.entries()) {
+    if (!isWatching(hook)) continue
     const carriedIn = carrying(hook, all)
     for (const [version, schema] of schemas.entries()) {
       const carried = carriedIn(schema, hidden[version]!)

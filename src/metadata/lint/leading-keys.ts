@@ -9,7 +9,10 @@ export function servedPaths(
   { identity }: Schema,
   isFitting: (key: IndexKey) => boolean = () => true,
 ): (path: string) => boolean {
-  const declared = indexes.map(({ fields }) => fields[0]!).filter(isFitting)
+  const declared = indexes
+    .filter(({ kind }) => kind === undefined)
+    .map(({ fields }) => fields[0]!)
+    .filter(isFitting)
   const leading = [
     ...declared.map(({ field }) => field),
     '_id',

@@ -7,7 +7,8 @@ import { isComputed, roleOf } from '../../schema/field.ts'
 import { NO, type Ranks } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
 import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
-import type { Finding, Subject } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import type { Subject } from './subject.ts'
 
 type Told = Pick<Finding, 'severity' | 'msg'>
 

@@ -1,7 +1,8 @@
 /** `anyone` in a list of a write operation lets every client of the service change documents. */
 import { roleOf } from '../../schema/field.ts'
 import { isUnrestricted } from './restrictions.ts'
-import { type Finding, type Subject } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject } from './subject.ts'
 
 export function* openWrites({ schemas }: Subject): Generator<Finding> {
   for (const { version, access } of schemas) {

@@ -3,7 +3,8 @@ import { type Field, type Fields, isComputed, isRegenerated } from '../../schema
 import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { fieldPointer } from '../../schema/trail.ts'
-import { type Finding, type Subject, listed, rolesOf } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, listed, rolesOf } from './subject.ts'
 
 export function* protectedBelowUpdatable({ schemas, reaches }: Subject): Generator<Finding> {
   for (const schema of schemas) {

@@ -8,7 +8,8 @@ import type { Field } from '../../schema/field.ts'
 import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { type PlacedReference, type Side, placedReferences, sidedFields } from './placed-references.ts'
-import { type Finding, type Subject, listed, rolesOf } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, listed, rolesOf } from './subject.ts'
 
 export function* referenceOverHidden(subject: Subject): Generator<Finding> {
   const reachesWith = memoized((target: Schema) => subject.access.reachesIn([...subject.schemas, target]))

@@ -16,7 +16,8 @@ import {
   placedReferences,
   sideOf,
 } from './placed-references.ts'
-import { type Finding, type Subject, quoted } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, quoted } from './subject.ts'
 
 export function* referenceWithoutIndex(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {

@@ -5,7 +5,8 @@
 import { type Named, fieldsOf } from '../../lang/query.ts'
 import { WHERE, YES } from '../../schema/reach.ts'
 import { placedRules } from './placed-rules.ts'
-import { type Finding, type Subject, listed, quoted, rankTo } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, listed, quoted, rankTo } from './subject.ts'
 
 export function* ruleFieldWritable(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {

@@ -7,7 +7,8 @@ import type { RoleList } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { isImpossible } from './decided.ts'
 import { type PlacedRule, placedRules } from './placed-rules.ts'
-import type { Finding, Subject } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import type { Subject } from './subject.ts'
 
 export function* ruleNeverMatches({ schemas }: Subject): Generator<Finding> {
   for (const schema of schemas) {

@@ -2,7 +2,8 @@
 import { type Named, fieldsOf } from '../../lang/query.ts'
 import { servedPaths } from './leading-keys.ts'
 import { placedRules } from './placed-rules.ts'
-import { type Finding, type Subject, quoted } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, quoted } from './subject.ts'
 
 export function* ruleWithoutIndex(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {

@@ -4,22 +4,16 @@ import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { NO, type Reach, type Reaches } from '../../schema/reach.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
 import { fieldsOnPath } from '../../schema/trail.ts'
+import type { Finding } from '../finding.ts'
+import type { SchemaDocument } from '../documents/schema-document.ts'
 import type { EntityInfo } from '../documents/entity-info.ts'
-
-export interface Finding {
-  /** A warning should be fixed; a hint should be reviewed. */
-  readonly severity: 'warning' | 'hint'
-  readonly code: string
-  /** JSON pointer into the metadata document. */
-  readonly at: string
-  /** The version of the metadata document; absent when it does not matter. */
-  readonly version?: string
-  /** The problem, and how to fix it. */
-  readonly msg: string
-}
 
 export interface Subject {
   readonly info: EntityInfo
+  /** All versions, also the disabled ones. */
+  readonly versions: readonly Schema[]
+  /** The documents of the enabled versions. */
+  readonly documents: readonly SchemaDocument[]
   /** The enabled versions; requests cannot use disabled ones. */
   readonly schemas: readonly Schema[]
   /** Covers all roles that any of these versions names. */

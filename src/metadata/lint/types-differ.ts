@@ -5,7 +5,8 @@ import { type Field, isComputed } from '../../schema/field.ts'
 import { kindOf } from '../../schema/kind.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import { fieldPointer } from '../../schema/trail.ts'
-import type { Finding, Subject } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import type { Subject } from './subject.ts'
 
 export function* typesDiffer({ schemas }: Subject): Generator<Finding> {
   const known = new Map<string, Typed>()

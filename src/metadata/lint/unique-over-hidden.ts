@@ -6,7 +6,8 @@ import { NO, WHERE } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
 import { isIdIndex } from '../documents/indexes.ts'
-import { type Finding, type Subject, listed, quoted, rolesOf, writable } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, listed, quoted, rolesOf, writable } from './subject.ts'
 
 export function* uniqueOverHidden(subject: Subject): Generator<Finding> {
   for (const schema of subject.schemas) {

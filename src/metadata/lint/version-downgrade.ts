@@ -4,7 +4,8 @@ import { NO, type Ranks, WHERE, YES } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
 import { fieldPointer } from '../../schema/trail.ts'
 import { restrictionsOf } from './restrictions.ts'
-import { type Finding, type Subject, listed, rolesOf } from './subject.ts'
+import type { Finding } from '../finding.ts'
+import { type Subject, listed, rolesOf } from './subject.ts'
 
 const FIELD_OPERATIONS = ['find', 'insert', 'update'] as const
 

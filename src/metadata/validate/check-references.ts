@@ -1,4 +1,4 @@
-/** Checks the references of a version: their targets exist, and their queries are valid for them. */
+/** Checks the references of a version: their queries are valid for their targets, as far as these exist. */
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
@@ -25,6 +25,8 @@ export function referredEntity({ info, versions }: Entity): ReferredEntity {
 
 /** Why a reference is invalid; `what` continues a sentence after the name of the entity. */
 export interface ReferenceProblem {
+  /** Whether the target does not exist yet, which is no reason to refuse the reference. */
+  readonly isUndefined?: true
   readonly what: string
   readonly remedy: string
 }
@@ -32,7 +34,7 @@ export interface ReferenceProblem {
 export function checkReferences(schema: Schema, referred: Referred): void {
   for (const reference of referencesIn(schema)) {
     const problem = problemOf(schema, reference, referred)
-    if (!problem) continue
+    if (!problem || problem.isUndefined) continue
     const { path, entity } = reference
     const message = `the field "${path}" refers to "${entity}", ${problem.what}; ${problem.remedy}`
     throw new ServiceError('metadata:InvalidReference', message, { context: `fields/${path}` })
@@ -59,23 +61,25 @@ function targetOf(
   { entity, versionValue }: ReferenceField,
   referred: Referred,
 ): Schema | ReferenceProblem {
-  // Within a request, all documents of an entity are read in one version; a reference to the own entity means
+  // Within a request, all documents of an entity are read in one version; a reference to its own entity means
   // that version.
   if (entity === schema.entity && (versionValue ?? schema.version) === schema.version) return schema
   const found = referred(entity)
-  if (!found) return { what: 'which does not exist', remedy: 'define that entity first' }
+  if (!found) return { isUndefined: true, what: 'which does not exist', remedy: 'define that entity' }
   const version = versionValue ?? found.defaultVersion
   if (version === undefined) {
     const remedy = 'name a version ("versionValue"), or give that entity a default version'
-    return { what: 'which has no default version', remedy }
+    return { isUndefined: true, what: 'which has no default version', remedy }
   }
   const target = found.schemaOf(version)
   if (target && target.status !== 'disabled') return target
-  const fault = target ? 'is disabled' : 'does not exist'
-  return { what: `of which version ${version} ${fault}`, remedy: 'name one that is in use ("versionValue")' }
+  const remedy = 'name one that is in use ("versionValue")'
+  if (target) return { what: `of which version ${version} is disabled`, remedy }
+  return { isUndefined: true, what: `of which version ${version} does not exist`, remedy }
 }
 
-function problemWith(
+/** Undefined when the reference is valid for this version of its target. */
+export function problemWith(
   schema: Schema,
   reference: ReferenceField,
   target: Schema,

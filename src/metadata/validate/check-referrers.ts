@@ -10,13 +10,20 @@ import {
 } from './check-references.ts'
 import { plainSchema } from '../compile.ts'
 
-/** `after` is the entity after the change. */
-export function checkReferrers(catalogue: Catalogue, name: string, after: ReferredEntity): void {
+interface Change {
+  /** The entity after the change. */
+  readonly after: ReferredEntity
+  /** Whether the same change replaces a version, whose references are then checked on their own. */
+  readonly isReplaced: (entity: string, version: string) => boolean
+}
+
+export function checkReferrers(catalogue: Catalogue, name: string, { after, isReplaced }: Change): void {
   const before = catalogue.entities.get(name)
   if (!before) return
   const asItIs = referredBy(name, referredEntity(before))
   const asItWouldBe = referredBy(name, after)
   for (const { entity, version, schema } of versionsNaming(catalogue, name)) {
+    if (isReplaced(entity, version)) continue
     for (const reference of referencesIn(schema)) {
       if (reference.entity !== name) continue
       const problem = problemOf(schema, reference, asItWouldBe)

@@ -1,13 +1,14 @@
 /**
- * Validates the entity that a change would produce, across all its versions, and returns the collection it
- * needs.
+ * Validates the entities that a change would produce, across all their versions, and returns the collections
+ * they need.
  */
 import { ServiceError } from '../../base/errors.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { CollectionDefinition } from '../../store/metadata-records.ts'
 import type { Catalogue, Entity } from '../catalogue.ts'
+import { checkDefaults } from './check-defaults.ts'
 import { checkId } from './check-id.ts'
-import { type ReferredEntity, checkReferences, referredEntity } from './check-references.ts'
+import { type Referred, type ReferredEntity, checkReferences, referredEntity } from './check-references.ts'
 import { checkReferrers } from './check-referrers.ts'
 import { collectionOf, pathsStored, plainSchema } from '../compile.ts'
 import type { EntityInfo } from '../documents/entity-info.ts'
@@ -19,53 +20,87 @@ import { formsOf, marking } from '../stored-forms.ts'
 
 export interface Proposal {
   readonly info: EntityInfo
-  /** The version to add or to replace. */
-  readonly schema: SchemaDocument | undefined
-  /** Whether the targets of the version must be checked: the version is new, or is enabled again. */
+  /** The versions to add or to replace. */
+  readonly schemas: readonly SchemaDocument[]
+  /** Whether the targets of these versions must be checked: they are new, or are enabled again. */
   readonly isIntroduced: boolean
 }
 
+/**
+ * Checks proposals for different entities together: each sees the others as they would be afterwards. Returns the
+ * collection that each of them needs.
+ */
 export function validateChange(
   catalogue: Catalogue,
-  entity: Entity | undefined,
-  proposal: Proposal,
-): CollectionDefinition {
-  const { info, schema } = proposal
-  const documents = documentsOf(entity)
-  if (schema) documents.set(schema.version.value, schema)
+  proposals: readonly Proposal[],
+): readonly CollectionDefinition[] {
+  const futures = new Map(proposals.map((each) => [each.info.name, futureOf(catalogue, each)]))
+  const referred = (name: string): ReferredEntity | undefined => {
+    const future = futures.get(name)
+    const present = catalogue.entities.get(name)
+    return future ? referredAfter(future) : present && referredEntity(present)
+  }
+  return [...futures.values()].map((future) => {
+    validateFuture(future, referred)
+    checkReferrers(catalogue, future.info.name, {
+      after: referredAfter(future),
+      isReplaced: (entity, version) => Boolean(futures.get(entity)?.replaced.has(version)),
+    })
+    const definition = definitionOf(future)
+    if (future.isIntroduced) {
+      for (const each of future.replaced.values()) checkId(each, future.documents.values())
+    }
+    return definition
+  })
+}
+
+/** The entity after a change. */
+interface Future extends Pick<Proposal, 'info' | 'isIntroduced'> {
+  readonly entity: Entity | undefined
+  /** All versions. */
+  readonly documents: Documents
+  /** The versions that the change adds or replaces. */
+  readonly replaced: Documents
+}
+
+function futureOf({ entities }: Catalogue, { info, schemas, isIntroduced }: Proposal): Future {
+  const entity = entities.get(info.name)
+  const replaced = new Map(schemas.map((each) => [each.version.value, each]))
+  const documents = new Map([...documentsOf(entity), ...replaced])
+  return { info, isIntroduced, entity, documents, replaced }
+}
+
+function validateFuture(
+  { info, isIntroduced, entity, documents, replaced }: Future,
+  referred: Referred,
+): void {
   checkDefaultVersion(info, documents)
   checkHookCount(info.hooks, entity?.info.hooks)
-  const after = referredAfter(info, documents)
-  if (schema && proposal.isIntroduced) {
-    checkEnums(schema, info)
-    checkReferences(plainSchema(info, schema), (name) => {
-      const other = catalogue.entities.get(name)
-      return name === info.name ? after : other && referredEntity(other)
-    })
+  for (const each of isIntroduced ? replaced.values() : []) {
+    checkEnums(each, info)
+    const schema = plainSchema(info, each)
+    checkDefaults(each, schema)
+    checkReferences(schema, referred)
   }
   if (losesEnum(entity?.info, info)) for (const each of documents.values()) checkStillValid(each, info)
-  checkReferrers(catalogue, info.name, after)
-  const definition = definitionOf(info, documents, entity)
-  if (schema && proposal.isIntroduced) checkId(schema, documents.values())
-  return definition
 }
 
 /** The collection definition for the entity in its present state. */
 export function presentDefinition(entity: Entity): CollectionDefinition {
-  return definitionOf(entity.info, documentsOf(entity), entity)
+  return definitionOf({ info: entity.info, documents: documentsOf(entity), entity })
 }
 
 type Documents = ReadonlyMap<string, SchemaDocument>
 
-function documentsOf(entity: Entity | undefined): Map<string, SchemaDocument> {
+function documentsOf(entity: Entity | undefined): Documents {
   return new Map([...(entity?.versions ?? [])].map(([version, each]) => [version, each.document()]))
 }
 
-function definitionOf(
-  info: EntityInfo,
-  documents: Documents,
-  entity: Entity | undefined,
-): CollectionDefinition {
+function definitionOf({
+  info,
+  documents,
+  entity,
+}: Pick<Future, 'info' | 'documents' | 'entity'>): CollectionDefinition {
   const collection = collectionOf(info)
   const schemas = [...documents.values()].map((each) => plainSchema(info, each))
   const paths = [
@@ -78,7 +113,7 @@ function definitionOf(
   return { collection, indexes: indexDefinitions(info, marked), paths, history: info.history }
 }
 
-function referredAfter(info: EntityInfo, documents: Documents): ReferredEntity {
+function referredAfter({ info, documents }: Pick<Future, 'info' | 'documents'>): ReferredEntity {
   return {
     defaultVersion: info.defaultVersion,
     schemaOf(version) {

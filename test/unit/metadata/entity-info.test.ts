@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Code } from '../../../src/base/errors.ts'
-import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import { type Json, type JsonObject, member } from '../../../src/base/json/json.ts'
 import { parseEntityInfo, printEntityInfo } from '../../../src/metadata/documents/entity-info.ts'
 import { CONFIGURED, assertCode, infoOf } from './samples.ts'
 
@@ -38,7 +38,7 @@ test('entity info: everything is printed back in one order, unknown keys include
     ],
     enums: [
       { name: 'plain', values: ['a', 'b', 'a'] },
-      { name: 'told', annotatedValues: [{ name: 'x', description: 'an x' }] },
+      { name: 'annotated', annotatedValues: [{ name: 'x', description: 'an x' }] },
     ],
     indexes: [{ fields: [{ field: 'a', dir: '$desc' }], partial: true }],
     datastore: { backend: 'postgres', datasource: 'wide', collection: 'things', hint: 1 },
@@ -59,7 +59,7 @@ test('entity info: everything is printed back in one order, unknown keys include
     ],
     enums: [
       { name: 'plain', values: ['a', 'b'] },
-      { name: 'told', values: ['x'], annotatedValues: [{ name: 'x', description: 'an x' }] },
+      { name: 'annotated', values: ['x'], annotatedValues: [{ name: 'x', description: 'an x' }] },
     ],
     hooks: [
       {
@@ -82,17 +82,83 @@ test('entity info: a null default version is none', () => {
   assert.equal(parse(infoOf({ defaultVersion: null })).defaultVersion, undefined)
 })
 
-test('entity info: a hook is a notification hook unless its configuration says audit', () => {
-  const kinds = parse(
+const KINDS: readonly [rule: string, kind: string, hook: JsonObject][] = [
+  ['without configuration', 'notification', { name: 'b' }],
+  ['with an empty configuration', 'notification', { name: 'b', configuration: {} }],
+  ['that watches something', 'notification', { name: 'b', configuration: { watchProjection: [], mode: 1 } }],
+  ['whose configuration says so', 'audit', { name: 'b', configuration: { kind: 'audit' } }],
+  ['named auditHook', 'audit', { name: 'auditHook' }],
+  ['named auditHook, configured', 'audit', { name: 'auditHook', configuration: { mode: 'full' } }],
+  [
+    'with the entity that Lightblue wrote to',
+    'audit',
+    { name: 'b', configuration: { entityName: 'audit', version: '1.0.0' } },
+  ],
+  [
+    'named auditHook that says otherwise',
+    'notification',
+    { name: 'auditHook', configuration: { kind: 'notification' } },
+  ],
+  [
+    'with a configuration of its own',
+    'inert',
+    { name: 'publishHook', configuration: { eventConfigurations: [] } },
+  ],
+]
+for (const [rule, kind, written] of KINDS) {
+  test(`entity info: a hook ${rule} is of kind ${kind}, and printed as written`, () => {
+    const info = parse(infoOf({ hooks: [{ actions: ['insert'], ...written }] }))
+    assert.equal(info.hooks[0]!.kind, kind)
+    assert.deepEqual(member(printEntityInfo(info), 'hooks'), [{ actions: ['insert'], ...written }])
+  })
+}
+
+test('entity info: 0 and 1 are false and true', () => {
+  const info = parse(
     infoOf({
-      hooks: [
-        { name: 'auditHook', actions: ['insert'] },
-        { name: 'b', actions: ['delete'], configuration: { kind: 'audit' } },
+      history: 1,
+      indexes: [
+        { unique: 1, fields: [{ field: 'a', caseInsensitive: 1 }] },
+        { unique: 0, fields: [{ field: 'b', caseInsensitive: 0 }] },
       ],
+      hooks: [{ name: 'h', actions: ['insert'], configuration: { arrayOrderingSignificant: 1 } }],
     }),
-  ).hooks.map(({ kind }) => kind)
-  assert.deepEqual(kinds, ['notification', 'audit'])
+  )
+  const printed = printEntityInfo(info)
+  assert.equal(printed.history, true)
+  assert.deepEqual(
+    info.indexes.slice(0, 2).map(({ unique, fields }) => [unique, fields[0]!.caseInsensitive]),
+    [
+      [true, true],
+      [false, false],
+    ],
+  )
+  assert.deepEqual(printed.hooks, [
+    { name: 'h', actions: ['insert'], configuration: { arrayOrderingSignificant: true } },
+  ])
 })
+
+const STORED: readonly [rule: string, datastore: JsonObject, stored: JsonObject][] = [
+  ['without anything', {}, { datasource: 'main', collection: 'item', backend: 'sqlite' }],
+  [
+    'with a datasource',
+    { datasource: 'wide' },
+    { datasource: 'wide', collection: 'item', backend: 'postgres' },
+  ],
+  ['with a backend', { backend: 'sqlite' }, { datasource: 'main', collection: 'item', backend: 'sqlite' }],
+  ['with a hyphen', { collection: '_a-b' }, { datasource: 'main', collection: '_a-b', backend: 'sqlite' }],
+]
+for (const [rule, datastore, stored] of STORED) {
+  test(`entity info: a datastore ${rule} is printed with all its defaults`, () => {
+    assert.deepEqual(printEntityInfo(parse(infoOf({ datastore }))).datastore, stored)
+  })
+}
+
+for (const name of ['a-b', '_a', '_', 'A-1_']) {
+  test(`entity info: ${name} names an entity`, () => {
+    assert.equal(parse(infoOf({ name })).name, name)
+  })
+}
 
 const hook = (more: JsonObject) => infoOf({ hooks: [{ name: 'h', actions: ['insert'], ...more }] })
 const index = (...fields: Json[]) => infoOf({ indexes: [{ fields }] })
@@ -104,14 +170,17 @@ const REFUSED: readonly [rule: string, document: Json, code: Code][] = [
   ['a blank name', { name: ' ' }, 'metadata:NoEntityName'],
   ['a name that is no text', { name: 5 }, 'metadata:IllFormedMetadata'],
   ['a name that begins with a digit', { name: '1a' }, 'metadata:InvalidName'],
-  ['a name with a hyphen', { name: 'a-b' }, 'metadata:InvalidName'],
+  ['a name that begins with a hyphen', { name: '-a' }, 'metadata:InvalidName'],
+  ['a name with a dot', { name: 'a.b' }, 'metadata:InvalidName'],
+  ['a name that every object has', { name: '__proto__' }, 'metadata:InvalidName'],
   ['a name that is too long', { name: 'a'.repeat(129) }, 'metadata:InvalidName'],
   ['a name taken by a route', { name: 'roles' }, 'metadata:InvalidName'],
   ['another name taken by a route', { name: 'dependencies' }, 'metadata:InvalidName'],
   ['the name of the health route', { name: 'health' }, 'metadata:InvalidName'],
   ['a default version that is no text', infoOf({ defaultVersion: 1 }), 'metadata:IllFormedMetadata'],
   ['a datastore that is null', store(null), 'metadata:IllFormedMetadata'],
-  ['a datastore without backend', store({}), 'metadata:ParseMissingElement'],
+  ['a blank backend', store({ backend: ' ' }), 'metadata:ParseMissingElement'],
+  ['2 for a boolean', infoOf({ history: 2 }), 'metadata:IllFormedMetadata'],
   ['an unknown backend', store({ backend: 'mongo' }), 'metadata:UnknownBackend'],
   ['an unknown datasource', store({ backend: 'sqlite', datasource: 'x' }), 'metadata:InvalidDatastore'],
   [
@@ -175,7 +244,6 @@ const REFUSED: readonly [rule: string, document: Json, code: Code][] = [
   ['a hook on find', hook({ actions: ['find'] }), 'metadata:InvalidHook'],
   ['a hook on something unknown', hook({ actions: ['insert', 'save'] }), 'metadata:InvalidHook'],
   ['a hook configuration that is no object', hook({ configuration: [] }), 'metadata:InvalidHook'],
-  ['an unknown hook configuration', hook({ configuration: { watch: [] } }), 'metadata:InvalidHook'],
   ['an unknown kind of hook', hook({ configuration: { kind: 'webhook' } }), 'metadata:InvalidHook'],
   [
     'a bad watch projection',

@@ -6,7 +6,8 @@ import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { compileSchema } from '../../../src/metadata/compile.ts'
 import { parseEntityInfo } from '../../../src/metadata/documents/entity-info.ts'
 import { lint } from '../../../src/metadata/lint/lint.ts'
-import type { Finding, Others } from '../../../src/metadata/lint/subject.ts'
+import type { Finding } from '../../../src/metadata/finding.ts'
+import type { Others } from '../../../src/metadata/lint/subject.ts'
 import { parseSchemaDocument } from '../../../src/metadata/documents/schema-document.ts'
 import { CONFIGURED, infoOf, schemaOf, versionOf } from './samples.ts'
 
@@ -123,12 +124,12 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
     ],
   ],
   [
-    'version-downgrade: an entity list, told once and not for each field',
+    'version-downgrade: an entity list, reported once and not for each field',
     two({ fields: PLAIN }, { fields: PLAIN, access: { ...SOUND, find: ['hr'] } }),
     [['warning', 'version-downgrade', '/schema/access/find', '1.0.0', /^find of documents .* anyone else/]],
   ],
   [
-    'version-downgrade: an object, told once and not for each member',
+    'version-downgrade: an object, reported once and not for each member',
     two(
       { fields: { box: { type: 'object', fields: { a: string, b: string } } } },
       { fields: { box: { type: 'object', access: { find: ['hr'] }, fields: { a: string, b: string } } } },
@@ -661,9 +662,9 @@ const CASES: readonly [rule: string, entity: Entity, expected: readonly Expected
     [],
   ],
   [
-    'reference-without-index: a reference that leads to nothing is left alone',
+    'invalid-reference: the other entity lacks the field; no index is missed',
     { ...referring({ key: string, r: BY_KEY }, { nothing: string }) },
-    [],
+    [['warning', 'invalid-reference', '/schema/fields/r', '1.0.0']],
   ],
 
   [
@@ -812,7 +813,7 @@ for (const [rule, entity, expected] of [...CASES, ...PROTECTED]) {
   })
 }
 
-test('lint: of many findings of one kind the first are told, and that there are more', () => {
+test('lint: of many findings of one kind the first are reported, and that there are more', () => {
   const fields = Object.fromEntries(
     Array.from({ length: 1_200 }, (_, i) => [`f${i}`, guarded({ find: ['noone'] })]),
   )

@@ -4,13 +4,13 @@ import type { MetadataStore } from '../../../src/metadata/registry.ts'
 import type { Collection } from '../../../src/schema/schema.ts'
 import type {
   CollectionDefinition,
+  EntityChange,
   HistoryRecord,
-  MetadataChange,
   MetadataRecords,
 } from '../../../src/store/metadata-records.ts'
 
 export interface MemoryMetadata extends MetadataStore {
-  /** What the store was last told about each collection. */
+  /** The last definition of each collection that the store received. */
   readonly prepared: Map<string, CollectionDefinition>
   /** Makes the next change fail. */
   failWith(error: Error): void
@@ -41,7 +41,7 @@ export function memoryMetadata(): MemoryMetadata {
     }
   }
 
-  function apply(change: MetadataChange): void {
+  function apply(change: EntityChange): void {
     const { entity, info, prepare } = change
     if (info === null) {
       infos.delete(entity)
@@ -54,7 +54,6 @@ export function memoryMetadata(): MemoryMetadata {
     }
     if (prepare) remember(prepare)
     history.set(entity, [...(history.get(entity) ?? []), change.history])
-    epoch++
   }
 
   function remember(definition: CollectionDefinition): void {
@@ -71,6 +70,7 @@ export function memoryMetadata(): MemoryMetadata {
     },
     readEpoch: () => Promise.resolve(epoch),
     readMetadata: () => Promise.resolve(read()),
+    hasDocuments: () => Promise.resolve(false),
     readMetadataHistory: (entity) => Promise.resolve(history.get(entity) ?? []),
     async changeMetadata(change) {
       await Promise.resolve()
@@ -80,7 +80,8 @@ export function memoryMetadata(): MemoryMetadata {
       if (change.expectedEpoch !== epoch) {
         throw new ServiceError('metadata:UpdateInvalidatesMetadata', 'metadata changed meanwhile')
       }
-      apply(change)
+      for (const each of change.entities) apply(each)
+      epoch++
     },
   }
 }

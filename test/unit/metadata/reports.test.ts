@@ -187,6 +187,40 @@ test('dependencies: an entity without default version is left out, and a leaf be
   assertCode(() => service.dependencies(ANN, 'a', '9.0.0'), 'metadata:MissingSchema')
 })
 
+test('dependencies: what is not defined is marked, also in a cycle', async () => {
+  const to = (entity: string, versionValue?: string): JsonObject => ({
+    type: 'reference',
+    entity,
+    ...(versionValue === undefined ? {} : { versionValue }),
+  })
+  const service = await serviceWith({
+    bare: { info: { defaultVersion: null } },
+    a: {
+      fields: {
+        self: to('a'),
+        next: to('b'),
+        none: to('none'),
+        bare: to('bare'),
+        named: to('bare', '1.0.0'),
+      },
+    },
+    b: { fields: { back: to('a'), late: to('a', '9.0.0'), other: to('b', '9.0.0') } },
+  })
+  const dependencies = [
+    { name: 'a' },
+    {
+      name: 'b',
+      dependencies: [
+        { name: 'a', undefined: true },
+        { name: 'b', undefined: true },
+      ],
+    },
+    { name: 'none', undefined: true },
+    { name: 'bare', undefined: true },
+  ]
+  assert.deepEqual(service.dependencies(ANN, 'a'), [{ name: 'a', dependencies }])
+})
+
 test('dependencies: references in objects and in elements of arrays count, each entity once', async () => {
   const to = (entity: string): JsonObject => ({ type: 'reference', entity })
   const inside = { deep: { type: 'object', fields: { second: to('b'), again: to('a') } } }
@@ -262,9 +296,12 @@ test('dependencies: a chain that is longer than anybody follows is refused', () 
       '',
     )
   const trees = (length: number) =>
-    dependencyTrees([schema(0)], (name) => {
-      const i = Number(name.slice(1))
-      return i < length ? schema(i) : undefined
+    dependencyTrees([schema(0)], {
+      schemaOf: (name) => {
+        const i = Number(name.slice(1))
+        return i < length ? schema(i) : undefined
+      },
+      hasVersion: () => false,
     })
   assert.equal(trees(500).length, 1)
   assert.throws(() => trees(20_000), { code: 'crud:LimitExceeded' })
@@ -279,7 +316,11 @@ test('updateInfo: answers the document of the default version, or entity info al
   )) as JsonObject
   assert.deepEqual(Object.keys(withDefault), ['entityInfo', 'schema'])
   const without = (await service.updateInfo(ANN, 'item', infoOf())) as JsonObject
-  assert.deepEqual(Object.keys(without), ['entityInfo'])
+  assert.deepEqual(Object.keys(without), ['entityInfo', 'warnings'])
+  assert.deepEqual(
+    (without.warnings as JsonObject[]).map(({ code }) => code),
+    ['dropped-default-version'],
+  )
 })
 
 test('clearDefault and remove: answer entity info, and an empty object', async () => {

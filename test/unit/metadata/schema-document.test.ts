@@ -300,7 +300,7 @@ const REFUSED: readonly [rule: string, document: Json, code: Code][] = [
   ],
   [
     'overwrite that is no boolean',
-    generated('string', { type: 'UUID', overwrite: 1 }),
+    generated('string', { type: 'UUID', overwrite: 2 }),
     'metadata:IllFormedMetadata',
   ],
   ['a generator on an object', generated('object', { type: 'UUID' }), 'metadata:InvalidGenerator'],
@@ -366,6 +366,27 @@ for (const [rule, document] of ACCEPTED) {
     assert.equal(JSON.stringify(print(json(once))), once)
   })
 }
+
+test('schema: 0 and 1 are false and true', () => {
+  const fields = {
+    a: { type: 'string', constraints: { identity: 1, required: 0 } },
+    v: { type: 'string', documentVersion: 1 },
+    g: { type: 'string', valueGenerator: { type: 'UUID', overwrite: 1 } },
+    list: {
+      type: 'array',
+      items: { type: 'object', fields: { k: { type: 'string', constraints: { 'element-identity': 1 } } } },
+    },
+  }
+  const printed = JSON.stringify(print(schemaOf(fields)))
+  for (const part of [
+    '{"identity":true,"required":false}',
+    '"documentVersion":true',
+    '"overwrite":true',
+    '{"element-identity":true}',
+  ]) {
+    assert.ok(printed.includes(part), `${part} in ${printed}`)
+  }
+})
 
 test('schema: a problem names its place by pointer and by context', () => {
   assert.throws(

@@ -92,7 +92,7 @@ test('registry: stores that remember paths only learn of types from the versions
   assert.deepEqual([...marked(registry.schemaOf('item', '2.0.0').root.fields)], ['a'])
 })
 
-test('registry: an index tells the store that values of other kinds may be there', async () => {
+test('registry: an index declares to the store that values of other kinds may be there', async () => {
   const store = memoryMetadata()
   const registry = await openRegistry(store, { ...CONFIGURED, now: () => new Date(0) })
   const create = (version: string, name: string, info: JsonObject = {}) => {
