@@ -1,0 +1,53 @@
+/** Requests of Lightblue's clients as the operations read them. */
+import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import { BulkRequestShape, DataRequestShape } from '../../service/request/data-shapes.ts'
+
+const KNOWN: ReadonlySet<string> = new Set([...Object.keys(DataRequestShape.properties), 'field', 'n'])
+const KNOWN_OF_BULK: ReadonlySet<string> = new Set(Object.keys(BulkRequestShape.properties))
+
+const EVERYTHING: Json = { field: '*', include: true, recursive: true }
+
+/** `onIgnored` receives the keys that were left out. */
+export function lightblueRequest(onIgnored: (operation: string, keys: readonly string[]) => void) {
+  return (operation: string, body: Json, innerSizes: () => readonly string[]): Json => {
+    if (!isObject(body)) return body
+    const request = withoutUnknown(operation, body, onIgnored)
+    return operation === 'bulk' ? request : withProjection(operation, request, innerSizes)
+  }
+}
+
+function withoutUnknown(
+  operation: string,
+  body: JsonObject,
+  onIgnored: (operation: string, keys: readonly string[]) => void,
+): JsonObject {
+  const known = operation === 'bulk' ? KNOWN_OF_BULK : KNOWN
+  const ignored = Object.keys(body).filter((key) => !known.has(key))
+  if (ignored.length === 0) return body
+  onIgnored(
+    operation,
+    ignored.slice(0, MAX_LOGGED).map((key) => key.slice(0, MAX_LOGGED_CHARACTERS)),
+  )
+  return Object.fromEntries(Object.entries(body).filter(([key]) => known.has(key)))
+}
+
+/** The log names so many keys of one request. */
+const MAX_LOGGED = 10
+/** Of each key: a request may contain one of many megabytes. */
+const MAX_LOGGED_CHARACTERS = 64
+
+/** An update without a projection returns whole documents, and sizes of arrays inside elements are not shown. */
+function withProjection(
+  operation: string,
+  request: JsonObject,
+  innerSizes: () => readonly string[],
+): JsonObject {
+  const { projection } = request
+  const isMissing =
+    projection === undefined || projection === null || (isArray(projection) && projection.length === 0)
+  const wanted = isMissing && operation === 'update' ? EVERYTHING : projection
+  if (!isObject(wanted) && !(isArray(wanted) && wanted.length > 0)) return request
+  const exclusions = innerSizes().map((field) => ({ field, include: false }))
+  if (exclusions.length === 0) return wanted === projection ? request : { ...request, projection: wanted }
+  return { ...request, projection: [...(isArray(wanted) ? wanted : [wanted]), ...exclusions] }
+}
