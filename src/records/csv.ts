@@ -1,0 +1,152 @@
+/** Reads CSV: a header with the paths of fields, then one document per row. */
+import type { CastingContext, CsvError } from 'csv-parse'
+import { Readable } from 'node:stream'
+import type { Json } from '../base/json/json.ts'
+import { parseJson } from '../base/json/parse-json.ts'
+import { type Column, ColumnError, columnsFrom, setAt } from './columns.ts'
+import { detectDelimiter } from './delimiter.ts'
+import { type Chunks, type RecordLimits, RecordsError, type SourceRecord } from './record.ts'
+
+export interface CsvOptions {
+  /** Detected from the header when absent. */
+  readonly delimiter?: string
+}
+
+/** A cell; undefined when it is empty and not quoted. */
+export type Cell = string | undefined
+
+export interface CsvRow {
+  readonly line: number
+  readonly cells: readonly Cell[]
+  readonly bytes: number
+}
+
+/** Rows of text; the first one is the header. */
+export async function* readRows(
+  chunks: Chunks,
+  { maxBytes }: Pick<RecordLimits, 'maxBytes'>,
+  { delimiter }: CsvOptions = {},
+): AsyncGenerator<CsvRow> {
+  // most starts import nothing
+  const { parse } = await import('csv-parse')
+  const begun = await detectDelimiter(chunks, delimiter)
+  const parser = parse({
+    delimiter: begun.delimiter,
+    bom: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    info: true,
+    max_record_size: maxBytes,
+    cast: (text: string, { quoting }: CastingContext) => (text === '' && !quoting ? undefined : text),
+  })
+  // an error of the source, such as a connection that is cut, must end the rows as well
+  const source = Readable.from(requireUtf8(begun.chunks), { objectMode: false })
+  source.on('error', (error) => parser.destroy(error))
+  source.pipe(parser)
+  let line = 1
+  let bytes = 0
+  try {
+    for await (const each of parser as AsyncIterable<{
+      info: { lines: number; bytes: number }
+      record: Cell[]
+    }>) {
+      const { info, record } = each
+      yield { line, cells: record, bytes: info.bytes - bytes }
+      line = info.lines + 1
+      bytes = info.bytes
+    }
+  } catch (error) {
+    const { code, message } = error as CsvError
+    if (typeof code !== 'string' || !code.startsWith('CSV_')) throw error
+    // rows of the same chunk may not have been handed out yet, so the message knows the line better
+    const [, at] = /\bline (\d+)/.exec(message) ?? []
+    throw new RecordsError(at === undefined ? line : Number(at), readable(code, message, maxBytes))
+  } finally {
+    source.destroy()
+  }
+}
+
+/** The parser would replace what is no UTF-8 by other characters. */
+async function* requireUtf8(chunks: Chunks): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let line = 1
+  const check = (chunk?: Uint8Array): void => {
+    try {
+      for (const character of decoder.decode(chunk, { stream: chunk !== undefined }))
+        if (character === '\n') line++
+    } catch {
+      throw new RecordsError(
+        line,
+        'this line, or one soon after it, is not valid UTF-8; save the file as UTF-8',
+      )
+    }
+  }
+  for await (const chunk of chunks) {
+    check(chunk)
+    yield chunk
+  }
+  check()
+}
+
+function readable(code: string, message: string, maxBytes: number): string {
+  if (code === 'CSV_MAX_RECORD_SIZE') return `the row is larger than ${maxBytes} bytes`
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote that begins here has no end'
+  if (code === 'CSV_INVALID_CLOSING_QUOTE' || code === 'INVALID_OPENING_QUOTE')
+    return 'a quote stands inside of a cell; write it twice, and quote the cell'
+  return message.split('\n')[0]!.slice(0, 200)
+}
+
+export async function* readCsv(
+  chunks: Chunks,
+  limits: RecordLimits,
+  options: CsvOptions = {},
+): AsyncGenerator<SourceRecord> {
+  let columns: readonly Column[] | undefined
+  for await (const row of readRows(chunks, limits, options)) {
+    if (columns) yield recordFrom(row, columns, limits)
+    else columns = headerFrom(row)
+  }
+}
+
+function headerFrom({ cells, line }: CsvRow): readonly Column[] {
+  try {
+    return columnsFrom(cells.map((cell) => cell?.trim() ?? ''))
+  } catch (error) {
+    throw error instanceof ColumnError ? new RecordsError(line, error.message) : error
+  }
+}
+
+function recordFrom(
+  { cells, line, bytes }: CsvRow,
+  columns: readonly Column[],
+  limits: RecordLimits,
+): SourceRecord {
+  if (cells.length !== columns.length) {
+    const problem = `the row has ${cells.length} cells, and the header has ${columns.length}`
+    return { line, problem, bytes }
+  }
+  const document: Record<string, Json> = {}
+  for (const [i, column] of columns.entries()) {
+    const cell = cells[i]
+    if (cell === undefined) continue
+    const value = valueOf(cell, column, limits)
+    if (value instanceof ColumnError) return { line, problem: value.message, bytes }
+    setAt(document, column.path, value)
+  }
+  return { line, document, bytes }
+}
+
+/** Texts are converted by the type of their field when the document is stored. */
+function valueOf(cell: string, { isJson, name }: Column, { maxDepth }: RecordLimits): Json | ColumnError {
+  if (!isJson) {
+    const isSound = !cell.includes('\0') && cell.isWellFormed()
+    return isSound ? cell : new ColumnError(`the cell "${name}" contains a character that is not allowed`)
+  }
+  try {
+    return parseJson(cell, maxDepth)
+  } catch (error) {
+    return new ColumnError(
+      `the cell "${name}" is not valid JSON: ${(error as Error).message.replace('the body', 'it')}`,
+    )
+  }
+}

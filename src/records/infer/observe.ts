@@ -1,0 +1,120 @@
+/** What the values of one field have in common, observed record by record in bounded memory. */
+import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
+
+/** The kinds of a single value, from which the type of the field follows. */
+export type Kind =
+  | 'boolean'
+  | 'integer'
+  | 'biginteger'
+  | 'decimal'
+  | 'double'
+  | 'date'
+  | 'local date'
+  | 'text'
+  | 'object'
+  | 'array'
+
+export interface Observed {
+  /** Records, or elements of an array, that have a value here. */
+  count: number
+  readonly kinds: Set<Kind>
+  /** Different values, as long as there are few of them. */
+  readonly values: Set<string>
+  /** Whether `values` stopped growing. */
+  isOverfull: boolean
+  isRepeated: boolean
+  longest: number
+  readonly members: Map<string, Observed>
+  elements: Observed | undefined
+}
+
+/** Records that are looked at. */
+export const MAX_RECORDS = 100_000
+
+export function observed(): Observed {
+  return {
+    count: 0,
+    kinds: new Set(),
+    values: new Set(),
+    isOverfull: false,
+    isRepeated: false,
+    longest: 0,
+    members: new Map(),
+    elements: undefined,
+  }
+}
+
+export function observeMembers(at: Observed, document: JsonObject, isText: boolean): void {
+  at.count++
+  at.kinds.add('object')
+  for (const [name, value] of Object.entries(document)) {
+    if (name.endsWith('#') || value === null) {
+      if (value === null && !at.members.has(name)) at.members.set(name, observed())
+      continue
+    }
+    const member = at.members.get(name) ?? observed()
+    at.members.set(name, member)
+    observe(member, value, isText)
+  }
+}
+
+/** `isText`: all simple values are texts, as cells of CSV are. */
+function observe(at: Observed, value: Json, isText: boolean): void {
+  if (isObject(value)) return observeMembers(at, value, isText)
+  at.count++
+  if (isArray(value)) {
+    at.kinds.add('array')
+    at.elements ??= observed()
+    // JSON in a cell has types of its own
+    for (const element of value) if (element !== null) observe(at.elements, element, false)
+    return
+  }
+  const text = typeof value === 'string' ? value : isNumber(value) ? numberText(value) : String(value)
+  at.kinds.add(kindOf(value, text, isText))
+  at.longest = Math.max(at.longest, text.length)
+  remember(at, text)
+}
+
+function remember(at: Observed, text: string): void {
+  if (at.values.has(text)) at.isRepeated = true
+  else if (at.values.size >= MAX_RECORDS) at.isOverfull = true
+  else at.values.add(text)
+}
+
+function kindOf(value: Json, text: string, isText: boolean): Kind {
+  if (typeof value === 'boolean') return 'boolean'
+  if (isNumber(value)) return numberKind(text) ?? 'double'
+  if (isText) {
+    if (text === 'true' || text === 'false') return 'boolean'
+    const number = numberKind(text)
+    if (number !== undefined) return number
+  }
+  return dateKind(text) ?? 'text'
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+const DECIMAL = /^-?(?:0|[1-9]\d*)\.\d+$/
+const DOUBLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?[eE][-+]?\d+$/
+const LARGEST = 2n ** 63n
+
+/** A leading zero belongs to a code, such as a postal code, and not to a number. */
+function numberKind(text: string): Kind | undefined {
+  if (INTEGER.test(text)) {
+    const value = BigInt(text.length > 100 ? '0' : text)
+    return text.length <= 100 && value < LARGEST && value >= -LARGEST ? 'integer' : 'biginteger'
+  }
+  if (DECIMAL.test(text)) return 'decimal'
+  return DOUBLE.test(text) ? 'double' : undefined
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,3}0*)?(?:[Zz]|[-+]\d\d:\d\d)$/
+const OF_SMALT = /^\d{8}T\d\d:\d\d:\d\d\.\d{3}[-+]\d{4}$/
+const LOCAL =
+  /^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ]\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?: ?[APap][Mm])?)?$/
+
+/** Only instants are dates of Smalt; a day without a time zone is none. */
+function dateKind(text: string): Kind | undefined {
+  if (OF_SMALT.test(text)) return 'date'
+  if (INSTANT.test(text)) return text[10] !== ' ' && !Number.isNaN(Date.parse(text)) ? 'date' : 'local date'
+  return LOCAL.test(text) ? 'local date' : undefined
+}

@@ -1,0 +1,67 @@
+/** Reads NDJSON: one document per line. Blank lines are skipped. */
+import { isUtf8 } from 'node:buffer'
+import { isObject } from '../base/json/json.ts'
+import { parseJson } from '../base/json/parse-json.ts'
+import { type Chunks, type RecordLimits, RecordsError, type SourceRecord } from './record.ts'
+
+const LINE_FEED = 0x0a
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
+
+export async function* readNdjson(chunks: Chunks, limits: RecordLimits): AsyncGenerator<SourceRecord> {
+  let line = 0
+  for await (const bytes of linesOf(chunks, limits.maxBytes)) {
+    line++
+    const record = recordFrom(line === 1 ? withoutMark(bytes) : bytes, line, limits)
+    if (record) yield record
+  }
+}
+
+/** Keeps at most one incomplete line in memory. */
+async function* linesOf(chunks: Chunks, maxBytes: number): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let size = 0
+  let line = 1
+  const keep = (part: Buffer): void => {
+    size += part.length
+    if (size > maxBytes) throw new RecordsError(line, `the document is larger than ${maxBytes} bytes`)
+    parts.push(part)
+  }
+  for await (const chunk of chunks) {
+    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    let begin = 0
+    for (let end = buffer.indexOf(LINE_FEED); end >= 0; end = buffer.indexOf(LINE_FEED, begin)) {
+      keep(buffer.subarray(begin, end))
+      yield parts.length === 1 ? parts[0]! : Buffer.concat(parts, size)
+      line++
+      parts = []
+      size = 0
+      begin = end + 1
+    }
+    // a copy, so that the rest of a line does not keep the whole chunk
+    if (begin < buffer.length) keep(Buffer.from(buffer.subarray(begin)))
+  }
+  if (size > 0) yield Buffer.concat(parts, size)
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? bytes.subarray(3) : bytes
+}
+
+/** Undefined for a blank line. */
+export function recordFrom(
+  bytes: Buffer,
+  line: number,
+  { maxDepth }: RecordLimits,
+): SourceRecord | undefined {
+  const size = bytes.length + 1
+  if (!isUtf8(bytes)) return { line, problem: 'the line is not valid UTF-8', bytes: size }
+  const text = bytes.toString('utf8')
+  if (text.trim() === '') return undefined
+  try {
+    const document = parseJson(text, maxDepth)
+    if (isObject(document)) return { line, document, bytes: size }
+    return { line, problem: 'a document must be a JSON object', bytes: size }
+  } catch (error) {
+    return { line, problem: (error as Error).message.replace('the body', 'the document'), bytes: size }
+  }
+}

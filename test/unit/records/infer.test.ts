@@ -1,0 +1,158 @@
+/** Metadata that are proposed for files of the shapes that people have. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../../src/base/json/json.ts'
+import { inferMetadata } from '../../../src/records/infer/infer.ts'
+import { readRecords } from '../../../src/records/read.ts'
+import type { FileFormat } from '../../../src/records/record.ts'
+
+async function infer(format: FileFormat, text: string, roles: readonly string[] = []) {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text)
+  }
+  async function* sampled() {
+    for await (const record of readRecords(format, chunks(), { maxBytes: 1e6, maxDepth: 16 }))
+      yield { record, isText: format === 'csv' }
+  }
+  const { metadata, notes } = await inferMetadata(sampled(), { entity: 'e', version: '1.0.0', roles })
+  const { entityInfo, schema } = metadata as { entityInfo: JsonObject; schema: JsonObject }
+  return {
+    fields: schema['fields'] as JsonObject,
+    enums: entityInfo['enums'],
+    access: schema['access'],
+    notes,
+  }
+}
+
+const rows = (count: number, row: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => row(i)).join('\n')
+
+/** Type of each field, with `!` where it is required and `*` where it is the identity. */
+function shortly(fields: JsonObject): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => {
+      const { type, constraints = {}, fields: inner, items } = field as Record<string, JsonObject>
+      const mark = `${constraints['identity'] ? '*' : ''}${constraints['required'] ? '!' : ''}`
+      const word = `${type as unknown as string}${mark}${constraints['enum'] ? ' enum' : ''}`
+      if (inner) return [name, shortly(inner)]
+      if (!items) return [name, word]
+      return [name, [items['fields'] ? shortly(items['fields'] as JsonObject) : items['type']]]
+    }),
+  )
+}
+
+const CASES: readonly [rule: string, format: FileFormat, text: string, fields: object, note?: RegExp][] = [
+  [
+    'plain types',
+    'csv',
+    'i,d,b,s,t\n1,1.5,true,x,2024-01-02T03:04:05Z\n-2,2,false,y,2024-01-02T03:04:05.5+01:00\n',
+    {
+      i: 'integer',
+      d: 'bigdecimal',
+      b: 'boolean',
+      s: 'string',
+      t: 'date',
+    },
+    /no field identifies/,
+  ],
+  ['one row', 'csv', 'name,city\nAnn,Bern\n', { name: 'string', city: 'string' }],
+  ['one row with an id', 'csv', 'id,city\n7,Bern\n', { id: 'integer*', city: 'string' }],
+  [
+    'semicolons, byte order mark and quotes',
+    'csv',
+    '\uFEFF"id";"full name"\r\n"1";"Ann; Bob"\r\n"2";""\r\n',
+    {
+      id: 'integer*',
+      'full name': 'string',
+    },
+  ],
+  ['leading zeros are codes', 'csv', 'zip,n\n0301,1\n8000,2\n', { zip: 'string', n: 'integer' }],
+  ['an empty column', 'csv', 'a,b\n1,\n2,\n', { a: 'integer' }],
+  [
+    'mixed dates stay text',
+    'csv',
+    'd,e\n2024-01-02,01/02/2024\n2024-01-02T03:04:05Z,3.4.2024\n',
+    {
+      d: 'string',
+      e: 'string',
+    },
+    /"d" has dates that are no instants/,
+  ],
+  [
+    'large numbers',
+    'csv',
+    'a,b,c\n9223372036854775807,9223372036854775808,1e400\n1,2,2.5\n',
+    {
+      a: 'integer',
+      b: 'biginteger',
+      c: 'double',
+    },
+  ],
+  ['numbers and words', 'csv', 'a\n1\nn/a\n', { a: 'string' }],
+  [
+    'required, identity and enum with enough rows',
+    'csv',
+    `sku,state,note\n${rows(30, (i) => `s${i},${i % 2 ? 'open' : 'done'},${i === 3 ? '' : `n${i}`}`)}`,
+    {
+      sku: 'string*',
+      state: 'string! enum',
+      note: 'string',
+    },
+  ],
+  [
+    'a number that repeats is no identity',
+    'csv',
+    `id,x\n${rows(12, (i) => `${i % 6},${i}`)}`,
+    { id: 'integer!', x: 'integer!' },
+  ],
+  [
+    'the first column, if it is unique',
+    'csv',
+    `who,x\n${rows(12, (i) => `p${i},${i}`)}`,
+    { who: 'string*', x: 'integer!' },
+  ],
+  [
+    'objects and arrays of JSON',
+    'ndjson',
+    '{"_id":"a","o":{"x":1},"l":[{"q":1.5,"t":["a"]}],"n":[1,2]}\n{"_id":"b","o":{"y":"2024-01-02T03:04:05Z"},"l":[]}\n',
+    {
+      _id: 'string',
+      o: { x: 'integer', y: 'date' },
+      l: [{ q: 'bigdecimal', t: ['string'] }],
+      n: ['integer'],
+    },
+  ],
+  [
+    'texts of JSON that look like numbers stay texts',
+    'ndjson',
+    '{"a":"1","b":1}\n{"a":"2","b":"x"}\n',
+    { a: 'string', b: 'string' },
+  ],
+  ['values of several kinds', 'ndjson', '{"a":1}\n{"a":{"b":1}}\n', { a: 'any' }, /several kinds/],
+  ['arrays of arrays', 'ndjson', '{"a":[[1]]}\n', { a: ['any'] }, /array of arrays/],
+  ['null alone', 'ndjson', '{"a":null}\n', { a: 'string' }, /"a" has no values/],
+  ['nothing', 'csv', 'a,b\n', {}, /there are no records/],
+  [
+    'columns of objects',
+    'csv',
+    'home.city,home.zip,tags:json\nBern,3000,"[""x""]"\n',
+    {
+      home: { city: 'string', zip: 'integer' },
+      tags: ['string'],
+    },
+  ],
+]
+
+for (const [rule, format, text, fields, note] of CASES) {
+  test(`infer ${format}: ${rule}`, async () => {
+    const inferred = await infer(format, text)
+    assert.deepEqual(shortly(inferred.fields), fields)
+    if (note) assert.match(inferred.notes.join('\n'), note)
+  })
+}
+
+test('infer: an enum lists its values, and access has the given roles', async () => {
+  const { enums, access } = await infer('csv', `s\n${rows(20, (i) => (i % 3 ? 'b' : 'a'))}`, ['clerk'])
+  assert.deepEqual(enums, [{ name: 's', values: ['a', 'b'] }])
+  assert.deepEqual(access, { find: ['clerk'], insert: ['clerk'], update: ['clerk'], delete: ['clerk'] })
+})

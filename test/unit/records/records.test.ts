@@ -1,0 +1,172 @@
+/** Documents read from NDJSON, JSON arrays and CSV, in chunks of any size. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { columnsFrom } from '../../../src/records/columns.ts'
+import { csvLine } from '../../../src/records/csv-text.ts'
+import { delimiterIn } from '../../../src/records/delimiter.ts'
+import { batchesOf, readRecords } from '../../../src/records/read.ts'
+import { type FileFormat, RecordsError } from '../../../src/records/record.ts'
+
+const LIMITS = { maxBytes: 1_000, maxDepth: 8 }
+
+async function* cut(text: string | Buffer, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text as string)
+  for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size)
+}
+
+async function read(format: FileFormat, text: string | Buffer, size = 1_000): Promise<readonly string[]> {
+  const lines: string[] = []
+  for await (const record of readRecords(format, cut(text, size), LIMITS)) {
+    lines.push(
+      'document' in record
+        ? `${record.line} ${JSON.stringify(record.document)}`
+        : `${record.line} ! ${record.problem}`,
+    )
+  }
+  return lines
+}
+
+const READ: readonly [rule: string, format: FileFormat, text: string, lines: readonly string[]][] = [
+  ['one document per line', 'ndjson', '{"a":1}\n{"a":2}\n', ['1 {"a":1}', '2 {"a":2}']],
+  ['no line end at the end', 'ndjson', '{"a":1}\n{"a":2}', ['1 {"a":1}', '2 {"a":2}']],
+  [
+    'byte order mark, CRLF, blank lines',
+    'ndjson',
+    '\uFEFF{"a":1}\r\n\r\n  \n{"a":2}\r\n',
+    ['1 {"a":1}', '4 {"a":2}'],
+  ],
+  [
+    'every digit stays',
+    'ndjson',
+    '{"a":1.10,"b":12345678901234567890}\n',
+    ['1 {"a":1.10,"b":12345678901234567890}'],
+  ],
+  [
+    'a bad line is reported, and the next one read',
+    'ndjson',
+    '{"a":\n[1]\n{"a":2}\n',
+    ['1 ! the document is not valid JSON at position 5', '2 ! a document must be a JSON object', '3 {"a":2}'],
+  ],
+  ['nothing', 'ndjson', '', []],
+  ['an array of documents', 'json', '[{"a":1},\n {"b":"]}\\"{"}]\n', ['1 {"a":1}', '2 {"b":"]}\\"{"}']],
+  ['a single document', 'json', ' {"a":{"b":[1]}}\n', ['1 {"a":{"b":[1]}}']],
+  ['an empty array', 'json', '[ ]', []],
+  [
+    'quotes, separators and line breaks in cells',
+    'csv',
+    'a,b\n"x,1","say ""hi""\nthere"\n2,\n',
+    ['2 {"a":"x,1","b":"say \\"hi\\"\\nthere"}', '4 {"a":"2"}'],
+  ],
+  ['an empty cell is absent, a quoted one is an empty text', 'csv', 'a,b,c\n,"",x\n', ['2 {"b":"","c":"x"}']],
+  [
+    'objects and JSON',
+    'csv',
+    'o.a,o.b,t:json\n1,2,"[1,{""x"":2.50}]"\n',
+    ['2 {"o":{"a":"1","b":"2"},"t":[1,{"x":2.50}]}'],
+  ],
+  ['semicolons are detected', 'csv', '\uFEFFa;b\r\n1;"2;3"\r\n', ['2 {"a":"1","b":"2;3"}']],
+  ['tabs are detected', 'csv', 'a\tb\n1\t2\n', ['2 {"a":"1","b":"2"}']],
+  ['a header alone', 'csv', 'a,b\n', []],
+  ['one column', 'csv', 'a\n1\n', ['2 {"a":"1"}']],
+  [
+    'a row of another length, JSON that is none',
+    'csv',
+    'a,b:json\n1\n1,{\n1,2\n',
+    [
+      '2 ! the row has 1 cells, and the header has 2',
+      '3 ! the cell "b:json" is not valid JSON: it is not valid JSON at position 1 (line 1 column 2)',
+      '4 {"a":"1","b":2}',
+    ],
+  ],
+]
+
+for (const [rule, format, text, lines] of READ) {
+  test(`${format}: ${rule}`, async () => {
+    for (const size of [1, 3, 1_000])
+      assert.deepEqual(await read(format, text, size), lines, `chunks of ${size}`)
+  })
+}
+
+const REFUSED: readonly [rule: string, format: FileFormat, text: string | Buffer, problem: RegExp][] = [
+  [
+    'a line that is too long',
+    'ndjson',
+    `{}\n{"a":"${'x'.repeat(2_000)}"}`,
+    /^line 2: the document is larger than 1000 bytes/,
+  ],
+  ['a document that is too long', 'json', `[{"a":"${'x'.repeat(2_000)}"}]`, /larger than 1000 bytes/],
+  ['text between documents', 'json', '[{} x]', /must be an array of documents/],
+  ['a missing comma', 'json', '[{}{}]', /must be an array of documents/],
+  ['an end that is missing', 'json', '[{}', /ends before it is complete/],
+  ['numbers', 'json', '[1]', /must be an array of documents/],
+  ['a quote without end', 'csv', 'a\n"x\n', /^line 2: a quote that begins here has no end/],
+  ['a quote inside of a cell', 'csv', 'a,b\n"x"y,1\n', /a quote stands inside of a cell/],
+  ['a column twice', 'csv', 'a,a\n1,2\n', /"a" stands twice/],
+  ['a column inside of another', 'csv', 'a,a.b\n1,2\n', /"a\.b" lies inside of the column "a"/],
+  ['a column without a name', 'csv', 'a,\n1,2\n', /"" is no column/],
+  ['a row that is too long', 'csv', `a\n${'x'.repeat(2_000)}\n`, /the row is larger than 1000 bytes/],
+  ['Latin-1', 'csv', Buffer.from('a\nZ\u00fcrich\n', 'latin1'), /not valid UTF-8; save the file as UTF-8/],
+]
+
+for (const [rule, format, text, problem] of REFUSED) {
+  test(`${format}: refuses ${rule}`, async () => {
+    for (const size of [7, 10_000])
+      await assert.rejects(
+        read(format, text, size),
+        (error) => error instanceof RecordsError && problem.test(error.message),
+      )
+  })
+}
+
+test('csv: printed cells are read back as they were', async () => {
+  const cells = [
+    'plain',
+    '',
+    'a,b',
+    'say "x"',
+    'two\nlines',
+    ' padded ',
+    'a;b',
+    '\uFEFFmark',
+    "'",
+    'tab\there',
+  ]
+  const names = cells.map((_, i) => `c${i}`)
+  const [line] = await read('csv', csvLine(names) + csvLine(cells))
+  assert.equal(line, `2 ${JSON.stringify(Object.fromEntries(names.map((name, i) => [name, cells[i]!])))}`)
+})
+
+test('columns: a path may not name __proto__', () => {
+  assert.throws(() => columnsFrom(['__proto__.x']), /not allowed as a column/)
+})
+
+test('delimiter: the one that separates most cells, outside of quotes', () => {
+  const cases = [
+    ['a,b;c,d', ','],
+    ['"a,b,c";d;e', ';'],
+    ['a|b', '|'],
+    ['alone', ','],
+    ['a\tb,c\td', '\t'],
+  ] as const
+  for (const [text, delimiter] of cases) assert.equal(delimiterIn(text), delimiter, text)
+})
+
+test('batches: where one ends does not depend on where the reading began', async () => {
+  const text = Array.from({ length: 50 }, (_, i) => JSON.stringify({ a: 'x'.repeat((i * 7) % 40) })).join(
+    '\n',
+  )
+  const batches = async (skip: number): Promise<readonly (readonly number[])[]> => {
+    const found: number[][] = []
+    const options = { count: 6, bytes: 150, skip }
+    for await (const { records } of batchesOf(readRecords('ndjson', cut(text, 64), LIMITS), options))
+      found.push(records.map(({ line }) => line))
+    return found
+  }
+  const all = await batches(0)
+  assert.equal(all.flat().length, 50)
+  let done = 0
+  for (const [i, batch] of all.entries()) {
+    assert.deepEqual(await batches(done), all.slice(i))
+    done += batch.length
+  }
+})
