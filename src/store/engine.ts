@@ -2,11 +2,11 @@
  * The interface between a database and the bookkeeping in `tables/`, which is written once for all databases.
  * Statements are fragments; each engine writes its own placeholders.
  *
- * A new database needs a `Dialect` for the SQL of queries, and these 18 functions to serve requests:
+ * A new database needs a `Dialect` for the SQL of queries, and these 19 functions to serve requests:
  *
  * | Interface | Functions |
  * |---|---|
- * | `Engine` | `run`, `query`, `batch`, `transaction`, `notify`, `listen`, `readClock` |
+ * | `Engine` | `run`, `query`, `batch`, `transaction`, `tryClaim`, `notify`, `listen`, `readClock` |
  * | `OutboxTable` | `setBounds`, `untilNumbered` |
  * | `Collections` | `change`, `reload` |
  * | `Store` | `answers`, `find`, `stream`, `explain`, `readHistory`, `write`, `transact` |
@@ -31,11 +31,16 @@ export interface Engine {
   readonly batch: Batch
   /** Runs statements that depend on each other in one transaction; a read-only one sees one snapshot. */
   readonly transaction: <T>(
-    work: (session: Session) => Promise<T>,
+    work: (session: EngineSession) => Promise<T>,
     options?: { readonly isReadOnly?: boolean },
   ) => Promise<T>
+  /**
+   * Claims a name until the transaction of the session ends, without waiting; returns false while the transaction of
+   * another process has it.
+   */
+  readonly tryClaim: (session: EngineSession, name: string) => Promise<boolean>
   /** Wakes the listeners in all processes when the transaction of the session commits. */
-  readonly notify: (session: Session, topic: Topic) => Promise<void>
+  readonly notify: (session: EngineSession, topic: Topic) => Promise<void>
   /** Registers a callback for changes made by any process. Notifications can be lost, so listeners must also poll. */
   readonly listen: (topic: Topic, listener: () => void) => void
   /** Returns a row when the table exists that marks an unfinished import. */
@@ -58,7 +63,7 @@ interface Batch {
 }
 
 /** Runs statements one after the other in a transaction. */
-export interface Session {
+export interface EngineSession {
   readonly query: (statement: Fragment) => Promise<Rows>
 }
 
@@ -71,6 +76,7 @@ export type Operation =
   | 'sink'
   | 'lock'
   | 'sequence'
+  | 'answers'
   | 'events'
   | 'trim'
   | 'metadata'

@@ -1,5 +1,6 @@
 /** Metadata as stores see it: JSON text that they do not parse, and the collections it describes. */
 import type { Collection, IndexDefinition } from '../schema/schema.ts'
+import type { Answer, Keyed } from './tables/answers.ts'
 
 export interface MetadataRecords {
   /** Increases with every change of any metadata. */
@@ -12,9 +13,19 @@ export interface MetadataRecords {
   readonly collections: readonly { readonly collection: Collection; readonly paths: readonly string[] }[]
 }
 
+/** Changes of several entities in one transaction, in this order. */
 export interface MetadataChange {
   /** The change fails as `metadata:UpdateInvalidatesMetadata` when metadata has changed since this epoch. */
   readonly expectedEpoch: number
+  readonly entities: readonly EntityChange[]
+  /** The answer to a request with an idempotency key. */
+  readonly kept?: {
+    readonly keyed: Keyed
+    readonly answer: Answer & { readonly expiresMs: number }
+  }
+}
+
+export interface EntityChange {
   readonly entity: string
   /** New entity info; null removes the entity with all its versions. */
   readonly info: string | null
@@ -24,7 +35,15 @@ export interface MetadataChange {
    * The collection to create or to change; an index that cannot be built fails as `metadata:InvalidIndex`.
    */
   readonly prepare?: CollectionDefinition
+  /** What becomes of the documents of a removed entity; absent: they stay. */
+  readonly removed?: RemovedCollection
   readonly history: HistoryRecord
+}
+
+/** `isDropped`: with its documents and their history; otherwise the change fails if there are documents. */
+export interface RemovedCollection {
+  readonly collection: Collection
+  readonly isDropped: boolean
 }
 
 export interface CollectionDefinition {

@@ -5,30 +5,40 @@
 import type { Draw, WritePlan } from '../plan/plan.ts'
 import type { Sequence } from '../schema/field.ts'
 import type { Database } from './database.ts'
-import type { Store, StoreSession } from './store.ts'
+import type { Store, TransactionSession } from './store.ts'
+import { peekingOn } from './tables/sequences.ts'
 
-type Home = Pick<Store, 'nextValues'>
+type Home = Pick<Store, 'nextValues' | 'raiseSequence' | 'peekValues'>
 
 export function withSequencesOf(home: Home, store: Database): Database {
   return {
     kind: store.kind,
     isShared: store.isShared,
     answers: (query) => store.answers(query),
+    canJoin: () => store.canJoin(),
     description: store.description,
     find: (plan, take, bounds) => store.find(plan, take, bounds),
     stream: (plan, bounds) => store.stream(plan, bounds),
     explain: (plan, bounds) => store.explain(plan, bounds),
+    canAggregate: (plan) => store.canAggregate(plan),
+    aggregate: (plan, begin, bounds) => store.aggregate(plan, begin, bounds),
+    explainAggregate: (plan, bounds) => store.explainAggregate(plan, bounds),
     readHistory: (request, bounds) => store.readHistory(request, bounds),
     write: (plan, begin, bounds) =>
-      withSupply(home, (draw) => store.write(drawingFrom(draw, plan), begin, bounds)),
-    transact: (work, options) =>
-      withSupply(home, (draw) =>
-        store.transact((session) => work(sessionWith(home, session, draw)), options),
-      ),
+      withSupply(home, (draw) => store.write(drawingFrom(oneOf(draw), plan), begin, bounds)),
+    transact: (work, options) => {
+      const from = options?.isDryRun ? { ...home, nextValues: peekingOn(home) } : home
+      return withSupply(from, (draw) =>
+        store.transact((session) => work(sessionWith(session, draw)), options),
+      )
+    },
     ...(store.lendWriter && { lendWriter: () => store.lendWriter!() }),
     nextValues: (sequence, count) => home.nextValues(sequence, count),
+    peekValues: (sequence, options) => home.peekValues(sequence, options),
+    raiseSequence: (sequence) => home.raiseSequence(sequence),
     metadata: store.metadata,
     locks: store.locks,
+    kept: store.kept,
     events: store.events,
     sinks: store.sinks,
     transfer: store.transfer,
@@ -37,15 +47,27 @@ export function withSequencesOf(home: Home, store: Database): Database {
   }
 }
 
-function sessionWith(home: Home, session: StoreSession, draw: Draw): StoreSession {
+function sessionWith(session: TransactionSession, draw: DrawMany): TransactionSession {
   return {
     kind: session.kind,
+    bookkeeping: session.bookkeeping,
     answers: (query) => session.answers(query),
+    canJoin: () => session.canJoin(),
     find: (plan, take, bounds) => session.find(plan, take, bounds),
     explain: (plan, bounds) => session.explain(plan, bounds),
-    nextValues: (sequence, count) => home.nextValues(sequence, count),
-    write: (plan, begin, bounds) => session.write(drawingFrom(draw, plan), begin, bounds),
+    canAggregate: (plan) => session.canAggregate(plan),
+    aggregate: (plan, begin, bounds) => session.aggregate(plan, begin, bounds),
+    explainAggregate: (plan, bounds) => session.explainAggregate(plan, bounds),
+    // From the supply as well: a transaction cannot wait for another store.
+    nextValues: async (sequence, count) => draw(sequence, count),
+    write: (plan, begin, bounds) => session.write(drawingFrom(oneOf(draw), plan), begin, bounds),
   }
+}
+
+type DrawMany = (sequence: Sequence, count: number) => readonly bigint[]
+
+function oneOf(draw: DrawMany): Draw {
+  return (sequence) => draw(sequence, 1)[0]!
 }
 
 function drawingFrom(draw: Draw, plan: WritePlan): WritePlan {
@@ -68,35 +90,37 @@ function drawingFrom(draw: Draw, plan: WritePlan): WritePlan {
 /** Thrown inside a transaction to abort it: values come from another store, and the transaction cannot wait for it. */
 class OutOfValues extends Error {
   readonly sequence: Sequence
+  readonly count: number
 
-  constructor(sequence: Sequence) {
-    super(`the sequence ${sequence.name} must give more values`)
+  constructor(sequence: Sequence, count: number) {
+    super(`the sequence ${sequence.name} must give ${count} more values`)
     this.sequence = sequence
+    this.count = count
   }
 }
 
 /**
  * Runs work that draws values. The number of values is unknown until the work runs. When the supply of a
- * sequence is used up, the work is rolled back, the supply is doubled, and the work runs again. Unused values
+ * sequence is used up, the work is rolled back, the supply is at least doubled, and the work runs again. Unused values
  * are lost.
  */
-async function withSupply<T>(home: Home, work: (draw: Draw) => Promise<T>): Promise<T> {
+async function withSupply<T>(home: Home, work: (draw: DrawMany) => Promise<T>): Promise<T> {
   const supply = new Map<string, readonly bigint[]>()
   for (;;) {
     const taken = new Map<string, number>()
     try {
-      return await work((sequence) => {
-        const next = taken.get(sequence.name) ?? 0
-        const value = supply.get(sequence.name)?.[next]
-        if (value === undefined) throw new OutOfValues(sequence)
-        taken.set(sequence.name, next + 1)
-        return value
+      return await work((sequence, count) => {
+        const start = taken.get(sequence.name) ?? 0
+        const values = supply.get(sequence.name)?.slice(start, start + count) ?? []
+        if (values.length < count) throw new OutOfValues(sequence, count - values.length)
+        taken.set(sequence.name, start + count)
+        return values
       })
     } catch (error) {
       if (!(error instanceof OutOfValues)) throw error
-      const { sequence } = error
+      const { sequence, count } = error
       const had = supply.get(sequence.name) ?? []
-      const more = await home.nextValues(sequence, Math.max(FIRST_SUPPLY, had.length))
+      const more = await home.nextValues(sequence, Math.max(FIRST_SUPPLY, had.length, count))
       supply.set(sequence.name, [...had, ...more])
     }
   }

@@ -6,7 +6,8 @@ import type { ExportedEvent } from './events.ts'
 import type { HistoryRow } from './history.ts'
 import type { CollectionDefinition, HistoryRecord, MetadataRecords } from './metadata-records.ts'
 
-export interface Transfer {
+/** Everything in a store, to be written somewhere else. */
+export interface StoreExport {
   /** Every collection, including those of removed entities. */
   collections(): Promise<readonly ExportedCollection[]>
   /** In pages that fit into memory. */
@@ -22,6 +23,13 @@ export interface Transfer {
   lastEvent(): Promise<number>
   sinks(): Promise<ExportedSinks>
   records(): Promise<ExportedRecords>
+  /** The kept answers to writes with an idempotency key, in pages. */
+  answers(): AsyncIterable<readonly ExportedAnswer[]>
+}
+
+export interface Transfer extends StoreExport {
+  /** Everything as it is at one moment, while others write. An embedded store must have been copied first. */
+  snapshot<T>(work: (source: StoreExport) => Promise<T>): Promise<T>
   /** Why this store cannot be the target of a move; undefined when it is empty. */
   obstacle(): Promise<Obstacle | undefined>
   /**
@@ -62,6 +70,7 @@ export interface StoreImport extends AsyncDisposable {
   /** Later events get higher numbers. */
   putLastEvent(last: number): Promise<void>
   addSinks(sinks: ExportedSinks): Promise<void>
+  addAnswers(answers: readonly ExportedAnswer[]): Promise<void>
   /** The epoch becomes later than any that was ever read here, so that cached metadata is read again. */
   putRecords(records: ExportedRecords): Promise<void>
   /** Makes the store usable. */
@@ -105,6 +114,9 @@ export interface ExportedHistory extends HistoryRecord {
   readonly entity: string
 }
 
+/** The columns of a kept answer: caller, key, fingerprint, status, answer, size, expiry and end of the lease. */
+export type ExportedAnswer = readonly [string, string, string, number, string, number, number, number]
+
 export type ExportedRecords = Omit<MetadataRecords, 'collections'>
 
 /** A page ends at whichever limit is reached first. */
@@ -114,8 +126,8 @@ export const PAGE = { documents: 1_000, characters: 8_000_000 } as const
 export class IncompleteImportError extends Error {
   constructor() {
     super(
-      'it holds a part of a move that has not finished; when that move is no longer running, ' +
-        'repeat it with "smalt move --restart", or remove what is there',
+      'it holds a part of a move or restore that has not finished; when that is no longer running, ' +
+        'repeat it with --restart ("smalt move" or "smalt restore"), or remove what is there',
     )
   }
 }

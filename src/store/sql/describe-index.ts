@@ -2,7 +2,8 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 
-export function describeIndex({ unique, fields }: IndexDefinition): JsonObject {
+export function describeIndex({ kind, unique, fields }: IndexDefinition): JsonObject {
+  if (kind === 'text') return { kind, fields: fields.map(({ path }) => ({ field: path })) }
   return {
     unique,
     fields: fields.map(({ path, descending, caseInsensitive }) => ({
@@ -14,7 +15,7 @@ export function describeIndex({ unique, fields }: IndexDefinition): JsonObject {
 }
 
 /** The same text for definitions of the same index, whatever other members they have. */
-export function canonicalText({ unique, fields }: IndexDefinition): string {
+export function canonicalText({ kind, unique, fields }: IndexDefinition): string {
   const plain = fields.map(({ path, type, descending, caseInsensitive, isMixed }) => ({
     path,
     type,
@@ -22,5 +23,5 @@ export function canonicalText({ unique, fields }: IndexDefinition): string {
     caseInsensitive,
     ...(isMixed && { isMixed }),
   }))
-  return JSON.stringify({ unique, fields: plain })
+  return JSON.stringify({ ...(kind && { kind }), unique, fields: plain })
 }

@@ -6,6 +6,14 @@ export type SqlValue = null | number | bigint | string
 
 export interface Fragment {
   readonly parts: readonly Part[]
+  /** Of a text that is partly in a column: the column. It is lost when the fragment becomes a part of another one. */
+  readonly beginning?: Beginning
+}
+
+/** A text that is cut after `length + 1` characters: it is whole if it has at most `length`. */
+export interface Beginning {
+  readonly text: Fragment
+  readonly length: number
 }
 
 type Part = string | Known | Argument

@@ -6,13 +6,13 @@ import { type Fragment, join, joinBalanced, raw, sql } from './fragment.ts'
 import { type Equality, type Joining, indexedFormsOf, isByIndex, valueOf } from './joining.ts'
 import type { OtherRows, Translation } from './translation.ts'
 
-export type Filter = (terms: readonly Query<FieldRef>[], to: Translation) => readonly Fragment[]
+export type Filter = (terms: readonly Query<FieldRef>[], translation: Translation) => readonly Fragment[]
 
 /** The context of a join: the other table, the outer scopes, and the translation of filters. */
-export interface Around {
+export interface JoinContext {
   readonly other: OtherRows
   /** Its scopes are the outer ones of a joined document. */
-  readonly to: Translation
+  readonly translation: Translation
   readonly filter: Filter
 }
 
@@ -23,20 +23,31 @@ export interface JoinedRows {
   readonly inner: Translation
 }
 
-/** `columns`: the columns that the subselect reads besides `id` and the document. */
-export function joinedRows(joining: Joining, around: Around, columns: readonly string[] = []): JoinedRows {
-  const rows = around.to.putInFront
-    ? rowsInFront(joining, around, ['id', 'body', ...columns])
-    : rowsInPlace(joining, around)
-  const inner = innerOf(rows.alias, around)
-  return { from: rows.from, where: allOf([...rows.terms, ...around.filter(joining.mixed, inner)]), inner }
+/** `columns`: the columns that the subselect reads besides those of conditions. */
+export function joinedRows(
+  joining: Joining,
+  context: JoinContext,
+  columns: readonly string[] = [],
+): JoinedRows {
+  const rows = context.translation.putInFront
+    ? rowsInFront(joining, context, [...new Set([...context.other.columns, ...columns])])
+    : rowsInPlace(joining, context)
+  const inner = innerOf(rows.alias, context)
+  return { from: rows.from, where: allOf([...rows.terms, ...context.filter(joining.mixed, inner)]), inner }
 }
 
 /** The conditions on the rows alone, under an alias. */
-export function localTerms(local: Joining['local'], alias: string, around: Around): readonly Fragment[] {
-  const { other, to, filter } = around
+export function localTerms(
+  local: Joining['local'],
+  alias: string,
+  context: JoinContext,
+): readonly Fragment[] {
+  const { other, translation, filter } = context
   const own = other.translation(alias)
-  return [...(to.isWatched ? [to.dialect.alive(raw(`${alias}.no`))] : []), ...filter(local, own)]
+  return [
+    ...(translation.isWatched ? [translation.dialect.alive(raw(`${alias}.no`))] : []),
+    ...filter(local, own),
+  ]
 }
 
 export function allOf(terms: readonly Fragment[]): Fragment {
@@ -49,13 +60,13 @@ interface Source {
   readonly terms: readonly Fragment[]
 }
 
-function rowsInPlace({ local, equality }: Joining, around: Around): Source {
-  const alias = around.to.alias('r')
-  const connection = equality ? [isSame(equality, innerOf(alias, around))] : []
+function rowsInPlace({ local, equality }: Joining, context: JoinContext): Source {
+  const alias = context.translation.alias('r')
+  const connection = equality ? [isSame(equality, innerOf(alias, context))] : []
   return {
     alias,
-    from: raw(`${around.other.table} ${alias}`),
-    terms: [...connection, ...localTerms(local, alias, around)],
+    from: raw(`${context.other.table} ${alias}`),
+    terms: [...connection, ...localTerms(local, alias, context)],
   }
 }
 
@@ -71,30 +82,30 @@ function isSame(equality: Equality, inner: Translation): Fragment {
  * that is used once. Indexes do not treat null as equal to null: where that matters, rows with a key and rows
  * without one are looked up separately.
  */
-function rowsInFront({ local, equality }: Joining, around: Around, columns: readonly string[]): Source {
-  const name = putInFront(local, around, columns)
+function rowsInFront({ local, equality }: Joining, context: JoinContext, columns: readonly string[]): Source {
+  const name = putInFront(local, context, columns)
   if (!equality) return { alias: name, from: raw(name), terms: [] }
-  const inner = innerOf(name, around)
-  if (!equality.mayBeNull || !isByIndex(equality, around.other)) {
+  const inner = innerOf(name, context)
+  if (!equality.mayBeNull || !isByIndex(equality, context.other)) {
     return { alias: name, from: raw(name), terms: [isSame(equality, inner)] }
   }
   const equal = isEqual(equality, inner)
-  const without = putInFront(local, around, columns)
+  const without = putInFront(local, context, columns)
   const list = raw(columns.join(', '))
   const withKey = sql`select ${list} from ${raw(name)} where ${equal}`
-  const withoutKey = sql`select ${list} from ${raw(without)} where ${areNull(equality, innerOf(without, around))}`
-  const alias = around.to.alias('r')
+  const withoutKey = sql`select ${list} from ${raw(without)} where ${areNull(equality, innerOf(without, context))}`
+  const alias = context.translation.alias('r')
   return { alias, from: sql`(${withKey} union all ${withoutKey}) ${raw(alias)}`, terms: [] }
 }
 
 /** Puts the rows that satisfy the local conditions into a common table expression, and returns its name. */
-function putInFront(local: Joining['local'], around: Around, columns: readonly string[]): string {
-  const { other, to } = around
-  const alias = to.alias('r')
+function putInFront(local: Joining['local'], context: JoinContext, columns: readonly string[]): string {
+  const { other, translation } = context
+  const alias = translation.alias('r')
   const list = columns.map((column) => `${alias}.${column}`).join(', ')
   const rows = sql`select ${raw(list)} from ${raw(`${other.table} ${alias}`)}`
-  const terms = localTerms(local, alias, around)
-  to.putInFront!(alias, terms.length === 0 ? rows : sql`${rows} where ${allOf(terms)}`)
+  const terms = localTerms(local, alias, context)
+  translation.putInFront!(alias, terms.length === 0 ? rows : sql`${rows} where ${allOf(terms)}`)
   return alias
 }
 
@@ -119,14 +130,18 @@ function areNull(equality: Equality, inner: Translation): Fragment {
 }
 
 /** The elements of the outer array as rows. */
-export function elementsOf({ outer, type }: Pick<Equality, 'outer' | 'type'>, to: Translation) {
-  const options = { alias: to.alias(), isMixed: outer.field.isMixed }
-  const { from, element, position } = to.dialect.each(to.scopes[outer.up]!, outer.steps, options)
+export function elementsOf({ outer, type }: Pick<Equality, 'outer' | 'type'>, translation: Translation) {
+  const options = { alias: translation.alias(), isMixed: outer.field.isMixed }
+  const { from, element, position } = translation.dialect.each(
+    translation.scopes[outer.up]!,
+    outer.steps,
+    options,
+  )
   return { from, each: element.scalar!(type), position }
 }
 
 /** The translation for rows with this alias, including the outer scopes. */
-function innerOf(alias: string, { other, to }: Around): Translation {
+function innerOf(alias: string, { other, translation }: JoinContext): Translation {
   const own = other.translation(alias)
-  return { ...own, scopes: [...own.scopes, ...to.scopes] }
+  return { ...own, scopes: [...own.scopes, ...translation.scopes] }
 }

@@ -13,8 +13,8 @@ import { filterTerms } from './where.ts'
  * One column for each join: the documents in the first line, their facts in the second. The only scope is the
  * outer row.
  */
-export function joinedColumns(joins: readonly JoinPlan[], to: Translation): readonly Fragment[] {
-  return joins.map((plan) => columnOf(plan, to, LINE_END))
+export function joinedColumns(joins: readonly JoinPlan[], translation: Translation): readonly Fragment[] {
+  return joins.map((plan) => columnOf(plan, translation, LINE_END))
 }
 
 /** Parses the columns. */
@@ -29,13 +29,19 @@ export function joinedFrom(columns: readonly (string | null)[]): readonly Joined
 
 const LINE_END = '\n'
 
-function columnOf(plan: JoinPlan, to: Translation, separator: string): Fragment {
-  const other = to.other(plan.collection, plan.idType)
+function columnOf(plan: JoinPlan, translation: Translation, separator: string): Fragment {
+  const other = translation.other(plan.collection, plan.idType)
   if (!other) return raw('null')
   const items = plan.isShownWhole
     ? [documentIn]
     : [documentIn, ({ inner }: JoinedRows) => factsIn(inner, plan)]
-  return listsAt(to.scopes[0]!, plan.steps.slice(0, -1), { plan, other, to, items, separator })
+  return listsAt(translation.scopes[0]!, plan.steps.slice(0, -1), {
+    plan,
+    other,
+    translation,
+    items,
+    separator,
+  })
 }
 
 /** A text for each joined row. Documents and facts are listed side by side, so that rows are looked up once. */
@@ -44,27 +50,27 @@ type Item = (rows: JoinedRows) => Fragment
 interface Listing {
   readonly plan: JoinPlan
   readonly other: OtherRows
-  readonly to: Translation
+  readonly translation: Translation
   readonly items: readonly Item[]
   readonly separator: string
 }
 
 /**
  * The lists for the object with the reference, or for every element on the way to it; null for a value that
- * is no object.
+ * is not an object.
  */
 function listsAt(base: Base, steps: readonly Step[], listing: Listing): Fragment {
-  const { to, items } = listing
+  const { translation, items } = listing
   const star = steps.indexOf('*')
   if (star === -1) {
     const joined = joinedLists(listing)
     if (steps.length === 0 && isDocument(base)) return joined
-    return sql`case when ${to.dialect.isKind(base, steps, 'object')} then ${joined} end`
+    return sql`case when ${translation.dialect.isKind(base, steps, 'object')} then ${joined} end`
   }
   // Versions of other schemas may have stored a value other than an array here.
-  const options = { alias: to.alias(), isMixed: true }
-  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), options)
-  const inner = { ...listing, to: { ...to, scopes: [element, ...to.scopes] } }
+  const options = { alias: translation.alias(), isMixed: true }
+  const { from, element, position } = translation.dialect.each(base, steps.slice(0, star), options)
+  const inner = { ...listing, translation: { ...translation, scopes: [element, ...translation.scopes] } }
   const entries = items.map((item) =>
     orElse('null', listsAt(element, steps.slice(star + 1), { ...inner, items: [item] })),
   )
@@ -72,18 +78,18 @@ function listsAt(base: Base, steps: readonly Step[], listing: Listing): Fragment
 }
 
 function joinedLists(listing: Listing): Fragment {
-  const { plan, other, to, items } = listing
-  const around = { other, to, filter: filterTerms }
+  const { plan, other, translation, items } = listing
+  const around = { other, translation, filter: filterTerms }
   const rows = joinedRows(joiningOf([plan.query], other), around, ['version', 'doc', 'paths'])
   const texts = items.map((item) => item(rows))
   const listed = listsOf(texts, orderOf(plan, rows), listing)
   const source = sql`from ${rows.from} where ${rows.where}`
   if (plan.isShownWhole) {
     // The list appears twice in the text, but engines compute equal aggregates once.
-    const told = sql`${listed} || ${maxPaths(rows, listing)}`
-    return sql`(select ${withinBounds(told, listing)} ${source})`
+    const printed = sql`${listed} || ${maxPaths(rows, listing)}`
+    return sql`(select ${withinBounds(printed, listing)} ${source})`
   }
-  const alias = raw(to.alias('l'))
+  const alias = raw(translation.alias('l'))
   return sql`(select ${withinBounds(sql`${alias}.lists`, listing)} from (select ${listed} as lists ${source}) ${alias})`
 }
 
@@ -105,8 +111,8 @@ function withinBounds(lists: Fragment, { plan, items, separator }: Listing): Fra
 const MAX_BYTES = 16 * 1024 * 1024
 
 /** JSON arrays of the texts, all in the same order; null without rows. */
-function listsOf(texts: readonly Fragment[], order: Fragment, { to, separator }: Listing): Fragment {
-  const lists = texts.map((text) => to.dialect.listOf(text, order))
+function listsOf(texts: readonly Fragment[], order: Fragment, { translation, separator }: Listing): Fragment {
+  const lists = texts.map((text) => translation.dialect.listOf(text, order))
   return sql`'[' || ${join(lists, ` || ']${separator}[' || `)} || ']'`
 }
 

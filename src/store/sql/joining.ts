@@ -10,7 +10,7 @@ import type { ReadPlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Form } from './dialect.ts'
 import type { Fragment } from './fragment.ts'
-import { type Reading, commonReading } from './reading.ts'
+import { type ReadAs, commonReadAs } from './read-as.ts'
 import { type OtherRows, type Translation, typeOf, withoutColumns } from './translation.ts'
 
 export interface Joining {
@@ -27,7 +27,7 @@ export interface Equality {
   readonly outer: FieldRef
   readonly isElement: boolean
   /** The reading of both sides. */
-  readonly type: Reading
+  readonly type: ReadAs
   /** Whether null may be on both sides. */
   readonly mayBeNull: boolean
 }
@@ -69,11 +69,15 @@ export function collectionsBeside({
 }
 
 /** The value of one side of an equality, or of another field that is read in the same type. */
-export function valueOf({ up, steps, field }: FieldRef, { type }: Equality, to: Translation): Fragment {
+export function valueOf(
+  { up, steps, field }: FieldRef,
+  { type }: Equality,
+  translation: Translation,
+): Fragment {
   // A column has the form of its own type.
   const isColumn = typeOf(field) === type || (type !== 'bigdecimal' && type !== 'onlyNumber')
-  const { scopes } = isColumn ? to : withoutColumns(to)
-  return to.dialect.read(scopes[up]!, steps, type)
+  const { scopes } = isColumn ? translation : withoutColumns(translation)
+  return translation.dialect.read(scopes[up]!, steps, type)
 }
 
 /** The forms of one side of an equality in indexes, where they are not the value itself. */
@@ -98,7 +102,7 @@ function equalityOf(key: FieldRef, outer: FieldRef): Equality | undefined {
   if (key.up > 0 || outer.up === 0 || key.steps.includes('*') || outer.steps.includes('*')) return undefined
   const isElement = outer.field.kind === 'array'
   const mayBeNull = !isId(key) && (isElement || !isId(outer))
-  return { key, outer, isElement, type: commonReading(typeOf(key.field), typeOf(outer.field)), mayBeNull }
+  return { key, outer, isElement, type: commonReadAs(typeOf(key.field), typeOf(outer.field)), mayBeNull }
 }
 
 /** Whether the field is `_id`, which every document has. */

@@ -2,39 +2,44 @@
 import { type Json, isNumber, numberText } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import type { Kind } from '../../schema/kind.ts'
-import type { Base, Dialect } from './dialect.ts'
+import type { Base, Dialect, Place } from './dialect.ts'
 import { type Fragment, type SqlValue, join, literal, param, raw, sql } from './fragment.ts'
 import { foldFunctionName } from './postgres-fold.ts'
 import { postgresPattern } from './pattern/postgres-pattern.ts'
-import type { Reading } from './reading.ts'
+import type { ReadAs } from './read-as.ts'
 
 export const POSTGRES: Dialect = {
   placeholder: (n) => `$${n}`,
   read(base, steps, type) {
     const column = steps.length === 1 ? base.columns?.get(String(steps[0])) : undefined
     if (column !== undefined) return raw(column)
+    const held = base.column?.(steps, type)
+    if (held) return held
     if (type === 'onlyBoolean') return asBoolean(textOf(base, steps, 'boolean'))
     if (type === 'onlyNumber') return sql`(${textOf(base, steps, 'number')}::numeric)`
     if (type === 'onlyText') return sql`(${textOf(base, steps, 'text')} collate "C")`
-    const text = sql`(${base.json} #>> ${pathOf(steps)})`
+    const place = placeOf(base, steps)
+    const text = sql`(${place.json} #>> ${pathOf(place.steps)})`
     // A version with another type of the field may have stored another kind of value; the cast must not fail
     // on it.
     const isKind = (kind: string): Fragment =>
-      sql`jsonb_typeof(${base.json} #> ${pathOf(steps)}) = ${literal(kind)}`
+      sql`jsonb_typeof(${place.json} #> ${pathOf(place.steps)}) = ${literal(kind)}`
     if (type === 'boolean') return asBoolean(text)
     if (isNumeric(type)) return sql`(case when ${isKind('number')} then ${text}::numeric end)`
     return sql`(${text} collate "C")`
   },
   exists(base, steps) {
     if (steps.length === 0) return base.present
-    return sql`(coalesce(jsonb_typeof(${base.json} #> ${pathOf(steps)}), 'null') <> 'null')`
+    const place = placeOf(base, steps)
+    return sql`(coalesce(jsonb_typeof(${place.json} #> ${pathOf(place.steps)}), 'null') <> 'null')`
   },
   isKind(base, steps, kind) {
     if (steps.length === 0) return base.isKind!(kind)
     return sql`(${onlyOf(base, steps, kind)} is not null)`
   },
   each(base, steps, { alias, isMixed }) {
-    const plain = steps.length === 0 ? base.json : sql`(${base.json} #> ${pathOf(steps)})`
+    const place = placeOf(base, steps)
+    const plain = place.steps.length === 0 ? place.json : sql`(${place.json} #> ${pathOf(place.steps)})`
     const array = isMixed
       ? onlyOf(base, steps, 'array')
       : sql`case when jsonb_typeof(${plain}) = 'array' then ${plain} end`
@@ -61,6 +66,7 @@ export const POSTGRES: Dialect = {
       join(mayBeNull ? neverNull(value, type) : [...indexedForms.map((form) => form(value)), value], ', ')
     return sql`(${columns(subject)}) in (${select((key) => ({ columns: columns(key) }))})`
   },
+  isThere: (subject) => sql`${subject} is not null`,
   isSame: (a, b) => sql`${a} is not distinct from ${b}`,
   isSameKey(a, b, type) {
     const [x, y] = [neverNull(a, type), neverNull(b, type)]
@@ -80,19 +86,28 @@ export const POSTGRES: Dialect = {
   listOf: (text, order) => sql`string_agg(${text}, ',' order by ${order})`,
 }
 
-/** A list of texts in PostgreSQL's array syntax. */
-export function arrayText(values: readonly string[]): string {
-  return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(',')}}`
+/** A list of texts, or of texts and nulls, in PostgreSQL's array syntax. */
+export function arrayText(values: readonly (string | null)[]): string {
+  return `{${values.map((value) => (value === null ? 'null' : quoted(value))).join(',')}}`
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }
 
 /**
  * Values that are equal exactly where the originals are the same, null included. They are never null, because
  * PostgreSQL hashes only plain equality.
  */
-function neverNull(value: Fragment, type: Reading): readonly Fragment[] {
+function neverNull(value: Fragment, type: ReadAs): readonly Fragment[] {
   const isNumber = isNumeric(type) || type === 'boolean' || type === 'onlyNumber' || type === 'onlyBoolean'
   const instead = raw(isNumber ? '0' : `''`)
   return [sql`coalesce(${value}, ${instead})`, sql`(${value} is null)`]
+}
+
+/** Where the value at the end of the steps is: in a column of its own member, or in the document. */
+export function placeOf(base: Base, steps: readonly Step[]): Place {
+  return base.member?.(steps) ?? { json: base.json, steps }
 }
 
 /** Names come from a resolved schema. A literal, because indexes match literals only. */
@@ -105,10 +120,13 @@ function pathOf(steps: readonly Step[]): Fragment {
  * strict paths make that an error, which is suppressed.
  */
 function onlyOf(base: Base, steps: readonly Step[], kind: Kind): Fragment {
-  const path = steps.map((step) => (typeof step === 'string' ? `.${JSON.stringify(step)}` : subscript(step)))
+  const place = placeOf(base, steps)
+  const path = place.steps.map((step) =>
+    typeof step === 'string' ? `.${JSON.stringify(step)}` : subscript(step),
+  )
   const isFitting = kind === 'any' ? '!= "null"' : `== "${JSON_TYPES[kind]}"`
   const filtered = `strict $${path.join('')} ? (@.type() ${isFitting})`
-  return sql`jsonb_path_query_first(${base.json}, ${literal(filtered)}, '{}', true)`
+  return sql`jsonb_path_query_first(${place.json}, ${literal(filtered)}, '{}', true)`
 }
 
 function subscript(index: number): string {
@@ -133,12 +151,12 @@ const JSON_TYPES: Readonly<Record<Exclude<Kind, 'any'>, string>> = {
 }
 
 /** A value in the form that `read` returns. */
-function bind(value: Json, _type: Reading): SqlValue {
+function bind(value: Json, _type: ReadAs): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (isNumber(value)) return numberText(value)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function isNumeric(type: Reading): boolean {
+function isNumeric(type: ReadAs): boolean {
   return type === 'integer' || type === 'double' || type === 'biginteger' || type === 'bigdecimal'
 }

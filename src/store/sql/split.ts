@@ -26,7 +26,7 @@ export function split(query: Query<FieldRef>, canPush: (part: Query<FieldRef>) =
   const terms = conjunctsOf(query)
   const residual = terms.filter((term) => !isAnswerable(term, canPush))
   if (residual.length === 0) return { pushed: query }
-  if (residual.some(mentionsOthers)) throw new Error('documents cannot tell what others are related to them')
+  if (residual.some(mentionsOthers)) throw new Error('a residual query cannot read related documents')
   const pushed = terms.map((term) => wider(term, canPush)).filter((term) => !isTrue(term))
   return {
     ...(pushed.length > 0 && { pushed: allOf(pushed) }),

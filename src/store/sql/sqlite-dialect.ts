@@ -6,7 +6,7 @@ import type { Step } from '../../base/path.ts'
 import type { Kind } from '../../schema/kind.ts'
 import type { Base, Dialect } from './dialect.ts'
 import { type Fragment, type SqlValue, literal, param, raw, sql } from './fragment.ts'
-import type { Reading } from './reading.ts'
+import type { ReadAs } from './read-as.ts'
 
 export const SQLITE: Dialect = {
   placeholder: () => '?',
@@ -14,6 +14,8 @@ export const SQLITE: Dialect = {
     if (steps.length === 0) return base.scalar!(type)
     const column = steps.length === 1 ? base.columns?.get(String(steps[0])) : undefined
     if (column !== undefined) return raw(column)
+    const held = base.column?.(steps, type)
+    if (held) return held
     const path = literal(jsonPath(steps))
     if (isBig(type)) return sql`smalt_number(${base.json} -> ${path})`
     const value = sql`json_extract(${base.json}, ${path})`
@@ -36,13 +38,13 @@ export const SQLITE: Dialect = {
       : base.json
     // The element of an array of big numbers as its source text, which has all digits.
     const text = sql`(${base.json} -> (${literal(`${path}[`)} || ${row}.key || ']'))`
-    const scalar = (type: Reading): Fragment =>
+    const scalar = (type: ReadAs): Fragment =>
       isBig(type) ? sql`smalt_number(${text})` : ofKind(type, sql`${row}.value`, sql`${row}.type`)
     const isKind = (kind: Kind): Fragment => isOneOf(sql`${row}.type`, kind)
     const json = sql`case when ${row}.type in ('object', 'array') then ${row}.value end`
     return {
       from: sql`json_each(${holder}, ${literal(path)}) ${row}`,
-      element: { json, scalar, isKind, present: sql`(${row}.type <> 'null')` },
+      element: { json, scalar, text, isKind, present: sql`(${row}.type <> 'null')` },
       position: sql`${row}.key`,
     }
   },
@@ -59,6 +61,8 @@ export const SQLITE: Dialect = {
     const nulls = select((key) => ({ columns: raw('1'), where: sql`${key} is null` }))
     return sql`(${found} or (${subject} is null and exists (${nulls})))`
   },
+  // An index has no range for `is not null`; every value is greater than this one.
+  isThere: (subject) => sql`${subject} > -9e999`,
   isSame: (a, b) => sql`${a} is ${b}`,
   isSameKey: (a, b) => sql`${a} is ${b}`,
   direction: (descending) => raw(descending ? 'desc' : 'asc'),
@@ -77,6 +81,11 @@ export function documentOf(qualifier: string): Base {
 
 export const DOCUMENT: Base = documentOf('')
 
+/** The JSON text of a value, with every digit of a number. */
+export function jsonTextOf(base: Base, steps: readonly Step[]): Fragment {
+  return steps.length === 0 ? base.text! : sql`(${base.json} -> ${literal(jsonPath(steps))})`
+}
+
 /** Names come from a resolved schema; quoted as JSON strings they equal the keys in the document's text. */
 function jsonPath(steps: readonly Step[]): string {
   return steps.reduce<string>((path, step) => {
@@ -86,7 +95,7 @@ function jsonPath(steps: readonly Step[]): string {
 }
 
 /** A value in the form in which SQLite reads it from JSON. */
-export function bind(value: Json, type: Reading): SqlValue {
+export function bind(value: Json, type: ReadAs): SqlValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (isNumber(value)) {
     if (isBig(type)) return orderKey(numberText(value))
@@ -96,17 +105,17 @@ export function bind(value: Json, type: Reading): SqlValue {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function listText(values: readonly Json[], type: Reading): string {
+function listText(values: readonly Json[], type: ReadAs): string {
   return JSON.stringify(values.map((value) => (isBig(type) ? bind(value, type) : value)))
 }
 
-/** Types whose values exceed SQLite's numbers; a value that is no number has no key. */
-function isBig(type: Reading): boolean {
+/** Types whose values exceed SQLite's numbers; a value that is not a number has no key. */
+function isBig(type: ReadAs): boolean {
   return type === 'biginteger' || type === 'bigdecimal' || type === 'onlyNumber'
 }
 
 /** The value, or null when it is of another kind; `type` is SQLite's name of the kind. */
-function ofKind(reading: Reading, value: Fragment, type: Fragment): Fragment {
+function ofKind(reading: ReadAs, value: Fragment, type: Fragment): Fragment {
   if (reading === 'onlyText') return sql`(case ${type} when 'text' then ${value} end)`
   if (reading === 'onlyBoolean') return sql`(case ${type} when 'true' then 1 when 'false' then 0 end)`
   return value

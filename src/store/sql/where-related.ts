@@ -9,7 +9,7 @@ import type { ArrayField } from '../../schema/field.ts'
 import type { Base, KeyedRows } from './dialect.ts'
 import { literals, operandParam } from './comparands.ts'
 import { type Fragment, raw, sql } from './fragment.ts'
-import { type Around, type Filter, allOf, elementsOf, joinedRows, localTerms } from './joined-rows.ts'
+import { type JoinContext, type Filter, allOf, elementsOf, joinedRows, localTerms } from './joined-rows.ts'
 import {
   type Equality,
   type Joining,
@@ -30,79 +30,88 @@ import {
   typeOf,
 } from './translation.ts'
 
-export function related(query: Related<FieldRef>, to: Translation, filter: Filter): Fragment {
-  return relatedBy(query, to, { filter, some: someJoined })
+export function related(query: Related<FieldRef>, translation: Translation, filter: Filter): Fragment {
+  return relatedBy(query, translation, { filter, some: someJoined })
 }
 
 /** Negation of `related`. PostgreSQL's planner makes an anti-join of `not exists`, and of no other negation. */
-export function unrelated(query: Related<FieldRef>, to: Translation, filter: Filter): Fragment {
+export function unrelated(query: Related<FieldRef>, translation: Translation, filter: Filter): Fragment {
   const { up, steps } = query.reference
-  const mayBeUnknown = steps.length > 1 || !isDocument(to.scopes[up]!)
-  if (!to.putInFront || mayBeUnknown) return not(related(query, { ...to, isOptional: true }, filter))
-  return sql`not ${relatedBy(query, to, { filter, some: existsJoined })}`
+  const mayBeUnknown = steps.length > 1 || !isDocument(translation.scopes[up]!)
+  if (!translation.putInFront || mayBeUnknown)
+    return not(related(query, { ...translation, isOptional: true }, filter))
+  return sql`not ${relatedBy(query, translation, { filter, some: existsJoined })}`
 }
 
 interface Means {
   readonly filter: Filter
   /** A condition that some joined row exists. */
-  readonly some: (joining: Joining, around: Around) => Fragment
+  readonly some: (joining: Joining, context: JoinContext) => Fragment
 }
 
-function relatedBy(query: Related<FieldRef>, to: Translation, { filter, some }: Means): Fragment {
+function relatedBy(query: Related<FieldRef>, translation: Translation, { filter, some }: Means): Fragment {
   const { reference, join, count } = query
-  const other = otherOf(reference, to)
+  const other = otherOf(reference, translation)
   const joining = other && joiningOf([join, query.query], other)
-  const test = (around: Translation): Fragment => {
-    const place = other && { other, to: around, filter }
-    if (count) return sql`(${compareCount(count, joining && place && numberOf(joining, place), to)})`
+  const test = (context: Translation): Fragment => {
+    const place = other && { other, translation: context, filter }
+    if (count) return sql`(${compareCount(count, joining && place && numberOf(joining, place), translation)})`
     return joining && place ? some(joining, place) : raw('(1=0)')
   }
   const { isMixed } = reference.field
-  return someHolder(to.scopes[reference.up]!, reference.steps.slice(0, -1), { to, test, isMixed })
+  return someHolder(translation.scopes[reference.up]!, reference.steps.slice(0, -1), {
+    translation,
+    test,
+    isMixed,
+  })
 }
 
-function otherOf({ field }: FieldRef, to: Translation): OtherRows | undefined {
-  if (!isJoined(field)) throw new Error(`${field.path} is no reference`)
+function otherOf({ field }: FieldRef, translation: Translation): OtherRows | undefined {
+  if (!isJoined(field)) throw new Error(`${field.path} is not a reference`)
   const { schema } = field.join
-  return to.other(schema.collection, idTypeOf(schema))
+  return translation.other(schema.collection, idTypeOf(schema))
 }
 
 interface Holding {
-  readonly to: Translation
-  readonly test: (around: Translation) => Fragment
+  readonly translation: Translation
+  readonly test: (context: Translation) => Fragment
   readonly isMixed: boolean | undefined
 }
 
 /** Tests some object that contains the reference at the end of the steps. Without such an object nothing is joined. */
-function someHolder(base: Base, steps: readonly Step[], { to, test, isMixed }: Holding): Fragment {
+function someHolder(base: Base, steps: readonly Step[], { translation, test, isMixed }: Holding): Fragment {
   const star = steps.indexOf('*')
   if (star === -1) {
-    if (steps.length === 0 && isDocument(base)) return test(to)
-    return sql`(${to.dialect.isKind(base, steps, 'object')} and ${test(to)})`
+    if (steps.length === 0 && isDocument(base)) return test(translation)
+    return sql`(${translation.dialect.isKind(base, steps, 'object')} and ${test(translation)})`
   }
-  const options = { alias: to.alias(), isMixed }
-  const { from, element, position } = to.dialect.each(base, steps.slice(0, star), options)
-  const inner = { ...to, scopes: [element, ...to.scopes] }
-  const holds = someHolder(element, steps.slice(star + 1), { to: inner, test, isMixed })
-  return sql`exists (select 1 from ${from} where ${alive(to, position)}${holds})`
+  const options = { alias: translation.alias(), isMixed }
+  const { from, element, position } = translation.dialect.each(base, steps.slice(0, star), options)
+  const inner = { ...translation, scopes: [element, ...translation.scopes] }
+  const holds = someHolder(element, steps.slice(star + 1), { translation: inner, test, isMixed })
+  return sql`exists (select 1 from ${from} where ${alive(translation, position)}${holds})`
 }
 
 /** Looks rows up by key, or in the other direction: collects the keys of matching rows and finds documents by them. */
-function someJoined(joining: Joining, around: Around): Fragment {
+function someJoined(joining: Joining, context: JoinContext): Fragment {
   const { equality, local, mixed } = joining
-  if (equality && mixed.length === 0 && isFoundByKeys(equality, local, around)) {
-    return isFoundSeparately(equality, local, around) ?? isKey(equality, local, around)
+  if (equality && mixed.length === 0 && isFoundByKeys(equality, local, context)) {
+    return isFoundSeparately(equality, local, context) ?? isKey(equality, local, context)
   }
-  return existsJoined(joining, around)
+  return existsJoined(joining, context)
 }
 
-function existsJoined(joining: Joining, around: Around): Fragment {
-  const { from, where } = joinedRows(joining, around)
+function existsJoined(joining: Joining, context: JoinContext): Fragment {
+  const { from, where } = joinedRows(joining, context)
   return sql`exists (select 1 from ${from} where ${where})`
 }
 
-function isFoundByKeys(equality: Equality, local: Joining['local'], { other, to }: Around): boolean {
-  const choosesItself = to.putInFront !== undefined && !to.isOptional && !equality.mayBeNull
+function isFoundByKeys(
+  equality: Equality,
+  local: Joining['local'],
+  { other, translation }: JoinContext,
+): boolean {
+  const choosesItself = translation.putInFront !== undefined && !translation.isOptional && !equality.mayBeNull
   return choosesItself || !isByIndex(equality, other) || local.some(other.isServed)
 }
 
@@ -114,71 +123,71 @@ function isFoundByKeys(equality: Equality, local: Joining['local'], { other, to 
 function isFoundSeparately(
   equality: Equality,
   local: Joining['local'],
-  around: Around,
+  context: JoinContext,
 ): Fragment | undefined {
-  const { to, other } = around
-  const { again, isOptional, scopes } = to
+  const { translation, other } = context
+  const { again, isOptional, scopes } = translation
   const outer = { ...equality.outer, up: 0 }
   const isOfRow = equality.outer.up === 1 && scopes.length === 1 && !equality.isElement
   if (!again || isOptional || !isOfRow || !equality.mayBeNull || !local.some(other.isServed)) return undefined
   if (!again.isIndexed(outer, equality.type)) return undefined
   const found = (test: (own: Translation) => Fragment): Fragment => {
-    const alias = to.alias('r')
+    const alias = translation.alias('r')
     return sql`select ${raw(`${alias}.id from ${again.table} ${alias}`)} where ${test(again.translation(alias))}`
   }
   const inner = { ...equality, outer: { ...outer, up: 1 }, mayBeNull: false }
-  const withKey = found((own) => isKey(inner, local, { ...around, to: own }))
-  const nulls = selectKeys({ equality, local, around }, (key) => ({
+  const withKey = found((own) => isKey(inner, local, { ...context, translation: own }))
+  const nulls = selectKeys({ equality, local, context }, (key) => ({
     columns: raw('1'),
     where: sql`${key} is null`,
   }))
   const withoutKey = found((own) => sql`${valueOf(outer, equality, own)} is null and exists (${nulls})`)
-  return sql`${raw(`${to.qualifier}id`)} in (${withKey} union all ${withoutKey})`
+  return sql`${raw(`${translation.qualifier}id`)} in (${withKey} union all ${withoutKey})`
 }
 
 /** The outer value, or an element of the outer array, is the key of some row. */
-function isKey(equality: Equality, local: Joining['local'], around: Around): Fragment {
+function isKey(equality: Equality, local: Joining['local'], context: JoinContext): Fragment {
   const { key, isElement, type, mayBeNull } = equality
-  const { other, to } = around
+  const { other, translation } = context
   // Relative to the outer scopes.
   const outer = { ...equality.outer, up: equality.outer.up - 1 }
   // Where few keys lead to documents by their `_id`, the other direction is never shorter.
-  const isOneWay = to.isAlone && isId(outer) && local.some(other.isServed)
+  const isOneWay = translation.isAlone && isId(outer) && local.some(other.isServed)
   const indexedForms = new Set([
-    ...(isElement ? [] : indexedFormsOf(outer, equality, to)),
+    ...(isElement ? [] : indexedFormsOf(outer, equality, translation)),
     ...(isOneWay ? [] : indexedFormsOf(key, equality, other.translation('r'))),
   ])
-  const select: KeyedRows['select'] = (make) => selectKeys({ equality, local, around }, make)
+  const select: KeyedRows['select'] = (make) => selectKeys({ equality, local, context }, make)
   const test = (value: Fragment): Fragment =>
-    to.dialect.isKeyOf(value, { type, mayBeNull, indexedForms: [...indexedForms], select })
-  if (!isElement) return test(valueOf(outer, equality, to))
+    translation.dialect.isKeyOf(value, { type, mayBeNull, indexedForms: [...indexedForms], select })
+  if (!isElement) return test(valueOf(outer, equality, translation))
   // An index into the array has no nulls, and only values in the form of their own type.
   if (!mayBeNull && typeOf(outer.field) === type) {
     const { element } = outer.field as ArrayField
     const elements = { ...outer, steps: [...outer.steps, '*'], field: element }
-    return some(elements, (value) => value && test(value), to)
+    return some(elements, (value) => value && test(value), translation)
   }
-  const { from, each, position } = elementsOf({ outer, type }, to)
-  return sql`exists (select 1 from ${from} where ${alive(to, position)}${test(each)})`
+  const { from, each, position } = elementsOf({ outer, type }, translation)
+  return sql`exists (select 1 from ${from} where ${alive(translation, position)}${test(each)})`
 }
 
 interface Keys {
   readonly equality: Equality
   readonly local: Joining['local']
-  readonly around: Around
+  readonly context: JoinContext
 }
 
-function selectKeys({ equality, local, around }: Keys, make: Parameters<KeyedRows['select']>[0]): Fragment {
-  const { other, to } = around
-  const alias = to.alias('r')
+function selectKeys({ equality, local, context }: Keys, make: Parameters<KeyedRows['select']>[0]): Fragment {
+  const { other, translation } = context
+  const alias = translation.alias('r')
   const { columns, where } = make(valueOf(equality.key, equality, other.translation(alias)))
-  const terms = [...localTerms(local, alias, around), ...(where ? [where] : [])]
+  const terms = [...localTerms(local, alias, context), ...(where ? [where] : [])]
   const rows = sql`select ${columns} from ${raw(`${other.table} ${alias}`)}`
   return terms.length === 0 ? rows : sql`${rows} where ${allOf(terms)}`
 }
 
-function numberOf(joining: Joining, around: Around): Fragment {
-  const { from, where } = joinedRows(joining, around)
+function numberOf(joining: Joining, context: JoinContext): Fragment {
+  const { from, where } = joinedRows(joining, context)
   return sql`select count(*) from ${from} where ${where}`
 }
 

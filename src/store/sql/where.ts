@@ -5,10 +5,10 @@
  */
 import { unreachable } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
-import { DENIED, isNegative } from '../../lang/operators.ts'
+import { NEGATED_OP, isNegative } from '../../lang/operators.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
 import type { FieldRef } from '../../lang/resolve/scope.ts'
-import { operandParam } from './comparands.ts'
+import { comparand, operandParam } from './comparands.ts'
 import type { Base } from './dialect.ts'
 import { type Fragment, join, joinBalanced, param, raw, sql } from './fragment.ts'
 import { literalPrefix, prefixEnd } from './pattern/prefix.ts'
@@ -16,10 +16,12 @@ import {
   OPERATORS,
   type Translation,
   alive,
-  aroundElements,
+  comparedWith,
+  scopesAroundElements,
   isIn,
   isWholeArray,
   isNull,
+  loopsOf,
   not,
   some,
   typeOf,
@@ -28,46 +30,57 @@ import { compareFields, contains, inField } from './where-arrays.ts'
 import { related, unrelated } from './where-related.ts'
 
 /** The terms of a filter, each in the form that its indexes serve best. */
-export function filterTerms(terms: readonly Query<FieldRef>[], to: Translation): readonly Fragment[] {
-  return terms.map((term) => to.indexed?.(term) ?? where(term, to))
+export function filterTerms(
+  terms: readonly Query<FieldRef>[],
+  translation: Translation,
+): readonly Fragment[] {
+  return terms.map((term) => translation.indexed?.(term) ?? where(term, translation))
 }
 
-export function where(query: Query<FieldRef>, to: Translation): Fragment {
-  const hint = to.scopes.length === 1 ? to.hint?.(query) : undefined
-  const exact = translate(query, to)
+export function where(query: Query<FieldRef>, translation: Translation): Fragment {
+  const hint = translation.scopes.length === 1 ? translation.hint?.(query) : undefined
+  const exact = translate(query, translation)
   return hint ? sql`(${hint} and ${exact})` : exact
 }
 
-function translate(query: Query<FieldRef>, to: Translation): Fragment {
+function translate(query: Query<FieldRef>, translation: Translation): Fragment {
   switch (query.kind) {
     case 'compare':
-      return compare(query, to)
+      return compare(query, translation)
     case 'in': {
-      const listed = some(query.field, isIn(query.values, to, typeOf(query.field.field)), to)
+      const listed = some(
+        query.field,
+        isIn(query.values, translation, typeOf(query.field.field)),
+        translation,
+      )
       return query.negated ? not(listed) : listed
     }
     case 'regex':
-      return regex(query, to)
+      return regex(query, translation)
     case 'compareFields':
-      return compareFields(query, to)
+      return compareFields(query, translation)
     case 'inField':
-      return inField(query, to)
+      return inField(query, translation)
     case 'contains':
-      return contains(query, to)
+      return contains(query, translation)
+    case 'text':
+      return translation.scopes[query.fields[0]!.up]!.search!(query)
     case 'elemMatch':
-      return elemMatch(query, to)
+      return elemMatch(query, translation)
     case 'related':
-      return related(query, to, filterTerms)
+      return related(query, translation, filterTerms)
     case 'and':
     case 'or':
       if (query.terms.length === 0) return raw(query.kind === 'and' ? '1=1' : '1=0')
       return sql`(${joinBalanced(
-        query.terms.map((term) => where(term, query.kind === 'or' ? { ...to, isOptional: true } : to)),
+        query.terms.map((term) =>
+          where(term, query.kind === 'or' ? { ...translation, isOptional: true } : translation),
+        ),
         ` ${query.kind} `,
       )})`
     case 'not':
-      if (query.term.kind === 'related') return unrelated(query.term, to, filterTerms)
-      return not(where(query.term, { ...to, isOptional: true }))
+      if (query.term.kind === 'related') return unrelated(query.term, translation, filterTerms)
+      return not(where(query.term, { ...translation, isOptional: true }))
     default:
       return unreachable(query)
   }
@@ -77,18 +90,23 @@ function translate(query: Query<FieldRef>, to: Translation): Fragment {
  * An index on single elements narrows the search; whether one element satisfies all conditions is tested on
  * the documents.
  */
-function elemMatch({ array, query }: Query<FieldRef> & { kind: 'elemMatch' }, to: Translation): Fragment {
-  const scopes = aroundElements(to).slice(array.up)
-  const found = someElement(array, scopes[0]!, { ...to, scopes }, (inner) => where(query, inner))
+function elemMatch(
+  { array, query }: Query<FieldRef> & { kind: 'elemMatch' },
+  translation: Translation,
+): Fragment {
+  const scopes = scopesAroundElements(translation).slice(array.up)
+  const found = someElement(array, scopes[0]!, { ...translation, scopes }, (inner) => where(query, inner))
   const hints = conjunctsOf(query).flatMap((term) => {
-    const seen = seenFromOutside(term, array)
-    return seen && to.elementsOf(seen.field.field.path) !== undefined ? [compare(seen, to)] : []
+    const implied = asConditionOnAllElements(term, array)
+    return implied && translation.elementsOf(implied.field.field.path) !== undefined
+      ? [compare(implied, translation)]
+      : []
   })
   return hints.length === 0 ? found : sql`(${join([...hints, found], ' and ')})`
 }
 
 /** A comparison inside an elemMatch as a comparison of all elements, which the elemMatch implies. */
-function seenFromOutside(term: Query<FieldRef>, array: FieldRef): Comparison | undefined {
+export function asConditionOnAllElements(term: Query<FieldRef>, array: FieldRef): Comparison | undefined {
   if (term.kind !== 'compare' || isNegative(term.op) || term.value === null || term.field.up > 0)
     return undefined
   const field = { ...term.field, up: array.up, steps: [...array.steps, '*', ...term.field.steps] }
@@ -101,37 +119,57 @@ type Comparison = Query<FieldRef> & { kind: 'compare' }
 function someElement(
   { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
   base: Base,
-  to: Translation,
+  translation: Translation,
   test: (inner: Translation) => Fragment,
 ): Fragment {
+  if (translation.isFlat) return someElementOfAll({ steps, field }, base, translation, test)
   const star = steps.indexOf('*')
   const head = star === -1 ? steps : steps.slice(0, star)
-  const options = { alias: to.alias(), isMixed: field.isMixed }
-  const { from, element, position } = to.dialect.each(base, head, options)
-  const inner = { ...to, scopes: [element, ...to.scopes] }
+  const options = { alias: translation.alias(), isMixed: field.isMixed }
+  const { from, element, position } = translation.dialect.each(base, head, options)
+  const inner = { ...translation, scopes: [element, ...translation.scopes] }
   const rest = { steps: steps.slice(star + 1), field }
   const holds = star === -1 ? test(inner) : someElement(rest, element, inner, test)
-  return sql`exists (select 1 from ${from} where ${alive(to, position)}${holds})`
+  return sql`exists (select 1 from ${from} where ${alive(translation, position)}${holds})`
 }
 
-function compare({ field, op, value }: Query<FieldRef> & { kind: 'compare' }, to: Translation): Fragment {
-  if (isNegative(op)) return not(compare({ kind: 'compare', field, op: DENIED[op], value }, to))
-  if (value === null) return some(field, isNull, to)
+/** The same in one subselect. */
+function someElementOfAll(
+  { steps, field }: Pick<FieldRef, 'steps' | 'field'>,
+  base: Base,
+  translation: Translation,
+  test: (inner: Translation) => Fragment,
+): Fragment {
+  const elements = { steps: [...steps, '*'] as const, isMixed: field.isMixed }
+  const { loops, bases } = loopsOf(base, elements, translation)
+  const inner = { ...translation, scopes: [...bases.toReversed(), ...translation.scopes] }
+  return sql`exists (select 1 from ${join(loops, ', ')} where ${test(inner)})`
+}
+
+function compare(
+  { field, op, value }: Query<FieldRef> & { kind: 'compare' },
+  translation: Translation,
+): Fragment {
+  if (isNegative(op)) return not(compare({ kind: 'compare', field, op: NEGATED_OP[op], value }, translation))
+  if (value === null) return some(field, isNull, translation)
   const type = typeOf(field.field)
-  const bound = operandParam(value, (each) => to.dialect.value(each, type))
-  return some(field, (subject) => subject && sql`${subject} ${raw(OPERATORS[op])} ${bound}`, to)
+  const bound = operandParam(value, (each) => translation.dialect.value(each, type))
+  const compared = comparand(value)
+  const test = (subject: Fragment): Fragment =>
+    sql`${comparedWith(subject, compared)} ${raw(OPERATORS[op])} ${bound}`
+  return some(field, (subject) => subject && test(subject), translation)
 }
 
-function regex(query: Query<FieldRef> & { kind: 'regex' }, to: Translation): Fragment {
-  const found = some(query.field, (subject) => matches(subject, query, to), to)
+function regex(query: Query<FieldRef> & { kind: 'regex' }, translation: Translation): Fragment {
+  const found = some(query.field, (subject) => matches(subject, query, translation), translation)
   const { field, steps } = query.field
   const prefix = query.flags.caseInsensitive ? foldCase(literalPrefix(query.pattern, query.flags)) : ''
-  const isIndexable = prefix !== '' && isWholeArray(steps) && to.scopes.length === 1
-  const table = isIndexable ? to.foldedElementsOf(field.path) : undefined
+  const isIndexable = prefix !== '' && isWholeArray(steps) && translation.scopes.length === 1
+  const table = isIndexable ? translation.foldedElementsOf(field.path) : undefined
   if (table === undefined) return found
   // The index has folded text only: it narrows the search, and the text itself is tested on the documents.
   const within = startsWith(raw('k0'), prefix)
-  return sql`(${raw(to.qualifier)}no in (select doc from ${raw(table)} where ${within}) and ${found})`
+  return sql`(${raw(translation.qualifier)}no in (select doc from ${raw(table)} where ${within}) and ${found})`
 }
 
 function startsWith(text: Fragment, prefix: string): Fragment {
@@ -141,14 +179,18 @@ function startsWith(text: Fragment, prefix: string): Fragment {
 }
 
 /** A pattern with a literal prefix can only match a range of texts, which an index serves. */
-function matches(subject: Fragment | undefined, query: Query<FieldRef> & { kind: 'regex' }, to: Translation) {
+function matches(
+  subject: Fragment | undefined,
+  query: Query<FieldRef> & { kind: 'regex' },
+  translation: Translation,
+) {
   if (!subject) return undefined
-  const test = to.dialect.matches(subject, query.pattern, query.flags)
+  const test = translation.dialect.matches(subject, query.pattern, query.flags)
   const prefix = literalPrefix(query.pattern, query.flags)
   if (prefix === '') return test
   const { caseInsensitive } = query.flags
-  if (caseInsensitive && !to.hasFoldedIndex(query.field.field.path)) return test
-  const text = caseInsensitive ? to.dialect.fold(subject) : subject
+  if (caseInsensitive && !translation.hasFoldedIndex(query.field.field.path)) return test
+  const text = caseInsensitive ? translation.dialect.fold(subject) : subject
   const start = caseInsensitive ? foldCase(prefix) : prefix
   return sql`(${startsWith(text, start)} and ${test})`
 }
