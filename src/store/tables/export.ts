@@ -1,20 +1,69 @@
 /** Exports everything in a store, for a move to another one; `import.ts` is the opposite direction. */
-import type { Engine, Rows, Session } from '../engine.ts'
+import type { Engine, EngineSession, Row, Rows } from '../engine.ts'
 import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
-import type { Transfer, ExportedHistory } from '../transfer.ts'
+import type { ExportedEvent } from '../events.ts'
+import type { ExportedAnswer, ExportedHistory, StoreExport, Transfer } from '../transfer.ts'
 import { type ExportedSinks, SINK_KEYS, SINK_TABLES, type SinkTable } from '../transfer-sinks.ts'
-import { type ImportParts, beginImport } from './import.ts'
+import { engineIn } from './engine-in.ts'
+import { ANSWER_COLUMNS, type ImportParts, beginImport } from './import.ts'
 import { historyFrom, readRecords } from './metadata.ts'
 import { obstacleIn } from './obstacle.ts'
 import { boundsOf } from './outbox-heads.ts'
 import { exportEvents } from './outbox.ts'
 
 /** The part of an export that each engine implements itself. */
-export type CollectionExport = Pick<Transfer, 'collections' | 'documents' | 'past'>
+export type CollectionExport = Pick<StoreExport, 'collections' | 'documents' | 'past'>
 
-export function createTransfer(parts: ImportParts & { readonly from: CollectionExport }): Transfer {
-  const { engine, outbox, from } = parts
+interface TransferParts extends ImportParts {
+  readonly from: CollectionExport
+  /** Absent where one process owns the store, and exports a copy of it. */
+  readonly openSnapshot?: OpenSnapshot
+}
+
+/** Runs work in a transaction that sees one moment. */
+export type OpenSnapshot = <T>(work: (parts: SnapshotParts) => Promise<T>) => Promise<T>
+
+export interface SnapshotParts {
+  readonly session: EngineSession
+  readonly from: CollectionExport
+  /** Events that have no numbers yet, with the numbers that they get, and the last number. */
+  readonly unnumbered: () => Promise<{ readonly events: readonly ExportedEvent[]; readonly last: number }>
+}
+
+export function createTransfer(parts: TransferParts): Transfer {
+  const { engine, openSnapshot } = parts
   const run = <T>(work: () => Promise<T>): Promise<T> => engine.run('move', work)
+  const live = exportFrom(parts, run)
+  return {
+    ...live,
+    snapshot: (work) =>
+      openSnapshot ? run(() => openSnapshot((opened) => work(exportAt(parts, opened)))) : work(live),
+    obstacle: () => run(() => obstacleIn(engine, engine)),
+    beginImport: (options) => run(() => beginImport(parts, options)),
+  }
+}
+
+type Run = <T>(work: () => Promise<T>) => Promise<T>
+
+function exportAt(parts: TransferParts, { session, from, unnumbered }: SnapshotParts): StoreExport {
+  const outbox = { ...parts.outbox, untilNumbered: async () => undefined }
+  const engine = engineIn(parts.engine, session)
+  const numbered = exportFrom({ engine, outbox, from }, (work) => work())
+  return {
+    ...numbered,
+    async *events() {
+      yield* numbered.events()
+      const { events } = await unnumbered()
+      if (events.length > 0) yield events
+    },
+    lastEvent: async () => (await unnumbered()).last,
+  }
+}
+
+function exportFrom(
+  { engine, outbox, from }: Pick<TransferParts, 'engine' | 'outbox' | 'from'>,
+  run: Run,
+): StoreExport {
   return {
     ...from,
     sequences: () =>
@@ -53,13 +102,43 @@ export function createTransfer(parts: ImportParts & { readonly from: CollectionE
     sinks: () => run(() => exportSinks(engine)),
     records: () =>
       run(async () => {
-        const read = (session: Session) => readRecords(engine, session)
+        const read = (session: EngineSession) => readRecords(engine, session)
         const { collections: _, ...records } = await engine.transaction(read, { isReadOnly: true })
         return records
       }),
-    obstacle: () => run(() => obstacleIn(engine, engine)),
-    beginImport: (options) => run(() => beginImport(parts, options)),
+    async *answers() {
+      for (let last: readonly [string, string] = ['', '']; ;) {
+        const [caller, key] = last
+        const rows = await run(() =>
+          engine.query(
+            sql`select ${ANSWER_COLUMNS} from smalt_answer
+              where caller > ${param(caller)} or (caller = ${param(caller)} and key > ${param(key)})
+              order by caller, key limit ${param(ANSWERS_PAGE)}`,
+          ),
+        )
+        if (rows.length === 0) return
+        const page = rows.map(answerFrom)
+        last = [page.at(-1)![0], page.at(-1)![1]]
+        yield page
+      }
+    },
   }
+}
+
+/** Few, because each may have a megabyte. */
+const ANSWERS_PAGE = 20
+
+function answerFrom([caller, key, fingerprint, status, answer, size, expires, leased]: Row): ExportedAnswer {
+  return [
+    String(caller),
+    String(key),
+    String(fingerprint),
+    Number(status),
+    String(answer),
+    Number(size),
+    Number(expires),
+    Number(leased),
+  ]
 }
 
 const BOUNDS = { timeLimitMs: 60_000 }

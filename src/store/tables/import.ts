@@ -1,6 +1,6 @@
 /** Fills an empty store with the exported data of another one. */
 import { randomBytes } from 'node:crypto'
-import type { Engine, Session } from '../engine.ts'
+import type { Engine, EngineSession } from '../engine.ts'
 import type { ExportedEvent } from '../events.ts'
 import { type Fragment, join, param, raw, sql } from '../sql/fragment.ts'
 import { type Transfer, type ExportedRecords, ObstacleError, type StoreImport } from '../transfer.ts'
@@ -16,7 +16,7 @@ export interface CollectionImport extends Pick<
   'createCollection' | 'addDocuments' | 'addDocumentHistory' | 'buildIndexes'
 > {
   /** Drops the tables of all collections; called while the catalogue still lists them. */
-  readonly dropCollections: (session: Session) => Promise<void>
+  readonly dropCollections: (session: EngineSession) => Promise<void>
 }
 
 export interface ImportParts {
@@ -36,7 +36,7 @@ export async function beginImport(
   const into = openImport()
   const claimed = await claim()
   try {
-    await collections.change(undefined, async (session) => {
+    await collections.change([], async (session) => {
       const obstacle = await obstacleIn(engine, session)
       if (obstacle === 'unfinished' && discardsIncomplete) await clear(parts, session, into)
       else if (obstacle) throw new ObstacleError(obstacle)
@@ -78,16 +78,23 @@ function importing(parts: ImportParts, into: CollectionImport, claimed: AsyncDis
         await engine.batch(outbox.setBounds({ first: Number(row![0] ?? last + 1), last }))
       }),
     addSinks: (sinks) => write(insertSinks(sinks)),
+    addAnswers: (answers) =>
+      write(
+        answers.map(
+          (row) => sql`insert into smalt_answer(${ANSWER_COLUMNS}) values (${join(row.map(param), ', ')})`,
+        ),
+      ),
     putRecords: (records) => write(putRecords(engine, records)),
     finish: () => write([UNMARK]),
-    clear: () =>
-      engine.run('move', () => collections.change(undefined, (session) => clear(parts, session, into))),
+    clear: () => engine.run('move', () => collections.change([], (session) => clear(parts, session, into))),
     async [Symbol.asyncDispose]() {
       await claimed[Symbol.asyncDispose]()
       await engine.run('move', collections.reload).catch(() => undefined)
     },
   }
 }
+
+export const ANSWER_COLUMNS = raw('caller, key, fingerprint, status, answer, size, expires, leased_until')
 
 /** One row per statement: several rows would need casts, which single inserts do not. */
 function insertEvent({ name, holderKey, documentColumns }: OutboxTable, event: ExportedEvent): Fragment {
@@ -124,12 +131,14 @@ function putRecords(
 /** Fails without the marker, so that a completed store is never emptied. */
 async function clear(
   { engine, outbox }: ImportParts,
-  { query }: Session,
+  { query }: EngineSession,
   { dropCollections }: CollectionImport,
 ): Promise<void> {
   await query(UNMARK)
   await dropCollections({ query })
-  const tables = [...FILLED, 'smalt_index', ...Object.keys(SINK_TABLES)].map((table) => raw(table))
+  const tables = [...FILLED, 'smalt_index', 'smalt_answer', ...Object.keys(SINK_TABLES)].map((table) =>
+    raw(table),
+  )
   for (const table of [...tables, outbox.name]) await query(sql`delete from ${table}`)
   for (const statement of outbox.setBounds({ first: 1, last: 0 })) await query(statement)
   await query(sql`update ${engine.secretTable} set secret = ${param(randomBytes(32).toString('hex'))}`)

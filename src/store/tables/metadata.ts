@@ -1,13 +1,16 @@
 /** Metadata as rows of text, changed in one transaction with the tables and indexes that it requires. */
 import { ServiceError } from '../../base/errors.ts'
-import type { Engine, Row, Session } from '../engine.ts'
+import type { Collection } from '../../schema/schema.ts'
+import type { Engine, Row, EngineSession } from '../engine.ts'
 import type {
   CollectionDefinition,
+  EntityChange,
   HistoryRecord,
   MetadataChange,
   MetadataRecords,
 } from '../metadata-records.ts'
 import { type Fragment, param, sql } from '../sql/fragment.ts'
+import { answersIn, underWay } from './answers.ts'
 import { refuseIncompleteImport } from './import-marker.ts'
 
 export interface MetadataStore {
@@ -18,6 +21,10 @@ export interface MetadataStore {
   readonly changeMetadata: (change: MetadataChange) => Promise<void>
   /** Creates or changes a collection whose metadata is in another store. */
   readonly prepareCollection: (definition: CollectionDefinition) => Promise<void>
+  /** Whether the collection has a document. */
+  readonly hasDocuments: (collection: Collection) => Promise<boolean>
+  /** Removes a collection whose metadata is in another store, with its documents and their history. */
+  readonly dropCollection: (collection: Collection) => Promise<void>
   /**
    * Registers a callback for changes by any process. Notifications can be lost, so listeners must also poll.
    */
@@ -28,13 +35,16 @@ export interface MetadataStore {
 /** The tables of collections, which each engine builds itself. */
 export interface Collections {
   /**
-   * Changes metadata, and the tables and indexes of a collection, in one transaction. Concurrent changes of
+   * Changes metadata, and the tables and indexes of collections, in one transaction. Concurrent changes of
    * several processes are serialized.
    */
   readonly change: (
-    definition: CollectionDefinition | undefined,
-    work: (session: Session) => Promise<void>,
+    definitions: readonly CollectionDefinition[],
+    work: (session: EngineSession) => Promise<void>,
   ) => Promise<void>
+  readonly hasDocuments: (session: EngineSession, collection: Collection) => Promise<boolean>
+  /** Drops the tables of a collection with its records, in the open transaction. */
+  readonly drop: (session: EngineSession, collection: Collection) => Promise<void>
   /** Reads the catalogue again, because another thread or process may have changed it. */
   readonly reload: () => Promise<void>
 }
@@ -44,7 +54,7 @@ export function createMetadata(engine: Engine, collections: Collections): Metada
   return {
     readMetadata: () =>
       run('metadata', async () => {
-        const read = async (session: Session): Promise<MetadataRecords> => {
+        const read = async (session: EngineSession): Promise<MetadataRecords> => {
           await refuseIncompleteImport(engine, session)
           return await readRecords(engine, session)
         }
@@ -55,9 +65,17 @@ export function createMetadata(engine: Engine, collections: Collections): Metada
       }),
     readEpoch: () => run('epoch', () => epochIn({ query: (each) => engine.query(each, { isUrgent: true }) })),
     changeMetadata: (change) =>
-      run('metadata', () => collections.change(change.prepare, (session) => apply(engine, session, change))),
+      run('metadata', () =>
+        collections.change(
+          change.entities.flatMap(({ prepare }) => prepare ?? []),
+          (session) => apply({ engine, collections, session }, change),
+        ),
+      ),
+    hasDocuments: (collection) => run('metadata', () => collections.hasDocuments(engine, collection)),
+    dropCollection: (collection) =>
+      run('metadata', () => collections.change([], (session) => collections.drop(session, collection))),
     prepareCollection: (definition) =>
-      run('metadata', () => collections.change(definition, async () => undefined)),
+      run('metadata', () => collections.change([definition], async () => undefined)),
     onMetadataChange: (listener) => engine.listen('metadata', listener),
     readMetadataHistory: (entity) =>
       run('metadata', async () => {
@@ -70,7 +88,7 @@ export function createMetadata(engine: Engine, collections: Collections): Metada
   }
 }
 
-export async function readRecords(engine: Engine, session: Session): Promise<MetadataRecords> {
+export async function readRecords(engine: Engine, session: EngineSession): Promise<MetadataRecords> {
   const { query } = session
   const epoch = await epochIn(session)
   const [secret] = await query(sql`select secret from ${engine.secretTable}`)
@@ -93,7 +111,7 @@ export async function readRecords(engine: Engine, session: Session): Promise<Met
   }
 }
 
-async function epochIn({ query }: Session): Promise<number> {
+async function epochIn({ query }: EngineSession): Promise<number> {
   const [row] = await query(sql`select epoch from smalt_epoch`)
   return Number(row![0])
 }
@@ -113,21 +131,48 @@ function textOrNull(text: Row[number] | undefined): string | null {
   return typeof text === 'string' ? text : null
 }
 
+interface Applying {
+  readonly engine: Engine
+  readonly collections: Collections
+  readonly session: EngineSession
+}
+
+export function stillFilled(entity: string): ServiceError {
+  const message = `${entity} has documents; say documents=delete to delete them with it, or documents=keep to leave them in the store, where a new entity of this name finds them again`
+  return new ServiceError('metadata:CannotDeleteEntity', message)
+}
+
 /** Concurrent changes are serialized, so the later one sees a different epoch and fails. */
-async function apply(engine: Engine, session: Session, change: MetadataChange): Promise<void> {
+async function apply({ engine, collections, session }: Applying, change: MetadataChange): Promise<void> {
   if ((await epochIn(session)) !== change.expectedEpoch) {
     const message = 'metadata was changed meanwhile; read it again'
     throw new ServiceError('metadata:UpdateInvalidatesMetadata', message)
   }
-  const { entity, info, schemas, history } = change
   const statements = [
     sql`update smalt_epoch set epoch = epoch + 1`,
+    ...change.entities.flatMap(entityStatements),
+  ]
+  for (const statement of statements) await session.query(statement)
+  for (const { entity, removed } of change.entities) {
+    if (!removed) continue
+    if (removed.isDropped) await collections.drop(session, removed.collection)
+    else if (await collections.hasDocuments(session, removed.collection)) throw stillFilled(entity)
+  }
+  if (change.kept) {
+    const { keyed, answer } = change.kept
+    const kept = answersIn(engine, session)
+    if (await kept.find(keyed)) throw underWay()
+    await kept.keep(keyed, answer)
+  }
+  await engine.notify(session, 'metadata')
+}
+
+function entityStatements({ entity, info, schemas, history }: EntityChange): readonly Fragment[] {
+  return [
     ...(info === null ? deleteEntity(entity) : [putEntity(entity, info)]),
     ...schemas.map(({ version, schema }) => putSchema({ entity, version, schema })),
     insertHistory({ entity, ...history }),
   ]
-  for (const statement of statements) await session.query(statement)
-  await engine.notify(session, 'metadata')
 }
 
 function deleteEntity(entity: string): readonly Fragment[] {

@@ -1,10 +1,10 @@
 /** Reasons why a store cannot be the target of a move. */
-import type { Engine, Session } from '../engine.ts'
+import type { Engine, EngineSession } from '../engine.ts'
 import { join, raw, sql } from '../sql/fragment.ts'
 import type { Obstacle } from '../transfer.ts'
 import { hasImportMarker } from './import-marker.ts'
 
-export async function obstacleIn(engine: Engine, session: Session): Promise<Obstacle | undefined> {
+export async function obstacleIn(engine: Engine, session: EngineSession): Promise<Obstacle | undefined> {
   if (await hasImportMarker(engine, session)) return 'unfinished'
   const hasRows = FILLED.map((table) => sql`exists (select 1 from ${raw(table)})`)
   const rows = await session.query(sql`select 1 where ${join(hasRows, ' or ')}`)

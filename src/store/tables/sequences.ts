@@ -2,15 +2,53 @@
 import { ServiceError } from '../../base/errors.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Engine, Rows, Urgency } from '../engine.ts'
-import { type Fragment, param, sql } from '../sql/fragment.ts'
+import type { PeekOptions, Store } from '../store.ts'
+import { type Fragment, param, raw, sql } from '../sql/fragment.ts'
 
 export interface Sequences {
+  /** The values that `next` would return after `skip` others. */
+  readonly peek: (sequence: Sequence, options: PeekOptions) => Promise<readonly bigint[]>
   /** Returns values that are unique for all time. */
   readonly next: (sequence: Sequence, count: number) => Promise<readonly bigint[]>
+  /** Continues a sequence at `initialValue` or later; a sequence that is further already does not change. */
+  readonly raise: (sequence: Sequence) => Promise<void>
 }
 
 export function createSequences(engine: Engine): Sequences {
-  return { next: (sequence, count) => engine.run('sequence', () => nextValues(engine, sequence, { count })) }
+  return {
+    next: (sequence, count) => engine.run('sequence', () => nextValues(engine, sequence, { count })),
+    peek: (sequence, options) => engine.run('sequence', () => peekValues(engine, sequence, options)),
+    raise: (sequence) =>
+      engine.run('sequence', async () => {
+        await engine.batch([raised(sequence)])
+      }),
+  }
+}
+
+async function peekValues(
+  engine: Engine,
+  sequence: Sequence,
+  { skip, count }: PeekOptions,
+): Promise<readonly bigint[]> {
+  const columns = raw(`next || '', increment || ''`)
+  const [row] = await engine.query(
+    sql`select ${columns} from smalt_sequence where name = ${param(sequence.name)}`,
+  )
+  const step = row ? BigInt(row[1]!) : sequence.increment
+  const first = (row ? BigInt(row[0]!) : sequence.initialValue) + step * BigInt(skip)
+  const after = first + step * BigInt(count)
+  if (BigInt.asIntN(64, after) !== after) throw exhausted(sequence.name)
+  return Array.from({ length: count }, (_, i) => first + step * BigInt(i))
+}
+
+/** Values for a dry run: each one once, although none is taken. */
+export function peekingOn({ peekValues: peek }: Pick<Store, 'peekValues'>): Store['nextValues'] {
+  const skipped = new Map<string, number>()
+  return async (sequence, count) => {
+    const skip = skipped.get(sequence.name) ?? 0
+    skipped.set(sequence.name, skip + count)
+    return await peek(sequence, { skip, count })
+  }
 }
 
 export async function nextValues(
@@ -42,6 +80,16 @@ export function advance({ name, initialValue, increment }: Sequence, count: numb
         then smalt_sequence.next >= ${param(-LARGEST)} - ${step}
       else false end
     returning next || '', increment || ''`
+}
+
+/** The direction of a sequence is that of the stored increment. */
+function raised({ name, initialValue, increment }: Sequence): Fragment {
+  return sql`insert into smalt_sequence(name, next, increment)
+    values (${param(name)}, ${param(initialValue)}, ${param(increment)})
+    on conflict (name) do update set next = excluded.next
+    where case
+      when smalt_sequence.increment < 0 then excluded.next < smalt_sequence.next
+      else excluded.next > smalt_sequence.next end`
 }
 
 const LARGEST = 2n ** 63n - 1n

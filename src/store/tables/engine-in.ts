@@ -1,0 +1,37 @@
+/** An engine whose statements all run in one open transaction, so that bookkeeping can be part of a larger write. */
+import type { BatchOptions, Engine, EngineSession, Rows } from '../engine.ts'
+import { type Fragment, raw } from '../sql/fragment.ts'
+
+export function engineIn(engine: Engine, session: EngineSession): Engine {
+  return {
+    ...engine,
+    run: (_, work) => work(),
+    query: (statement) => session.query(statement),
+    batch: ((statements: readonly Fragment[], options: BatchOptions = {}) =>
+      batchIn(session, statements, options)) as Engine['batch'],
+    transaction: (work) => work(session),
+  }
+}
+
+async function batchIn(
+  session: EngineSession,
+  statements: readonly Fragment[],
+  { undoUnless }: BatchOptions,
+): Promise<readonly Rows[] | undefined> {
+  const results: Rows[] = []
+  if (undoUnless === undefined) {
+    for (const statement of statements) results.push(await session.query(statement))
+    return results
+  }
+  await session.query(raw('savepoint batch'))
+  for (const [i, statement] of statements.entries()) {
+    const rows = await session.query(statement)
+    results.push(rows)
+    if (i !== undoUnless || rows.length > 0) continue
+    await session.query(raw('rollback to savepoint batch'))
+    await session.query(raw('release savepoint batch'))
+    return undefined
+  }
+  await session.query(raw('release savepoint batch'))
+  return results
+}
