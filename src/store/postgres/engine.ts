@@ -1,8 +1,8 @@
 /** PostgreSQL as an engine for the bookkeeping in `store/tables`. */
-import type { BatchOptions, Engine, QueryOptions, Rows, Session, Topic } from '../engine.ts'
+import type { BatchOptions, Engine, QueryOptions, Rows, EngineSession, Topic } from '../engine.ts'
 import { type Fragment, type Statement, param, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
-import type { Connections, Session as Statements } from './connection/connections.ts'
+import type { Connections, SqlSession } from './connection/connections.ts'
 import { type Transaction, inTransaction } from './connection/transaction.ts'
 
 interface EngineOptions {
@@ -41,6 +41,12 @@ export function createPostgresEngine({ connections, schema, run, listen }: Engin
     batch: batch as Engine['batch'],
     transaction: (work, { isReadOnly = false } = {}) =>
       inTransaction(connections, (transaction) => work(sessionOf(transaction)), { isSnapshot: isReadOnly }),
+    async tryClaim({ query }, name) {
+      const [row] = await query(
+        sql`select pg_try_advisory_xact_lock(hashtextextended(${param(`smalt: ${schema} ${name}`)}, 0))`,
+      )
+      return row![0] === 't'
+    },
     notify: async ({ query }, topic) =>
       void (await query(sql`select pg_notify(${param(CHANNELS[topic])}, ${param(schema)})`)),
     listen,
@@ -56,7 +62,7 @@ export const CHANNELS = {
 } as const satisfies Readonly<Record<Topic, string>>
 
 /** Adapts a transaction to the session of bookkeeping. */
-export function sessionOf(session: Statements): Session {
+export function sessionOf(session: SqlSession): EngineSession {
   return { query: (fragment) => session.query(statementOf(fragment)) }
 }
 

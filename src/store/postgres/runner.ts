@@ -6,9 +6,14 @@ import { isOutdated, toServiceError } from './connection/failures.ts'
 
 export interface Runner extends AsyncDisposable {
   readonly run: <T>(operation: string, work: () => Promise<T>) => Promise<T>
+  /** Repeats work with reloaded tables if they were outdated. */
+  readonly withCurrentTables: <T>(work: () => Promise<T>) => Promise<T>
   /** The same for streams: one can be repeated as long as nothing was yielded. */
-  readonly runStream: <T>(make: () => AsyncIterable<T>) => AsyncIterable<T>
+  readonly runStream: <T>(make: () => AsyncIterable<T>, around?: Around) => AsyncIterable<T>
 }
+
+/** Surrounds the read of the first piece of a stream. */
+type Around = <T>(first: () => Promise<T>) => Promise<T>
 
 interface RunnerOptions {
   /** Awaited before each operation. */
@@ -51,11 +56,12 @@ export function createRunner({ start, reload, onTiming }: RunnerOptions): Runner
 
   return {
     run,
-    async *runStream(make) {
+    withCurrentTables: attempt,
+    async *runStream(make, around = (first) => first()) {
       // The first piece is read here, because failures that a repetition can cure appear with it.
       const { first, rest } = await run('stream', async () => {
         const pieces = make()[Symbol.asyncIterator]()
-        return { first: await pieces.next(), rest: pieces }
+        return { first: await around(() => pieces.next()), rest: pieces }
       })
       try {
         for (let piece = first; !piece.done; piece = await rest.next()) yield piece.value

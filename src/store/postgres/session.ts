@@ -1,17 +1,24 @@
 /** Operations on documents inside an open transaction. */
+import type { Query } from '../../lang/query.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { ReadPlan, WritePlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Bounds } from '../bounds.ts'
-import type { Explanation, Found, StoreSession } from '../store.ts'
+import type { Explanation, Found, OnDocument, Store, TransactionSession } from '../store.ts'
 import type { Table } from './schema/catalogue.ts'
 import { type SequenceDraws, createSequenceDraws } from './write/sequence-retry.ts'
+import { aggregateByPieces, canAggregate, explainGroups } from './read/aggregate.ts'
 import { NOTHING_STORED, explainPage } from './read/explain.ts'
-import { type OnDocument, findWithin } from './read/find.ts'
-import { answers, readStatements, readStatementsFor } from './read/reads.ts'
+import { findWithin } from './read/find.ts'
+import { pushdownTo } from './read/pushdown.ts'
+import { readStatements, readStatementsFor } from './read/reads.ts'
+import { noteRefusal } from './read/refused.ts'
 import type { Stamp } from './write/rows.ts'
 import { OutdatedError } from './connection/failures.ts'
 import type { Engine } from '../engine.ts'
+import { bookkeepingIn } from '../tables/bookkeeping.ts'
 import { nextValues } from '../tables/sequences.ts'
+import { sessionOf } from './engine.ts'
 import type { Transaction } from './connection/transaction.ts'
 import { carryOut } from './write/writes.ts'
 
@@ -19,6 +26,9 @@ interface SessionContext {
   readonly engine: Engine
   readonly tableOf: (collection: Collection) => Table | undefined
   readonly version: (table: Table) => number
+  readonly isCluster: () => boolean
+  /** Draws the values of sequences; absent: from the database, outside of the transaction. */
+  readonly next?: Store['nextValues']
 }
 
 /**
@@ -31,31 +41,55 @@ export function inOneSnapshot(context: SessionContext): SessionContext {
   return { ...context, version: (table) => (table.past ? (moment ??= version(table)) : version(table)) }
 }
 
-export function sessionIn(transaction: Transaction, context: SessionContext): StoreSession {
-  const { engine, tableOf, version } = context
+export function sessionIn(transaction: Transaction, context: SessionContext): TransactionSession {
+  const { engine, tableOf, version, isCluster } = context
+  // Outside of the transaction: a value is never given back, and other transactions do not wait for the
+  // next one. On quick connections, because all others may belong to transactions that wait for values
+  // themselves.
+  const next: Store['nextValues'] =
+    context.next ?? ((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
   return {
     kind: 'postgres',
-    answers,
+    get bookkeeping() {
+      return bookkeepingIn(engine, sessionOf(transaction))
+    },
+    answers: (query) => pushdownTo({ isDistributed: isCluster() }).answers(query),
+    canJoin: () => pushdownTo({ isDistributed: isCluster() }).canJoin,
     find: (plan, take, bounds) =>
-      transaction.within(bounds, () =>
-        findIn(transaction, plan, { table: tableOf(plan.collection), take, bounds }),
+      noteRefusal([plan.query], () =>
+        transaction.within(bounds, () =>
+          findIn(transaction, plan, { table: tableOf(plan.collection), take, bounds }),
+        ),
       ),
     explain: (plan, bounds) =>
-      transaction.within(bounds, () =>
-        explainIn(transaction, plan, { table: tableOf(plan.collection), bounds }),
+      noteRefusal([plan.query], () =>
+        transaction.within(bounds, () =>
+          explainIn(transaction, plan, { table: tableOf(plan.collection), bounds }),
+        ),
       ),
+    canAggregate: (plan) => canAggregate(plan, isCluster()),
+    aggregate: (plan, begin, bounds) =>
+      transaction.within(bounds, () =>
+        aggregateByPieces(transaction, plan, { table: tableOf(plan.collection), begin }),
+      ),
+    explainAggregate: (plan, bounds) =>
+      transaction.within(bounds, () => explainGroups(transaction, plan, tableOf(plan.collection))),
     write: (plan, begin, bounds) =>
-      transaction.within(bounds, () => {
-        const table = requireTable(tableOf(plan.collection), plan.collection)
-        const draw = sequenceDrawsOn(engine)
-        const stamp = stampFor(plan, version(table))
-        return carryOut(plan, { transaction, table, stamp, report: begin(), draw, work: bounds.work })
-      }),
-    // Outside of the transaction: a value is never given back, and other transactions do not wait for the
-    // next one. On quick connections, because all others may belong to transactions that wait for values
-    // themselves.
-    nextValues: (sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }),
+      noteRefusal(queriesOf(plan), () =>
+        transaction.within(bounds, () => {
+          const table = requireTable(tableOf(plan.collection), plan.collection)
+          const draw = createSequenceDraws(next)
+          const stamp = stampFor(plan, version(table))
+          return carryOut(plan, { transaction, table, stamp, report: begin(), draw, work: bounds.work })
+        }),
+      ),
+    nextValues: next,
   }
+}
+
+function queriesOf(plan: WritePlan): readonly (Query<FieldRef> | undefined)[] {
+  if (plan.kind === 'insert') return []
+  return plan.kind === 'save' ? plan.items.map(({ query }) => query) : [plan.query]
 }
 
 /** Sequence values for one write. */
@@ -63,7 +97,7 @@ export function sequenceDrawsOn(engine: Engine): SequenceDraws {
   return createSequenceDraws((sequence, count) => nextValues(engine, sequence, { count, isUrgent: true }))
 }
 
-export async function findIn(
+async function findIn(
   transaction: Transaction,
   plan: ReadPlan,
   {
@@ -83,7 +117,8 @@ export async function explainIn(
   { table, bounds }: { readonly table: Table | undefined; readonly bounds: Bounds },
 ): Promise<Explanation> {
   if (!table) return NOTHING_STORED
-  const counting = { ...plan, from: 0, to: -1, counted: true }
+  const { after: _, ...whole } = plan
+  const counting = { ...whole, from: 0, to: -1, counted: true }
   const count = async (): Promise<number> => {
     const { matchCount } = await findIn(transaction, counting, { table, take: () => undefined, bounds })
     return matchCount

@@ -1,8 +1,8 @@
 /** Advisory locks, which belong to no row: one process at a time runs the work that a lock is named for. */
-import type { Session } from './connections.ts'
+import type { SqlSession } from './connections.ts'
 
 /** Locks until the transaction ends. Waits while another session holds the lock. */
-export async function lockExclusively(session: Session, name: string): Promise<void> {
+export async function lockExclusively(session: SqlSession, name: string): Promise<void> {
   await session.query({
     text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
     values: [named(name)],
@@ -10,7 +10,7 @@ export async function lockExclusively(session: Session, name: string): Promise<v
 }
 
 /** Runs work while the connection holds the lock. Waits while another session holds it. */
-export async function holding<T>(session: Session, name: string, work: () => Promise<T>): Promise<T> {
+export async function holding<T>(session: SqlSession, name: string, work: () => Promise<T>): Promise<T> {
   await session.query({ text: 'select pg_advisory_lock(hashtextextended($1, 0))', values: [named(name)] })
   try {
     return await work()
@@ -20,13 +20,13 @@ export async function holding<T>(session: Session, name: string, work: () => Pro
 }
 
 /** Locks until `unlock` or the end of the connection, without waiting. Returns whether the lock was free. */
-export async function tryLock(session: Session, name: string): Promise<boolean> {
+export async function tryLock(session: SqlSession, name: string): Promise<boolean> {
   const text = 'select pg_try_advisory_lock(hashtextextended($1, 0))'
   const [row] = await session.query({ text, values: [named(name)] })
   return row![0] === 't'
 }
 
-export async function unlock(session: Session, name: string): Promise<void> {
+export async function unlock(session: SqlSession, name: string): Promise<void> {
   await session.query({ text: 'select pg_advisory_unlock(hashtextextended($1, 0))', values: [named(name)] })
 }
 

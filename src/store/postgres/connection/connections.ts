@@ -7,24 +7,33 @@ import { type FairQueue, type Release, createFairQueue } from '../../../base/wor
 import { callerLeft } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
-import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
+import {
+  LostError,
+  StoppedError,
+  ResultTooLarge,
+  UnreachableError,
+  isCancelled,
+  isLost,
+  stateOf,
+} from './failures.ts'
 import { WAIT_MS, bounded, patiently } from './time-limit.ts'
 import { collectRows, collectAllRows } from './collect-rows.ts'
 import { type LeasedPipeline, createPipeline } from './pipeline.ts'
 import { PIPELINES } from './pipeline-pool.ts'
 import type { Location } from './location.ts'
 import { type NamedStatement, type Row, backendOf, breakOff, transactionStatus } from './driver.ts'
+import { type SlowKinds, createSlowKinds } from './slow-kinds.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
 export type { Row }
 
 /** Runs statements: each on any connection of a pool, or all on the connection of one transaction. */
-export interface Session {
+export interface SqlSession {
   query(statement: Statement): Promise<readonly Row[]>
 }
 
 /** One connection, reserved until the work has ended. */
-export interface Connection extends Session {
+export interface Connection extends SqlSession {
   /**
    * Like `query`, with a limit on the size of the result: a larger one is cancelled and fails with
    * `ResultTooLarge`. Not for use inside a transaction, because the cancellation aborts it.
@@ -34,6 +43,8 @@ export interface Connection extends Session {
   send(text: string): void
   /** Fails if the server rolled back instead, which is its response to `commit` after a failed statement. */
   commit(): Promise<void>
+  /** The process id of the server's backend, as the server reported it when the connection was opened. */
+  readonly backend: number
   /** Cancels the running statement at the time limit, or when the caller has disconnected. */
   within<T>(bounds: Bounds, work: () => Promise<T>): Promise<T>
 }
@@ -43,16 +54,17 @@ export interface Lease extends Disposable {
 }
 
 export interface Connections extends AsyncDisposable {
-  /** Runs work on a connection of the main pool. */
-  with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
-  /** Like `with`, for statements that were slow last time: few of them run at a time, and fewer per caller. */
-  withSlow<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T>
+  /**
+   * Runs work on a connection of the main pool. Work of a kind that was slow the last time waits until few of that sort
+   * are running.
+   */
+  with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds, kind?: string): Promise<T>
   /** A connection for long work, until it is disposed; with bounds, it counts against the caller's share. */
   lease(bounds?: Bounds): Promise<Lease>
   /** Runs one statement outside of a transaction. */
   query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
   /** The same on a small pool that long statements never use. */
-  readonly quick: Session
+  readonly quick: SqlSession
   /** A connection on which many quick, read-only statements run without waiting for each other. */
   readonly leasePipeline: () => Promise<LeasedPipeline>
 }
@@ -68,7 +80,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     control: createPool(location, { max: 1, query_timeout: WAIT_MS }, onError),
   }
   const cancel = async (backend: number): Promise<void> => {
-    await pools.control.query('select pg_cancel_backend($1)', [backend])
+    await pools.control.query('select pg_cancel_backend($1::integer)', [backend])
   }
   const shares = {
     main: createFairQueue({
@@ -86,9 +98,16 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       const connection = connectionOn(client, { names, cancel })
       return bounds ? connection.within(bounds, () => work(connection)) : work(connection)
     })
+  const slowKinds = createSlowKinds()
   return {
-    with: shared,
-    withSlow: (work, bounds) => withShare(shares.slow, bounds, () => shared(work, bounds)),
+    with(work, bounds, what) {
+      if (what === undefined) return shared(work, bounds)
+      // By caller: short time limits of one must not make the work of another slow.
+      const kind = `${bounds?.caller ?? ''} ${what}`
+      const measured = (connection: Connection) => measure(slowKinds, kind, () => work(connection))
+      if (!slowKinds.isSlow(kind)) return shared(measured, bounds)
+      return withShare(shares.slow, bounds, () => shared(measured, bounds))
+    },
     lease: async (bounds) => {
       const release = bounds ? await acquire(shares.long, bounds) : ignore
       try {
@@ -129,9 +148,27 @@ export function openConnections(location: Location, onError: (error: unknown) =>
 /** The pool for long work: connections that callers share, and those of the store itself for building indexes. */
 const LONG = { slots: 6, ownUse: 2 }
 
-/** The share of statements that are known to be slow: half of the connections, and a quarter per caller. */
+/** The share of work that is known to be slow: half of the connections, and an eighth per caller. */
 function slowShare(connections: number) {
-  return { slots: Math.ceil(connections / 2), slotsPerCaller: Math.ceil(connections / 4) }
+  return { slots: Math.ceil(connections / 2), slotsPerCaller: Math.ceil(connections / 8) }
+}
+
+async function measure<T>(slowKinds: SlowKinds, kind: string, work: () => Promise<T>): Promise<T> {
+  const [began, before] = [performance.now(), performance.eventLoopUtilization()]
+  let hasTimedOut = false
+  try {
+    return await work()
+  } catch (error) {
+    hasTimedOut = error instanceof StoppedError || isCancelled(error)
+    throw error
+  } finally {
+    const elapsedMs = performance.now() - began
+    slowKinds.note(kind, {
+      elapsedMs,
+      idleMs: performance.eventLoopUtilization(before).idle,
+      hasTimedOut,
+    })
+  }
 }
 
 const SLOW_WAIT_MS = 30_000
@@ -240,6 +277,7 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
     return { text, values, name: names.nameOf(text) }
   }
   return {
+    backend: backendOf(client),
     async query(statement) {
       const sent = named(statement)
       try {

@@ -1,6 +1,6 @@
 /** Reads a long result in pieces through a cursor, all of it from one snapshot. */
 import type { Statement } from '../../sql/fragment.ts'
-import type { Row, Session } from './connections.ts'
+import type { Row, SqlSession } from './connections.ts'
 import { sizeOf } from './collect-rows.ts'
 
 /** The approximate size of a piece in memory. */
@@ -17,7 +17,7 @@ export const FIRST_PIECE = 8
  * some rows are known to be large.
  */
 export async function* pieces(
-  session: Session,
+  session: SqlSession,
   { text, values }: Statement,
   maxRows = Infinity,
 ): AsyncGenerator<readonly Row[]> {

@@ -21,16 +21,26 @@ export function isCollision(error: unknown): boolean {
 }
 
 /**
- * A table or an index differs from the cached catalogue, because another process has changed it. `0A000`
- * includes prepared statements whose result type has changed.
+ * A table or an index differs from the cached catalogue, because another process has changed it. Then the result
+ * type of a prepared statement may have changed, too.
  */
 export function isOutdated(error: unknown): boolean {
   if (error instanceof OutdatedError) return true
   const state = stateOf(error)
-  return state === '42P01' || state === '42704' || state === '42703' || state === '0A000'
+  return state === '42P01' || state === '42704' || state === '42703' || isStalePlan(error)
 }
 
-/** The cached catalogue does not contain the table. */
+/** The state alone says only that something is not supported; a cluster reports many statements so. */
+function isStalePlan(error: unknown): boolean {
+  return stateOf(error) === '0A000' && (error as pg.DatabaseError).routine === 'RevalidateCachedQuery'
+}
+
+/** The server cannot execute such a statement. */
+export function isRefused(error: unknown): boolean {
+  return stateOf(error) === '0A000' && !isStalePlan(error)
+}
+
+/** What this process knows about the database is outdated: the operation is to be repeated. */
 export class OutdatedError extends Error {}
 
 export function isCancelled(error: unknown): boolean {
@@ -113,5 +123,26 @@ export function toServiceError(error: unknown): unknown {
 
 /** Only for errors from the server: system errors have codes too, and EPIPE looks like an SQLSTATE. */
 export function stateOf(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined
+  if (!(error instanceof pg.DatabaseError)) return undefined
+  return DROPPED_BY.includes(error.code!) ? (droppedState(error.message) ?? error.code) : error.code
 }
+
+/**
+ * A cluster reports what fails on a node during a commit, or during the COPY by which it distributes the rows of
+ * `insert … select`, by one of these states, with the message of the node.
+ */
+const DROPPED_BY = ['XX000', '58030']
+
+function droppedState(message: string): string | undefined {
+  return DROPPED_STATES.find(([pattern]) => pattern.test(message))?.[1]
+}
+
+const DROPPED_STATES: readonly (readonly [pattern: RegExp, state: string])[] = [
+  [/duplicate key value/, '23505'],
+  [/deadlock/, '40P01'],
+  [/canceling statement/, '57014'],
+  // No node commits before all have prepared.
+  [/failed to prepare transaction/, '57P01'],
+  // A node that was lost during its commit may have committed.
+  [/connection|server closed|failed to COPY|could not commit transaction/, '08006'],
+]

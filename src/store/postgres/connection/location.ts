@@ -29,7 +29,7 @@ export function readLocation(url: string): Location {
   settleEncryption(parsed.searchParams)
   // Options of the URL follow our defaults and override them. The schema comes last and cannot be overridden.
   const options = [
-    '-c jit=off -c idle_in_transaction_session_timeout=300000',
+    '-c jit=off -c idle_in_transaction_session_timeout=300000 -c synchronous_commit=on',
     taken(parsed, 'options') ?? '',
     `-c search_path=${schema}`,
   ]

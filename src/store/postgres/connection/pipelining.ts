@@ -4,7 +4,7 @@
  * processor time on both sides than a connection for every find.
  */
 import type { Bounds } from '../../bounds.ts'
-import type { Session } from './connections.ts'
+import type { SqlSession } from './connections.ts'
 import { type LeasedPipeline, NotPipelined } from './pipeline.ts'
 import { createPipelinePool } from './pipeline-pool.ts'
 import { createStatementLatencies } from './statement-latency.ts'
@@ -18,9 +18,9 @@ interface Find<T> {
   readonly kind: string
   readonly bounds: Bounds
   /** Must have no effect before it ends, because it may be abandoned halfway and repeated with `alone`. */
-  readonly pipelined: (session: Session) => Promise<T>
+  readonly pipelined: (session: SqlSession) => Promise<T>
   /** The same on a connection of its own. */
-  readonly alone: (timed: Timed, isSlow: boolean) => Promise<T>
+  readonly alone: (timed: Timed) => Promise<T>
 }
 
 /** Wraps the work on a connection, so that the wait for a free connection is not measured. */
@@ -48,7 +48,7 @@ export function createPipelining(lease: () => Promise<LeasedPipeline>): Pipelini
           // Only idle time counts: while this process is busy, the result lies unread.
           latencies.noteAlone(kind, performance.eventLoopUtilization(before).idle)
         }
-      }, latencies.isSlow(kind))
+      })
     } finally {
       aloneInFlight--
     }

@@ -1,4 +1,4 @@
-/** Which kinds of statements may be pipelined, and which are slow: by what earlier ones of the same kind took. */
+/** Which kinds of statements may be pipelined: by what earlier ones of the same kind took. */
 
 /** Of one kind of statement that may be pipelined. */
 export interface Latency {
@@ -11,8 +11,6 @@ export interface Latency {
 export interface StatementLatencies {
   /** Undefined for kinds that are to run on connections of their own. */
   pipelinable(kind: string): Latency | undefined
-  /** Whether the last one took so long that many at a time would keep the database from everything else. */
-  isSlow(kind: string): boolean
   /** How long this process waited for an answer on a connection that had nothing else to do. */
   noteAlone(kind: string, waitedMs: number): void
 }
@@ -39,9 +37,6 @@ const RETRY_MS = 1_000
 /** After a statement that failed, or that stopped a pipeline: to try again may cost all others in it their time. */
 const EXCLUDED_MS = 5_000
 
-/** Several of these at a time take a database's processors from everybody else. */
-const SLOW_MS = 250
-
 const MAX_KINDS = 500
 
 interface Known extends Latency {
@@ -51,17 +46,12 @@ interface Known extends Latency {
 
 export function createStatementLatencies(now: () => number = () => performance.now()): StatementLatencies {
   const known = new Map<string, Known>()
-  const slow = new Set<string>()
   return {
-    isSlow: (kind) => slow.has(kind),
     pipelinable(kind) {
       const found = known.get(kind)
       return found?.isQuick() ? found : undefined
     },
     noteAlone(kind, waitedMs) {
-      if (waitedMs > SLOW_MS) slow.add(kind)
-      else slow.delete(kind)
-      if (slow.size > MAX_KINDS) slow.delete(slow.values().next().value!)
       const found = known.get(kind)
       if (found) found.noteAlone(waitedMs)
       else if (waitedMs <= MAX_ALONE_MS) known.set(kind, createKnown(now))

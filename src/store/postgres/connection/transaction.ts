@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bounds } from '../../bounds.ts'
 import { holding } from './advisory-locks.ts'
-import type { Connection, Connections, Row, Session } from './connections.ts'
+import type { Connection, Connections, Row, SqlSession } from './connections.ts'
 import { isCollision, isDuplicate, isLost, mayBeStale, unlessUnknown } from './failures.ts'
 
-export interface Transaction extends Session {
+export interface Transaction extends SqlSession {
   /**
    * Runs work in a savepoint. If it repeats a key or returns undefined, it is rolled back and the result is
    * undefined.
@@ -24,6 +24,8 @@ interface TransactionOptions {
   readonly mayRepeat?: boolean
   /** After a collision, repetitions run one after the other, under an advisory lock of this name. */
   readonly queue?: string
+  /** See `Connections.with`. */
+  readonly kind?: string
 }
 
 export async function inTransaction<T>(
@@ -36,10 +38,11 @@ export async function inTransaction<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       const queue = attempt > 1 ? options.queue : undefined
-      return await connections.with((connection) => {
+      const attemptOn = (connection: Connection): Promise<T> => {
         const run = (): Promise<T> => runOnce(connection, work, options)
         return queue === undefined ? run() : holding(connection, queue, run)
-      }, options.bounds)
+      }
+      return await connections.with(attemptOn, options.bounds, options.kind ?? TRANSACTION)
     } catch (error) {
       // The connection may have died while idle in the pool. Nothing was committed on it, so another one is
       // tried.
@@ -51,6 +54,9 @@ export async function inTransaction<T>(
     }
   }
 }
+
+/** Nobody knows what a transaction will do, but a caller whose last one was slow is likely to send another. */
+const TRANSACTION = 'transaction'
 
 /**
  * Retries end when both are exceeded: the attempts suffice where collisions are detected fast, the time where

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Engine } from '../../engine.ts'
 import { param, raw, sql } from '../../sql/fragment.ts'
 import type { OutboxTable } from '../../tables/outbox-heads.ts'
-import type { Session } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connections.ts'
 
 /**
  * The highest number ever reserved, the one up to which every event can be read, and the one up to which all
@@ -15,7 +15,7 @@ export interface EventState {
   readonly trimmed: number
 }
 
-export async function readEventState(session: Session): Promise<EventState> {
+export async function readEventState(session: SqlSession): Promise<EventState> {
   const text = 'select reserved, published, trimmed from smalt_event_state where one = 1'
   const [row] = await session.query({ text, values: [] })
   return { reserved: Number(row![0]), published: Number(row![1]), trimmed: Number(row![2]) }
@@ -23,7 +23,7 @@ export async function readEventState(session: Session): Promise<EventState> {
 
 interface Numbering {
   /** Connections that slow statements never use. */
-  readonly quick: Session
+  readonly quick: SqlSession
   /** Starts the numbering of events in this process. */
   readonly watch: () => void
 }

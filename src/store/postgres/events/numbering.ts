@@ -10,7 +10,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
-import type { Row, Session } from '../connection/connections.ts'
+import type { Row, SqlSession } from '../connection/connections.ts'
 import { type ChangeRow, orderChanges } from './commit-order.ts'
 import { readEventState } from './event-numbers.ts'
 
@@ -29,7 +29,7 @@ export interface Numbered {
 }
 
 /** Undefined when another process holds the lock. */
-export async function numberUnder(session: Session, lock: string): Promise<Numbered | undefined> {
+export async function numberUnder(session: SqlSession, lock: string): Promise<Numbered | undefined> {
   // Sent in one round trip, but the server runs them in order, each with a snapshot of its own: both reads happen after
   // the lock was taken, and see everything that its last holder committed.
   const [isOurs, state, first] = await Promise.all([
@@ -44,7 +44,7 @@ export async function numberUnder(session: Session, lock: string): Promise<Numbe
   return numbered
 }
 
-async function numberAll(session: Session, first: readonly Row[]): Promise<Numbered> {
+async function numberAll(session: SqlSession, first: readonly Row[]): Promise<Numbered> {
   let rows = first
   let count = 0
   for (let batches = 0; rows.length > 0 && batches < MAX_BATCHES; batches++) {
@@ -62,7 +62,7 @@ async function numberAll(session: Session, first: readonly Row[]): Promise<Numbe
  * are locked. Numbering every entry without a number waits for those locks, and thereby for the decision. Numbers that
  * no entry has after that will never be used, and `published` can be raised over them.
  */
-async function recover(session: Session): Promise<Numbered> {
+async function recover(session: SqlSession): Promise<Numbered> {
   let count = 0
   for (let last: string | undefined; ;) {
     const rows = await unnumberedAfter(session, last)
@@ -89,12 +89,12 @@ const COLUMNS = 'doc, id, entity, seen, version, at'
  */
 const ORDER = 'at, doc, coalesce(holder, id), holder is not null, hook'
 
-function oldestUnnumbered(session: Session): Promise<readonly Row[]> {
+function oldestUnnumbered(session: SqlSession): Promise<readonly Row[]> {
   const text = `select ${COLUMNS} from smalt_outbox where seq is null order by ${ORDER} limit $1`
   return session.query({ text, values: [BATCH] })
 }
 
-function unnumberedAfter(session: Session, last: string | undefined): Promise<readonly Row[]> {
+function unnumberedAfter(session: SqlSession, last: string | undefined): Promise<readonly Row[]> {
   const from = `select ${COLUMNS} from smalt_outbox where seq is null`
   return session.query(
     last === undefined
@@ -107,7 +107,7 @@ function unnumberedAfter(session: Session, last: string | undefined): Promise<re
  * Adds all unnumbered entries of the same documents, because the order within a document cannot be found from
  * a part of them.
  */
-async function withOthersOf(session: Session, rows: readonly Row[]): Promise<readonly Unnumbered[]> {
+async function withOthersOf(session: SqlSession, rows: readonly Row[]): Promise<readonly Unnumbered[]> {
   // With fewer rows than the limit, there are no others.
   if (rows.length < BATCH) return rows.map(unnumberedFrom)
   const text = `select ${COLUMNS} from smalt_outbox where seq is null and doc = any($1::text[])
@@ -128,7 +128,7 @@ function unnumberedFrom([doc, id, entity, seen, version, at]: Row): Unnumbered {
 }
 
 /** Returns the last number given. */
-async function number(session: Session, batch: readonly Unnumbered[]): Promise<number> {
+async function number(session: SqlSession, batch: readonly Unnumbered[]): Promise<number> {
   const last = await reserve(session, batch.length)
   const first = last - batch.length
   const rows = orderChanges(batch).map(({ doc, id }, i) => ({ doc, id, seq: String(first + i + 1) }))
@@ -145,7 +145,7 @@ async function number(session: Session, batch: readonly Unnumbered[]): Promise<n
 }
 
 /** Committed before any number is used, so that no number is given twice, even if this process dies. */
-async function reserve(session: Session, count: number): Promise<number> {
+async function reserve(session: SqlSession, count: number): Promise<number> {
   const text = 'update smalt_event_state set reserved = reserved + $1 where one = 1 returning reserved'
   const [row] = await session.query({ text, values: [count] })
   return Number(row![0])
@@ -161,14 +161,14 @@ interface Range {
  * On a cluster, a committed update becomes visible on one node before another. Publishing before all numbers are visible
  * would let a reader pass an entry that appears behind it.
  */
-async function untilSeen(session: Session, { first, last, count }: Range): Promise<void> {
+async function untilSeen(session: SqlSession, { first, last, count }: Range): Promise<void> {
   for (const deadline = performance.now() + WAIT_MS; performance.now() < deadline; await pause(50)) {
     if ((await countSeen(session, first, last)) === count) return
   }
   throw new Error('events that were numbered do not come to light')
 }
 
-async function countSeen(session: Session, first: number, last: number): Promise<number> {
+async function countSeen(session: SqlSession, first: number, last: number): Promise<number> {
   const text = 'select count(*) from smalt_outbox where seq > $1 and seq <= $2'
   const [row] = await session.query({ text, values: [first, last] })
   return Number(row![0])
@@ -176,7 +176,7 @@ async function countSeen(session: Session, first: number, last: number): Promise
 
 const WAIT_MS = 10_000
 
-async function publish(session: Session, last: number): Promise<void> {
+async function publish(session: SqlSession, last: number): Promise<void> {
   const text = 'update smalt_event_state set published = $1 where one = 1 and published < $1'
   const publishing = session.query({ text, values: [last] })
   const notifying = session.query({ text: 'select pg_notify($1, current_schema())', values: [EVENT_CHANNEL] })

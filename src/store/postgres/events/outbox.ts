@@ -1,6 +1,6 @@
 /** Detects whether a write added entries to the outbox, to wake the numbering of events. */
 import type { WritePlan } from '../../../plan/plan.ts'
-import type { StoreSession } from '../../store.ts'
+import type { TransactionSession } from '../../store.ts'
 
 /** Calls back when work that captured a change has ended, even if it failed: it may have been committed all the same. */
 export async function notifyAfterCapture<T>(
@@ -27,6 +27,9 @@ export async function notifyAfterCapture<T>(
 }
 
 /** The same for writes in a session. */
-export function capturing(session: StoreSession, note: <P extends WritePlan>(plan: P) => P): StoreSession {
+export function capturing(
+  session: TransactionSession,
+  note: <P extends WritePlan>(plan: P) => P,
+): TransactionSession {
   return { ...session, write: (plan, begin, bounds) => session.write(note(plan), begin, bounds) }
 }

@@ -3,10 +3,11 @@
  * time in, and the lock ends with its connection, so that another process takes over from one that dies.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import { tryLock } from '../connection/advisory-locks.ts'
 import { type Connections, openConnections } from '../connection/connections.ts'
 import { isLost } from '../connection/failures.ts'
 import type { Location } from '../connection/location.ts'
-import { numberUnder } from './numbering.ts'
+import { type Numbered, numberUnder } from './numbering.ts'
 
 export interface Sequencer extends AsyncDisposable {
   /** Signals that there are events to number. */
@@ -27,26 +28,39 @@ interface SequencerOptions {
 const REST_MS = 25
 /** While another process holds the lock: it may have read the outbox before our events were committed. */
 const BUSY_MS = 20
-/** Without a wake-up, for events of processes that died before they numbered them. */
+/**
+ * Without a wake-up, for events of processes that died before they numbered them. One process looks this often. The
+ * others look rarely, in case it hangs: on a cluster each look reads every shard.
+ */
 const LOOK_MS = 1_000
+const LOOK_BESIDE_MS = 10_000
 const ROUND = { timeLimitMs: 30_000 }
+const NOTHING: Numbered = { count: 0, hasMore: false }
 
 export function createSequencer({ location, ready, onPublished, onError }: SequencerOptions): Sequencer {
   const lock = `events of ${location.schema}`
+  const lookoutLock = `lookout for events of ${location.schema}`
   const ending = new AbortController()
   let running: Promise<void> | undefined
   let woken = Promise.withResolvers<void>()
   let isDue = false
   let own: Connections | undefined
   let lastNotified = ''
+  let lastRound = -Infinity
 
   /** On a connection of its own: if it is lost, the server releases the lock and ends the statement under it. */
   async function round(): Promise<'busy' | 'done' | 'failed'> {
+    const mayBeSpared = !isDue && performance.now() - lastRound < LOOK_BESIDE_MS
     isDue = false
     try {
       await ready()
       own ??= openConnections({ ...location, poolSize: 1 }, onError)
-      const numbered = await own.with((connection) => numberUnder(connection, lock), ROUND)
+      const numbered = await own.with(async (connection) => {
+        // Held until the connection ends: one process stays on the lookout.
+        if (mayBeSpared && !(await tryLock(connection, lookoutLock))) return NOTHING
+        lastRound = performance.now()
+        return await numberUnder(connection, lock)
+      }, ROUND)
       lastNotified = ''
       if (!numbered) return 'busy'
       if (numbered.hasMore) isDue = true

@@ -2,6 +2,7 @@
 import { beforeHistory, noHistory } from '../../history.ts'
 import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
+import { EARLIER } from '../schema/columns.ts'
 import type { Writing } from './translate.ts'
 
 /** Each table becomes a common table expression with a name of its own, in front of the statement. */
@@ -19,11 +20,12 @@ export function tablesAt(asOf: number, writing: Writing): (table: Table) => Tabl
   return tableAt
 }
 
-/** Indexes cover only current documents, so that history cannot use them. */
+/** Columns and indexes cover only current documents, so that history cannot use them. */
 function asItWas(table: Table, name: string, tableAt: (table: Table) => Table): Table {
   return {
     ...table,
     name,
+    layout: EARLIER,
     texts: new Map(),
     folded: new Map(),
     elements: new Set(),
@@ -40,7 +42,7 @@ function rowsAt({ name, past, entity }: Table, asOf: number, { alias }: Writing)
   if (asOf < past.since) throw beforeHistory(entity, past.since)
   const [a, b] = [alias('r'), alias('r')]
   const moment = param(String(asOf))
-  const present = sql`select ${raw(`${a}.id, ${a}.version, ${a}.paths, ${a}.doc, ${a}.body from ${name} ${a}`)} where ${raw(`${a}.version`)} <= ${moment}::bigint`
+  const present = sql`select ${raw(`${a}.id, ${a}.version, ${a}.paths, ${a}.doc, ${a}.doc::jsonb as body from ${name} ${a}`)} where ${raw(`${a}.version`)} <= ${moment}::bigint`
   // A history row is the state before a change: it was current from version `follows` until `version`. Before
   // an insert there was no document.
   const replaced = sql`select ${raw(`${b}.id, ${b}.follows, ${b}.paths, ${b}.doc, ${b}.doc::jsonb from ${past.name} ${b}`)} where ${raw(`${b}.follows`)} <= ${moment}::bigint and ${raw(`${b}.version`)} > ${moment}::bigint and ${raw(`${b}.operation`)} <> 'insert'`

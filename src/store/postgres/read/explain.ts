@@ -3,23 +3,36 @@ import { type Json, type JsonObject, isArray, isObject } from '../../../base/jso
 import { printQuery } from '../../../lang/query.ts'
 import type { ReadPlan } from '../../../plan/plan.ts'
 import { describeIndex } from '../../sql/describe-index.ts'
+import type { Statement } from '../../sql/fragment.ts'
 import type { Explanation } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { Session } from '../connection/connections.ts'
-import { type ReadStatements, splitQuery } from './reads.ts'
+import { type Layout, isComplete } from '../schema/columns.ts'
+import type { SqlSession } from '../connection/connections.ts'
+import { pushdownTo } from './pushdown.ts'
+import type { ReadStatements } from './reads.ts'
 
 export const NOTHING_STORED: Explanation = { query: { sql: '', parameters: [] }, plan: {}, matchCount: 0 }
 
+interface Explaining {
+  readonly table: Table
+  readonly count: () => Promise<number>
+  /** Added to the plan of the engine. */
+  readonly beside?: JsonObject
+}
+
 export async function explainPage(
-  session: Session,
+  session: SqlSession,
   plan: ReadPlan,
-  {
-    table,
-    read,
-    count,
-  }: { readonly table: Table; readonly read: ReadStatements; readonly count: () => Promise<number> },
+  { table, read, count }: Explaining & { readonly read: ReadStatements },
 ): Promise<Explanation> {
-  const { text, values } = read.page
+  return await explanationOf(session, read.page, { table, count, beside: residualOf(plan, table) })
+}
+
+export async function explanationOf(
+  session: SqlSession,
+  { text, values }: Statement,
+  { table, count, beside = {} }: Explaining,
+): Promise<Explanation> {
   const [row] = await session.query({ text: `explain (format json) ${text}`, values })
   const nodes = nodesOf(JSON.parse(row![0]!) as Json)
   const start = performance.now()
@@ -29,7 +42,11 @@ export async function explainPage(
   return {
     query: { sql: text, parameters: [...values] as Json[] },
     plan: {
-      queryPlanner: { winningPlan: winningPlan(nodes, table), ...residualOf(plan) },
+      queryPlanner: {
+        winningPlan: winningPlan(nodes, table),
+        layout: layoutIn(text, table.layout),
+        ...beside,
+      },
       executionStats: { executionSuccess: true, nReturned: matchCount, executionTimeMillis },
       serverInfo: { version: version![0]! },
     },
@@ -37,9 +54,24 @@ export async function explainPage(
   }
 }
 
+/** What the statement reads of a row: columns, and the text of the document where no column holds a value. */
+function layoutIn(text: string, { hasBody, columns }: Layout): JsonObject {
+  const named = new Set(text.match(/\bc\d+\b/g))
+  const read = columns.filter(({ name }) => named.has(name))
+  const isDecoded = text.replaceAll(CUT_TEXT, '').includes('doc::jsonb')
+  return {
+    columns: read.map(({ path }) => path),
+    parsesText: isDecoded ? 'always' : text.includes('doc::jsonb') ? 'longTexts' : 'never',
+    ...(!isComplete({ hasBody, columns }) && { isBeingFilled: true }),
+  }
+}
+
+/** The text of a document is read only where a column holds a part of the value. */
+const CUT_TEXT = /case when char_length\([^)]*\) > \d+ then .*? else /g
+
 /** The part of the query that the service evaluates itself, because its meaning in the engine is different. */
-function residualOf({ query }: ReadPlan): JsonObject {
-  const residual = query && splitQuery(query).residual
+function residualOf({ query, asOf }: ReadPlan, table: Table): JsonObject {
+  const residual = query && pushdownTo(table, asOf).split(query).residual
   return residual ? { residual: printQuery(residual) } : {}
 }
 
@@ -54,7 +86,7 @@ function nodesOf(value: Json): readonly JsonObject[] {
 function winningPlan(nodes: readonly JsonObject[], table: Table): JsonObject {
   const indexes = [...new Set(nodes.map(indexNameOf))].flatMap((name) => {
     const no = /^idx_(\d+)/.exec(name)?.[1]
-    const index = no === undefined ? undefined : table.indexes.get(Number(no))
+    const index = table.indexes.get(Number(no)) ?? table.wordIndexes.get(Number(no))
     return index ? [describeIndex(index)] : []
   })
   const isById = nodes.some((node) => isKeyOf(table, indexNameOf(node)) && 'Index Cond' in node)

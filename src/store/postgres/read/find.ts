@@ -1,14 +1,12 @@
 /** Finds: the page in one statement and, where the page does not determine it, the count in another. */
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import { endsHere } from '../../../plan/about.ts'
-import type { Found } from '../../store.ts'
-import type { Connection, Row, Session } from '../connection/connections.ts'
+import type { Found, OnDocument } from '../../store.ts'
+import type { Connection, Row, SqlSession } from '../connection/connections.ts'
 import { ResultTooLarge, mayBeStale } from '../connection/failures.ts'
 import { FIRST_PIECE, pieces } from '../connection/cursor.ts'
 import { MAX_AT_ONCE } from '../connection/collect-rows.ts'
 import { type ReadStatements, type Residual, pageDocument } from './reads.ts'
-
-export type OnDocument = (document: StoredDocument) => void
 
 /** The page of a plan that requests one document by its `_id`. */
 export function pageOf(document: StoredDocument | undefined, plan: ReadPlan, take: OnDocument): Found {
@@ -51,7 +49,7 @@ export async function findAtOnce(
   plan: ReadPlan,
   finding: Finding,
 ): Promise<Found | undefined> {
-  const session: Session = { query: (statement) => connection.queryAtMost(MAX_AT_ONCE, statement) }
+  const session: SqlSession = { query: (statement) => connection.queryAtMost(MAX_AT_ONCE, statement) }
   try {
     return await findPage(session, plan, finding)
   } catch (error) {
@@ -64,7 +62,7 @@ export async function findAtOnce(
  * Inside a transaction, which a cancelled attempt would abort: a page that may be large is read in pieces
  * from the start.
  */
-export async function findWithin(session: Session, plan: ReadPlan, finding: Finding): Promise<Found> {
+export async function findWithin(session: SqlSession, plan: ReadPlan, finding: Finding): Promise<Found> {
   if (finding.read.residual) return await findByLooking(session, plan, finding)
   const { from, to, joins = [] } = plan
   const isFew = to !== undefined && to - from < FIRST_PIECE && joins.length === 0
@@ -73,7 +71,7 @@ export async function findWithin(session: Session, plan: ReadPlan, finding: Find
 
 /** Inside a transaction: passes on the documents of the page piece by piece, so that few are in memory at a time. */
 export async function findByPieces(
-  session: Session,
+  session: SqlSession,
   plan: ReadPlan,
   { read, take, maxRows }: Finding,
 ): Promise<Found> {
@@ -89,7 +87,7 @@ export async function findByPieces(
 }
 
 /** Page and count in one statement each. */
-export async function findPage(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
+export async function findPage(session: SqlSession, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   const { rows, matchCount } = await pageAndCount(session, plan, read)
   // Documents are passed on only after both statements have succeeded: until then, a failed find is repeated.
   for (const row of rows) take(pageDocument(row))
@@ -101,7 +99,7 @@ interface Counted {
   readonly matchCount: number
 }
 
-async function pageAndCount(session: Session, plan: ReadPlan, read: ReadStatements): Promise<Counted> {
+async function pageAndCount(session: SqlSession, plan: ReadPlan, read: ReadStatements): Promise<Counted> {
   const { text } = read.page
   if (!plan.counted) return { rows: await session.query(read.page), matchCount: 0 }
   const asking = session.query(read.page)
@@ -127,7 +125,7 @@ const lastFull = new Set<string>()
 const MAX_TEXTS = 1_000
 
 /** Inside a transaction: evaluates the residual on every candidate, and cuts the page out of the matches. */
-async function findByLooking(session: Session, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
+async function findByLooking(session: SqlSession, plan: ReadPlan, { read, take }: Finding): Promise<Found> {
   let matchCount = 0
   for await (const document of documentsOf(session, read)) {
     const isOnPage = matchCount >= plan.from && matchCount <= (plan.to ?? Infinity)
@@ -139,7 +137,7 @@ async function findByLooking(session: Session, plan: ReadPlan, { read, take }: F
 }
 
 async function* documentsOf(
-  session: Session,
+  session: SqlSession,
   { page, residual = matchesAll }: { readonly page: ReadStatements['page']; readonly residual?: Residual },
 ): AsyncGenerator<StoredDocument> {
   for await (const rows of pieces(session, page)) {

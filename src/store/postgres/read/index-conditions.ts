@@ -42,8 +42,9 @@ export function indexConditionsOf(
 export function isServed(term: Query<FieldRef>, table: Table): boolean {
   const isPlain =
     (term.kind === 'compare' && CONDITIONS[term.op] !== undefined) || (term.kind === 'in' && !term.negated)
+  if (term.kind === 'text') return term.terms.some(({ isExcluded }) => !isExcluded)
   if (isPlain && table.firsts.has(term.field.field.path)) return true
-  return indexConditionsOf(table, columnsOf(''))(term) !== undefined
+  return indexConditionsOf(table, columnsOf(table.layout))(term) !== undefined
 }
 
 /** A table and the names of its columns. */
@@ -54,6 +55,7 @@ interface Rows {
 
 function compareHint({ field, op, value }: Kind<'compare'>, rows: Rows): Fragment | undefined {
   const condition = CONDITIONS[op]
+  if (value === null) return op === '$eq' ? nullHint(field, rows) : undefined
   const compared = comparand(value)
   if (condition === undefined || !compared) return undefined
   if (condition === '=') return anyHint(field, compared, rows)
@@ -64,6 +66,12 @@ function compareHint({ field, op, value }: Kind<'compare'>, rows: Rows): Fragmen
   const operator = compared.maxCharacters() < index.length ? condition.exact : condition.cut
   const start = compared.encoded(([only]) => beginning(only!, index))
   return sql`${index.expression(rows.columns.document)} ${raw(operator)} ${start}`
+}
+
+/** The beginning of a text is null exactly where the text is. */
+function nullHint(field: FieldRef, { table, columns }: Rows): Fragment | undefined {
+  const index = textIndexAt(field, table)
+  return index && sql`${index.expression(columns.document)} is null`
 }
 
 /** The condition that an index serves: an equality, or a range whose bound is exact or cut; undefined for none. */
@@ -90,10 +98,14 @@ function anyHint(
   if (isWholeArray(steps) && table.elements.has(field.path)) {
     return holdsAny(elementsAt(field.path, columns.document), values)
   }
-  const index = textIndexAt(at, table)
   // A version may define the field with another type; an index of texts does not serve that.
-  if (!index || !values.areTexts()) return undefined
-  return among(index.expression(columns.document), values, (value) => beginning(value, index))
+  if (!values.areTexts()) return undefined
+  const exact = textIndexAt(at, table)
+  // Equal texts are equal when folded: an index of folded text finds few documents, which are compared exactly.
+  const index = exact ?? textIndexAt(at, table, true)
+  if (!index) return undefined
+  const form = (value: Json): string => beginning(exact ? value : foldCase(value as string), index)
+  return among(index.expression(columns.document), values, form)
 }
 
 function containsHint(

@@ -2,7 +2,7 @@
 import type { StoredDocument } from '../../../plan/plan.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { Row, Session } from '../connection/connections.ts'
+import type { Row, SqlSession } from '../connection/connections.ts'
 import { storedFrom } from './reads.ts'
 
 export interface Lookups {
@@ -15,13 +15,13 @@ interface Waiting {
   readonly reject: (reason: unknown) => void
 }
 
-export function createLookups(session: Session): Lookups {
+export function createLookups(session: SqlSession): Lookups {
   const waiting = new Map<Table, Waiting[]>()
-  let isAwaited = false
+  let isScheduled = false
   let underWay = 0
 
   function answerNext(): void {
-    isAwaited = false
+    isScheduled = false
     while (underWay < MAX_UNDER_WAY) {
       const [next] = waiting
       if (!next) return
@@ -29,15 +29,15 @@ export function createLookups(session: Session): Lookups {
       underWay++
       void answer(session, next[0], next[1]).finally(() => {
         underWay--
-        awaitTurn()
+        schedule()
       })
     }
   }
 
   /** At the end of the turn of the event loop, so that lookups that arrive in it join the batch. */
-  function awaitTurn(): void {
-    if (isAwaited || waiting.size === 0 || underWay >= MAX_UNDER_WAY) return
-    isAwaited = true
+  function schedule(): void {
+    if (isScheduled || waiting.size === 0 || underWay >= MAX_UNDER_WAY) return
+    isScheduled = true
     setImmediate(answerNext)
   }
 
@@ -47,7 +47,7 @@ export function createLookups(session: Session): Lookups {
       const batch = waiting.get(table)
       if (batch) batch.push({ id, resolve, reject })
       else waiting.set(table, [{ id, resolve, reject }])
-      awaitTurn()
+      schedule()
       return promise
     },
   }
@@ -59,7 +59,7 @@ export function createLookups(session: Session): Lookups {
  */
 const MAX_UNDER_WAY = 2
 
-async function answer(session: Session, table: Table, batch: readonly Waiting[]): Promise<void> {
+async function answer(session: SqlSession, table: Table, batch: readonly Waiting[]): Promise<void> {
   try {
     const found = new Map((await read(session, table, batch)).map((row) => [row[0], storedFrom(row)]))
     for (const { id, resolve } of batch) resolve(found.get(id))
@@ -68,7 +68,7 @@ async function answer(session: Session, table: Table, batch: readonly Waiting[])
   }
 }
 
-function read(session: Session, { name }: Table, batch: readonly Waiting[]): Promise<readonly Row[]> {
+function read(session: SqlSession, { name }: Table, batch: readonly Waiting[]): Promise<readonly Row[]> {
   const columns = `select id, version, doc, paths from ${name}`
   if (batch.length === 1) return session.query({ text: `${columns} where id = $1`, values: [batch[0]!.id] })
   const ids = arrayText([...new Set(batch.map(({ id }) => id))])

@@ -5,7 +5,6 @@
 import { type Work, during, spend } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
-import { memoized } from '../../../base/memo.ts'
 import { compileQuery } from '../../../lang/evaluate/match.ts'
 import { bindQuery } from '../../../lang/parameters.ts'
 import { type Query, conjunctsOf } from '../../../lang/query.ts'
@@ -27,16 +26,17 @@ import {
 import { type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-statement.ts'
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
+import { type Stretch, afterKeys, servedKeys, stretchesAfter } from '../../sql/keyset.ts'
 import { orderBy } from '../../sql/order-by.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
-import { postgresPattern } from '../../sql/pattern/postgres-pattern.ts'
-import { type Split, isAnswerable, split } from '../../sql/split.ts'
 import { filterTerms, where } from '../../sql/where.ts'
 import type { Table } from '../schema/catalogue.ts'
 import type { Row } from '../connection/connections.ts'
 import { textIndexAt } from './index-conditions.ts'
-import { columnsOf } from '../schema/indexes.ts'
+import { columnsOf, idKey } from '../schema/indexes.ts'
 import { tablesAt } from './as-of.ts'
+import { pushdownTo } from './pushdown.ts'
+import { wasRefused } from './refused.ts'
 import { type Documents, type Writing, beginStatement, hasTextId, translation } from './translate.ts'
 
 /** Whether a candidate from the engine matches; absent when every one does. */
@@ -55,34 +55,79 @@ export function readStatements(plan: ReadPlan, table: Table): ReadStatements {
 
 /** Like `readStatements`, but statements of a prepared find are written only once. */
 export function preparedStatements(plan: ReadPlan, table: Table): ReadStatements {
-  return bound(writeOnce(plan, table), plan)
+  const isCached = !(plan.query && wasRefused(plan.query))
+  return bound((isCached ? writeOnce : write)(plan, table), plan)
 }
 
 const writeOnce = writtenOnce(write)
 
-function bound(written: WrittenRead, { arguments: given = [] }: ReadPlan): ReadStatements {
+function bound(written: WrittenRead, plan: ReadPlan): ReadStatements {
   const { residual } = written
-  const read = bindRead(written, given)
-  return residual ? { ...read, residual: residualTest(bindQuery(residual, given)) } : read
+  const read = bindRead(written, plan)
+  return residual ? { ...read, residual: residualTest(bindQuery(residual, plan.arguments ?? [])) } : read
 }
 
 function write(plan: ReadPlan, present: Table): WrittenRead {
   const { idType, joins = [], asOf } = plan
-  const { pushed, residual } = plan.query ? splitQuery(plan.query) : {}
+  const { pushed, residual } = plan.query ? pushdownTo(present, asOf).split(plan.query) : {}
   const writing = beginStatement()
   const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
   const documents = { table, idType }
-  const from = sql` from ${raw(table.name)}${filterBy(pushed, documents, writing)}`
+  const condition = conditionOf(pushed, documents, writing)
+  const from = fromWhere(table, condition ? [condition] : [])
   const count = writing.finish(sql`select count(*)${from}`)
-  joins.forEach(requireAnswers)
+  for (const each of joins) requireAnswers(each, table)
   const joined = joinedColumns(joins, translation(documents, writing, table.name))
   const columns = join([raw(storedColumns(idType)), ...joined], ', ')
-  const ordered = writing.finish(sql`select ${columns}${from} order by ${order(plan, table)}`)
+  // The page of a residual is cut out of the candidates, so all of them are read.
+  const read = residual ? openPage(plan) : plan
+  const stretches = stretchesOf(read, table)
+  const rows =
+    stretches.length === 0
+      ? sql`${from} order by ${order(plan, table)}${window(read)}`
+      : stretchRows(read, table, { stretches, ...(condition && { condition }) })
   return {
-    page: prepare(residual ? ordered : sql`${ordered}${window(plan)}`, POSTGRES.placeholder),
+    page: prepare(writing.finish(sql`select ${columns}${rows}`), POSTGRES.placeholder),
     count: () => prepare(count, POSTGRES.placeholder),
     ...(residual && { residual }),
   }
+}
+
+function openPage(plan: ReadPlan): ReadPlan {
+  const { to: _, ...open } = plan
+  return { ...open, from: 0 }
+}
+
+function fromWhere(table: Table, terms: readonly Fragment[]): Fragment {
+  const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
+  return sql` from ${raw(table.name)}${filter}`
+}
+
+/** The stretches of a page after a document; empty for a page that begins with the first match. */
+function stretchesOf(plan: ReadPlan, table: Table): readonly Stretch[] {
+  const { after } = plan
+  if (!after) return []
+  const keys = afterKeys(
+    { ...plan, after },
+    translation({ table, idType: plan.idType }, beginStatement()),
+    idKey,
+  )
+  return stretchesAfter(keys, servedKeys(plan, table.indexes.values()))
+}
+
+/** The engine reads stretches one after the other, until the page is full: with a limit in each, never in parallel. */
+function stretchRows(
+  plan: ReadPlan,
+  table: Table,
+  { stretches, condition }: { readonly stretches: readonly Stretch[]; readonly condition?: Fragment },
+): Fragment {
+  const terms = condition ? [sql`(${condition})`] : []
+  const rows = ({ condition: isAfter, fixed }: Stretch): Fragment =>
+    sql`${fromWhere(table, [...terms, isAfter])} order by ${order(plan, table, fixed)}`
+  if (stretches.length === 1) return sql`${rows(stretches[0]!)}${window(plan)}`
+  const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
+  const selects = stretches.map((each) => sql`(select *${rows(each)}${limit})`)
+  return sql` from (${join(selects, ' union all ')}${window(plan)}) as ${raw(table.name)}`
 }
 
 /** Selects the keys and versions of the documents that a query matches; with a residual, the documents too. */
@@ -90,7 +135,7 @@ export function matchStatement(
   { query, idType, work }: Matching,
   table: Table,
 ): { readonly statement: Statement; readonly residual?: Residual } {
-  const { pushed, residual } = splitQuery(query)
+  const { pushed, residual } = pushdownTo(table).split(query)
   const columns = residual ? raw(`${storedColumns(idType)}, id`) : raw('null, version, null, null, id')
   const text = sql`select ${columns} from ${raw(table.name)}${filterBy(pushed, { table, idType }, beginStatement())} order by id`
   return { statement: print(text), ...(residual && { residual: residualTest(residual, work) }) }
@@ -122,19 +167,10 @@ function paidBy(work: Work | undefined, residual: Residual): Residual {
   return work ? (document) => during(work, () => residual(document)) : residual
 }
 
-export const splitQuery = memoized((query: Query<FieldRef>): Split => split(query, canPush))
-
-/** Whether the query can be pushed down completely. */
-export const answers = memoized((query: Query<FieldRef>): boolean => isAnswerable(query, canPush))
-
-/** Regular expressions are pushed down only where PostgreSQL's dialect gives them the same meaning. */
-function canPush(part: Query<FieldRef>): boolean {
-  return part.kind !== 'regex' || postgresPattern(part.pattern, part.flags) !== undefined
-}
-
-export function requireAnswers({ query, joins }: JoinPlan): void {
-  if (!answers(query)) throw new Error('what is joined can only be told by the engine')
-  joins.forEach(requireAnswers)
+export function requireAnswers({ query, joins }: JoinPlan, table: Table): void {
+  const { canJoin, answers } = pushdownTo(table)
+  if (!canJoin || !answers(query)) throw new Error('a query on joined documents must be pushed down')
+  for (const each of joins) requireAnswers(each, table)
 }
 
 /**
@@ -162,30 +198,40 @@ function filterBy(query: Query<FieldRef> | undefined, documents: Documents, writ
   return condition ? sql` where ${condition}` : raw('')
 }
 
-/** Undefined where every document matches. */
+/** Undefined where every document matches. `name` qualifies the columns, where the statement reads other tables too. */
 export function conditionOf(
   query: Query<FieldRef> | undefined,
   documents: Documents,
   writing: Writing,
+  name = query && mentionsOthers(query) ? documents.table.name : '',
 ): Fragment | undefined {
   if (!query) return undefined
-  const name = mentionsOthers(query) ? documents.table.name : ''
   const conjuncts = conjunctsOf(query)
   const to = { ...translation(documents, writing, name), isAlone: conjuncts.length === 1 }
   const terms = filterTerms(conjuncts, to)
   return terms.length === 0 ? where(query, to) : joinBalanced(terms, ' and ')
 }
 
-export function order(plan: ReadPlan, table: Table): Fragment {
+/**
+ * `fixed` of the first sort keys are the same in all rows. `_id` is unique, so no key after it decides, and its
+ * column is never null: without `nulls last` the primary key serves both directions.
+ */
+export function order(plan: ReadPlan, table: Table, fixed = 0): Fragment {
   const to = translation({ table, idType: plan.idType }, beginStatement())
-  const keys = plan.sort.flatMap((key) => [...beginningKey(key, table), orderBy(key, to)])
-  return join([...keys, raw('id')], ', ')
+  const sort = plan.sort.slice(fixed)
+  const own = sort.findIndex(({ field }) => field.field.path === '_id')
+  const keys = sort
+    .slice(0, own === -1 ? sort.length : own)
+    .flatMap((key) => [...beginningKey(key, table), orderBy(key, to)])
+  return join([...keys, raw(sort[own]?.descending ? 'id desc' : 'id')], ', ')
 }
 
 /** An index of the beginnings of texts provides the order as far as it reaches; the engine sorts only ties. */
 function beginningKey({ field, descending }: SortKey<FieldRef>, table: Table): readonly Fragment[] {
   const index = textIndexAt(field, table)
-  return index ? [sql`${index.expression(columnsOf('').document)} ${POSTGRES.direction(descending)}`] : []
+  return index
+    ? [sql`${index.expression(columnsOf(table.layout).document)} ${POSTGRES.direction(descending)}`]
+    : []
 }
 
 export function window({ from, to }: Pick<ReadPlan, 'from' | 'to'>): Fragment {

@@ -5,18 +5,20 @@
 import { ServiceError } from '../../../base/errors.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../../base/work/work.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
-import { afterRow } from '../../sql/after-row.ts'
+import { afterRow, afterValues, withLast } from '../../sql/keyset.ts'
 import { type SqlValue, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import { joinedColumns } from '../../sql/joined.ts'
 import { sortValue } from '../../sql/order-by.ts'
-import { arrayText } from '../../sql/postgres-dialect.ts'
+import { POSTGRES, arrayText } from '../../sql/postgres-dialect.ts'
+import { idKey } from '../schema/indexes.ts'
 import type { Bounds } from '../../bounds.ts'
 import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { Connection, Connections, Row, Session } from '../connection/connections.ts'
+import type { Connection, Connections, Row, SqlSession } from '../connection/connections.ts'
 import { pieces } from '../connection/cursor.ts'
 import { ResultTooLarge } from '../connection/failures.ts'
 import { tablesAt } from './as-of.ts'
+import { pushdownTo } from './pushdown.ts'
 import {
   conditionOf,
   order,
@@ -24,7 +26,6 @@ import {
   print,
   requireAnswers,
   residualTest,
-  splitQuery,
   storedColumns,
   window,
 } from './reads.ts'
@@ -33,17 +34,21 @@ import { beginStatement, translation } from './translate.ts'
 interface Streaming {
   readonly plan: ReadPlan
   /** Absent: no document was ever stored. */
-  readonly table: Table | undefined
+  readonly tableOf: () => Table | undefined
+  /** Repeats a statement if its table was renamed meanwhile, as it is when it gets columns. */
+  readonly withCurrentTables: <T>(work: () => Promise<T>) => Promise<T>
   readonly bounds: Bounds
 }
 
 export async function* streamOn(
   connections: Connections,
-  { plan, table, bounds }: Streaming,
+  streaming: Streaming,
 ): AsyncGenerator<StoredDocument> {
+  const { plan, tableOf, bounds } = streaming
+  const table = tableOf()
   if (!table) return
-  const source = sourceOf(connections, { plan, table, bounds })
-  const residual = plan.query && splitQuery(plan.query).residual
+  const source = sourceOf(connections, streaming)
+  const residual = plan.query && pushdownTo(table, plan.asOf).split(plan.query).residual
   if (!residual) {
     yield* streamByKeys(plan, source)
     return
@@ -83,7 +88,7 @@ export async function* piecesOn(
 ): AsyncGenerator<readonly Row[]> {
   using lease = await connections.lease(bounds)
   const { connection } = lease
-  const session: Session = {
+  const session: SqlSession = {
     query: (each) => connection.within(bounds, () => connection.query(each)),
   }
   connection.send('begin isolation level repeatable read read only')
@@ -96,26 +101,29 @@ export async function* piecesOn(
 
 function sourceOf(
   connections: Connections,
-  { plan, table, bounds }: Streaming & { readonly table: Table },
+  { plan, tableOf, withCurrentTables, bounds }: Streaming,
 ): KeySource<string> {
   /** The sort values of the last key, including the key. */
-  let last: Row | undefined
-  const alone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
-    using lease = await connections.lease(bounds)
-    return await lease.connection.within(bounds, () => work(lease.connection))
-  }
+  let last: readonly SqlValue[] | undefined = afterValues(plan, POSTGRES, idKey)
+  const alone = <T>(work: (connection: Connection, table: Table) => Promise<T>): Promise<T> =>
+    withCurrentTables(async () => {
+      using lease = await connections.lease(bounds)
+      return await lease.connection.within(bounds, () => work(lease.connection, tableOf()!))
+    })
   return {
     async keys(count, skip) {
-      const statement = keysStatement(plan, table, { count, skip, last })
-      const rows = await alone((connection) => connection.query(statement))
+      const rows = await alone((connection, table) =>
+        connection.query(keysStatement(plan, table, { count, skip, last })),
+      )
       last = rows.at(-1) ?? last
       return rows.map((row) => row.at(-1)!)
     },
     async documents(keys) {
-      const statement = documentsStatement(plan, table, keys)
       const maxBytes = keys.length === 1 ? Infinity : PAGE_BYTES
       try {
-        const rows = await alone((connection) => connection.queryAtMost(maxBytes, statement))
+        const rows = await alone((connection, table) =>
+          connection.queryAtMost(maxBytes, documentsStatement(plan, table, keys)),
+        )
         return new Map(rows.map(([key, ...row]) => [key!, pageDocument(row)]))
       } catch (error) {
         if (!(error instanceof ResultTooLarge)) throw error
@@ -143,7 +151,7 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: St
     keys.map(({ value }) => value),
     ', ',
   )
-  const isAfter = last ? [afterRow(keys, last)] : []
+  const isAfter = last ? [afterRow(withLast(keys, last))] : []
   const terms = [...filter, ...isAfter]
   const conditions = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
   const page = window({ from: skip, to: skip + count - 1 })
@@ -155,7 +163,7 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: St
 function documentsStatement(plan: ReadPlan, present: Table, keys: readonly string[]): Statement {
   const { table, writing, filter } = begin(plan, present)
   const { idType, joins = [] } = plan
-  joins.forEach(requireAnswers)
+  for (const each of joins) requireAnswers(each, table)
   const joined = joinedColumns(joins, translation({ table, idType }, writing, table.name))
   const columns = join([raw('id'), raw(storedColumns(idType)), ...joined], ', ')
   // The filter applies again, because a document may have changed since its key was read.
@@ -167,7 +175,7 @@ function documentsStatement(plan: ReadPlan, present: Table, keys: readonly strin
 function begin({ query, idType, asOf }: ReadPlan, present: Table) {
   const writing = beginStatement()
   const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
-  const pushed = query && splitQuery(query).pushed
+  const pushed = query && pushdownTo(present, asOf).split(query).pushed
   const condition = conditionOf(pushed, { table, idType }, writing)
   return { table, writing, filter: condition ? [sql`(${condition})`] : [] }
 }

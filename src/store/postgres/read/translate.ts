@@ -9,6 +9,7 @@ import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import type { OtherRows, Translation } from '../../sql/translation.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { indexConditionsOf, isServed, textIndexAt } from './index-conditions.ts'
+import { columnNames } from '../schema/columns.ts'
 import { type Columns, columnsOf, isText } from '../schema/indexes.ts'
 
 /** The state that all parts of one statement share. */
@@ -39,7 +40,7 @@ export interface Documents {
 export function translation({ table, idType }: Documents, writing: Writing, name = ''): Translation {
   const { alias, putInFront } = writing
   const qualifier = name === '' ? '' : `${name}.`
-  const columns = columnsOf(qualifier)
+  const columns = columnsOf(table.layout, qualifier)
   return {
     dialect: POSTGRES,
     scopes: [documentIn(columns, { table, idType })],
@@ -59,6 +60,7 @@ export function translation({ table, idType }: Documents, writing: Writing, name
     hint: indexConditionsOf(table, columns),
     indexed: (query) => indexedTerm(query, table, columns),
     isWatched: false,
+    isFlat: table.isDistributed,
   }
 }
 
@@ -92,6 +94,7 @@ function otherRows(documents: Documents, writing: Writing): OtherRows {
   const { table, idType } = documents
   return {
     table: table.name,
+    columns: ['id', ...columnNames(table.layout)],
     translation: (alias) => translation(documents, writing, alias),
     isServed: (query) => isServed(query, table),
     isIndexed: ({ field }) => (field.path === '_id' && hasTextId(idType)) || table.firsts.has(field.path),

@@ -1,11 +1,13 @@
 /** Adds the claims of existing documents to a new unique index, while other processes go on writing. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
+import type { Statement } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { type CollectionRecord, type IndexRecord, claimsName, tableName } from './catalogue.ts'
 import { claimsOf } from './claims.ts'
 import { repeatedValues } from './collections.ts'
-import type { Connections, Row, Session } from '../connection/connections.ts'
+import { insertValues } from './insert-values.ts'
+import type { Connections, Row, SqlSession } from '../connection/connections.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
 /**
@@ -15,7 +17,7 @@ import { inTransaction } from '../connection/transaction.ts'
 export async function enterClaims(
   index: IndexRecord,
   record: CollectionRecord,
-  connections: Connections,
+  { connections, isCluster }: { readonly connections: Connections; readonly isCluster: () => boolean },
 ): Promise<void> {
   const from = `select id, version, doc from ${tableName(record)}`
   let last: string | undefined
@@ -26,7 +28,7 @@ export async function enterClaims(
     last = rows.at(-1)![0]!
     for (let left = rows; left.length > 0;) {
       const entered = await inTransaction(connections, (transaction) =>
-        enter(left, { transaction, index, record }),
+        enter(left, { transaction, index, record, isDistributed: isCluster() }),
       )
       // Documents that changed meanwhile are read again; deleted ones need no claims.
       const keys = left.map(([key]) => key!).filter((key) => !entered.has(key))
@@ -36,16 +38,17 @@ export async function enterClaims(
   }
 }
 
-interface Entering {
-  readonly transaction: Session
+interface ClaimContext {
+  readonly transaction: SqlSession
   readonly index: IndexRecord
   readonly record: CollectionRecord
+  readonly isDistributed: boolean
 }
 
 /** Returns the keys of the documents that had not changed since they were read. */
 async function enter(
   rows: readonly Row[],
-  { transaction, index, record }: Entering,
+  { transaction, index, record, isDistributed }: ClaimContext,
 ): Promise<ReadonlySet<string>> {
   const held = await hold(rows, transaction, record)
   const owners = new Map<string, string>()
@@ -60,14 +63,26 @@ async function enter(
     }
   }
   const claims = [...owners].sort(([a], [b]) => (a < b ? -1 : 1))
-  const values = [arrayText(claims.map(([claim]) => claim)), arrayText(claims.map(([, key]) => key))]
-  const text = `insert into ${claimsName(record)}(key, doc)
-    select key, doc from unnest($1::text[], $2::text[]) as new(key, doc) on conflict (key) do nothing`
-  await transaction.query({ text, values })
+  for (const statement of claimStatements(claims, record, isDistributed)) await transaction.query(statement)
   const check = `select key, doc from ${claimsName(record)} where key = any($1)`
-  const there = await transaction.query({ text: check, values: [values[0]!] })
+  const keys = arrayText(claims.map(([claim]) => claim))
+  const there = await transaction.query({ text: check, values: [keys] })
   if (there.some(([claim, key]) => owners.get(claim!) !== key)) throw repeatedValues(index.definition)
   return held
+}
+
+function claimStatements(
+  claims: readonly (readonly [claim: string, key: string])[],
+  record: CollectionRecord,
+  isDistributed: boolean,
+): readonly Statement[] {
+  const into = `${claimsName(record)}(key, doc)`
+  const unlessThere = ' on conflict (key) do nothing'
+  if (isDistributed) return insertValues(into, claims, unlessThere)
+  const values = [arrayText(claims.map(([claim]) => claim)), arrayText(claims.map(([, key]) => key))]
+  const text = `insert into ${into}
+    select key, doc from unnest($1::text[], $2::text[]) as new(key, doc)${unlessThere}`
+  return [{ text, values }]
 }
 
 /**
@@ -76,7 +91,7 @@ async function enter(
  */
 async function hold(
   rows: readonly Row[],
-  session: Session,
+  session: SqlSession,
   record: CollectionRecord,
 ): Promise<ReadonlySet<string>> {
   const text = `update ${tableName(record)} as stored set version = stored.version

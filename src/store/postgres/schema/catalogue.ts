@@ -3,24 +3,32 @@
  * given by users are only values in its rows. Tables and indexes are numbered, so that no such name ever
  * becomes an SQL identifier.
  *
- * The name of a table also contains a generation. When the unique indexes or the history setting of a
- * collection change, the table is renamed. A process whose cache is outdated then cannot write by the old
- * rules: its statement fails, it reads the catalogue again, and repeats the statement.
+ * The name of a table also contains a generation. When the unique indexes, the history setting or the columns
+ * of a collection change, the table is renamed. A process whose cache is outdated then cannot write by the old
+ * rules: its statement fails, it reads the catalogue again, and repeats the statement. Tables with columns have
+ * another form of name, which processes of earlier releases do not find.
  */
+import { isIntoArray } from '../../../base/path.ts'
 import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
 import type { UniqueIndexes } from './claims.ts'
-import type { Session } from '../connection/connections.ts'
-import { type TextIndex, isIntoArray, isText, textIndexOf } from './indexes.ts'
+import type { SqlSession } from '../connection/connections.ts'
+import { type TextIndex, isText, textIndexOf } from './indexes.ts'
+import { EARLIER, type Layout, parseLayout } from './columns.ts'
 
 export interface Table {
   readonly no: number
   readonly name: string
   readonly entity: string
+  /** Whether its rows are distributed over the nodes of a cluster. */
+  readonly isDistributed: boolean
+  readonly layout: Layout
   /** Absent: history was never enabled. */
   readonly past?: HistoryTable
   /** The name of the table of claims. */
   readonly claims: string
   readonly indexes: ReadonlyMap<number, IndexDefinition>
+  /** Indexes for text search. */
+  readonly wordIndexes: ReadonlyMap<number, IndexDefinition>
   readonly unique: UniqueIndexes
   /** Path → its text index. */
   readonly texts: ReadonlyMap<string, TextIndex>
@@ -55,6 +63,7 @@ export interface CollectionRecord {
   readonly entity: string
   readonly generation: number
   readonly paths: readonly string[]
+  readonly layout: Layout
   readonly hasHistory: boolean
   /** Absent while history is disabled. */
   readonly historySince?: number
@@ -64,34 +73,36 @@ export function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): st
   return `${name}/${entity}`
 }
 
-export async function readTables(session: Session): Promise<Tables> {
+export async function readTables(session: SqlSession, isDistributed = false): Promise<Tables> {
   const collections = await readCollections(session)
   const indexes = Map.groupBy(await readIndexes(session), ({ collection }) => collection)
   const tables: Tables = new Map(
     collections.map((collection) => {
       const described = describeTable(collection, indexes.get(collection.no) ?? [])
-      return [keyOf(collection), { ...described, beside: (other) => tables.get(keyOf(other)) }]
+      const beside: Table['beside'] = (other) => tables.get(keyOf(other))
+      return [keyOf(collection), { ...described, isDistributed, beside }]
     }),
   )
   return tables
 }
 
-export async function readCollections(session: Session): Promise<readonly CollectionRecord[]> {
-  const text = `select no, name, entity, generation, paths, has_past, past_since from smalt_collection
+export async function readCollections(session: SqlSession): Promise<readonly CollectionRecord[]> {
+  const text = `select no, name, entity, generation, paths, has_past, past_since, layout from smalt_collection
     order by no`
   const rows = await session.query({ text, values: [] })
-  return rows.map(([no, name, entity, generation, paths, hasHistory, since]) => ({
+  return rows.map(([no, name, entity, generation, paths, hasHistory, since, layout]) => ({
     no: Number(no),
     name: name!,
     entity: entity!,
     generation: Number(generation),
     paths: JSON.parse(paths!) as readonly string[],
+    layout: parseLayout(layout ?? null),
     hasHistory: hasHistory === 't',
     ...(typeof since === 'string' && { historySince: Number(since) }),
   }))
 }
 
-export async function readIndexes(session: Session): Promise<readonly IndexRecord[]> {
+export async function readIndexes(session: SqlSession): Promise<readonly IndexRecord[]> {
   const text = 'select no, collection, definition, state from smalt_index order by no'
   const rows = await session.query({ text, values: [] })
   return rows.map(([no, collection, definition, state]) => ({
@@ -102,8 +113,12 @@ export async function readIndexes(session: Session): Promise<readonly IndexRecor
   }))
 }
 
-export function tableName({ no, generation }: Pick<CollectionRecord, 'no' | 'generation'>): string {
-  return `doc_${no}_${generation}`
+export function tableName({
+  no,
+  generation,
+  layout,
+}: Pick<CollectionRecord, 'no' | 'generation' | 'layout'>): string {
+  return layout === EARLIER ? `doc_${no}_${generation}` : `doc_${no}_${generation}_c`
 }
 
 export function claimsName({ no }: Pick<CollectionRecord, 'no'>): string {
@@ -122,9 +137,14 @@ function historyOf(record: CollectionRecord): Pick<Table, 'past'> {
 }
 
 /** Writers already maintain an index that is being built, but no query uses it yet. */
-function describeTable(collection: CollectionRecord, records: readonly IndexRecord[]): Omit<Table, 'beside'> {
+function describeTable(
+  collection: CollectionRecord,
+  records: readonly IndexRecord[],
+): Omit<Table, 'beside' | 'isDistributed'> {
+  const { layout } = collection
   const ready = records.filter(({ isReady }) => isReady)
-  const fields = ready.flatMap(({ definition }) => definition.fields.map((field) => ({ field, definition })))
+  const plain = ready.filter(({ definition }) => definition.kind === undefined)
+  const fields = plain.flatMap(({ definition }) => definition.fields.map((field) => ({ field, definition })))
   const texts = fields.filter(({ field }) => isText(field.type) && !isIntoArray(field.path))
   const textIndexes = (isFolded: boolean): ReadonlyMap<string, TextIndex> =>
     new Map(
@@ -132,15 +152,19 @@ function describeTable(collection: CollectionRecord, records: readonly IndexReco
         .filter(({ field }) => field.caseInsensitive === isFolded)
         // Of several indexes on a path, one that begins with it serves best; later entries win.
         .toSorted((a, b) => Number(isFirst(a)) - Number(isFirst(b)))
-        .map(({ field, definition }) => [field.path, textIndexOf(field, definition)]),
+        .map(({ field, definition }) => [field.path, textIndexOf(field, definition, layout)]),
     )
   return {
     no: collection.no,
     name: tableName(collection),
     entity: collection.entity,
+    layout,
     ...historyOf(collection),
     claims: claimsName(collection),
-    indexes: new Map(ready.map(({ no, definition }) => [no, definition])),
+    indexes: new Map(plain.map(({ no, definition }) => [no, definition])),
+    wordIndexes: new Map(
+      ready.filter((each) => !plain.includes(each)).map(({ no, definition }) => [no, definition]),
+    ),
     unique: new Map(
       records.filter(({ definition }) => definition.unique).map(({ no, definition }) => [no, definition]),
     ),

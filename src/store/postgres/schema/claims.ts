@@ -27,6 +27,11 @@ export function claimsOf(document: JsonObject, indexes: UniqueIndexes): Readonly
   return keys
 }
 
+/** The number of the index of a claim. */
+export function indexOfClaim(key: string): number {
+  return Number.parseInt(key, 10)
+}
+
 /** Equal values, and only they, have the same canonical form. A value of another kind than the type counts as missing. */
 function canonical(value: Json | undefined, { type, caseInsensitive }: IndexField): Json {
   if (value === undefined || value === null || !isOfKind(value, kindOfType(type))) return null

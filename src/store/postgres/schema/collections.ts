@@ -13,8 +13,10 @@ import {
   tableName,
 } from './catalogue.ts'
 import { distribute } from './cluster.ts'
-import type { Session } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connections.ts'
 import { BusyError, isCancelled } from '../connection/failures.ts'
+import { type Column, columnOf, missingColumns } from '../../layout/columns.ts'
+import { EARLIER, type Layout, RULES, addingStatement, printLayout } from './columns.ts'
 import { dropStatements, indexStatements } from './indexes.ts'
 
 /** The indexes to build and to drop, so that a collection has the requested ones. */
@@ -24,7 +26,7 @@ interface IndexChanges {
 }
 
 export async function findCollection(
-  session: Session,
+  session: SqlSession,
   { name, entity }: Collection,
 ): Promise<CollectionRecord | undefined> {
   const all = await readCollections(session)
@@ -33,7 +35,7 @@ export async function findCollection(
 
 /** Indexes that did not change are not rebuilt. */
 export async function indexChanges(
-  session: Session,
+  session: SqlSession,
   { no }: CollectionRecord,
   wanted: readonly IndexDefinition[],
 ): Promise<IndexChanges> {
@@ -46,29 +48,71 @@ export async function indexChanges(
 }
 
 export async function createCollection(
-  session: Session,
+  session: SqlSession,
   { name, entity }: Collection,
 ): Promise<CollectionRecord> {
   const no = await nextNumber(session)
-  // `doc` is the text that reads return; `body` is the same document in the form that queries and indexes
-  // use.
-  const record = { no, name, entity, generation: 1, paths: [], hasHistory: false }
+  const layout = { hasBody: false, columns: [] }
+  const record = { no, name, entity, generation: 1, paths: [], layout, hasHistory: false }
+  // `doc` is the text that reads return. The free part of each page lets an update that changes no indexed
+  // value stay on its page, so that it needs no new index entries.
   await run(session, [
     `create table ${tableName(record)}(
-       id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null,
-       body jsonb generated always as (doc::jsonb) stored) with (toast_tuple_target = 4080)`,
+       id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null)
+       with (toast_tuple_target = 4080, fillfactor = ${FILL_PERCENT})`,
     `create table ${claimsName(record)}(key text collate "C" primary key, doc text collate "C" not null)`,
     distribute(tableName(record), 'id'),
     distribute(claimsName(record), 'key'),
   ])
-  const text = `insert into smalt_collection(no, name, entity, generation, paths) values ($1, $2, $3, 1, '[]')`
-  await session.query({ text, values: [no, name, entity] })
+  const text = `insert into smalt_collection(no, name, entity, generation, paths, layout)
+    values ($1, $2, $3, 1, '[]', $4)`
+  await session.query({ text, values: [no, name, entity, printLayout(layout)] })
   return record
+}
+
+const FILL_PERCENT = 90
+
+/**
+ * Adds the columns that the collection lacks. Writers of other processes fill them from here on: the new name of
+ * the table makes them read the catalogue again. Documents that are there already are entered later, unless the
+ * caller knows that there are none.
+ */
+export async function addColumns(
+  session: SqlSession,
+  record: CollectionRecord,
+  { paths, indexes, isNew }: Pick<CollectionDefinition, 'paths' | 'indexes'> & { readonly isNew: boolean },
+): Promise<CollectionRecord> {
+  const all = [...new Set([...record.paths, ...paths])]
+  const definitions = missingColumns(record.layout.columns, { paths: all, indexes }, RULES)
+  if (definitions.length === 0 && record.layout !== EARLIER) return record
+  const added: Column[] = []
+  for (const definition of definitions) {
+    added.push(columnOf(definition, { no: await nextNumber(session), isFilled: false }))
+  }
+  const grown = { ...record, layout: { ...record.layout, columns: [...record.layout.columns, ...added] } }
+  if (added.length > 0) await impatiently(session, [addingStatement(tableName(record), added)])
+  const renamed = isNew ? grown : await renameTable(session, grown, tableName(record))
+  // Nobody else can write before this transaction ends, so an empty table stays empty.
+  const isFilled = !record.layout.hasBody && (isNew || (await isEmpty(session, renamed)))
+  const { layout } = renamed
+  const columns = isFilled ? layout.columns.map((each) => ({ ...each, isFilled })) : layout.columns
+  await session.query({ text: 'delete from smalt_fill where collection = $1', values: [record.no] })
+  return await putLayout(session, renamed, { ...layout, columns })
+}
+
+export async function putLayout(
+  session: SqlSession,
+  record: CollectionRecord,
+  layout: Layout,
+): Promise<CollectionRecord> {
+  const text = 'update smalt_collection set layout = $1 where no = $2'
+  await session.query({ text, values: [printLayout(layout), record.no] })
+  return { ...record, layout }
 }
 
 /** Paths are only added: the store remembers every path that was ever defined. */
 export async function addPaths(
-  session: Session,
+  session: SqlSession,
   record: CollectionRecord,
   { paths }: CollectionDefinition,
 ): Promise<void> {
@@ -78,7 +122,7 @@ export async function addPaths(
 }
 
 /** Creates the history table. By its primary key, no two changes of a document follow the same version. */
-export async function createHistory(session: Session, record: CollectionRecord): Promise<void> {
+export async function createHistory(session: SqlSession, record: CollectionRecord): Promise<void> {
   const name = historyTableName(record)
   await run(session, [
     `create table ${name}(
@@ -90,7 +134,7 @@ export async function createHistory(session: Session, record: CollectionRecord):
 
 /** Enables history from a timestamp on; undefined disables it. */
 export async function putHistorySince(
-  session: Session,
+  session: SqlSession,
   { no }: CollectionRecord,
   since: number | undefined,
 ): Promise<void> {
@@ -99,7 +143,11 @@ export async function putHistorySince(
 }
 
 /** The first timestamp from which history is complete: later than every version written so far. */
-export async function beginningOf(session: Session, record: CollectionRecord, now: number): Promise<number> {
+export async function beginningOf(
+  session: SqlSession,
+  record: CollectionRecord,
+  now: number,
+): Promise<number> {
   let latest = now
   for (const table of [tableName(record), historyTableName(record)]) {
     const [row] = await session.query({ text: `select max(version) from ${table}`, values: [] })
@@ -109,24 +157,28 @@ export async function beginningOf(session: Session, record: CollectionRecord, no
 }
 
 /**
- * From here on, a process with outdated unique indexes or an outdated history setting fails to write, and
- * reads the catalogue again.
+ * From here on, a process with outdated unique indexes, columns or an outdated history setting fails to write,
+ * and reads the catalogue again.
  */
-export async function renameTable(session: Session, record: CollectionRecord): Promise<CollectionRecord> {
+export async function renameTable(
+  session: SqlSession,
+  record: CollectionRecord,
+  name = tableName(record),
+): Promise<CollectionRecord> {
   const renamed = { ...record, generation: record.generation + 1 }
-  await impatiently(session, [`alter table ${tableName(record)} rename to ${tableName(renamed)}`])
+  await impatiently(session, [`alter table ${name} rename to ${tableName(renamed)}`])
   const text = 'update smalt_collection set generation = $1 where no = $2'
   await session.query({ text, values: [renamed.generation, record.no] })
   return renamed
 }
 
-export async function isEmpty(session: Session, record: CollectionRecord): Promise<boolean> {
+export async function isEmpty(session: SqlSession, record: CollectionRecord): Promise<boolean> {
   const rows = await session.query({ text: `select 1 from ${tableName(record)} limit 1`, values: [] })
   return rows.length === 0
 }
 
 export async function addIndexRecord(
-  session: Session,
+  session: SqlSession,
   { no: collection }: CollectionRecord,
   { definition, state }: { readonly definition: IndexDefinition; readonly state: 'ready' | 'building' },
 ): Promise<IndexRecord> {
@@ -137,16 +189,17 @@ export async function addIndexRecord(
 }
 
 export async function buildIndex(
-  session: Session,
+  session: SqlSession,
   { no, definition }: IndexRecord,
   { record, concurrently }: { readonly record: CollectionRecord; readonly concurrently: boolean },
 ): Promise<void> {
+  const { layout } = record
   const table = tableName(record)
-  await run(session, indexStatements(definition, { table, name: `idx_${no}`, concurrently }))
+  await run(session, indexStatements(definition, { table, name: `idx_${no}`, layout, concurrently }))
 }
 
 export async function dropIndex(
-  session: Session,
+  session: SqlSession,
   { no, definition }: IndexRecord,
   record: CollectionRecord,
 ): Promise<void> {
@@ -167,7 +220,7 @@ export function repeatedValues({ fields }: IndexDefinition): ServiceError {
 }
 
 /** Numbers of tables and indexes are never reused. */
-async function nextNumber(session: Session): Promise<number> {
+async function nextNumber(session: SqlSession): Promise<number> {
   const text = 'update smalt_epoch set last_number = last_number + 1 where one = 1 returning last_number'
   const [row] = await session.query({ text, values: [] })
   return Number(row![0])
@@ -178,7 +231,7 @@ async function nextNumber(session: Session): Promise<number> {
  * on the table wait behind it. So it gives up soon, as a collision, and the transaction is repeated a little
  * later.
  */
-async function impatiently(session: Session, statements: readonly string[]): Promise<void> {
+export async function impatiently(session: SqlSession, statements: readonly string[]): Promise<void> {
   await run(session, [`set local statement_timeout = '200ms'`])
   try {
     await run(session, statements)
@@ -188,6 +241,6 @@ async function impatiently(session: Session, statements: readonly string[]): Pro
   await run(session, ['set local statement_timeout = 0'])
 }
 
-async function run(session: Session, statements: readonly string[]): Promise<void> {
+async function run(session: SqlSession, statements: readonly string[]): Promise<void> {
   for (const text of statements) await session.query({ text, values: [] })
 }

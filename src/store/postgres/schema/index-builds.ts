@@ -16,6 +16,7 @@ import {
   tableName,
 } from './catalogue.ts'
 import {
+  addColumns,
   addIndexRecord,
   addPaths,
   beginningOf,
@@ -29,20 +30,13 @@ import {
   putHistorySince,
   renameTable,
 } from './collections.ts'
-import type { Connection, Connections, Session } from '../connection/connections.ts'
+import type { Connection, SqlSession } from '../connection/connections.ts'
 import { enterClaims } from './backfill-claims.ts'
+import type { Builder } from './builder.ts'
+import { fillColumns } from './column-fill.ts'
+import { isComplete } from './columns.ts'
 import { lockMetadata } from './metadata-lock.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
-
-export interface Builder {
-  readonly connections: Connections
-  /** The PostgreSQL schema, which names the locks. */
-  readonly schema: string
-  /** Reloads this process's cache of the catalogue. */
-  readonly reload: () => Promise<void>
-  /** Microseconds since 1970, the unit of document versions. */
-  readonly now: () => number
-}
 
 /**
  * Inside the transaction that changes metadata: everything that can be done at once, because no writer has to
@@ -57,6 +51,7 @@ export async function prepare(
   const found = await findCollection(transaction, collection)
   let record = found ?? (await createCollection(transaction, collection))
   await addPaths(transaction, record, definition)
+  record = await addColumns(transaction, record, { ...definition, isNew: !found })
   for (const { no } of built) {
     await transaction.query({ text: `update smalt_index set state = 'ready' where no = $1`, values: [no] })
   }
@@ -99,6 +94,10 @@ export async function buildAhead(
     missingIn(transaction, definition),
   )
   if (!missing) return []
+  // Only a column holds words, and a table of an earlier release has none yet.
+  if (missing.record.layout.hasBody && missing.added.some(({ kind }) => kind === 'text')) {
+    await fillColumns(missing.record.no, builder)
+  }
   using lease = await builder.connections.lease()
   const lock = lockOf(missing.record, builder)
   // Locked before the index is announced: an index in the state `building` without this lock was left behind.
@@ -132,7 +131,7 @@ async function announceAndBuild(
 }
 
 /** The indexes that a collection lacks; undefined if there are none, or no documents to build them from. */
-async function missingIn(session: Session, { collection, indexes }: CollectionDefinition) {
+async function missingIn(session: SqlSession, { collection, indexes }: CollectionDefinition) {
   const record = await findCollection(session, collection)
   if (!record || (await isEmpty(session, record))) return undefined
   const { added } = await indexChanges(session, record, indexes)
@@ -154,7 +153,9 @@ async function announce(
   found: CollectionRecord,
   added: readonly IndexDefinition[],
 ): Promise<Start> {
-  const record = added.some(({ unique }) => unique) ? await renameTable(transaction, found) : found
+  const grown = await addColumns(transaction, found, { paths: [], indexes: added, isNew: false })
+  const isUnique = added.some(({ unique }) => unique)
+  const record = isUnique ? await renameTable(transaction, grown) : grown
   const records: IndexRecord[] = []
   for (const definition of added) {
     records.push(await addIndexRecord(transaction, record, { definition, state: 'building' }))
@@ -162,13 +163,23 @@ async function announce(
   return { record, records }
 }
 
-async function build(connection: Connection, { record, records }: Start, builder: Builder): Promise<void> {
+async function build(connection: Connection, start: Start, builder: Builder): Promise<void> {
+  const { records } = start
+  const record = await withFilledColumns(start.record, builder)
   for (const index of records) {
     await buildIndex(connection, index, { record, concurrently: true })
-    if (index.definition.unique) await enterClaims(index, record, builder.connections)
+    if (index.definition.unique) await enterClaims(index, record, builder)
   }
   // Expression indexes have statistics of their own; without them the planner does not choose the index.
   await connection.query({ text: `analyze ${tableName(record)}`, values: [] })
+}
+
+/** An index on columns needs the values of all documents; one in a table of an earlier release is built on that. */
+async function withFilledColumns(record: CollectionRecord, builder: Builder): Promise<CollectionRecord> {
+  if (record.layout.hasBody || isComplete(record.layout)) return record
+  await fillColumns(record.no, builder)
+  const filled = (await readCollections(builder.connections)).find(({ no }) => no === record.no)
+  return filled ?? record
 }
 
 /** Drops only indexes that are not ready: if the connection was lost during the commit, they may have become ready. */

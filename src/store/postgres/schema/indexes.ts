@@ -1,13 +1,16 @@
 /** Declared indexes as PostgreSQL's: the expressions that are indexed, and the statements that create them. */
 import { orderKey } from '../../../base/decimal.ts'
 import { type Json, isNumber, numberText } from '../../../base/json/json.ts'
-import { parsePath } from '../../../base/path.ts'
+import { isIntoArray, parsePath } from '../../../base/path.ts'
 import type { IndexDefinition, IndexField } from '../../../schema/schema.ts'
 import { MAX_ID_BYTES } from '../../../schema/id.ts'
 import type { Base, Form } from '../../sql/dialect.ts'
 import { type Fragment, join, literal, raw, render, sql } from '../../sql/fragment.ts'
-import { POSTGRES } from '../../sql/postgres-dialect.ts'
-import { type Reading, readingOf } from '../../sql/reading.ts'
+import { POSTGRES, placeOf } from '../../sql/postgres-dialect.ts'
+import { type ReadAs, readAsOf } from '../../sql/read-as.ts'
+import { MAX_CHARACTERS, wordColumnOf } from '../../layout/columns.ts'
+import { type Layout, documentIn } from './columns.ts'
+import { indexedWords } from './word-search.ts'
 
 /** The columns of a row that statements use: its key and its document. */
 export interface Columns {
@@ -16,12 +19,9 @@ export interface Columns {
 }
 
 /** The qualifier names the table, where a statement reads several. */
-export function columnsOf(qualifier: string): Columns {
-  return { id: `${qualifier}id`, document: { json: raw(`${qualifier}body`), present: raw('true') } }
+export function columnsOf(layout: Layout, qualifier = ''): Columns {
+  return { id: `${qualifier}id`, document: documentIn(layout, qualifier) }
 }
-
-/** Unqualified, as in the definition of an index. */
-const DOCUMENT: Base = columnsOf('').document
 
 /** The key of a row: texts as they are, numbers as text that sorts in the order of the numbers. */
 export function idKey(id: Json): string {
@@ -29,7 +29,7 @@ export function idKey(id: Json): string {
   return typeof id === 'string' ? id : JSON.stringify(id)
 }
 
-export function isText(type: Reading): boolean {
+export function isText(type: ReadAs): boolean {
   return type === 'string' || type === 'uid' || type === 'onlyText'
 }
 
@@ -49,16 +49,18 @@ export interface TextIndex {
   readonly length: number
 }
 
-export function textIndexOf(field: IndexField, { fields }: IndexDefinition): TextIndex {
+/** An index over a column contains at most what the column holds of every text. */
+export function textIndexOf(field: IndexField, { fields }: IndexDefinition, { hasBody }: Layout): TextIndex {
   const plain = fields.filter(({ path }) => !isIntoArray(path))
   const texts = plain.filter(({ type }) => isText(type)).length
   const numbers = plain.filter(({ type }) => type === 'bigdecimal' || type === 'biginteger').length
   const left = INDEX_BYTES - MAX_ID_BYTES - numbers * BIG_NUMBER_BYTES
-  const length = Math.max(1, Math.floor(left / texts / CHARACTER_BYTES))
+  const most = hasBody ? Infinity : MAX_CHARACTERS + 1
+  const length = Math.min(most, Math.max(1, Math.floor(left / texts / CHARACTER_BYTES)))
   const beginning = beginningOf(length)
-  const form: Form = field.caseInsensitive ? (text) => beginning(POSTGRES.fold(text)) : beginning
+  const form: Form = field.caseInsensitive ? (text) => beginning(POSTGRES.fold(cutOf(text))) : beginning
   const steps = parsePath(field.path, '')
-  const reading = readingOf(field.type, field.isMixed)
+  const reading = readAsOf(field.type, field.isMixed)
   return { expression: (document) => form(POSTGRES.read(document, steps, reading)), form, length }
 }
 
@@ -68,19 +70,28 @@ const beginnings = new Map<number, Form>()
 function beginningOf(length: number): Form {
   const known = beginnings.get(length)
   if (known) return known
-  const form: Form = (text) => sql`left(${text}, ${raw(String(length))})`
+  const form: Form = (text) => {
+    const cut = text.beginning
+    if (cut && cut.length + 1 === length) return cut.text
+    return sql`left(${cutOf(text)}, ${raw(String(length))})`
+  }
   beginnings.set(length, form)
   return form
 }
 
-export function isIntoArray(path: string): boolean {
-  return parsePath(path, '').includes('*')
+/**
+ * The column of a text instead of the text: indexes of tables with columns contain no more than that, and folding
+ * maps one character to one.
+ */
+function cutOf(text: Fragment): Fragment {
+  return text.beginning?.text ?? text
 }
 
 /** All values at a path into arrays, as one JSON array whose elements a GIN index contains. */
 export function elementsAt(path: string, document: Base): Fragment {
-  const steps = parsePath(path, '').map((step) => (step === '*' ? '[*]' : `.${JSON.stringify(step)}`))
-  return sql`jsonb_path_query_array(${document.json}, ${literal(`$${steps.join('')}`)})`
+  const place = placeOf(document, parsePath(path, ''))
+  const steps = place.steps.map((step) => (step === '*' ? '[*]' : `.${JSON.stringify(step)}`))
+  return sql`jsonb_path_query_array(${place.json}, ${literal(`$${steps.join('')}`)})`
 }
 
 /** The engine's limit. Conditions on further fields are evaluated on the documents. */
@@ -92,10 +103,18 @@ export function indexStatements(
   {
     table,
     name,
+    layout,
     concurrently,
-  }: { readonly table: string; readonly name: string; readonly concurrently: boolean },
+  }: {
+    readonly table: string
+    readonly name: string
+    readonly layout: Layout
+    readonly concurrently: boolean
+  },
 ): readonly string[] {
-  const create = raw(concurrently ? 'create index concurrently if not exists' : 'create index if not exists')
+  const { document } = columnsOf(layout)
+  const create = `create index ${concurrently ? 'concurrently ' : ''}if not exists`
+  if (definition.kind === 'text') return [wordIndexStatement(definition, { table, name, layout, create })]
   const plain = definition.fields.filter(({ path }) => !isIntoArray(path))
   const elements = definition.fields.filter(
     ({ path, caseInsensitive }) => isIntoArray(path) && !caseInsensitive,
@@ -103,29 +122,55 @@ export function indexStatements(
   const statements: Fragment[] = []
   if (plain.length > 0) {
     const keys = plain.map(
-      (field) => sql`${indexed(field, definition)} ${POSTGRES.direction(field.descending)}`,
+      (field) =>
+        sql`${indexed(field, definition, { layout, document })} ${POSTGRES.direction(field.descending)}`,
     )
     // The last column is id, which orders ties, so that the index also provides the order of a page.
     const columns = [...keys, raw('id')].slice(0, MAX_COLUMNS)
-    statements.push(sql`${create} ${raw(name)} on ${raw(table)}(${join(columns, ', ')})`)
+    statements.push(sql`${raw(create)} ${raw(name)} on ${raw(table)}(${join(columns, ', ')})`)
   }
   if (elements.length > 0) {
     const keys = elements
       .slice(0, MAX_COLUMNS)
-      .map(({ path }) => sql`${elementsAt(path, DOCUMENT)} jsonb_path_ops`)
+      .map(({ path }) => sql`${elementsAt(path, document)} jsonb_path_ops`)
     statements.push(
-      sql`${create} ${raw(`${name}_elements`)} on ${raw(table)} using gin (${join(keys, ', ')})`,
+      sql`${raw(create)} ${raw(`${name}_elements`)} on ${raw(table)} using gin (${join(keys, ', ')})`,
     )
   }
   return statements.map((statement) => render(statement, POSTGRES.placeholder).text)
 }
 
-export function dropStatements(name: string): readonly string[] {
-  return [`drop index if exists ${name}`, `drop index if exists ${name}_elements`]
+function wordIndexStatement(
+  { fields }: IndexDefinition,
+  { table, name, layout, create }: Readonly<Record<'table' | 'name' | 'create', string>> & { layout: Layout },
+): string {
+  const columns = layout.columns.map((each) => ({ ...each, isFilled: true }))
+  const column = wordColumnOf(
+    columns,
+    fields.map(({ path }) => path),
+  )!
+  return `${create} ${name} on ${table} using gin (${indexedWords(column.name)})`
 }
 
-function indexed(field: IndexField, definition: IndexDefinition): Fragment {
-  if (isText(field.type)) return sql`(${textIndexOf(field, definition).expression(DOCUMENT)})`
+/** `isRebuilt`: the index that was built again stays. */
+export function dropStatements(name: string, { isRebuilt = false } = {}): readonly string[] {
+  return [name, ...(isRebuilt ? [] : [rebuiltName(name)])].flatMap((each) => [
+    `drop index if exists ${each}`,
+    `drop index if exists ${each}_elements`,
+  ])
+}
+
+/** The name of an index that is built again on columns, beside the one that it replaces. */
+export function rebuiltName(name: string): string {
+  return `${name}_c`
+}
+
+function indexed(
+  field: IndexField,
+  definition: IndexDefinition,
+  { layout, document }: { readonly layout: Layout; readonly document: Base },
+): Fragment {
+  if (isText(field.type)) return sql`(${textIndexOf(field, definition, layout).expression(document)})`
   const { path, type, isMixed } = field
-  return sql`(${POSTGRES.read(DOCUMENT, parsePath(path, ''), readingOf(type, isMixed))})`
+  return sql`(${POSTGRES.read(document, parsePath(path, ''), readAsOf(type, isMixed))})`
 }

@@ -1,9 +1,10 @@
 /** The store's own tables, by release. Migrations run forward only, all in one transaction, and are never edited. */
 import { randomBytes } from 'node:crypto'
+import { createAggregateFunctions } from '../../sql/aggregate/postgres-aggregate.ts'
 import { createFoldFunction } from '../../sql/postgres-fold.ts'
-import type { Connections, Session } from '../connection/connections.ts'
+import type { Connections, SqlSession } from '../connection/connections.ts'
 import { lockExclusively } from '../connection/advisory-locks.ts'
-import { distribute } from './cluster.ts'
+import { distributeFirst } from './cluster.ts'
 import type { Location } from '../connection/location.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
@@ -37,7 +38,7 @@ const MIGRATIONS: readonly (readonly string[])[] = [
        doc text collate "C", id text collate "C", seq bigint, entity text not null, hook text not null,
        operation text not null, document text not null, at bigint not null, seen bigint, version bigint,
        details text not null, before text, after text, primary key (doc, id))`,
-    distribute('smalt_outbox', 'doc'),
+    distributeFirst('smalt_outbox', 'doc'),
     `create index smalt_outbox_seq on smalt_outbox(seq) where seq is not null`,
     `create index smalt_outbox_new on smalt_outbox(at) where seq is null`,
     `create table smalt_event_state(
@@ -52,8 +53,6 @@ const MIGRATIONS: readonly (readonly string[])[] = [
        state text not null, attempts bigint not null, next_at bigint not null, error text not null,
        at bigint not null, event text not null, primary key (sink, seq))`,
     `create index smalt_sink_item_id on smalt_sink_item(sink, id)`,
-    distribute('smalt_sink', 'sink'),
-    distribute('smalt_sink_item', 'sink'),
   ],
   [
     // Whether there is a history table, and since when history is recorded; null while it is disabled.
@@ -64,13 +63,30 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     // If one change creates several events, one of them stores the documents; the others have its id here.
     `alter table smalt_outbox add column holder text collate "C"`,
   ],
+  [
+    // Status 0: the request has begun, in several transactions, and other processes may not repeat it before the lease
+    // ends.
+    `create table smalt_answer(
+       caller text collate "C", key text collate "C", fingerprint text not null, status integer not null,
+       answer text not null, size integer not null, expires bigint not null, leased_until bigint not null,
+       primary key (caller, key))`,
+    `create index smalt_answer_expires on smalt_answer(expires)`,
+  ],
+  [
+    // The columns of a collection; null for a table whose rows have none yet.
+    `alter table smalt_collection add column layout text`,
+    // How far the columns of a collection are filled: up to this key.
+    `create table smalt_fill(collection bigint primary key, position text collate "C" not null)`,
+  ],
 ]
 
 /** Creates missing tables. Of several processes that start at the same time, one migrates and the others wait. */
 export async function migrate(connections: Connections, { schema }: Location): Promise<void> {
   await inTransaction(connections, async (transaction) => {
     const run = async (text: string): Promise<void> => void (await transaction.query({ text, values: [] }))
-    await requireUnicode(transaction)
+    // On a cluster a function cannot be created after tables were distributed in parallel. Elsewhere this setting has no
+    // meaning.
+    await run(`set local citus.multi_shard_modify_mode = 'sequential'`)
     await lockExclusively(transaction, `migration of ${schema}`)
     if (!(await exists(transaction, schema))) await run(`create schema "${schema}"`)
     await run('create table if not exists smalt_release(format integer primary key)')
@@ -87,28 +103,21 @@ export async function migrate(connections: Connections, { schema }: Location): P
       await transaction.query({ text: 'insert into smalt_release values ($1)', values: [i + 1] })
     }
     await run(createFoldFunction(`"${schema}"`))
+    for (const text of createAggregateFunctions(`"${schema}"`)) await run(text)
   })
 }
 
-async function requireUnicode(session: Session): Promise<void> {
-  const [row] = await session.query({ text: 'show server_encoding', values: [] })
-  if (row![0] === 'UTF8') return
-  throw new Error(
-    `the database is encoded in ${row![0]}; Smalt needs one in UTF8 (create database … encoding 'UTF8')`,
-  )
-}
-
-async function exists(session: Session, schema: string): Promise<boolean> {
+async function exists(session: SqlSession, schema: string): Promise<boolean> {
   const text = 'select 1 from pg_namespace where nspname = $1'
   return (await session.query({ text, values: [schema] })).length > 0
 }
 
-async function formatOf(session: Session): Promise<number> {
+async function formatOf(session: SqlSession): Promise<number> {
   const [row] = await session.query({ text: 'select max(format) from smalt_release', values: [] })
   return Number(row![0] ?? 0)
 }
 
-async function begin(session: Session): Promise<void> {
+async function begin(session: SqlSession): Promise<void> {
   const secret = randomBytes(32).toString('hex')
   await session.query({ text: 'insert into smalt_epoch values (1, 0, 0, $1)', values: [secret] })
 }

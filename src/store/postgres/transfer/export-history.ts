@@ -8,20 +8,21 @@ import { arrayText } from '../../sql/postgres-dialect.ts'
 import { historyTableName } from '../schema/catalogue.ts'
 import { findCollection } from '../schema/collections.ts'
 import type { Collection } from '../../../schema/schema.ts'
-import type { Session } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connections.ts'
 import { idKey } from '../schema/indexes.ts'
+import { insertValues } from '../schema/insert-values.ts'
 
 /** The parameters of one page of a collection. */
-export interface Reading {
+export interface ExportPage {
   readonly collection: Collection
   readonly limit: number
-  readonly session: Session
+  readonly session: SqlSession
 }
 
 /** Ordered by document, then by change. */
 export async function changesAfter(
   last: ExportedChange | undefined,
-  { collection, limit, session }: Reading,
+  { collection, limit, session }: ExportPage,
 ): Promise<readonly ExportedChange[]> {
   const record = await findCollection(session, collection)
   if (!record?.hasHistory) return []
@@ -61,4 +62,22 @@ export function historyRowsStatement(
     changes.map((each) => each.text),
   ]
   return { text, values: [String(paths), ...lists.map(arrayText)] }
+}
+
+/** The same on a cluster. */
+export function historyRowsValues(
+  changes: readonly ExportedChange[],
+  paths: number,
+  table: string,
+): readonly Statement[] {
+  const rows = changes.map(({ follows, version, operation, principal, text }) => [
+    idKey((parseTrusted(text) as JsonObject)['_id']!),
+    follows,
+    version,
+    operation,
+    principal,
+    paths,
+    text,
+  ])
+  return insertValues(`${table}(id, follows, version, operation, principal, paths, doc)`, rows)
 }

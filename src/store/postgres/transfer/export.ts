@@ -1,21 +1,21 @@
 /** Exports collections and their documents, for a transfer to another store. */
 import type { CollectionExport } from '../../tables/export.ts'
 import { type ExportedChange, type ExportedCollection, type ExportedDocument, PAGE } from '../../transfer.ts'
-import type { Connections, Session } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connections.ts'
 import { type CollectionRecord, readCollections, readIndexes, tableName } from '../schema/catalogue.ts'
 import { findCollection } from '../schema/collections.ts'
-import { type Reading, changesAfter } from './export-history.ts'
+import { type ExportPage, changesAfter } from './export-history.ts'
 
 /** Runs one operation of a transfer. */
 export type Run = <T>(work: () => Promise<T>) => Promise<T>
 
-export function collectionExport(connections: Connections, run: Run): CollectionExport {
+export function collectionExport(session: SqlSession, run: Run): CollectionExport {
   return {
-    collections: () => run(() => exportedCollections(connections)),
+    collections: () => run(() => exportedCollections(session)),
     async *documents(collection) {
       let limit: number = FIRST_PAGE
       for (let last: string | undefined; ;) {
-        const page = await run(() => documentsAfter(last, { collection, limit, session: connections }))
+        const page = await run(() => documentsAfter(last, { collection, limit, session }))
         if (page.length === 0) return
         last = page.at(-1)!.key
         limit = limitAfter(page)
@@ -25,7 +25,7 @@ export function collectionExport(connections: Connections, run: Run): Collection
     async *past(collection) {
       let limit: number = FIRST_PAGE
       for (let last: ExportedChange | undefined; ;) {
-        const page = await run(() => changesAfter(last, { collection, limit, session: connections }))
+        const page = await run(() => changesAfter(last, { collection, limit, session }))
         if (page.length === 0) return
         last = page.at(-1)!
         limit = limitAfter(page)
@@ -35,7 +35,7 @@ export function collectionExport(connections: Connections, run: Run): Collection
   }
 }
 
-async function exportedCollections(session: Session): Promise<readonly ExportedCollection[]> {
+async function exportedCollections(session: SqlSession): Promise<readonly ExportedCollection[]> {
   const indexes = await readIndexes(session)
   const collections: ExportedCollection[] = []
   for (const record of await readCollections(session)) {
@@ -61,7 +61,7 @@ function historyIn({
 
 async function documentsAfter(
   last: string | undefined,
-  { collection, limit, session }: Reading,
+  { collection, limit, session }: ExportPage,
 ): Promise<readonly ExportedDocument[]> {
   const record = await findCollection(session, collection)
   if (!record) return []

@@ -5,8 +5,8 @@ import type { CollectionImport } from '../../tables/import.ts'
 import { ObstacleError } from '../../transfer.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
 import type { Run } from './export.ts'
-import { historyRowsStatement } from './export-history.ts'
-import type { Builder } from '../schema/index-builds.ts'
+import { historyRowsStatement, historyRowsValues } from './export-history.ts'
+import type { Builder } from '../schema/builder.ts'
 import {
   type Table,
   type Tables,
@@ -17,7 +17,9 @@ import {
   readTables,
   tableName,
 } from '../schema/catalogue.ts'
+import { parseLayout } from '../schema/columns.ts'
 import {
+  addColumns,
   addIndexRecord,
   addPaths,
   buildIndex,
@@ -27,9 +29,9 @@ import {
   putHistorySince,
 } from '../schema/collections.ts'
 import { raw, sql } from '../../sql/fragment.ts'
-import type { Session } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connections.ts'
 import { lockMetadata } from '../schema/metadata-lock.ts'
-import { insertDocuments } from './import-rows.ts'
+import { insertDocuments, insertTogether } from './import-rows.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
 /** One connection holds a lock until the end: an import marker without the lock was left by a process that died. */
@@ -52,7 +54,7 @@ export async function claimImport({ connections, schema }: Builder): Promise<Asy
 }
 
 /** The server releases the lock of a killed process only after a short time. */
-async function lockSoon(session: Session, lock: string): Promise<boolean> {
+async function lockSoon(session: SqlSession, lock: string): Promise<boolean> {
   for (let attempt = 1; attempt < 20; attempt++) {
     if (await tryLock(session, lock)) return true
     await pause(100)
@@ -60,7 +62,7 @@ async function lockSoon(session: Session, lock: string): Promise<boolean> {
   return await tryLock(session, lock)
 }
 
-export function collectionImport({ connections, schema }: Builder, run: Run): CollectionImport {
+export function collectionImport({ connections, schema, isCluster }: Builder, run: Run): CollectionImport {
   let tables: Tables = new Map()
   const paths = new Map<string, number>()
   const tableOf = (collection: Collection): Table => tables.get(keyOf(collection))!
@@ -71,6 +73,7 @@ export function collectionImport({ connections, schema }: Builder, run: Run): Co
           await lockMetadata(transaction, schema)
           const record = await createCollection(transaction, definition.collection)
           await addPaths(transaction, record, definition)
+          await addColumns(transaction, record, { ...definition, isNew: true })
           const { historySince } = definition
           if (historySince !== undefined) {
             await createHistory(transaction, record)
@@ -81,24 +84,26 @@ export function collectionImport({ connections, schema }: Builder, run: Run): Co
             await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
           }
         })
-        tables = await readTables(connections)
+        tables = await readTables(connections, isCluster())
         paths.set(keyOf(definition.collection), new Set(definition.paths).size)
       }),
     addDocuments: (collection, documents) =>
       run(() => {
         const into = { collection, paths: paths.get(keyOf(collection))!, table: tableOf(collection) }
-        return insertDocuments(documents, { ...into, session: connections })
+        return insertDocuments(documents, { ...into, connections })
       }),
     addDocumentHistory: (collection, changes) =>
       run(async () => {
-        const { past } = tableOf(collection)
+        const { past, isDistributed } = tableOf(collection)
         const known = paths.get(keyOf(collection))!
-        await connections.query(historyRowsStatement(changes, known, past!.name))
+        if (isDistributed) await insertTogether(historyRowsValues(changes, known, past!.name), connections)
+        else await connections.query(historyRowsStatement(changes, known, past!.name))
       }),
     buildIndexes: (collection) => run(() => buildIndexes(collection, connections)),
     async dropCollections({ query }) {
-      for (const row of await query(sql`select no, generation from smalt_collection order by no`)) {
-        const record = { no: Number(row[0]), generation: Number(row[1]) }
+      for (const row of await query(sql`select no, generation, layout from smalt_collection order by no`)) {
+        const layout = parseLayout(row[2] === null ? null : String(row[2]))
+        const record = { no: Number(row[0]), generation: Number(row[1]), layout }
         const names = [tableName(record), claimsName(record), historyTableName(record)]
         for (const name of names) await query(sql`drop table if exists ${raw(name)}`)
       }
@@ -106,13 +111,13 @@ export function collectionImport({ connections, schema }: Builder, run: Run): Co
   }
 }
 
-async function buildIndexes(collection: Collection, session: Session): Promise<void> {
+async function buildIndexes(collection: Collection, session: SqlSession): Promise<void> {
   const record = (await findCollection(session, collection))!
   const indexes = (await readIndexes(session)).filter(({ collection: no }) => no === record.no)
   for (const index of indexes) await buildIndex(session, index, { record, concurrently: false })
   await plain(session, `analyze ${tableName(record)}`)
 }
 
-async function plain(session: Session, text: string): Promise<void> {
+async function plain(session: SqlSession, text: string): Promise<void> {
   await session.query({ text, values: [] })
 }

@@ -1,11 +1,12 @@
 /** Rows of history, as parts of the statements that make the changes: both are committed together or not at all. */
 import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
+import type { StoredDocument } from '../../../plan/plan.ts'
 import { textBeforeInsert } from '../../history.ts'
 import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { Session } from '../connection/connections.ts'
-import type { NewRow } from './rows.ts'
+import type { SqlSession } from '../connection/connections.ts'
+import type { NewRow, Stamp } from './rows.ts'
 import { type InsertParams, type UpdateParams, listParam, statementOf } from './statement.ts'
 
 /** Whether changes of these documents are recorded in history. */
@@ -21,7 +22,7 @@ export function keepsHistory({ past }: Table): boolean {
 export async function following(
   rows: readonly NewRow[],
   table: Table,
-  session: Session,
+  session: SqlSession,
 ): Promise<readonly NewRow[]> {
   if (!keepsHistory(table) || rows.length === 0) return rows
   const keys = listParam('text', rows, ({ key }) => key)
@@ -59,7 +60,8 @@ export function historyOfInserts(
     from unnest(${keys}, ${follows}, ${texts}) as change(id, follows, doc))`
 }
 
-function idOnly({ document }: NewRow): string {
+/** The document before its insert: only its `_id`. */
+export function idOnly({ document }: NewRow): string {
   return textBeforeInsert((parseTrusted(document.text) as JsonObject)['_id']!)
 }
 
@@ -97,6 +99,15 @@ export interface DeletedRow {
   readonly text: string
 }
 
+/** In history, a delete has a version too, later than the one that it replaces even if the clock was set back. */
+export function deletedRow(
+  key: string,
+  { version: seen, text, paths = 0 }: Pick<StoredDocument, 'version' | 'text' | 'paths'>,
+  stamp: Stamp,
+): DeletedRow {
+  return { key, text, paths, seen, version: Math.max(stamp.version, seen + 1) }
+}
+
 export function historyDeletedStatement(
   deleted: readonly DeletedRow[],
   principal: string,
@@ -115,5 +126,7 @@ export function historyDeletedStatement(
 }
 
 function into({ past }: Table): Fragment {
-  return raw(`insert into ${past!.name}(id, follows, version, operation, principal, paths, doc)`)
+  return raw(`insert into ${past!.name}(${HISTORY_COLUMNS})`)
 }
+
+export const HISTORY_COLUMNS = 'id, follows, version, operation, principal, paths, doc'

@@ -4,7 +4,7 @@ import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { type WriteContext, insertOne } from './row-by-row.ts'
 import { following } from './history-rows.ts'
-import { insertStatement } from './row-statements.ts'
+import { insertStatements, runAll } from './change-statements.ts'
 import { type NewRow, type Stamp, newRow } from './rows.ts'
 
 export function newRows({ documents }: InsertPlan, stamp: Stamp, table: Table): readonly NewRow[] {
@@ -28,7 +28,7 @@ export async function insertAll(plan: InsertPlan, context: WriteContext): Promis
   const rows = await following(newRows(plan, context.stamp, table), table, transaction)
   const isDone = await transaction.attempt(async () => {
     if (!areDistinct(rows)) return undefined
-    await transaction.query(insertStatement(rows, table))
+    await runAll(transaction, insertStatements(rows, table))
     return true
   })
   if (isDone) reportInserted(rows, report)

@@ -13,8 +13,10 @@ export interface CapturedChange {
   readonly outboxEntries: readonly OutboxEntry[]
 }
 
-const INTO = raw(`insert into smalt_outbox(
-  doc, id, entity, hook, operation, document, at, seen, version, details, before, after, holder)`)
+export const OUTBOX_COLUMNS = `smalt_outbox(
+  doc, id, entity, hook, operation, document, at, seen, version, details, before, after, holder)`
+
+const INTO = raw(`insert into ${OUTBOX_COLUMNS}`)
 
 const NULL = raw('null')
 
@@ -131,7 +133,7 @@ function listOf(captured: readonly CapturedChange[]): Fragment {
 }
 
 /** The id of the entry that stores the documents for this one; empty if it stores them itself. */
-function holderIn(outboxEntries: readonly OutboxEntry[], i: number): string {
+export function holderIn(outboxEntries: readonly OutboxEntry[], i: number): string {
   const holder = holderOf(i)
   return holder === i ? '' : outboxEntries[holder]!.id
 }

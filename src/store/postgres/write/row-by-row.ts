@@ -5,11 +5,13 @@ import type { TypeName } from '../../../schema/types.ts'
 import { type Fragment, param, raw, sql } from '../../sql/fragment.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { Session } from '../connection/connections.ts'
+import { indexOfClaim } from '../schema/claims.ts'
+import type { SqlSession } from '../connection/connections.ts'
 import type { SequenceDraws } from './sequence-retry.ts'
 import { following } from './history-rows.ts'
 import { storedColumns, storedFrom } from '../read/reads.ts'
-import { claimStatement, insertStatement, releaseStatement, updateStatement } from './row-statements.ts'
+import { claimStatements, insertStatements, runAll, updateStatements } from './change-statements.ts'
+import { claimedStatement, releaseStatement } from './row-statements.ts'
 import { type ChangedRow, type NewRow, type Stamp, changedRow } from './rows.ts'
 import { listParam, statementOf } from './statement.ts'
 import type { Transaction } from '../connection/transaction.ts'
@@ -52,10 +54,23 @@ export async function lockOne(
 export async function insertOne(draft: NewRow, { transaction, table }: WriteContext): Promise<Outcome> {
   const rows = await following([draft], table, transaction)
   const isDone = await transaction.attempt(async () => {
-    await transaction.query(insertStatement(rows, table))
+    await runAll(transaction, insertStatements(rows, table))
     return true
   })
-  return isDone ? { kind: 'inserted', document: rows[0]!.document } : { kind: 'duplicate' }
+  if (isDone) return { kind: 'inserted', document: rows[0]!.document }
+  // without a claim that another document has, the key repeats
+  return { kind: 'duplicate', fields: (await occupied(draft.claims, { transaction, table })) ?? ['_id'] }
+}
+
+/** The fields of the first unique index whose claim another document has. */
+async function occupied(
+  claims: ReadonlySet<string>,
+  { transaction, table }: Pick<WriteContext, 'transaction' | 'table'>,
+): Promise<readonly string[] | undefined> {
+  if (claims.size === 0) return undefined
+  const rows = await transaction.query(claimedStatement(claims, table))
+  const [first] = rows.map(([key]) => indexOfClaim(key!)).sort((a, b) => a - b)
+  return first === undefined ? undefined : table.unique.get(first)?.fields.map(({ path }) => path)
 }
 
 /** For a locked document; undefined if it is neither changed nor counted. */
@@ -68,13 +83,14 @@ export async function applyChange(
   const row = changedRow(document, change.document, context)
   const isDone = await context.transaction.attempt(() => replace(row, context))
   if (isDone) return { kind: 'updated', document: row.document }
-  return { kind: 'duplicate', document: document.stored }
+  const fields = await occupied(row.claimed, context)
+  return { kind: 'duplicate', document: document.stored, ...(fields && { fields }) }
 }
 
 async function replace(row: ChangedRow, { transaction, table }: WriteContext): Promise<true> {
   if (row.released.size > 0) await transaction.query(releaseStatement(row.released, [row.key], table))
-  if (row.claimed.size > 0) await transaction.query(claimStatement(row.claimed, row.key, table))
-  await transaction.query(updateStatement(row, table))
+  if (row.claimed.size > 0) await runAll(transaction, claimStatements(row.claimed, row.key, table))
+  await runAll(transaction, updateStatements(row, table))
   return true
 }
 
@@ -82,6 +98,6 @@ function columnsOf(idType: TypeName, { name }: Table): Fragment {
   return raw(`select ${storedColumns(idType)}, id from ${name}`)
 }
 
-async function held(session: Session, found: Fragment): Promise<readonly Held[]> {
+async function held(session: SqlSession, found: Fragment): Promise<readonly Held[]> {
   return (await session.query(statementOf(found))).map((row) => ({ key: row[4]!, stored: storedFrom(row) }))
 }

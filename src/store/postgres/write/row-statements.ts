@@ -2,6 +2,7 @@
 import type { StoredDocument } from '../../../plan/plan.ts'
 import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
+import { columnChanges, columnList, columnLists, columnValues } from '../schema/columns.ts'
 import { historyOfDelete, historyOfInserts, historyOfUpdate, keepsHistory } from './history-rows.ts'
 import {
   type CapturedChange,
@@ -11,13 +12,13 @@ import {
   outboxOfUpdate,
 } from './outbox-rows.ts'
 import type { ChangedRow, NewRow, Stamp } from './rows.ts'
-import { type InsertParams, listParam, statementOf } from './statement.ts'
+import { type InsertParams, type UpdateParams, listParam, statementOf } from './statement.ts'
 
 /** Documents, claims, outbox entries and history in one statement, so that all of them are written or none. */
 export function insertStatement(rows: readonly NewRow[], table: Table): Statement {
   const inOrder = rows.toSorted(byKey)
   const params = insertParams(inOrder)
-  const documents = insertDocuments(params, rows.length, table)
+  const documents = insertDocuments(params, inOrder, table)
   const parts = [
     insertClaims(rows, table),
     outboxOf(rows, params),
@@ -41,14 +42,20 @@ function insertParams(rows: readonly NewRow[]): InsertParams {
 /** One row is sent as values, which is faster than a list of one, and on a cluster is routed directly to its node. */
 function insertDocuments(
   { keys, version, paths, texts }: InsertParams,
-  count: number,
-  { name }: Table,
+  rows: readonly NewRow[],
+  { name, layout }: Table,
 ): Fragment {
-  const into = sql`insert into ${raw(name)}(id, version, paths, doc)`
-  return count === 1
-    ? sql`${into} values (${keys}, ${version}, ${paths}, ${texts})`
-    : sql`${into}
-    select id, ${version}::bigint, ${paths}::integer, doc from unnest(${keys}, ${texts}) as new(id, doc)`
+  const into = sql`insert into ${raw(name)}(id, version, paths, doc${columnList(layout)})`
+  if (rows.length === 1) {
+    const columns = columnValues(rows[0]!.columns)
+    return sql`${into} values (${keys}, ${version}, ${paths}, ${texts}${columns})`
+  }
+  const values = rows.map(({ columns }) => columns)
+  const lists = columnLists(values, layout)
+  const names = columnList(layout)
+  return sql`${into}
+    select id, ${version}::bigint, ${paths}::integer, doc${names}
+    from unnest(${join([keys, texts, ...lists], ', ')}) as new(id, doc${names})`
 }
 
 function insertClaims(rows: readonly NewRow[], table: Table): Fragment | undefined {
@@ -72,16 +79,36 @@ function capturedOf({ key, document, outboxEntries }: NewRow | ChangedRow): Capt
 
 /** Returns the key if the document still has the version that was read. */
 export function updateStatement(row: ChangedRow, table: Table): Statement {
-  const { seen, document, outboxEntries, principal } = row
-  const params = {
-    key: param(row.key),
+  return statementOf(updateOf(row, updateParams(row), table))
+}
+
+function updateParams({ key, seen, document }: ChangedRow): UpdateParams {
+  return {
+    key: param(key),
     seen: param(String(seen.version)),
     version: param(String(document.version)),
     text: param(document.text),
   }
+}
+
+function updateOf(
+  { document, columns }: ChangedRow,
+  params: UpdateParams,
+  { name, layout }: Table,
+): Fragment {
+  const { key, seen, version, text } = params
   const paths = param(String(document.paths))
-  const update = sql`update ${raw(table.name)} set version = ${params.version}, paths = ${paths}, doc = ${params.text}
-    where id = ${params.key} and version = ${params.seen} returning id`
+  // All columns are set, because a value that is equal keeps its index entry: PostgreSQL compares the values.
+  const changes = columnChanges(columns, layout)
+  return sql`update ${raw(name)} set version = ${version}, paths = ${paths}, doc = ${text}${changes}
+    where id = ${key} and version = ${seen} returning id`
+}
+
+/** The same with the outbox entries and the history of the change. */
+export function recordedUpdateStatement(row: ChangedRow, table: Table): Statement {
+  const { seen, outboxEntries, principal } = row
+  const params = updateParams(row)
+  const update = updateOf(row, params, table)
   // Outbox and history record the same state; as a shared parameter it is sent once.
   const before = { params, text: param(seen.text), paths: seen.paths ?? 0 }
   return withParts(update, { name: 'written', columns: 'id' }, [
@@ -115,10 +142,17 @@ export function deleteStatement(
   rows: readonly { readonly key: string; readonly version: number }[],
   table: Table,
 ): Statement {
+  const columns = raw(`stored.id, stored.doc${keepsHistory(table) ? ', stored.paths' : ''}`)
+  const from = sql`delete from ${raw(table.name)} as stored`
+  const [first, ...others] = rows
+  // On a cluster this goes to one node, and waits for no other delete.
+  if (first && others.length === 0) {
+    return statementOf(sql`${from}
+    where id = ${param(first.key)} and version = ${param(String(first.version))} returning ${columns}`)
+  }
   const keys = listParam('text', rows, ({ key }) => key)
   const seen = listParam('bigint', rows, ({ version }) => String(version))
-  const columns = raw(`stored.id, stored.doc${keepsHistory(table) ? ', stored.paths' : ''}`)
-  return statementOf(sql`delete from ${raw(table.name)} as stored
+  return statementOf(sql`${from}
     using unnest(${keys}, ${seen}) as old(id, seen)
     where stored.id = old.id and stored.version = old.seen returning ${columns}`)
 }
@@ -142,6 +176,13 @@ export function recordedDeleteStatement(
 export function claimStatement(claims: ReadonlySet<string>, key: string, table: Table): Statement {
   return statementOf(sql`insert into ${raw(table.claims)}(key, doc)
     select key, ${param(key)} from unnest(${listParam('text', [...claims].sort())}) as new(key)`)
+}
+
+/** Which of these claims some document has. */
+export function claimedStatement(claims: ReadonlySet<string>, table: Table): Statement {
+  return statementOf(
+    sql`select key, doc from ${raw(table.claims)} where key = any(${listParam('text', [...claims].sort())})`,
+  )
 }
 
 /**

@@ -4,6 +4,7 @@ import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { OutboxEntry, StoredDocument, CaptureChange } from '../../../plan/plan.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { claimsOf } from '../schema/claims.ts'
+import { columnTexts } from '../schema/columns.ts'
 import { idKey } from '../schema/indexes.ts'
 
 /** Values that all documents written by one plan share. */
@@ -22,6 +23,8 @@ export interface NewRow {
   readonly key: string
   readonly document: StoredDocument
   readonly claims: ReadonlySet<string>
+  /** The values of its columns. */
+  readonly columns: readonly (string | null)[]
   readonly outboxEntries: readonly OutboxEntry[]
   readonly principal: string
   /** The version of the change that it follows, if history is recorded. */
@@ -39,6 +42,7 @@ export function newRow(
     key: idKey(id),
     document: { id: typeof id === 'string' ? id : JSON.stringify(id), text, version, paths },
     claims: claimsIn(document, table),
+    columns: columnTexts(document, table.layout),
     outboxEntries: captureChange?.({ operation: 'insert', after: document }) ?? [],
     principal,
   }
@@ -51,6 +55,8 @@ export interface ChangedRow {
   readonly document: StoredDocument
   readonly released: ReadonlySet<string>
   readonly claimed: ReadonlySet<string>
+  /** The values of its columns after the change. */
+  readonly columns: readonly (string | null)[]
   readonly outboxEntries: readonly OutboxEntry[]
   readonly principal: string
 }
@@ -74,6 +80,7 @@ export function changedRow(
     },
     released: before.difference(after),
     claimed: after.difference(before),
+    columns: columnTexts(document, table.layout),
     outboxEntries: stamp.captureChange?.({ operation: 'update', before: stored, after: document }) ?? [],
     principal: stamp.principal,
   }

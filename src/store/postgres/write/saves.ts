@@ -8,7 +8,7 @@ import { batchesOf, matching } from './matching.ts'
 import { type Held, type WriteContext, applyChange, insertOne, lockOne, readMany } from './row-by-row.ts'
 import { following } from './history-rows.ts'
 import { residualTest } from '../read/reads.ts'
-import { insertStatement } from './row-statements.ts'
+import { insertStatements, runAll } from './change-statements.ts'
 import { type ChangedRow, type NewRow, changedRow, newRow } from './rows.ts'
 import { areDistinct } from './inserts.ts'
 import { replaceAll } from './updates.ts'
@@ -52,7 +52,7 @@ async function saveTogether(
   if (!areDistinct(created) || !(await replaceAll(changed, saving))) return undefined
   if (created.length === 0) return outcomes
   const rows = await following(created, saving.table, saving.transaction)
-  await saving.transaction.query(insertStatement(rows, saving.table))
+  await runAll(saving.transaction, insertStatements(rows, saving.table))
   const documents = new Map(created.map(({ document }, i) => [document, rows[i]!.document]))
   return outcomes.map(([position, outcome]): ItemOutcome => {
     const document = outcome.kind === 'inserted' ? documents.get(outcome.document) : undefined

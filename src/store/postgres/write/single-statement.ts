@@ -1,8 +1,8 @@
 /**
- * Writes that need one statement, outside of any transaction. They are tried first. Undefined means that the
- * plan needs more, or that there was a conflict: nothing has happened, and the whole plan is executed in a
- * transaction. Outcomes are reported before the statement is sent, so that a report that throws and a
- * statement that fails leave nothing behind.
+ * Writes that need one statement, outside of any transaction; on a cluster, where the records of a change are statements
+ * of their own, one round of them. They are tried first. Undefined means that the plan needs more, or that there was a
+ * conflict: nothing has happened, and the whole plan is executed in a transaction. Outcomes are reported before the
+ * statement is sent, so that a report that throws and a statement that fails leave nothing behind.
  */
 import {
   type Change,
@@ -10,6 +10,7 @@ import {
   type InsertPlan,
   type SavePlan,
   type StoredDocument,
+  type Unwritten,
   type UpdatePlan,
   type WritePlan,
   isFailure,
@@ -20,20 +21,16 @@ import { type Statement, param, raw, sql } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { Connections, Row, Session } from '../connection/connections.ts'
+import type { Connections, Row, SqlSession } from '../connection/connections.ts'
 import type { SequenceDraws } from './sequence-retry.ts'
 import { isCollision, isDuplicate, unlessUnknown } from '../connection/failures.ts'
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
-import { following, keepsHistory } from './history-rows.ts'
+import { deleteStatements, insertStatements, runAll, updateStatements } from './change-statements.ts'
+import { deletedRow, following } from './history-rows.ts'
 import { storedFrom } from '../read/reads.ts'
-import {
-  deleteStatement,
-  insertStatement,
-  recordedDeleteStatement,
-  updateStatement,
-} from './row-statements.ts'
 import { type Stamp, changedRow, newRow } from './rows.ts'
 import { statementOf } from './statement.ts'
+import { inTransaction } from '../connection/transaction.ts'
 
 interface AtOnce {
   readonly connections: Connections
@@ -64,7 +61,7 @@ async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | u
   if (drafts.length === 0 || !areDistinct(drafts)) return undefined
   const rows = await following(drafts, table, asking(context))
   reportInserted(rows, begin())
-  return (await query(insertStatement(rows, table), context)) && true
+  return await perform(insertStatements(rows, table), 0, context)
 }
 
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
@@ -87,7 +84,7 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   const { table } = context
   const rows = await following([newRow(change.document, context.stamp, table)], table, asking(context))
   reportInserted(rows, context.begin())
-  return (await query(insertStatement(rows, table), context)) && true
+  return await perform(insertStatements(rows, table), 0, context)
 }
 
 /** A change of claims needs several statements, and is left to the transaction. */
@@ -97,17 +94,22 @@ async function replaceAtOnce(
   context: AtOnce & { readonly plan: WritePlan },
 ): Promise<boolean | undefined> {
   const { plan, table, begin } = context
-  if (change.kind !== 'write') {
-    const outcome = unwritten(change, stored)
-    const report = begin()
-    if (outcome) report(outcome, 0)
-    return !(plan.atomic && outcome && isFailure(outcome))
-  }
+  if (change.kind !== 'write') return leave(change, stored, { plan, begin })
   const row = changedRow({ key: stored.id, stored }, change.document, context)
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
-  const written = await query(updateStatement(row, table), context)
-  return written?.length === 1 ? true : undefined
+  return await perform(updateStatements(row, table), 1, context)
+}
+
+function leave(
+  change: Unwritten,
+  stored: StoredDocument,
+  { plan, begin }: { readonly plan: WritePlan; readonly begin: () => Report },
+): boolean {
+  const outcome = unwritten(change, stored)
+  const report = begin()
+  if (outcome) report(outcome, 0)
+  return !(plan.atomic && outcome && isFailure(outcome))
 }
 
 async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean | undefined> {
@@ -116,15 +118,13 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
   if (id === undefined || table.unique.size > 0) return undefined
   const stored = await readOne(id, context)
   if (!stored) return nothingToDo(context)
+  const decision = plan.decide?.(stored)
+  if (decision && decision.kind !== 'delete') return leave(decision, stored, { plan, begin })
   const outboxEntries = stamp.captureChange?.({ operation: 'delete', before: stored }) ?? []
-  const { version } = stored
-  const statement =
-    outboxEntries.length === 0 && !keepsHistory(table)
-      ? deleteStatement([{ key: id, version }], table)
-      : recordedDeleteStatement({ key: id, document: stored.id, outboxEntries }, version, context)
-  begin()({ kind: 'deleted' })
-  const gone = await query(statement, context)
-  return gone?.length === 1 ? true : undefined
+  const captured = { key: id, document: stored.id, outboxEntries }
+  const statements = deleteStatements(captured, deletedRow(id, stored, stamp), context)
+  begin()(decision ? { kind: 'deleted', document: stored } : { kind: 'deleted' })
+  return await perform(statements, 1, context)
 }
 
 async function readOne(
@@ -136,7 +136,7 @@ async function readOne(
   return row && storedFrom(row)
 }
 
-function asking({ connections, bounds }: AtOnce): Session {
+function asking({ connections, bounds }: AtOnce): SqlSession {
   return { query: (statement) => connections.query(statement, bounds) }
 }
 
@@ -145,15 +145,40 @@ function nothingToDo({ begin }: AtOnce): true {
   return true
 }
 
-/** Undefined when a key repeats, or after a collision. */
-async function query(
-  statement: Statement,
+/**
+ * Undefined when a key repeats, after a collision, or when the first statement does not change the expected number of
+ * documents: then nothing has happened.
+ */
+async function perform(
+  statements: readonly Statement[],
+  expected: number,
   { connections, bounds }: AtOnce,
-): Promise<readonly Row[] | undefined> {
+): Promise<true | undefined> {
+  const [first, ...others] = statements as readonly [Statement, ...Statement[]]
+  try {
+    const changed =
+      others.length === 0
+        ? (await performOne(first, { connections, bounds })).length
+        : await inTransaction(connections, async (transaction) => {
+            const { length } = await transaction.within(bounds, () => runAll(transaction, statements))
+            if (length !== expected) transaction.undo()
+            return length
+          })
+    return changed === expected ? true : undefined
+  } catch (error) {
+    if (isDuplicate(error) || isCollision(error)) return undefined
+    throw error
+  }
+}
+
+/** The statement commits itself. */
+async function performOne(
+  statement: Statement,
+  { connections, bounds }: Pick<AtOnce, 'connections' | 'bounds'>,
+): Promise<readonly Row[]> {
   try {
     return await connections.query(statement, bounds)
   } catch (error) {
-    if (isDuplicate(error) || isCollision(error)) return undefined
     throw unlessUnknown(error)
   }
 }

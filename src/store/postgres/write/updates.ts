@@ -2,7 +2,7 @@
 import { type Outcome, type StoredDocument, type UpdatePlan, unwritten } from '../../../plan/plan.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
 import { type WriteContext, applyChange, lockOne, readMany } from './row-by-row.ts'
-import { updateStatement } from './row-statements.ts'
+import { runAll, updateStatements } from './change-statements.ts'
 import { type ChangedRow, changedRow } from './rows.ts'
 
 export async function updateAll(plan: UpdatePlan, context: WriteContext): Promise<void> {
@@ -57,7 +57,7 @@ export async function replaceAll(
   // deadlock. Single statements in the order of keys, sent without waiting for each other, take one round
   // trip as well.
   const inOrder = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  const replaced = await Promise.all(inOrder.map((row) => transaction.query(updateStatement(row, table))))
+  const replaced = await Promise.all(inOrder.map((row) => runAll(transaction, updateStatements(row, table))))
   return replaced.every(({ length }) => length === 1)
 }
 

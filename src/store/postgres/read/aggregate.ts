@@ -1,0 +1,126 @@
+/** Aggregates: one statement reads the rows, groups them, and returns the page of groups. */
+import { type AggregatePlan, lastGroupOf } from '../../../plan/aggregate.ts'
+import {
+  type AggregateContext,
+  aggregateStatement,
+  groupFrom,
+  hasLinks,
+} from '../../sql/aggregate/aggregate.ts'
+import { POSTGRES_AGGREGATES } from '../../sql/aggregate/postgres-aggregate.ts'
+import type { Fragment, Statement } from '../../sql/fragment.ts'
+import { mentionsOthers } from '../../sql/joining.ts'
+import type { BeginGroups, Explanation, Found } from '../../store.ts'
+import { MAX_AT_ONCE } from '../connection/collect-rows.ts'
+import type { Connection, Row, SqlSession } from '../connection/connections.ts'
+import { pieces } from '../connection/cursor.ts'
+import { ResultTooLarge } from '../connection/failures.ts'
+import type { Table } from '../schema/catalogue.ts'
+import { NOTHING_STORED, explanationOf } from './explain.ts'
+import { pushdownTo } from './pushdown.ts'
+import { conditionOf, print, window } from './reads.ts'
+import { beginStatement, translation } from './translate.ts'
+
+export interface Aggregating {
+  readonly table: Table | undefined
+  readonly begin: BeginGroups
+}
+
+/**
+ * Not on a cluster, which cannot group rows of joined tables. Time zones are those of Node.js: the database may have
+ * other rules, and lets an hour that a clock shows twice begin with the second one.
+ */
+export function canAggregate({ aggregation }: AggregatePlan, isCluster: boolean): boolean {
+  const { answers } = pushdownTo({ isDistributed: isCluster })
+  return (
+    !isCluster &&
+    aggregation.keys.every(({ truncate }) => truncate?.timeZone === undefined) &&
+    aggregation.chain.every((link) => link.kind === 'elements' || answers(link.query))
+  )
+}
+
+/** Collects the page in memory; undefined when it is too large, and then no group was passed on. */
+export async function aggregateAtOnce(
+  connection: Connection,
+  plan: AggregatePlan,
+  aggregating: Aggregating,
+): Promise<Found | undefined> {
+  const { table, begin } = aggregating
+  if (!table) return { matchCount: 0 }
+  try {
+    const rows = await connection.queryAtMost(MAX_AT_ONCE, pageOf(plan, table))
+    const counted = await countOf(connection, plan, { table, last: rows.at(-1) })
+    // Groups are passed on only after both statements have succeeded: until then, a failed read is repeated.
+    const onGroup = begin()
+    for (const row of rows) onGroup(groupFrom(row, plan.aggregation))
+    return counted
+  } catch (error) {
+    if (!(error instanceof ResultTooLarge)) throw error
+    return undefined
+  }
+}
+
+/** Inside a transaction: passes on the groups piece by piece, so that few are in memory at a time. */
+export async function aggregateByPieces(
+  session: SqlSession,
+  plan: AggregatePlan,
+  { table, begin }: Aggregating,
+): Promise<Found> {
+  if (!table) return { matchCount: 0 }
+  const onGroup = begin()
+  let last: Row | undefined
+  for await (const rows of pieces(session, pageOf(plan, table))) {
+    for (const row of rows) onGroup(groupFrom(row, plan.aggregation))
+    last = rows.at(-1)
+  }
+  return await countOf(session, plan, { table, last })
+}
+
+export async function explainGroups(
+  session: SqlSession,
+  plan: AggregatePlan,
+  table: Table | undefined,
+): Promise<Explanation> {
+  if (!table) return NOTHING_STORED
+  const count = async (): Promise<number> => {
+    const [row] = await session.query(write(plan, table))
+    return Number(row![0])
+  }
+  return await explanationOf(session, pageOf(plan, table), { table, count })
+}
+
+/** Each row of the page has the number of all groups; an empty page does not. */
+async function countOf(
+  session: SqlSession,
+  plan: AggregatePlan,
+  { table, last }: { readonly table: Table; readonly last: Row | undefined },
+): Promise<Found> {
+  if (last) return { matchCount: Number(last.at(-1)) }
+  if (plan.from === 0 && lastGroupOf(plan) >= 0) return { matchCount: 0 }
+  const [row] = await session.query(write(plan, table))
+  return { matchCount: Number(row![0]) }
+}
+
+function pageOf(plan: AggregatePlan, table: Table): Statement {
+  return write(plan, table, window({ from: plan.from, to: lastGroupOf(plan) }))
+}
+
+/** Without a page, the statement counts the groups. */
+function write(plan: AggregatePlan, table: Table, page?: Fragment): Statement {
+  const { query, idType } = plan
+  const writing = beginStatement()
+  const documents = { table, idType }
+  const isQualified = hasLinks(plan) || (query !== undefined && mentionsOthers(query))
+  const name = isQualified ? table.name : ''
+  const condition = conditionOf(query, documents, writing, name)
+  const context: AggregateContext = {
+    dialect: POSTGRES_AGGREGATES,
+    table: table.name,
+    translation: translation(documents, writing, name),
+    terms: condition ? [condition] : [],
+    finish: (statement, grouped) => {
+      writing.putInFront(grouped.name, grouped.select)
+      return writing.finish(statement)
+    },
+  }
+  return print(aggregateStatement(plan, context, page))
+}
