@@ -3,31 +3,37 @@
  * catalogue; tables and indexes are numbered, so that no such name becomes an SQL identifier.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { ServiceError } from '../../base/errors.ts'
-import { parsePath } from '../../base/path.ts'
+import { isIntoArray } from '../../base/path.ts'
 import { TooMuchForThisThread } from '../../base/work/work.ts'
 import type { Collection, IndexDefinition, IndexField } from '../../schema/schema.ts'
-import { canonicalText } from '../sql/describe-index.ts'
-import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
-import { readingOf } from '../sql/reading.ts'
-import { DOCUMENT, SQLITE } from '../sql/sqlite-dialect.ts'
+import { columnOf, columnsFor } from '../layout/columns.ts'
 import type { CollectionDefinition } from '../metadata-records.ts'
-import { type ArrayIndex, arrayIndex, goesIntoArray, isIntoArray } from './write/array-indexes.ts'
-import { isConstraintError } from './file/failures.ts'
+import { canonicalText } from '../sql/describe-index.ts'
+import { MAX_TABLE_COLUMNS, addColumns } from './column-fill.ts'
+import { RULES, columnList, printLayout } from './columns.ts'
 import { beginningOf, createHistory, historyTableName } from './history-table.ts'
+import { buildIndex, dropStatements } from './indexes.ts'
+import { type Layout, layoutIn, noteChange, readIndexes, readLayout, readLayouts } from './records.ts'
+import { wordPaths, wordTable } from './word-tokens.ts'
+import { type ArrayIndex, arrayIndex, goesIntoArray } from './write/array-indexes.ts'
+import { wordIndex } from './write/word-indexes.ts'
 
-export interface Table {
+export interface Table extends Layout {
   readonly no: number
   readonly name: string
   readonly entity: string
   /** Absent when history was never recorded. */
   readonly past?: HistoryTable
   readonly indexes: ReadonlyMap<number, IndexDefinition>
+  /** Indexes for text search. */
+  readonly wordIndexes: ReadonlyMap<number, IndexDefinition>
+  /** The fields of such an index → its full-text table. */
+  readonly wordTables: ReadonlyMap<string, string>
   /** First paths of plain indexes. */
   readonly firsts: ReadonlySet<string>
   /** Paths with an index of folded text. */
   readonly folded: ReadonlySet<string>
-  /** Indexes into arrays, which writes maintain. */
+  /** Indexes with tables of their own, which writes maintain: into arrays, and for text search. */
   readonly arrays: readonly ArrayIndex[]
   /** Path into an array → the table with its elements in column `k0`. */
   readonly elements: ReadonlyMap<string, string>
@@ -50,10 +56,14 @@ export interface Catalogue {
   paths(): readonly { readonly name: string; readonly entity: string; readonly paths: readonly string[] }[]
   /** Creates or changes table and indexes, in the open transaction. */
   prepare(definition: CollectionDefinition): void
+  /** Drops the tables of a collection, and its records, in the open transaction. */
+  drop(collection: Collection): void
   /** Turns history on from a timestamp, or off with null, in the open transaction. */
   putHistory(collection: Collection, since: number | null): void
   /** Reads the catalogue again, after a change was committed or rolled back. */
   reload(): void
+  /** Reads it again if another thread has changed it. */
+  refresh(): void
 }
 
 interface CatalogueOptions {
@@ -61,35 +71,52 @@ interface CatalogueOptions {
   readonly now: () => number
   /** Indexes over more documents than this are built on another thread. */
   readonly maxInlineRows: number
+  /** Whether another thread changes the tables, so that each use looks for changes. */
+  readonly isAttached?: boolean
+  /** Called after each reading. */
+  readonly onReload?: () => void
 }
 
 export function openCatalogue(database: DatabaseSync, options: CatalogueOptions): Catalogue {
   let tables = readTables(database)
+  let layouts = readLayouts(database)
+  const reload = (): void => {
+    tables = readTables(database)
+    layouts = readLayouts(database)
+    options.onReload?.()
+  }
+  const refresh = (): void => {
+    if (readLayouts(database) !== layouts) reload()
+  }
   return {
-    tableOf: (collection) => tables.get(keyOf(collection)),
+    tableOf: (collection) => {
+      if (options.isAttached === true) refresh()
+      return tables.get(keyOf(collection))
+    },
     tables: () => tables.values(),
     paths: () => readPaths(database),
     prepare: (definition) => prepare(database, definition, options),
+    drop: (collection) => drop(database, collection),
     putHistory: (collection, since) => {
       const no = numberOf(database, collection)!
       createHistory(database, no)
       putHistorySince(database, no, since)
     },
-    reload() {
-      tables = readTables(database)
-    },
+    reload,
+    refresh,
   }
 }
 
 function readTables(database: DatabaseSync): ReadonlyMap<string, Table> {
   const tables = new Map<string, Table>()
-  const all = 'select no, name, entity, has_past, past_since from smalt_collection'
+  const all = 'select no, name, entity, has_past, past_since, layout from smalt_collection'
   for (const row of database.prepare(all).all()) {
     const { no, name, entity } = row as { no: number; name: string; entity: string }
     const beside: Table['beside'] = (collection) => tables.get(keyOf(collection))
     const past = readHistory(row)
     const described = describeTable(no, readIndexes(database, no))
-    tables.set(keyOf({ name, entity }), { ...described, entity, beside, ...(past && { past }) })
+    const layout = layoutIn(row['layout'])
+    tables.set(keyOf({ name, entity }), { ...described, ...layout, entity, beside, ...(past && { past }) })
   }
   return tables
 }
@@ -106,9 +133,11 @@ function keyOf({ name, entity }: Pick<Collection, 'name' | 'entity'>): string {
 
 function describeTable(
   no: number,
-  indexes: ReadonlyMap<number, IndexDefinition>,
-): Omit<Table, 'beside' | 'entity'> {
+  all: ReadonlyMap<number, IndexDefinition>,
+): Omit<Table, 'beside' | 'entity' | keyof Layout> {
   const name = `doc_${no}`
+  const indexes = new Map([...all].filter(([, { kind }]) => kind === undefined))
+  const wordIndexes = new Map([...all].filter(([, { kind }]) => kind === 'text'))
   const firsts = [...indexes].map(([index, definition]) => ({
     index,
     definition,
@@ -128,19 +157,20 @@ function describeTable(
     indexes,
     firsts: new Set(plain.filter(({ field }) => !field.caseInsensitive).map(({ field }) => field.path)),
     folded: new Set(plain.filter(({ field }) => field.caseInsensitive).map(({ field }) => field.path)),
-    arrays: intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),
+    wordIndexes,
+    wordTables: new Map(
+      [...wordIndexes].map(([index, { fields }]) => [
+        wordPaths(fields.map(({ path }) => path)),
+        wordTable(index),
+      ]),
+    ),
+    arrays: [
+      ...intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),
+      ...[...wordIndexes].map(([index, definition]) => wordIndex(definition, name, index)),
+    ],
     elements: elementTables(({ caseInsensitive }) => !caseInsensitive),
     foldedElements: elementTables(({ caseInsensitive }) => caseInsensitive),
   }
-}
-
-function readIndexes(database: DatabaseSync, collection: number): ReadonlyMap<number, IndexDefinition> {
-  const rows = database
-    .prepare('select no, definition from smalt_index where collection = ? order by no')
-    .all(collection)
-  return new Map(
-    rows.map((row) => [Number(row['no']), JSON.parse(String(row['definition'])) as IndexDefinition]),
-  )
 }
 
 function readPaths(database: DatabaseSync) {
@@ -164,12 +194,14 @@ function prepare(
   const known = database
     .prepare('select no, paths from smalt_collection where name = ? and entity = ?')
     .get(name, entity)
-  const no = known ? Number(known['no']) : createTable(database, collection)
+  const no = known ? Number(known['no']) : createTable(database, definition)
   const before = known ? (JSON.parse(String(known['paths'])) as readonly string[]) : []
   const all = [...new Set([...before, ...paths])]
   database.prepare('update smalt_collection set paths = ? where no = ?').run(JSON.stringify(all), no)
+  if (known) addColumns(database, no, indexes)
   changeIndexes(database, { collection: no, wanted: indexes, maxInlineRows })
   changeHistory(database, no, { history, now })
+  noteChange(database)
 }
 
 /** Existing history is never removed. After an interruption, history is complete only from the new start on. */
@@ -196,13 +228,36 @@ function numberOf(database: DatabaseSync, { name, entity }: Collection): number 
   return row && Number(row['no'])
 }
 
-function createTable(database: DatabaseSync, { name, entity }: Collection): number {
+function drop(database: DatabaseSync, collection: Collection): void {
+  const no = numberOf(database, collection)
+  if (no === undefined) return
+  for (const index of readIndexes(database, no).keys()) {
+    database.exec(`drop table if exists arr_${index}; drop table if exists ${wordTable(index)}`)
+  }
+  database.exec(`drop table doc_${no}; drop table if exists ${historyTableName(no)}`)
+  for (const each of ['smalt_index', 'smalt_fill'])
+    database.prepare(`delete from ${each} where collection = ?`).run(no)
+  database.prepare('delete from smalt_collection where no = ?').run(no)
+  noteChange(database)
+}
+
+/**
+ * Columns precede the text: SQLite reads a row from its beginning, and a long text continues on other pages. Columns
+ * that are added later can only follow it.
+ */
+function createTable(
+  database: DatabaseSync,
+  { collection: { name, entity }, paths, indexes }: CollectionDefinition,
+): number {
+  const columns = columnsFor({ paths, indexes }, RULES)
+    .slice(0, MAX_TABLE_COLUMNS)
+    .map((definition, i) => columnOf(definition, { no: i + 1, isFilled: true }))
   const insert = database.prepare(
-    `insert into smalt_collection(name, entity, paths) values (?, ?, '[]') returning no`,
+    `insert into smalt_collection(name, entity, paths, layout) values (?, ?, '[]', ?) returning no`,
   )
-  const no = Number(insert.get(name, entity)!['no'])
+  const no = Number(insert.get(name, entity, printLayout(columns))!['no'])
   database.exec(
-    `create table doc_${no}(no integer primary key, id not null unique, version integer not null, doc text not null)`,
+    `create table doc_${no}(no integer primary key, id not null unique, version integer not null${columnList(columns)}, doc text not null)`,
   )
   return no
 }
@@ -223,17 +278,17 @@ function changeIndexes(
   const definitions = new Map(wanted.map((index) => [canonicalText(index), index]))
   for (const [no, index] of readIndexes(database, collection)) {
     if (definitions.delete(canonicalText(index))) continue
-    database.exec(
-      `drop index if exists idx_${no}; drop index if exists idx_${no}_some; drop table if exists arr_${no}`,
-    )
+    database.exec(dropStatements(no).join('; '))
     database.prepare('delete from smalt_index where no = ?').run(no)
   }
   if (definitions.size > 0) requireFewRows(database, collection, maxInlineRows)
+  const { columns } = readLayout(database, collection)!
   for (const [text, index] of definitions) {
     const insert = database.prepare(
       'insert into smalt_index(collection, definition) values (?, ?) returning no',
     )
-    buildIndex(database, index, { collection, no: Number(insert.get(collection, text)!['no']) })
+    const no = Number(insert.get(collection, text)!['no'])
+    buildIndex(database, index, { table: `doc_${collection}`, no, columns })
   }
 }
 
@@ -242,60 +297,4 @@ function requireFewRows(database: DatabaseSync, collection: number, maxRows: num
   if (maxRows === Infinity) return
   const last = database.prepare(`select max(no) as last from doc_${collection}`).get()
   if (Number(last?.['last'] ?? 0) > maxRows) throw new TooMuchForThisThread()
-}
-
-function buildIndex(
-  database: DatabaseSync,
-  index: IndexDefinition,
-  { collection, no }: { collection: number; no: number },
-): void {
-  try {
-    for (const statement of buildStatements(index, { collection, no })) database.exec(statement)
-  } catch (error) {
-    if (!isConstraintError(error)) throw error
-    const names = index.fields.map(({ path }) => path).join(', ')
-    throw new ServiceError(
-      'metadata:InvalidIndex',
-      `documents already repeat values of the unique index on ${names}`,
-    )
-  }
-}
-
-function buildStatements(index: IndexDefinition, { collection, no }: { collection: number; no: number }) {
-  if (!goesIntoArray(index)) return indexStatements(index, `doc_${collection}`, `idx_${no}`)
-  const { create, enterAll } = arrayIndex(index, `doc_${collection}`, no)
-  return [...create, enterAll]
-}
-
-function indexStatements(
-  { unique, fields }: IndexDefinition,
-  table: string,
-  name: string,
-): readonly string[] {
-  const keys = fields.map((field) => sql`${indexed(field)} ${raw(field.descending ? 'desc' : 'asc')}`)
-  // `id` is the last column, as it breaks ties of the sort: the index then also serves the order of a page.
-  const columns = join(unique ? keys : [...keys, raw('id')], ', ')
-  const main = sql`create ${raw(unique ? 'unique ' : '')}index ${raw(name)} on ${raw(table)}(${columns})`
-  if (!unique || fields.length === 1) return [text(main)]
-  // SQLite treats null as distinct in unique indexes, so a key with one null part could repeat. This second
-  // index keeps documents unique that lack only some parts. A blob stands for null, because no value is a
-  // blob.
-  const values = fields.map(indexed)
-  const filled = join(
-    values.map((value) => sql`ifnull(${value}, x'')`),
-    ', ',
-  )
-  const isNull = (value: Fragment): Fragment => sql`${value} is null`
-  const some = sql`(${join(values.map(isNull), ' or ')}) and not (${join(values.map(isNull), ' and ')})`
-  const partial = sql`create unique index ${raw(`${name}_some`)} on ${raw(table)}(${filled}) where ${some}`
-  return [text(main), text(partial)]
-}
-
-function indexed({ path, type, isMixed, caseInsensitive }: IndexField): Fragment {
-  const value = SQLITE.read(DOCUMENT, parsePath(path, ''), readingOf(type, isMixed))
-  return caseInsensitive ? SQLITE.fold(value) : value
-}
-
-function text(fragment: Fragment): string {
-  return render(fragment, SQLITE.placeholder).text
 }

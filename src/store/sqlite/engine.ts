@@ -1,5 +1,5 @@
 /** SQLite as an engine for bookkeeping: reads run synchronously, batches run in the writer. */
-import type { BatchOptions, Engine, Row, Rows, Session } from '../engine.ts'
+import type { BatchOptions, Engine, Row, Rows, EngineSession } from '../engine.ts'
 import { type Fragment, raw, render, sql } from '../sql/fragment.ts'
 import { SQLITE } from '../sql/sqlite-dialect.ts'
 import type { Statements } from './read/reads.ts'
@@ -14,7 +14,7 @@ interface EngineOptions {
 
 export function createSqliteEngine({ statements, writer, run, listen }: EngineOptions): Engine {
   const query = (fragment: Fragment): Rows => queryIn(statements, fragment)
-  const session: Session = { query: async (fragment) => query(fragment) }
+  const session: EngineSession = { query: async (fragment) => query(fragment) }
 
   async function batch(fragments: readonly Fragment[], { undoUnless }: BatchOptions = {}) {
     const perform = (): readonly Rows[] =>
@@ -41,6 +41,8 @@ export function createSqliteEngine({ statements, writer, run, listen }: EngineOp
     // Read-only work completes in one turn of the event loop, so nothing can change in between.
     transaction: (work, { isReadOnly = false } = {}) =>
       isReadOnly ? work(session) : writer.transact(() => work(session)),
+    // One process owns the file, and its transactions run one after the other.
+    tryClaim: async () => true,
     // One process owns the file, and it calls its own listeners after each commit.
     notify: async () => undefined,
     findImportMarker: sql`select 1 from sqlite_master where name = 'smalt_moving'`,

@@ -44,6 +44,17 @@ const MIGRATIONS: readonly string[] = [
    alter table smalt_collection add column past_since integer;`,
   // One of the events of a change stores the documents; the others have its number here.
   `alter table smalt_event add column holder integer;`,
+  // Status 0: the request has begun, in several transactions, and other processes may not repeat it before the lease ends.
+  `create table smalt_answer(
+     caller text not null, key text not null, fingerprint text not null, status integer not null,
+     answer text not null, size integer not null, expires integer not null, leased_until integer not null,
+     primary key (caller, key)) strict, without rowid;
+   create index smalt_answer_expires on smalt_answer(expires);`,
+  // The columns of a table, null where a release without columns made it; the last row that is entered into new
+  // columns; and a number that increases with every change of tables, by which threads notice one.
+  `alter table smalt_collection add column layout text;
+   create table smalt_fill(collection integer primary key, position integer not null) strict;
+   alter table smalt_epoch add column layouts integer not null default 0;`,
 ]
 
 export function migrate(database: DatabaseSync): void {

@@ -3,12 +3,13 @@ import { during } from '../../base/work/work.ts'
 import type { Sequence } from '../../schema/field.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Bounds } from '../bounds.ts'
-import type { StoreSession } from '../store.ts'
+import type { Bookkeeping, StoreSession, TransactionSession } from '../store.ts'
 import { advance, valuesFrom } from '../tables/sequences.ts'
 import type { Catalogue, Table } from './catalogue.ts'
 import { queryIn } from './engine.ts'
 import type { Connection } from './file/connection.ts'
-import { explainRead } from './read/explain.ts'
+import { aggregateExplanation, aggregateHere, isSlowAggregate } from './read/aggregate.ts'
+import { NOTHING_STORED, explainHere, explainRead } from './read/explain.ts'
 import { readPage } from './read/page.ts'
 import { type Statements, readStatements } from './read/reads.ts'
 import { type Candidates, findsQuickly, isSlow } from './read/slow-reads.ts'
@@ -29,7 +30,7 @@ export type DirectSession = {
   ) => Awaited<ReturnType<StoreSession[K]>>
 }
 
-export interface Session {
+export interface SqliteSession {
   readonly within: Connection['within']
   readonly catalogue: Catalogue
   readonly statements: Statements
@@ -38,7 +39,7 @@ export interface Session {
 }
 
 /** All writes of a transaction to collections with history get the same version, so that `asOf` sees all or none. */
-export function inOneSnapshot(session: Session): Session {
+export function inOneSnapshot(session: SqliteSession): SqliteSession {
   let stamp: number | undefined
   return {
     ...session,
@@ -51,7 +52,7 @@ export function inOneSnapshot(session: Session): Session {
  * in it may take long: a statement that could be slow moves the whole transaction to another thread.
  */
 export function directSession(
-  { within, catalogue, statements, outbox, version }: Session,
+  { within, catalogue, statements, outbox, version }: SqliteSession,
   isShared: boolean = false,
 ): DirectSession {
   const requireQuick = ({ work }: Bounds, isSlowHere: () => boolean): void => {
@@ -62,6 +63,7 @@ export function directSession(
   return {
     // SQLite can evaluate everything: regular expressions run in our SQL functions.
     answers: () => true,
+    canJoin: () => true,
     find: (plan, take, bounds) => {
       const table = catalogue.tableOf(plan.collection)
       if (!table) return { matchCount: 0 }
@@ -79,6 +81,25 @@ export function directSession(
       requireQuick(bounds, isSlowHere)
       return paidBy(bounds, () => within(bounds.timeLimitMs, () => explainRead(plan, table, statements)))
     },
+    canAggregate: () => true,
+    aggregate: (plan, begin, bounds) => {
+      const table = catalogue.tableOf(plan.collection)
+      if (!table) return { matchCount: 0 }
+      requireQuick(bounds, () => isSlowAggregate(plan, { table, statements }))
+      return paidBy(bounds, () =>
+        within(bounds.timeLimitMs, () => aggregateHere(plan, table, { begin, statements })),
+      )
+    },
+    explainAggregate: (plan, bounds) => {
+      const table = catalogue.tableOf(plan.collection)
+      if (!table) return NOTHING_STORED
+      requireQuick(bounds, () => isSlowAggregate(plan, { table, statements }))
+      return paidBy(bounds, () =>
+        within(bounds.timeLimitMs, () =>
+          explainHere(aggregateExplanation(plan, table, statements), statements),
+        ),
+      )
+    },
     write: (plan, begin, bounds, candidates) => {
       const table = requireTable(catalogue, plan.collection)
       const draw = (sequence: Sequence): bigint => drawn(sequence, 1)[0]!
@@ -92,12 +113,17 @@ export function directSession(
   }
 }
 
-export function promised(direct: DirectSession): StoreSession {
+export function promised(direct: DirectSession, bookkeeping: Bookkeeping): TransactionSession {
   return {
+    bookkeeping,
     kind: 'sqlite',
     answers: direct.answers,
+    canJoin: direct.canJoin,
     find: async (plan, take, bounds) => direct.find(plan, take, bounds),
     explain: async (plan, bounds) => direct.explain(plan, bounds),
+    canAggregate: direct.canAggregate,
+    aggregate: async (plan, begin, bounds) => direct.aggregate(plan, begin, bounds),
+    explainAggregate: async (plan, bounds) => direct.explainAggregate(plan, bounds),
     write: async (plan, begin, bounds) => direct.write(plan, begin, bounds),
     nextValues: async (sequence, count) => direct.nextValues(sequence, count),
   }

@@ -5,20 +5,26 @@ import { microseconds, risingFrom } from '../clock.ts'
 import type { Borrow } from '../../base/work/loan.ts'
 import { type Operation, ping } from '../engine.ts'
 import type { Database } from '../database.ts'
-import type { Found } from '../store.ts'
+import type { Bookkeeping, Found, OnDocument, TransactOptions } from '../store.ts'
 import { createTransfer } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { collectionImport } from './transfer/import.ts'
 import { type Catalogue, type Table, openCatalogue } from './catalogue.ts'
 import { createBorrowingWriter } from './write/borrowing-writer.ts'
 import { type Connection, attachConnection, openConnection } from './file/connection.ts'
+import { type SqliteMemory, USUAL_MEMORY } from './file/memory.ts'
 import { explanation } from './read/explain.ts'
 import { isTooBig, tooBig } from './file/failures.ts'
+import { createAnswers } from '../tables/answers.ts'
+import { bookkeepingIn } from '../tables/bookkeeping.ts'
 import { createLocks } from '../tables/locks.ts'
 import { createSequences } from '../tables/sequences.ts'
+import { returnFreePages } from './write/free-pages.ts'
 import { keepLogSmall } from './write/wal-checkpoints.ts'
+import { aggregateElsewhere, aggregateExplanation, isSlowAggregate } from './read/aggregate.ts'
 import { type Lookups, createLookups } from './read/lookups.ts'
 import { collectionsOf } from './collections.ts'
+import { createFiller } from './filler.ts'
 import { createMetadata } from '../tables/metadata.ts'
 import { OUTBOX_TABLE, type Outbox, createOutbox as createEventLog } from './write/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
@@ -28,7 +34,7 @@ import { type Readers, createReaders } from './read/readers.ts'
 import { createSinks, freeAllSinks } from '../tables/sinks.ts'
 import { createSqliteEngine, queryIn } from './engine.ts'
 import { candidatesFor, candidatesHere, explainElsewhere, isSlow, readElsewhere } from './read/slow-reads.ts'
-import { type OnDocument, readPage } from './read/page.ts'
+import { readPage } from './read/page.ts'
 import {
   type DirectSession,
   directSession,
@@ -49,39 +55,51 @@ interface SqliteOptions {
   /** Microseconds since 1970; the source of document versions. */
   readonly now?: () => number
   readonly onTiming?: (operation: string, seconds: number) => void
+  readonly memory?: SqliteMemory
   /** Whether this thread may leave index builds to another one. */
   readonly offloads?: boolean
+  /** Receives errors of background work. */
+  readonly onError?: (error: unknown) => void
 }
 
 /** The store of the thread that owns the file and serves all requests: slow reads run on reader threads. */
 export function openSqliteStore(options: SqliteOptions): Database {
   const { directory, now = microseconds, onTiming, offloads = false } = options
-  const connection = openConnection(directory)
+  const { memory = USUAL_MEMORY, onError = ignore } = options
+  const connection = openConnection(directory, memory)
   const { database } = connection
   const version = risingFrom(now)
   const catalogue = openCatalogue(database, {
     now: version,
     maxInlineRows: offloads ? INLINE_ROWS : Infinity,
+    onReload: () => filler.wake(),
   })
   const statements = createStatements(database)
   queryIn(statements, freeAllSinks())
   const outbox = createEventLog(statements)
   const writer = createWriter(database, outbox.announce)
   const lookups = createLookups(statements)
-  const readers = createReaders({ file: connection.file, threads: READER_THREADS })
-  const log = keepLogSmall({ file: connection.file, exec: (text) => database.exec(text), readers })
+  const readers = createReaders({ file: connection.file, memory, threads: READER_THREADS })
+  const filler = createFiller({ database, catalogue, writer, readers, onError })
+  filler.wake()
+  const upkeep = new AsyncDisposableStack()
+  upkeep.use(keepLogSmall({ file: connection.file, exec: (text) => database.exec(text), readers }))
+  upkeep.use(returnFreePages({ database, writer }))
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
+  const bookkeeping = bookkeepingOn(statements, writer)
 
   return {
-    ...common({ connection, catalogue, statements, outbox, writer, readers, log, direct, timed }),
+    ...common({ connection, catalogue, statements, outbox, writer, readers, filler, upkeep, direct, timed }),
     async lendWriter() {
       const takeBack = await writer.lend()
       return {
         lastVersion: version.last(),
         giveBack({ lastVersion, hasEvents }) {
           version.raiseTo(lastVersion)
+          // This thread must know new columns before it writes again.
+          catalogue.refresh()
           forgetSizes(catalogue.tables())
           takeBack()
           if (hasEvents) outbox.announceOthers()
@@ -107,7 +125,21 @@ export function openSqliteStore(options: SqliteOptions): Database {
         if (!table) return direct.explain(plan, bounds)
         const { page } = readStatements(plan, table)
         if (!isSlow(plan, page.text, { table, statements })) return direct.explain(plan, bounds)
-        return explainElsewhere(plan, explanation(plan, table, statements), { table, readers, bounds })
+        return explainElsewhere(explanation(plan, table, statements), { readers, bounds })
+      }),
+    aggregate: (plan, begin, bounds) =>
+      timed('aggregate', () => {
+        const table = catalogue.tableOf(plan.collection)
+        if (!table || !isSlowAggregate(plan, { table, statements }))
+          return direct.aggregate(plan, begin, bounds)
+        return aggregateElsewhere(plan, { table, statements }, { begin, readers, bounds })
+      }),
+    explainAggregate: (plan, bounds) =>
+      timed('explain', () => {
+        const table = catalogue.tableOf(plan.collection)
+        if (!table || !isSlowAggregate(plan, { table, statements }))
+          return direct.explainAggregate(plan, bounds)
+        return explainElsewhere(aggregateExplanation(plan, table, statements), { readers, bounds })
       }),
     write: (plan, begin, bounds) =>
       timed(plan.kind, async () => {
@@ -117,7 +149,11 @@ export function openSqliteStore(options: SqliteOptions): Database {
       }),
     transact: (work, options) =>
       timed('transact', () =>
-        writer.transact(() => work(promised(directSession(inOneSnapshot(session), true))), options),
+        transactOn(
+          { writer, catalogue },
+          () => work(promised(directSession(inOneSnapshot(session), true), bookkeeping)),
+          options,
+        ),
       ),
   }
 }
@@ -126,26 +162,31 @@ interface AttachedOptions {
   readonly directory: string
   readonly onTiming?: (operation: string, seconds: number) => void
   readonly borrow: Borrow
+  readonly memory?: SqliteMemory
 }
 
 /** The store of a worker thread, which serves one request at a time: everything runs on its own connection. */
-export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptions): Database {
-  const connection = attachConnection(directory)
+export function attachSqliteStore(options: AttachedOptions): Database {
+  const { directory, onTiming, borrow, memory = USUAL_MEMORY } = options
+  const connection = attachConnection(directory, memory)
   const { database } = connection
   const version = risingFrom(microseconds)
-  const catalogue = openCatalogue(database, { now: version, maxInlineRows: Infinity })
+  const catalogue = openCatalogue(database, { now: version, maxInlineRows: Infinity, isAttached: true })
   const statements = createStatements(database)
   const outbox = createEventLog(statements)
   const writer = createBorrowingWriter(database, { borrow, version, takeHasEvents: outbox.takeHasEntered })
-  const readers = createReaders({ file: connection.file, threads: 1 })
+  const readers = createReaders({ file: connection.file, memory, threads: 1 })
   const session = { within: connection.within, catalogue, statements, outbox, version: () => version() }
   const direct = directSession(session)
   const timed = timing(onTiming)
+  const bookkeeping = bookkeepingOn(statements, writer)
   return {
     ...common({ connection, catalogue, statements, outbox, writer, readers, direct, timed }),
     find: (plan, take, bounds) => timed('find', () => direct.find(plan, take, bounds)),
     stream: (plan, bounds) => streamFrom(readers, catalogue.tableOf(plan.collection), { plan, bounds }),
     explain: (plan, bounds) => timed('explain', () => direct.explain(plan, bounds)),
+    aggregate: (plan, begin, bounds) => timed('aggregate', () => direct.aggregate(plan, begin, bounds)),
+    explainAggregate: (plan, bounds) => timed('explain', () => direct.explainAggregate(plan, bounds)),
     write: (plan, begin, bounds) =>
       timed(plan.kind, async () => {
         const table = requireTable(catalogue, plan.collection)
@@ -157,7 +198,11 @@ export function attachSqliteStore({ directory, onTiming, borrow }: AttachedOptio
       }),
     transact: (work, options) =>
       timed('transact', () =>
-        writer.transact(() => work(promised(directSession(inOneSnapshot(session)))), options),
+        transactOn(
+          { writer, catalogue },
+          () => work(promised(directSession(inOneSnapshot(session)), bookkeeping)),
+          options,
+        ),
       ),
   }
 }
@@ -170,7 +215,9 @@ interface Parts {
   readonly writer: Writer
   readonly readers: Readers
   /** Present on the thread that owns the file. */
-  readonly log?: AsyncDisposable
+  readonly upkeep?: AsyncDisposable
+  /** The same. */
+  readonly filler?: AsyncDisposable
   readonly direct: DirectSession
   readonly timed: Timed
 }
@@ -191,9 +238,14 @@ function common(parts: Parts) {
     kind: 'sqlite',
     isShared: false,
     answers: direct.answers,
+    canJoin: direct.canJoin,
+    canAggregate: direct.canAggregate,
     description: 'SQLite, every write on disk before it is answered (WAL, synchronous=FULL)',
     nextValues: createSequences(engine).next,
+    peekValues: createSequences(engine).peek,
+    raiseSequence: createSequences(engine).raise,
     locks: createLocks(engine),
+    kept: createAnswers(engine),
     readHistory: (request, bounds) =>
       readHistory(request, { table: catalogue.tableOf(request.collection), readers, bounds }),
     metadata: createMetadata(engine, collections),
@@ -210,12 +262,42 @@ function common(parts: Parts) {
     }),
     ping: () => ping(engine),
     async [Symbol.asyncDispose]() {
+      await parts.filler?.[Symbol.asyncDispose]()
       await writer.drain()
       await readers[Symbol.asyncDispose]()
-      await parts.log?.[Symbol.asyncDispose]()
+      await parts.upkeep?.[Symbol.asyncDispose]()
       connection[Symbol.dispose]()
     },
   } satisfies Partial<Database>
+}
+
+/** A dry run ends by an error, which rolls the transaction back; sequences are part of it. */
+async function transactOn<T>(
+  { writer, catalogue }: Pick<Parts, 'writer' | 'catalogue'>,
+  work: () => Promise<T>,
+  { isReadOnly = false, isDryRun = false }: TransactOptions = {},
+): Promise<T> {
+  if (!isDryRun) return await writer.transact(work, { isReadOnly })
+  let done: { readonly result: T } | undefined
+  try {
+    await writer.transact(async () => {
+      done = { result: await work() }
+      throw new NotCommitted()
+    })
+  } catch (error) {
+    if (!(error instanceof NotCommitted)) throw error
+  } finally {
+    forgetSizes(catalogue.tables())
+  }
+  return done!.result
+}
+
+class NotCommitted extends Error {}
+
+/** Statements of one connection run in its open transaction, so the bookkeeping of all transactions is the same. */
+function bookkeepingOn(statements: Statements, writer: Writer): Bookkeeping {
+  const engine = createSqliteEngine({ statements, writer })
+  return bookkeepingIn(engine, { query: engine.query })
 }
 
 /** Only bookkeeping that is part of requests is measured here. */
@@ -253,3 +335,5 @@ function lookedUp(
 
 /** An index over this many documents is built within milliseconds. */
 const INLINE_ROWS = 500
+
+function ignore(): void {}

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { timedOut } from '../../../base/work/work.ts'
 import { addFunctions } from './functions.ts'
+import { type SqliteMemory, memoryOfThread, memoryPragmas } from './memory.ts'
 import { lockData } from './file-lock.ts'
 import { migrate } from '../migrations.ts'
 
@@ -26,17 +27,17 @@ const WAIT_MS = 5_000
  */
 export const LOG_BYTES = 16 * 1024 * 1024
 
-export function openConnection(directory: string): Connection {
+export function openConnection(directory: string, memory: SqliteMemory): Connection {
   // Only the user that runs the service may read the data.
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = join(directory, 'smalt.db')
   using opened = new DisposableStack()
   const lock = opened.use(lockData(directory))
   const database = opened.adopt(new DatabaseSync(file, { timeout: WAIT_MS }), (each) => each.close())
-  database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -65536')
-  database.exec(
-    `pragma temp_store = memory; pragma mmap_size = 268435456; pragma journal_size_limit = ${LOG_BYTES}`,
-  )
+  // Has an effect on a new file only, and only before anything else; `smalt compact` changes an older one.
+  database.exec('pragma auto_vacuum = incremental')
+  database.exec('pragma journal_mode = wal; pragma synchronous = full')
+  database.exec(`${memoryPragmas(memory)}; pragma journal_size_limit = ${LOG_BYTES}`)
   const within = watching(database)
   migrate(database)
   database.exec('pragma busy_timeout = 0')
@@ -54,13 +55,11 @@ export function openConnection(directory: string): Connection {
 }
 
 /** Opens another connection in the process that has the directory locked. */
-export function attachConnection(directory: string): Connection {
+export function attachConnection(directory: string, memory: SqliteMemory): Connection {
   const file = join(directory, 'smalt.db')
   const database = new DatabaseSync(file, { timeout: WAIT_MS })
-  database.exec('pragma synchronous = full; pragma cache_size = -16384')
-  database.exec(
-    `pragma temp_store = memory; pragma mmap_size = 268435456; pragma journal_size_limit = ${LOG_BYTES}`,
-  )
+  database.exec('pragma synchronous = full')
+  database.exec(`${memoryPragmas(memoryOfThread(memory))}; pragma journal_size_limit = ${LOG_BYTES}`)
   return { database, file, within: watching(database), [Symbol.dispose]: () => database.close() }
 }
 

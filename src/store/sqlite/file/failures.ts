@@ -1,8 +1,20 @@
-/** The result codes of SQLite that the store handles. Messages are never parsed. */
+/** The result codes of SQLite that the store handles. Messages are parsed for the name of an index only. */
 import { ServiceError } from '../../../base/errors.ts'
 
 export function isConstraintError(error: unknown): boolean {
   return primaryCode(error) === CONSTRAINT
+}
+
+/**
+ * The number of the index whose uniqueness was violated, or the names of its columns where it contains nothing else.
+ * Undefined if the message does not name it: then the response is less precise.
+ */
+export function violatedIndex(error: unknown): number | readonly string[] | undefined {
+  const message = error instanceof Error ? error.message : ''
+  const index = /\bidx_(\d+)/.exec(message)?.[1]
+  if (index !== undefined) return Number(index)
+  const columns = [...message.matchAll(/\bdoc_\d+\.(id|c\d+)\b/g)].map(([, name]) => name!)
+  return columns.length === 0 ? undefined : columns
 }
 
 export function isDiskFull(error: unknown): boolean {

@@ -4,12 +4,16 @@ import { orderKey } from '../../../base/decimal.ts'
 import { type Pattern, compilePattern } from '../../../base/pattern.ts'
 import { foldCase } from '../../../base/text.ts'
 import { spend } from '../../../base/work/work.ts'
+import { addAggregateFunctions } from './aggregate-functions.ts'
+import { addWordFunctions } from './word-functions.ts'
 
 /** `checkAlive` throws to end a watched statement; it is called for every row that such a statement visits. */
 export function addFunctions(database: DatabaseSync, checkAlive: () => void): void {
   const options = { deterministic: true } as const
   database.function('smalt_number', options, (text) => (typeof text === 'string' ? orderKey(text) : null))
   database.function('smalt_fold', options, (text) => (typeof text === 'string' ? foldCase(text) : null))
+  addAggregateFunctions(database)
+  addWordFunctions(database)
   database.function('smalt_alive', {}, (_row) => {
     checkAlive()
     spend(STEPS_PER_ROW)

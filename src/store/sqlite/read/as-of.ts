@@ -25,15 +25,17 @@ export function asOfFrom(asOf: number): AsOf {
   return { tableAt, inFront: () => [...seen.values()].map(({ rows }) => rows) }
 }
 
-/** Indexes contain current documents only, so the table as of a timestamp has none. */
+/** Indexes and columns contain current documents only, so the table as of a timestamp has none. */
 function asItWas(table: Table, name: string, tableAt: AsOf['tableAt']): Table {
   return {
     ...table,
     name,
+    columns: [],
     firsts: new Set(),
     folded: new Set(),
     elements: new Map(),
     foldedElements: new Map(),
+    wordTables: new Map(),
     beside: (collection) => {
       const other = table.beside(collection)
       return other && tableAt(other)

@@ -1,13 +1,11 @@
 /** One page of a find on the connection of this thread. */
 import type { StatementSync } from 'node:sqlite'
 import { endsHere } from '../../../plan/about.ts'
-import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
+import type { ReadPlan } from '../../../plan/plan.ts'
 import type { SqlValue } from '../../sql/fragment.ts'
 import type { BoundRead } from '../../sql/prepared-statement.ts'
-import type { Found } from '../../store.ts'
+import type { Found, OnDocument } from '../../store.ts'
 import { type Statements, type StoredRow, storedFrom } from './reads.ts'
-
-export type OnDocument = (document: StoredDocument) => void
 
 /** Reads one page, and the count of all matches where the page does not show it. */
 export function readPage(

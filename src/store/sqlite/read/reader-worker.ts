@@ -4,10 +4,16 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SqlValue } from '../../sql/fragment.ts'
+import type { SqlValue, Statement } from '../../sql/fragment.ts'
 import { lowerThreadPriority } from '../../../base/work/thread-priority.ts'
 import { isTooBig } from '../file/failures.ts'
 import { addFunctions } from '../file/functions.ts'
+import { type SqliteMemory, memoryOfThread, memoryPragmas } from '../file/memory.ts'
+
+export interface ReaderData {
+  readonly file: string
+  readonly memory: SqliteMemory
+}
 
 export type ReaderRequest =
   | {
@@ -21,6 +27,8 @@ export type ReaderRequest =
     }
   | { readonly kind: 'next'; readonly count: number; readonly maxBytes: number }
   | { readonly kind: 'close' }
+  /** Changes the database in one transaction. */
+  | { readonly kind: 'change'; readonly statements: readonly Statement[] }
   /** Moves committed pages from the log into the database file, as far as no reader needs them. */
   | { readonly kind: 'checkpoint' }
 
@@ -41,14 +49,14 @@ interface Running {
   readonly byKey: boolean
 }
 
-const { file } = workerData as { file: string }
+const { file, memory } = workerData as ReaderData
 lowerThreadPriority(5)
 let running: Running | undefined
 let connection: DatabaseSync | undefined
 
 function connect(): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true })
-  database.exec('pragma cache_size = -16384; pragma mmap_size = 268435456; pragma temp_store = memory')
+  database.exec(memoryPragmas(memoryOfThread(memory)))
   // Throwing is the only way to stop a statement that returns no rows.
   addFunctions(database, () => {
     if (running && Atomics.load(running.cancelled, 0) === 1) throw new Error('cancelled')
@@ -76,6 +84,8 @@ function handle(request: ReaderRequest): ReaderAnswer | undefined {
       return next(request)
     case 'close':
       return close()
+    case 'change':
+      return change(request.statements)
     case 'checkpoint':
       return checkpoint()
   }
@@ -133,6 +143,21 @@ function sizeOf(row: Row): number {
   let size = 0
   for (const column of row) if (typeof column === 'string') size += column.length
   return size
+}
+
+function change(statements: readonly Statement[]): ReaderAnswer {
+  const database = new DatabaseSync(file)
+  try {
+    database.exec('pragma synchronous = full; pragma temp_store = memory')
+    addFunctions(database, () => undefined)
+    database.exec('begin immediate')
+    for (const { text, values } of statements) database.prepare(text).run(...values)
+    database.exec('commit')
+    return { kind: 'rows', rows: [], isLast: true }
+  } finally {
+    // Rolls back what is not committed.
+    database.close()
+  }
 }
 
 /** Passive, so that it blocks nobody; on a connection that is closed at once, because it could write. */

@@ -11,15 +11,17 @@ import type { Bounds } from '../../bounds.ts'
 import { callerLeft, timedOut } from '../../../base/work/work.ts'
 import { PAGE_BYTES } from '../../stream-pages.ts'
 import { tooBig } from '../file/failures.ts'
-import type { ReaderAnswer, ReaderRequest } from './reader-worker.ts'
+import type { ReaderAnswer, ReaderData, ReaderRequest } from './reader-worker.ts'
 
 export interface Readers extends AsyncDisposable {
   /** Runs a statement to its end. `take` receives rows in batches; an error that it throws ends the statement. */
-  read(reading: Reading, take: TakeRows): Promise<void>
+  read(reading: ReadRequest, take: TakeRows): Promise<void>
   /** The first column of every row, and all columns of the last one. */
   readKeys(
-    reading: Reading,
+    reading: ReadRequest,
   ): Promise<{ readonly keys: readonly SqlValue[]; readonly last?: readonly SqlValue[] }>
+  /** Runs statements that change the database, in one transaction. The caller has the right to write. */
+  change(statements: readonly Statement[]): Promise<void>
   /** Returns the number of pages in the log, and how many of them have been moved into the database file. */
   checkpoint(): Promise<{ readonly logged: number; readonly moved: number }>
   /** Runs work while no statement runs; new statements wait for it. */
@@ -29,13 +31,12 @@ export interface Readers extends AsyncDisposable {
 /** The row type depends on the statement, so the callback declares it. */
 type TakeRows = (rows: readonly never[]) => void
 
-export interface Reading {
+export interface ReadRequest {
   readonly statement: Statement
   readonly bounds: Bounds
 }
 
-export interface ReadersOptions {
-  readonly file: string
+export interface ReadersOptions extends ReaderData {
   readonly threads: number
 }
 
@@ -48,12 +49,15 @@ const IDLE_MS = 30_000
 /** A statement that still runs this long after its cancellation is terminated with its thread. */
 const GRACE_MS = 250
 
+/** Rows are garbage as soon as they are sent; V8 would let several times as much of it pile up in each thread. */
+const MAX_YOUNG_MB = 16
+
 const BATCH_ROWS = 500
 const BATCH_KEYS = 10_000
 
 type Rows = ReaderAnswer & { readonly kind: 'rows' }
 
-export function createReaders({ file, threads: slots }: ReadersOptions): Readers {
+export function createReaders({ threads: slots, ...data }: ReadersOptions): Readers {
   const queue = createFairQueue({ slots, ...WAITING })
   const all = new Set<Thread>()
   /** Idle threads, each with the timer that will terminate it. */
@@ -71,7 +75,7 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
       idle.delete(known)
       return known
     }
-    const thread = new Thread(file, () => {
+    const thread = new Thread(data, () => {
       clearTimeout(idle.get(thread))
       idle.delete(thread)
       all.delete(thread)
@@ -89,7 +93,7 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
     idle.set(thread, setTimeout(end, IDLE_MS).unref())
   }
 
-  async function run(reading: Reading, { byKey, take }: Pick<Job, 'byKey' | 'take'>): Promise<void> {
+  async function run(reading: ReadRequest, { byKey, take }: Pick<Job, 'byKey' | 'take'>): Promise<void> {
     const { bounds } = reading
     const signal = bounds.getSignal?.()
     const arrivedMs = performance.now()
@@ -128,6 +132,15 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
       await run(reading, { byKey: true, take })
       return { keys, ...(last && { last }) }
     },
+    async change(statements) {
+      if (isClosed) throw closed()
+      const thread = takeThread()
+      try {
+        await thread.query({ kind: 'change', statements })
+      } finally {
+        giveBack(thread)
+      }
+    },
     async checkpoint() {
       if (isClosed) throw closed()
       const thread = takeThread()
@@ -155,7 +168,7 @@ export function createReaders({ file, threads: slots }: ReadersOptions): Readers
   }
 }
 
-interface Job extends Reading {
+interface Job extends ReadRequest {
   readonly byKey: boolean
   readonly take: (piece: Rows) => void
 }
@@ -212,10 +225,11 @@ class Thread {
   readonly #onEnd: () => void
   #pending: PromiseWithResolvers<Rows> | undefined
 
-  constructor(file: string, onEnd: () => void) {
+  constructor(data: ReaderData, onEnd: () => void) {
     this.#onEnd = onEnd
     this.#worker = new Worker(workerFile('reader-worker', import.meta.url), {
-      workerData: { file },
+      workerData: data,
+      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     })
     this.#worker.unref()
     this.#worker.on('message', (answer: ReaderAnswer) => {

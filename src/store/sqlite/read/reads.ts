@@ -19,12 +19,15 @@ import { type BoundRead, type WrittenRead, bindRead, writtenOnce } from '../../s
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
 import { orderBy } from '../../sql/order-by.ts'
-import { SQLITE } from '../../sql/sqlite-dialect.ts'
+import { type Stretch, afterKeys, afterRow, servedKeys, stretchesAfter } from '../../sql/keyset.ts'
+import { SQLITE, bind } from '../../sql/sqlite-dialect.ts'
 import { where } from '../../sql/where.ts'
 import type { Table } from '../catalogue.ts'
+import { columnList } from '../columns.ts'
 import { asOfFrom } from './as-of.ts'
 import { comesInOrder, sortsAfterwards } from './planner-hints.ts'
 import { type Writing, beginStatement, translation } from './translate.ts'
+import { watch } from './watch.ts'
 
 export interface Statements {
   prepare(text: string): StatementSync
@@ -61,12 +64,12 @@ export function storedFrom([id, version, text, ...joined]: StoredRow): StoredDoc
  * functions.
  */
 export function readStatements(plan: ReadPlan, table: Table, isWatched = false): BoundRead {
-  return bindRead(write(plan, table, isWatched), plan.arguments)
+  return bindRead(write(plan, table, isWatched), plan)
 }
 
 /** The same, but statements of a prepared find are written only once. */
 export function preparedStatements(plan: ReadPlan, table: Table): BoundRead {
-  return bindRead(writeOnce(plan, table), plan.arguments)
+  return bindRead(writeOnce(plan, table), plan)
 }
 
 const writeOnce = writtenOnce((plan: ReadPlan, table: Table) => write(plan, table, false))
@@ -77,14 +80,14 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
   const table = moment ? moment.tableAt(present) : present
   const name = plan.query && mentionsOthers(plan.query) ? table.name : ''
   const terms = [
-    ...(isWatched ? [SQLITE.alive(raw('no'))] : []),
+    ...(isWatched ? [watch(plan, table)] : []),
     ...(plan.query ? [where(plan.query, translation(table, writing, name))] : []),
   ]
-  const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
-  const from = sql` from ${raw(table.name)}${filter}`
+  const from = fromWhere(table, terms)
+  const rows = (columns: Fragment): Fragment => pageRows(plan, table, { columns, terms })
   const page = plan.joins?.length
-    ? pageWithJoins(plan, table, { writing, from })
-    : [sql`select ${raw(storedColumns(plan.idType))}${from} order by ${order(plan, table)}${window(plan)}`]
+    ? pageWithJoins(plan, table, { writing, rows })
+    : [rows(raw(storedColumns(plan.idType)))]
   const finish = (...parts: readonly Fragment[]): PreparedStatement =>
     prepare(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
   return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
@@ -96,6 +99,47 @@ export function behind(parts: readonly Fragment[]): Fragment {
   return named.length === 0 ? parts[0]! : sql`with ${join(named, ', ')} ${parts.at(-1)!}`
 }
 
+function fromWhere(table: Table, terms: readonly Fragment[]): Fragment {
+  const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
+  return sql` from ${raw(table.name)}${filter}`
+}
+
+interface PageRows {
+  readonly columns: Fragment
+  readonly terms: readonly Fragment[]
+}
+
+/** The rows of a page in order. Stretches after a document are read one by one, until the page is full. */
+function pageRows(plan: ReadPlan, table: Table, { columns, terms }: PageRows): Fragment {
+  const [only, ...others] = stretchesOf(plan, table)
+  const rows = ({ condition, fixed }: Stretch, limit: Fragment): Fragment => {
+    const from = fromWhere(table, [...terms, condition])
+    return sql`select ${columns}${from} order by ${order(plan, table, { fixed })}${limit}`
+  }
+  if (!only)
+    return sql`select ${columns}${fromWhere(table, terms)} order by ${order(plan, table)}${window(plan)}`
+  if (others.length === 0) return rows(only, window(plan))
+  const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
+  const stretches = [only, ...others].map((each) => sql`select * from (${rows(each, limit)})`)
+  return sql`${join(stretches, ' union all ')}${window(plan)}`
+}
+
+/** Empty for a page that begins with the first match. */
+function stretchesOf(plan: ReadPlan, table: Table): readonly Stretch[] {
+  const { after } = plan
+  if (!after) return []
+  const keys = afterKeys({ ...plan, after }, translation(table, beginStatement()), (id) =>
+    bind(id, plan.idType),
+  )
+  const isSortedAfterwards = sortsAfterwards(plan, table)
+  // Without a limit, SQLite may ignore the order of a stretch.
+  const served = isSortedAfterwards || plan.to === undefined ? 0 : servedKeys(plan, table.indexes.values())
+  if (served > 0) return stretchesAfter(keys, served)
+  // The unary `+` keeps SQLite from using an index for this condition, which would not return rows in order.
+  const sign = raw(keys.length > 1 || isSortedAfterwards ? '+' : '')
+  return [{ condition: sql`${sign}${afterRow(keys)}`, fixed: 0 }]
+}
+
 /**
  * SQLite computes all columns before it sorts. So the page is selected first, and joined columns are computed
  * for its rows only. Without a sort the extra step has no use.
@@ -103,17 +147,18 @@ export function behind(parts: readonly Fragment[]): Fragment {
 function pageWithJoins(
   plan: ReadPlan,
   table: Table,
-  { writing, from }: { readonly writing: Writing; readonly from: Fragment },
+  { writing, rows }: { readonly writing: Writing; readonly rows: (columns: Fragment) => Fragment },
 ): readonly Fragment[] {
-  const sorted = (name: string): Fragment => sql` order by ${order(plan, table, name)}`
   const columns = (name: string): Fragment => {
     const joined = joinedColumns(plan.joins ?? [], translation(table, writing, name))
     return join([raw(storedColumns(plan.idType)), ...joined], ', ')
   }
-  if (plan.to === undefined || comesInOrder(plan, table))
-    return [sql`select ${columns(table.name)}${from}${sorted(table.name)}${window(plan)}`]
-  const page = sql`select id, version, doc${from}${sorted('')}${window(plan)}`
-  return [sql`page as materialized (${page})`, sql`select ${columns('page')} from page${sorted('page')}`]
+  if (!plan.after && (plan.to === undefined || comesInOrder(plan, table))) return [rows(columns(table.name))]
+  const sorted = order(plan, table, { name: 'page' })
+  return [
+    sql`page as materialized (${rows(raw(`id, version, doc${columnList(table.columns)}`))})`,
+    sql`select ${columns('page')} from page order by ${sorted}`,
+  ]
 }
 
 /**
@@ -152,9 +197,16 @@ function isAmong(numbers: string): Fragment {
   return sql`no in (select value from json_each(${param(numbers)}))`
 }
 
-export function order(plan: ReadPlan, table: Table, name = ''): Fragment {
+interface Order {
+  /** The name of the rows, where it is not that of the table. */
+  readonly name?: string
+  /** How many of the first sort keys are the same in all rows. */
+  readonly fixed?: number
+}
+
+export function order(plan: ReadPlan, table: Table, { name = '', fixed = 0 }: Order = {}): Fragment {
   const keys = [
-    ...plan.sort.map((key) => orderBy(key, translation(table, beginStatement(), name))),
+    ...plan.sort.slice(fixed).map((key) => orderBy(key, translation(table, beginStatement(), name))),
     raw('id'),
   ]
   // The unary `+` only keeps SQLite from choosing an index for this order.

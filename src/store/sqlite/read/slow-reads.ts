@@ -20,6 +20,7 @@ import { collectionsBeside } from '../../sql/joining.ts'
 import type { Bounds } from '../../bounds.ts'
 import type { Explanation, Found } from '../../store.ts'
 import type { Table } from '../catalogue.ts'
+import type { Explaining } from './explain.ts'
 import type { Readers } from './readers.ts'
 import { areSmallTogether, isSmall } from './table-size.ts'
 import {
@@ -43,8 +44,9 @@ const LARGE_PAGE = 2_000
 export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: Near): boolean {
   // History may be far larger than the current documents.
   if (plan.asOf !== undefined || (plan.query && loops(plan.query))) return true
-  // A pattern may take 250 ms for a thousand characters, and blocks the event loop meanwhile.
-  if (matchesPatterns(plan)) return true
+  // A pattern may take 250 ms for a thousand characters, and blocks the event loop meanwhile. A common word leads to
+  // very many documents.
+  if (matchesText(plan)) return true
   const scans = (): Scans => scansOf(pageText, table, statements)
   const terms = termsOf(plan)
   if (terms > MANY_TERMS) return true
@@ -60,7 +62,7 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
 /** Cached by the query object, which all requests of a prepared find share. */
 const loops = memoized((query: Query<FieldRef>) => loopsInLoops(query))
 const termsIn = memoized(countTerms)
-const patternIn = memoized(hasPattern)
+const textIn = memoized(looksIntoText)
 const besideQuery = memoized((query: Query<FieldRef>) => collectionsBeside({ query }))
 const besideJoins = memoized((joins: readonly JoinPlan[]) => collectionsBeside({ joins }))
 
@@ -79,16 +81,16 @@ function countTerms(query: Query<FieldRef>): number {
   return nodesOf(query).reduce((sum, node) => sum + (isClause(node) ? 1 : 0), 0)
 }
 
-function matchesPatterns({ query, joins = [] }: ReadPlan): boolean {
-  return [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(patternIn)
+function matchesText({ query, joins = [] }: ReadPlan): boolean {
+  return [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(textIn)
 }
 
 function queriesIn({ query, joins }: JoinPlan): readonly Query<FieldRef>[] {
   return [query, ...joins.flatMap(queriesIn)]
 }
 
-function hasPattern(query: Query<FieldRef>): boolean {
-  return nodesOf(query).some(({ kind }) => kind === 'regex')
+function looksIntoText(query: Query<FieldRef>): boolean {
+  return nodesOf(query).some(({ kind }) => kind === 'regex' || kind === 'text')
 }
 
 interface Near {
@@ -122,7 +124,7 @@ export async function candidatesFor(
 /** Whether the documents of a write are found within milliseconds. */
 export function findsQuickly(plan: WritePlan, { table, statements }: Near): boolean {
   if (plan.kind !== 'update' && plan.kind !== 'delete') return true
-  if (loopsInLoops(plan.query) || hasPattern(plan.query)) return false
+  if (loopsInLoops(plan.query) || looksIntoText(plan.query)) return false
   const terms = countTerms(plan.query)
   if (terms > MANY_TERMS) return false
   return (
@@ -159,12 +161,11 @@ export async function readElsewhere(
 }
 
 export async function explainElsewhere(
-  plan: ReadPlan,
-  { finish }: { readonly finish: (matchCount: number, executionTimeMillis: number) => Explanation },
-  { table, readers, bounds }: Elsewhere,
+  { count, finish }: Explaining,
+  { readers, bounds }: Omit<Elsewhere, 'table'>,
 ): Promise<Explanation> {
   const start = performance.now()
-  const matchCount = await countElsewhere(readStatements(plan, table, true).count(), readers, bounds)
+  const matchCount = await countElsewhere(count(), readers, bounds)
   return finish(matchCount, Math.round(performance.now() - start))
 }
 

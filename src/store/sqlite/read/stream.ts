@@ -1,6 +1,6 @@
 /** Streams a page at the pace of its reader, in short reads on reader threads. */
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
-import { afterRow } from '../../sql/after-row.ts'
+import { afterRow, afterValues, withLast } from '../../sql/keyset.ts'
 import {
   type Fragment,
   type SqlValue,
@@ -13,7 +13,7 @@ import {
 } from '../../sql/fragment.ts'
 import { joinedColumns } from '../../sql/joined.ts'
 import { sortValue } from '../../sql/order-by.ts'
-import { SQLITE } from '../../sql/sqlite-dialect.ts'
+import { SQLITE, bind } from '../../sql/sqlite-dialect.ts'
 import { where } from '../../sql/where.ts'
 import type { Bounds } from '../../bounds.ts'
 import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
@@ -39,7 +39,7 @@ export async function* streamFrom(
 
 function sourceOf(readers: Readers, table: Table, { plan, bounds }: Streaming): KeySource<SqlValue> {
   /** The sort values of the last key, where the next stretch resumes. */
-  let last: readonly SqlValue[] | undefined
+  let last = afterValues(plan, SQLITE, bind)
   return {
     async keys(count, skip) {
       const statement = keysStatement(plan, table, { count, skip, last })
@@ -89,7 +89,7 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: St
   const columns = join([key, ...keys.map(({ value }) => value)], ', ')
   // The unary `+` keeps SQLite from using an index for this condition instead of reading rows in order.
   const sign = raw(keys.length > 1 || sortsAfterwards(plan, table) ? '+' : '')
-  const terms = [...filter, ...(last ? [sql`${sign}(${afterRow(keys, last)})`] : [])]
+  const terms = [...filter, ...(last ? [sql`${sign}${afterRow(withLast(keys, last))}`] : [])]
   const page = window({ from: skip, to: skip + count - 1 })
   const text = sql`select ${columns} from ${raw(table.name)} where ${join(terms, ' and ')} order by ${order(plan, table)}${page}`
   return render(behind([...inFront(), text]), SQLITE.placeholder)

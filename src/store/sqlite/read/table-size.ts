@@ -41,7 +41,8 @@ export function forgetSizes(tables: Iterable<Table>): void {
   for (const table of tables) Object.assign(sizeOf(table), { no: undefined, uses: SAMPLED_EVERY })
 }
 
-function lastRowIn(table: Table, statements: Statements): number {
+/** The number of the last row, an upper bound for the number of rows. */
+export function lastRowIn(table: Table, statements: Statements): number {
   const last = sizeOf(table)
   last.no ??= readLastRow(table, statements)
   return last.no

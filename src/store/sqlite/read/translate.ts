@@ -1,9 +1,12 @@
 /** The properties of SQLite's tables that the translation to SQL needs. */
-import { SQLITE, documentOf } from '../../sql/sqlite-dialect.ts'
+import { SQLITE } from '../../sql/sqlite-dialect.ts'
 import { raw } from '../../sql/fragment.ts'
 import { type OtherRows, type Translation, typeOf } from '../../sql/translation.ts'
 import type { Table } from '../catalogue.ts'
+import { documentIn } from '../columns.ts'
+import { indexConditionOf } from './index-conditions.ts'
 import { isServed } from './planner-hints.ts'
+import { scoreIn, searchIn } from './word-search.ts'
 
 /** State that all parts of one statement share. */
 export interface Writing {
@@ -22,7 +25,13 @@ export function translation(table: Table, { alias, isWatched }: Writing, name = 
   const qualifier = name === '' ? '' : `${name}.`
   return {
     dialect: SQLITE,
-    scopes: [documentOf(qualifier)],
+    scopes: [
+      {
+        ...documentIn(table.columns, qualifier),
+        search: searchIn(table, qualifier),
+        score: scoreIn(qualifier),
+      },
+    ],
     alias,
     other: (collection) => {
       const other = table.beside(collection)
@@ -33,6 +42,7 @@ export function translation(table: Table, { alias, isWatched }: Writing, name = 
     hasFoldedIndex: (path) => table.folded.has(path),
     elementsOf: (path) => table.elements.get(path),
     foldedElementsOf: (path) => table.foldedElements.get(path),
+    hint: indexConditionOf(table, qualifier),
     isWatched,
   }
 }
@@ -40,6 +50,7 @@ export function translation(table: Table, { alias, isWatched }: Writing, name = 
 function otherRows(table: Table, writing: Writing): OtherRows {
   return {
     table: table.name,
+    columns: ['id', 'doc'],
     translation: (alias) => translation(table, writing, alias),
     isServed: (query) => isServed(query, table),
     isIndexed: ({ field }, type) =>

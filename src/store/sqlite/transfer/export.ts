@@ -35,7 +35,13 @@ function readCollections(database: DatabaseSync, catalogue: Catalogue): readonly
     const collection = { datasource: '', name, entity }
     const table = catalogue.tableOf(collection)!
     const { count } = database.prepare(`select count(*) count from ${table.name}`).get() as { count: number }
-    return { collection, paths, indexes: [...table.indexes.values()], count, ...historyIn(table) }
+    return {
+      collection,
+      paths,
+      indexes: [...table.indexes.values(), ...table.wordIndexes.values()],
+      count,
+      ...historyIn(table),
+    }
   })
 }
 

@@ -7,6 +7,7 @@ import { bind } from '../../sql/sqlite-dialect.ts'
 import type { CollectionImport } from '../../tables/import.ts'
 import { type ExportedDocument, type ImportedCollection, UnfitError } from '../../transfer.ts'
 import type { Catalogue } from '../catalogue.ts'
+import { columnValues, insertStatement } from '../columns.ts'
 import { isConstraintError } from '../file/failures.ts'
 import type { Writer } from '../write/writer.ts'
 import { addDocumentHistory } from './export-history.ts'
@@ -41,12 +42,14 @@ export function collectionImport({ database, catalogue, writer }: Parts): Collec
     },
     addDocuments: (collection, documents) =>
       writer.run(() => {
-        const insert = database.prepare(
-          `insert into ${catalogue.tableOf(collection)!.name}(id, version, doc) values (?, ?, ?)`,
-        )
+        const table = catalogue.tableOf(collection)!
+        const insert = database.prepare(insertStatement(table))
         const idOf = idReader(definitionOf(collection))
         try {
-          for (const each of documents) insert.run(idOf(each), each.version, each.text)
+          for (const each of documents) {
+            const values = columnValues(parseTrusted(each.text) as JsonObject, table.columns)
+            insert.run(idOf(each), each.version, each.text, ...values)
+          }
         } catch (error) {
           if (!isConstraintError(error)) throw error
           throw new UnfitError(collection, 'two documents would have the same _id', error)
@@ -60,7 +63,12 @@ export function collectionImport({ database, catalogue, writer }: Parts): Collec
     buildIndexes: (collection) => change(() => catalogue.prepare(definitionOf(collection))),
     async dropCollections() {
       const made = database.prepare(`select name from sqlite_master where type = 'table' and name glob ?`)
-      const tables = ['doc_[0-9]*', 'arr_[0-9]*', 'past_[0-9]*'].flatMap((names) => made.all(names))
+      // Full-text tables have tables of their own, which go with them.
+      const fullText = database.prepare(
+        `select name from sqlite_master where name glob 'words_[0-9]*' and sql like 'create virtual table%'`,
+      )
+      const plain = ['doc_[0-9]*', 'arr_[0-9]*', 'past_[0-9]*'].flatMap((names) => made.all(names))
+      const tables = [...plain, ...fullText.all()]
       for (const { name } of tables) database.exec(`drop table ${String(name)}`)
     },
   }
@@ -72,7 +80,7 @@ function idReader({ collection, numericIdType }: ImportedCollection) {
     const id = (parseTrusted(text) as JsonObject)['_id']!
     if (!isNumber(id)) return key
     if (numericIdType === undefined) {
-      throw new UnfitError(collection, 'nothing tells of which type its _id is, and it is a number')
+      throw new UnfitError(collection, 'its _id is a number, and no metadata defines the type of it')
     }
     return bind(id, numericIdType)
   }

@@ -2,19 +2,15 @@
  * Indexes into arrays: a table beside the documents with one row for each distinct element, written in the
  * transaction of the document. Conditions on elements are then as fast as on a plain field.
  */
-import { type Step, parsePath } from '../../../base/path.ts'
+import { type Step, isIntoArray, parsePath } from '../../../base/path.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
 import type { Base } from '../../sql/dialect.ts'
 import { type Fragment, join, raw, render, sql } from '../../sql/fragment.ts'
-import { readingOf } from '../../sql/reading.ts'
+import { readAsOf } from '../../sql/read-as.ts'
 import { DOCUMENT, SQLITE } from '../../sql/sqlite-dialect.ts'
 
 export function goesIntoArray({ fields }: IndexDefinition): boolean {
   return fields.some(({ path }) => isIntoArray(path))
-}
-
-export function isIntoArray(path: string): boolean {
-  return parsePath(path, '').includes('*')
 }
 
 export interface ArrayIndex {
@@ -24,6 +20,8 @@ export interface ArrayIndex {
   readonly enterAll: string
   readonly enterOne: string
   readonly removeOne: string
+  /** Whether `enterOne` replaces what the document had. */
+  readonly isReplaced: boolean
 }
 
 export function arrayIndex(definition: IndexDefinition, documents: string, no: number): ArrayIndex {
@@ -57,6 +55,7 @@ export function arrayIndex(definition: IndexDefinition, documents: string, no: n
     enterAll: enter(''),
     enterOne: enter('no = ? and '),
     removeOne: `delete from ${table} where doc = ?`,
+    isReplaced: false,
   }
 }
 
@@ -80,7 +79,7 @@ function elementRows({ fields }: IndexDefinition): { from: Fragment; values: rea
   const values = fields.map(({ type, isMixed, caseInsensitive }, i) => {
     const steps = paths[i]!
     const { base, steps: passed } = bases.findLast((each) => isPrefix(each.steps, steps))!
-    const value = SQLITE.read(base, steps.slice(passed.length), readingOf(type, isMixed))
+    const value = SQLITE.read(base, steps.slice(passed.length), readAsOf(type, isMixed))
     return caseInsensitive ? SQLITE.fold(value) : value
   })
   // Outer joins, because an element without the inner array still has its other fields.

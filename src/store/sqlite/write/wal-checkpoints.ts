@@ -1,6 +1,7 @@
 /**
  * Keeps the write-ahead log small. During a long read all writes stay in the log, and moving them into the
- * database file afterwards takes long. Another thread does that, and the writer only has to finish it.
+ * database file afterwards takes long. Another thread does that, and the writer only has to finish it. When nobody has
+ * written for a while, the log is emptied, and the file loses the pages at its end that are free.
  */
 import { statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,19 +17,22 @@ const MAX_LOG_BYTES = 256 * 1024 * 1024
 /** SQLite's default for automatic checkpoints: so many pages take the writer a few milliseconds. */
 const FEW_PAGES = 1_000
 
-const LOOK_AGAIN_MS = 250
+const POLL_MS = 250
 
-interface LogKeeping {
+/** Emptied when it was not written to for this long. */
+const IDLE_MS = 5_000
+
+interface CheckpointOptions {
   readonly file: string
   /** Runs on the writing connection. */
   readonly exec: (text: string) => void
   readonly readers: Pick<Readers, 'checkpoint' | 'whenQuiet'>
 }
 
-export function keepLogSmall({ file, exec, readers }: LogKeeping): AsyncDisposable {
+export function keepLogSmall({ file, exec, readers }: CheckpointOptions): AsyncDisposable {
   const closing = new AbortController()
   const { signal } = closing
-  let tending: Promise<void> | undefined
+  let checkpointing: Promise<void> | undefined
 
   async function shorten(): Promise<void> {
     const { logged, moved } = await readers.checkpoint()
@@ -36,35 +40,48 @@ export function keepLogSmall({ file, exec, readers }: LogKeeping): AsyncDisposab
     if (!signal.aborted && logged - moved <= FEW_PAGES) exec('pragma wal_checkpoint(truncate)')
   }
 
-  async function tend(): Promise<void> {
+  async function checkpoint(): Promise<void> {
     exec('pragma wal_autocheckpoint = 0')
     try {
-      while (!signal.aborted && sizeOf(file) > LOG_BYTES) {
-        await (sizeOf(file) > MAX_LOG_BYTES ? readers.whenQuiet(shorten) : shorten())
-        await pause(LOOK_AGAIN_MS, undefined, { ref: false, signal })
+      while (!signal.aborted && logOf(file).bytes > LOG_BYTES) {
+        await (logOf(file).bytes > MAX_LOG_BYTES ? readers.whenQuiet(shorten) : shorten())
+        await pause(POLL_MS, undefined, { ref: false, signal })
       }
     } finally {
       if (!signal.aborted) exec(`pragma wal_autocheckpoint = ${FEW_PAGES}`)
     }
   }
 
+  /** A short log: it takes no longer than the checkpoints that writes make. */
+  function empty(): void {
+    try {
+      exec('pragma wal_checkpoint(truncate)')
+    } catch {
+      // tried again in the next round
+    }
+  }
+
   const timer = setInterval(() => {
-    if (tending || sizeOf(file) <= LOG_BYTES) return
+    if (checkpointing) return
+    const { bytes, idleMs } = logOf(file)
+    if (bytes > 0 && bytes <= LOG_BYTES && idleMs > IDLE_MS) empty()
+    if (bytes <= LOG_BYTES) return
     // Errors here, such as a full disk, reach writers as well, and the checkpoint is tried again.
-    tending = tend()
+    checkpointing = checkpoint()
       .catch(() => undefined)
-      .finally(() => (tending = undefined))
-  }, LOOK_AGAIN_MS).unref()
+      .finally(() => (checkpointing = undefined))
+  }, POLL_MS).unref()
 
   return {
     async [Symbol.asyncDispose]() {
       closing.abort()
       clearInterval(timer)
-      await tending
+      await checkpointing
     },
   }
 }
 
-function sizeOf(file: string): number {
-  return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+function logOf(file: string): { readonly bytes: number; readonly idleMs: number } {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  return { bytes: log?.size ?? 0, idleMs: Date.now() - (log?.mtimeMs ?? 0) }
 }

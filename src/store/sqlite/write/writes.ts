@@ -1,6 +1,7 @@
 /** Executes write plans inside an open transaction. */
 import { unreachable } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json/json.ts'
+import { memoized } from '../../../base/memo.ts'
 import { spend } from '../../../base/work/work.ts'
 import type { Query } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
@@ -19,7 +20,8 @@ import {
 } from '../../../plan/plan.ts'
 import { bind } from '../../sql/sqlite-dialect.ts'
 import type { Table } from '../catalogue.ts'
-import { isConstraintError } from '../file/failures.ts'
+import { columnChanges, columnValues, indexedColumns, insertStatement } from '../columns.ts'
+import { isConstraintError, violatedIndex } from '../file/failures.ts'
 import type { Enter, Outbox } from './outbox.ts'
 import { type Keeping, keepingIn } from './history.ts'
 import { type Statements, matchStatement, storedColumns, versionsStatement } from '../read/reads.ts'
@@ -92,7 +94,7 @@ function insertAll(plan: InsertPlan, context: WriteContext): void {
 
 function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject) => Outcome {
   const { table, statements, keeping } = context
-  const insert = statements.prepare(`insert into ${table.name}(id, version, doc) values (?, ?, ?)`)
+  const insert = statements.prepare(insertStatement(table))
   return (document) => {
     const text = JSON.stringify(document)
     spendOnWrite(text, context)
@@ -101,7 +103,7 @@ function inserter(plan: WritePlan, context: WriteContext): (document: JsonObject
     const follows = keeping?.latest(key) ?? 0
     const version = Math.max(context.version, follows + 1)
     return unlessDuplicate(context, () => {
-      const { lastInsertRowid } = insert.run(key, version, text)
+      const { lastInsertRowid } = insert.run(key, version, text, ...columnValues(document, table.columns))
       noteRow(table, Number(lastInsertRowid))
       enterElements(Number(lastInsertRowid), context)
       keeping?.inserted(key, { _id, follows, version })
@@ -152,14 +154,15 @@ function updateOne(
   { stored, context }: { readonly stored: StoredDocument; readonly context: WriteContext },
 ): Outcome {
   const { table, statements } = context
-  const update = statements.prepare(`update ${table.name} set version = ?, doc = ? where no = ?`)
   const text = JSON.stringify(document)
   spendOnWrite(text, context)
   // The version of a document increases even when the clock was set back since its last write.
   const version = Math.max(context.version, stored.version + 1)
   return unlessDuplicate(context, () => {
-    update.run(version, text, no)
-    removeElements(no, context)
+    const { changes, values } = changedColumns(no, document, context)
+    const update = statements.prepare(`update ${table.name} set version = ?, doc = ?${changes} where no = ?`)
+    update.run(version, text, ...values, no)
+    removeElements(no, context, { isEnteredAgain: true })
     enterElements(no, context)
     context.keeping?.changed(no, { operation: 'update', before: stored, version })
     const change = { operation: 'update', before: stored, after: document } as const
@@ -168,14 +171,44 @@ function updateOne(
   })
 }
 
+/**
+ * The columns to write: those of indexes only if they change, because SQLite replaces the entries of every index that has a
+ * written column.
+ */
+function changedColumns(no: number, document: JsonObject, { table, statements }: WriteContext) {
+  const { columns } = table
+  const indexed = indexedIn(table)
+  const values = columnValues(document, columns)
+  const compared = columns.flatMap((column, i) => (indexed.has(column) ? [i] : []))
+  if (compared.length === 0) return { changes: columnChanges(columns), values }
+  const tests = compared.map((i) => `${columns[i]!.name} is ?`).join(', ')
+  const compare = statements.prepare(`select ${tests} from ${table.name} where no = ?`)
+  const same = compare.get(...compared.map((i) => values[i]!), no) as unknown as readonly number[]
+  const kept = new Set(compared.filter((_, i) => same[i] === 1))
+  return {
+    changes: columnChanges(columns.filter((_, i) => !kept.has(i))),
+    values: values.filter((_, i) => !kept.has(i)),
+  }
+}
+
+const indexedIn = memoized(({ columns, indexes }: Table) => indexedColumns(columns, indexes.values()))
+
 function deleteAll(plan: DeletePlan, context: WriteContext): void {
   const remove = context.statements.prepare(`delete from ${context.table.name} where no = ?`)
+  const isRead = plan.decide !== undefined || context.enter !== undefined || context.keeping !== undefined
   for (const no of matching(plan.query, context)) {
     spendOnWrite('', context)
-    if (context.enter || context.keeping) enterDeleted(readOne(no, plan, context), no, context)
+    const stored = isRead ? readOne(no, plan, context) : undefined
+    const decision = stored && plan.decide?.(stored)
+    if (stored && decision && decision.kind !== 'delete') {
+      const outcome = unwritten(decision, stored)
+      if (outcome) context.report(outcome)
+      continue
+    }
+    if (stored) enterDeleted(stored, no, context)
     remove.run(no)
     removeElements(no, context)
-    context.report({ kind: 'deleted' })
+    context.report(decision && stored ? { kind: 'deleted', document: stored } : { kind: 'deleted' })
   }
 }
 
@@ -217,9 +250,25 @@ function enterElements(no: number, { table, statements }: WriteContext): void {
   for (const { enterOne } of table.arrays) statements.prepare(enterOne).run(no)
 }
 
-function removeElements(no: number, { table, statements }: WriteContext): void {
-  for (const { removeOne } of table.arrays) statements.prepare(removeOne).run(no)
+function removeElements(
+  no: number,
+  { table, statements }: WriteContext,
+  { isEnteredAgain = false } = {},
+): void {
+  for (const { removeOne, isReplaced } of table.arrays) {
+    if (!isReplaced) statements.prepare(removeOne).run(no)
+    else if (!isEnteredAgain) {
+      // A delete from a full-text table leaves a row number of the engine's own as the last one inserted, which may be too
+      // large for `run` to report, here or in the next statement. Any other insert resets it.
+      statements.prepare(removeOne).all(no)
+      statements.prepare(RESET_ROW_NUMBER).run()
+    }
+  }
 }
+
+/** Writes the only row again as it is. */
+const RESET_ROW_NUMBER =
+  'replace into smalt_epoch(rowid, epoch, layouts) select rowid, epoch, layouts from smalt_epoch'
 
 /**
  * A failed statement leaves no changes. With indexes into arrays there are several statements, so a savepoint
@@ -238,13 +287,25 @@ function unlessDuplicate({ table, statements }: WriteContext, work: () => Outcom
       statements.prepare('rollback to document').run()
       statements.prepare('release document').run()
     }
-    return { kind: 'duplicate' }
+    const fields = fieldsOf(violatedIndex(error), table)
+    return { kind: 'duplicate', ...(fields && { fields }) }
   }
+}
+
+function fieldsOf(
+  violated: ReturnType<typeof violatedIndex>,
+  { indexes, columns }: Table,
+): readonly string[] | undefined {
+  if (typeof violated === 'number') return indexes.get(violated)?.fields.map(({ path }) => path)
+  return violated?.map((name) => columns.find((column) => column.name === name)?.path ?? '_id')
 }
 
 /** Writing a row takes about ten microseconds, plus a few for each index. */
 function spendOnWrite(text: string, { table }: WriteContext): void {
-  spend(STEPS_PER_WRITE * (1 + table.indexes.size) + text.length / CHARACTERS_WRITTEN_PER_STEP)
+  spend(
+    STEPS_PER_WRITE * (1 + table.indexes.size + table.wordIndexes.size) +
+      text.length / CHARACTERS_WRITTEN_PER_STEP,
+  )
 }
 
 const STEPS_PER_WRITE = 100

@@ -1,0 +1,27 @@
+/**
+ * Indexes for text search: a full-text table (FTS5) of the words of each document, written in the transaction of the
+ * document. It stores no text. Words are cut by us; each is a token of hexadecimal digits, so that the engine neither
+ * cuts nor folds them.
+ */
+import type { IndexDefinition } from '../../../schema/schema.ts'
+import { literal, render } from '../../sql/fragment.ts'
+import { SQLITE } from '../../sql/sqlite-dialect.ts'
+import { wordPaths, wordTable } from '../word-tokens.ts'
+import type { ArrayIndex } from './array-indexes.ts'
+
+export function wordIndex({ fields }: IndexDefinition, documents: string, no: number): ArrayIndex {
+  const table = wordTable(no)
+  const paths = render(literal(wordPaths(fields.map(({ path }) => path))), SQLITE.placeholder).text
+  const enter = (only: string): string =>
+    `replace into ${table}(rowid, words) select no, smalt_word_tokens(doc, ${paths}) from ${documents}${only}`
+  return {
+    table,
+    create: [
+      `create virtual table ${table} using fts5(words, content='', contentless_delete=1, tokenize='ascii')`,
+    ],
+    enterAll: enter(''),
+    enterOne: enter(' where no = ?'),
+    removeOne: `delete from ${table} where rowid = ?`,
+    isReplaced: true,
+  }
+}
