@@ -6,6 +6,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /** Whether the address is loopback, private or otherwise not publicly routable. */
 export function isPrivateAddress(address: string): boolean {
+  // an IPv6 address may end in a zone id (fe80::1%eth0), which names an interface and is not part of the address
   const [bare = ''] = address.split('%')
   if (isIPv4(bare)) return refused.check(bare, 'ipv4')
   // an invalid address is refused, because it cannot be shown to be public

@@ -16,7 +16,7 @@ export interface Message {
 export type Answer =
   | { readonly kind: 'delivered' }
   /** The sink may see nothing of the event, so nothing was sent. */
-  | { readonly kind: 'unseen' }
+  | { readonly kind: 'invisible' }
   | { readonly kind: 'failed'; readonly reason: string }
   /** The receiver wants no further events, so the sink is disabled. */
   | { readonly kind: 'gone'; readonly reason: string }

@@ -64,7 +64,7 @@ export function openWebhook(definition: WebhookDefinition, options: WebhookOptio
       if (isRefused) return REFUSED
       const limited = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)])
       const first = await attempt(message, limited)
-      // The receiver closed an idle keep-alive connection. That is no failure, so the request is sent again
+      // The receiver closed an idle keep-alive connection. That is not a failure, so the request is sent again
       // once.
       const outcome = first.isStale && !limited.aborted ? await attempt(message, limited) : first
       signal.throwIfAborted()
@@ -121,10 +121,10 @@ interface Outcome {
 
 function exchange(request: ClientRequest, body: string): Promise<Outcome> {
   return new Promise((resolve) => {
-    let isPushable = false
+    let hasResponse = false
     const end = (answer: Answer, isStale = false): void => resolve({ answer, isStale })
     request.on('response', (response) => {
-      isPushable = true
+      hasResponse = true
       void ignored(response).then(() => end(answerFor(response.statusCode ?? 0)))
     })
     request.on('upgrade', (_response, socket) => {
@@ -132,10 +132,10 @@ function exchange(request: ClientRequest, body: string): Promise<Outcome> {
       end(answerFor(101))
     })
     request.on('error', (error: NodeJS.ErrnoException) => {
-      if (!isPushable) end(failed(error), request.reusedSocket && error.code === 'ECONNRESET')
+      if (!hasResponse) end(failed(error), request.reusedSocket && error.code === 'ECONNRESET')
     })
     request.on('close', () => {
-      if (!isPushable) end({ kind: 'failed', reason: 'closed without an answer' })
+      if (!hasResponse) end({ kind: 'failed', reason: 'closed without an answer' })
     })
     request.end(body)
   })
@@ -148,14 +148,14 @@ function exchange(request: ClientRequest, body: string): Promise<Outcome> {
 function ignored(response: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0
-    const patience = setTimeout(() => response.destroy(), ANSWER_MS)
+    const timer = setTimeout(() => response.destroy(), ANSWER_MS)
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes > ANSWER_BYTES) response.destroy()
     })
     response.on('error', () => undefined)
     response.on('close', () => {
-      clearTimeout(patience)
+      clearTimeout(timer)
       resolve()
     })
   })

@@ -17,7 +17,7 @@ export interface DelivererOptions extends Omit<RunOptions, 'now' | 'random'> {
   readonly ttlMs?: number
   readonly renewMs?: number
   /** How often to check for sinks without a delivering process. */
-  readonly lookMs?: number
+  readonly pollMs?: number
 }
 
 export interface Deliverer extends AsyncDisposable {
@@ -33,7 +33,7 @@ const REST_MS = 5_000
  * once.
  */
 export function startDeliverer(options: DelivererOptions): Deliverer {
-  const { store, observer, ttlMs = 5_000, renewMs = 1_500, lookMs = 1_000 } = options
+  const { store, observer, ttlMs = 5_000, renewMs = 1_500, pollMs = 1_000 } = options
   const running: RunOptions = { now: Date.now, random: Math.random, ...options }
   const runs = new Map<string, SinkRun | undefined>()
   const restUntil = new Map<string, number>()
@@ -67,7 +67,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     ending.add(delivering)
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         const enabled = (await store.list()).filter(({ progress }) => !progress.isDisabled)
@@ -75,11 +75,11 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
       } catch (error) {
         observer.error?.(error)
       }
-      await wakeSignal.wait(lookMs)
+      await wakeSignal.wait(pollMs)
     }
   }
 
-  const looking = look()
+  const polling = poll()
   return {
     wake() {
       for (const run of runs.values()) run?.wake()
@@ -87,7 +87,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     async [Symbol.asyncDispose]() {
       stopping.abort()
       wakeSignal.ring()
-      await looking
+      await polling
       for (const run of runs.values()) run?.stop()
       await Promise.all(ending)
     },

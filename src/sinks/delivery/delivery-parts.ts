@@ -16,8 +16,8 @@ export const BREAKS_AT = 5
 export interface DeliveryParts {
   progress: SinkProgress
   savedProgress: SinkProgress
-  readonly left: Undelivered
-  readonly lines: DocumentQueues
+  readonly undelivered: Undelivered
+  readonly queues: DocumentQueues
   readonly underWay: Map<number, UnderWay>
 }
 

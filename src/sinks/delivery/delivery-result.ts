@@ -23,20 +23,20 @@ interface DeliveryResult {
   readonly time: DeliveryTime
 }
 
-export function recordResults(state: DeliveryParts, { seq, answer, time }: DeliveryResult): void {
-  const way = state.underWay.get(seq)
-  if (!way) throw new Error(`event ${seq} is not under way`)
+export function recordResult(state: DeliveryParts, { seq, answer, time }: DeliveryResult): void {
+  const send = state.underWay.get(seq)
+  if (!send) throw new Error(`event ${seq} is not under way`)
   state.underWay.delete(seq)
   switch (answer.kind) {
     case 'delivered':
       state.progress = { ...state.progress, failures: 0, retryAt: 0 }
-      return leave(state, seq, way.doc)
-    case 'unseen':
-      return leave(state, seq, way.doc)
+      return complete(state, seq, send.doc)
+    case 'invisible':
+      return complete(state, seq, send.doc)
     case 'failed':
-      return fail(state, way, { seq, reason: answer.reason, time })
+      return fail(state, send, { seq, reason: answer.reason, time })
     case 'gone':
-      fail(state, way, { seq, reason: answer.reason, time })
+      fail(state, send, { seq, reason: answer.reason, time })
       state.progress = { ...state.progress, isDisabled: true }
       return undefined
     default:
@@ -44,9 +44,9 @@ export function recordResults(state: DeliveryParts, { seq, answer, time }: Deliv
   }
 }
 
-function leave({ left, lines }: DeliveryParts, seq: number, doc: string): void {
-  left.drop(seq)
-  lines.leave(doc, left.items)
+function complete({ undelivered, queues }: DeliveryParts, seq: number, doc: string): void {
+  undelivered.drop(seq)
+  queues.removeHead(doc, undelivered.items)
 }
 
 interface Failure {
@@ -55,22 +55,22 @@ interface Failure {
   readonly time: DeliveryTime
 }
 
-function fail(state: DeliveryParts, way: UnderWay, { seq, reason, time }: Failure): void {
-  const { left, lines } = state
-  const before = left.items.get(seq) ?? waitingItem(left.fresh.get(seq)!)
+function fail(state: DeliveryParts, send: UnderWay, { seq, reason, time }: Failure): void {
+  const { undelivered, queues } = state
+  const before = undelivered.items.get(seq) ?? waitingItem(undelivered.fresh.get(seq)!)
   const attempts = before.attempts + 1
   const isDead = attempts >= ATTEMPTS
   const nextAt = isDead ? 0 : time.now + backOffMs(attempts, time.random)
-  left.enter({ ...before, state: isDead ? 'dead' : 'waiting', attempts, nextAt, error: reason })
+  undelivered.enter({ ...before, state: isDead ? 'dead' : 'waiting', attempts, nextAt, error: reason })
   // Events queued behind the failed one become items too: the position can then move past them, and reading
   // continues.
-  for (const later of lines.behind(way.doc)) {
-    const event = left.fresh.get(later)
-    if (event) left.enter(waitingItem(event))
+  for (const later of queues.behind(send.doc)) {
+    const event = undelivered.fresh.get(later)
+    if (event) undelivered.enter(waitingItem(event))
   }
-  if (isDead) enterEarlier(left, seq)
-  lines.offer(way.doc, left.items)
-  countFailure(state, way, time)
+  if (isDead) enterEarlier(undelivered, seq)
+  queues.offer(send.doc, undelivered.items)
+  countFailure(state, send, time)
 }
 
 /**
@@ -78,9 +78,9 @@ function fail(state: DeliveryParts, way: UnderWay, { seq, reason, time }: Failur
  * after the position would be read and sent again. Therefore all earlier fresh events become items, which
  * moves the position forward.
  */
-function enterEarlier(left: Undelivered, seq: number): void {
-  for (const event of left.fresh.values()) {
-    if (event.seq < seq) left.enter(waitingItem(event))
+function enterEarlier(undelivered: Undelivered, seq: number): void {
+  for (const event of undelivered.fresh.values()) {
+    if (event.seq < seq) undelivered.enter(waitingItem(event))
   }
 }
 
@@ -97,16 +97,16 @@ function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random
  * delivery is retried at once.
  */
 export function amend(state: DeliveryParts, stored: readonly SinkItem[]): void {
-  const { left, lines } = state
-  if (left.isUrgent()) throw new Error('what changed must be saved before it is amended')
+  const { undelivered, queues } = state
+  if (undelivered.isUrgent()) throw new Error('what changed must be saved before it is amended')
   state.progress = { ...state.progress, failures: 0, retryAt: 0 }
   const bySeq = new Map(stored.map((item) => [item.seq, item]))
-  for (const item of left.items.values()) {
+  for (const item of undelivered.items.values()) {
     if (item.state !== 'dead') continue
     const found = bySeq.get(item.seq)
     if (found?.state === 'dead') continue
-    left.correct(item.seq, found)
-    if (found) lines.offer(item.doc, left.items)
-    else lines.leave(item.doc, left.items)
+    undelivered.correct(item.seq, found)
+    if (found) queues.offer(item.doc, undelivered.items)
+    else queues.removeHead(item.doc, undelivered.items)
   }
 }

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../../store/events.ts'
 import type { SinkChanges, SinkItem, SinkProgress } from '../../store/sinks.ts'
 import { type DeliveryParts, docOf, isBroken, waitingItem } from './delivery-parts.ts'
 import { createDocumentQueues } from './document-queues.ts'
-import { type DeliveryTime, amend, recordResults } from './delivery-result.ts'
+import { type DeliveryTime, amend, recordResult } from './delivery-result.ts'
 import type { Answer } from '../transport.ts'
 import { createUndelivered } from './undelivered.ts'
 
@@ -29,7 +29,7 @@ export interface Delivery {
   take(events: readonly StoredEvent[], scannedTo: number): void
   /** The events to send now, at most one per document; each is under way until it is answered. */
   start(now: number): readonly Send[]
-  answered(seq: number, answer: Answer, time: DeliveryTime): void
+  recordAnswer(seq: number, answer: Answer, time: DeliveryTime): void
   /** Applies the stored items after others redrove or discarded some; urgent changes must be saved first. */
   amend(items: readonly SinkItem[]): void
   /**
@@ -69,20 +69,20 @@ export interface Overview extends Status {
 }
 
 export function createDelivery(progress: SinkProgress, items: readonly SinkItem[]): Delivery {
-  const left = createUndelivered(progress.position, items)
-  const lines = createDocumentQueues(items.toSorted((a, b) => a.seq - b.seq))
-  const state: DeliveryParts = { progress, savedProgress: progress, left, lines, underWay: new Map() }
+  const undelivered = createUndelivered(progress.position, items)
+  const queues = createDocumentQueues(items.toSorted((a, b) => a.seq - b.seq))
+  const state: DeliveryParts = { progress, savedProgress: progress, undelivered, queues, underWay: new Map() }
   return {
-    wanted: () => ({ since: left.readTo(), limit: limitOf(state) }),
+    wanted: () => ({ since: undelivered.readTo(), limit: limitOf(state) }),
     take: (events, scannedTo) => take(state, events, scannedTo),
     start: (now) => start(state, now),
-    answered: (seq, answer, time) => recordResults(state, { seq, answer, time }),
+    recordAnswer: (seq, answer, time) => recordResult(state, { seq, answer, time }),
     amend: (stored) => amend(state, stored),
     isUrgent: () => isUrgent(state),
     changes: () => changes(state),
     wakeAt: () => wakeAt(state),
     status: () => status(state),
-    overview: () => ({ ...status(state), position: left.position(), ...left.tally() }),
+    overview: () => ({ ...status(state), position: undelivered.position(), ...undelivered.tally() }),
   }
 }
 
@@ -92,40 +92,44 @@ function status(state: DeliveryParts): Status {
 }
 
 function limitOf(state: DeliveryParts): number {
-  const { left, lines, underWay, progress } = state
-  if (progress.isDisabled || left.items.size >= MAX_ITEMS) return 0
+  const { undelivered, queues, underWay, progress } = state
+  if (progress.isDisabled || undelivered.items.size >= MAX_ITEMS) return 0
   // A broken sink needs one event as a probe; reading more would only fill memory.
-  const hasNothing = underWay.size === 0 && !lines.hasFresh() && lines.nextDueAt() === undefined
+  const hasNothing = underWay.size === 0 && !queues.hasFresh() && queues.nextDueAt() === undefined
   if (isBroken(state)) return hasNothing ? 1 : 0
   // in batches of half a window, not one event at a time
-  return left.fresh.size <= WINDOW / 2 ? WINDOW / 2 : 0
+  return undelivered.fresh.size <= WINDOW / 2 ? WINDOW / 2 : 0
 }
 
-function take({ left, lines }: DeliveryParts, events: readonly StoredEvent[], scannedTo: number): void {
+function take(
+  { undelivered, queues }: DeliveryParts,
+  events: readonly StoredEvent[],
+  scannedTo: number,
+): void {
   for (const event of events) {
     const doc = docOf(event)
-    const before = lines.firstOf(doc)
-    if (!left.take(event)) continue
+    const before = queues.firstOf(doc)
+    if (!undelivered.take(event)) continue
     // The queue of the document begins with an item, so its retry may take long. As an item, this event does
     // not hold back the position.
-    if (before !== undefined && left.items.has(before)) left.enter(waitingItem(event))
-    lines.joinFresh(event.seq, doc)
+    if (before !== undefined && undelivered.items.has(before)) undelivered.enter(waitingItem(event))
+    queues.joinFresh(event.seq, doc)
   }
-  left.readUpTo(scannedTo)
+  undelivered.readUpTo(scannedTo)
 }
 
 function start(state: DeliveryParts, now: number): readonly Send[] {
-  const { lines, underWay, progress } = state
+  const { queues, underWay, progress } = state
   if (progress.isDisabled) return []
   // An open circuit admits one probe at a time, after the back-off.
   if (isBroken(state)) {
     if (underWay.size > 0 || now < progress.retryAt) return []
-    const seq = lines.nextDue(now) ?? lines.nextFresh()
+    const seq = queues.nextDue(now) ?? queues.nextFresh()
     return seq === undefined ? [] : [begin(state, seq)]
   }
   const sends: Send[] = []
   while (underWay.size < SENDS) {
-    const seq = (mayRetry(state) ? lines.nextDue(now) : undefined) ?? lines.nextFresh()
+    const seq = (mayRetry(state) ? queues.nextDue(now) : undefined) ?? queues.nextFresh()
     if (seq === undefined) break
     sends.push(begin(state, seq))
   }
@@ -137,36 +141,36 @@ function mayRetry({ underWay }: DeliveryParts): boolean {
 }
 
 function begin(state: DeliveryParts, seq: number): Send {
-  const event = state.left.fresh.get(seq)
-  const item = state.left.items.get(seq)
+  const event = state.undelivered.fresh.get(seq)
+  const item = state.undelivered.items.get(seq)
   const doc = event ? docOf(event) : item!.doc
   state.underWay.set(seq, { doc, isRetry: (item?.attempts ?? 0) > 0, isProbe: isBroken(state) })
   return event ? { seq, event } : { seq }
 }
 
-function isUrgent({ left, progress, savedProgress }: DeliveryParts): boolean {
-  return left.isUrgent() || PARTS.some((part) => progress[part] !== savedProgress[part])
+function isUrgent({ undelivered, progress, savedProgress }: DeliveryParts): boolean {
+  return undelivered.isUrgent() || URGENT_MEMBERS.some((part) => progress[part] !== savedProgress[part])
 }
 
 function changes(state: DeliveryParts): SinkChanges | undefined {
-  const { left, savedProgress } = state
-  const position = left.position()
-  if (!isUrgent(state) && !left.hasChanged() && position === savedProgress.position) return undefined
+  const { undelivered, savedProgress } = state
+  const position = undelivered.position()
+  if (!isUrgent(state) && !undelivered.hasChanged() && position === savedProgress.position) return undefined
   state.progress = { ...state.progress, position }
   state.savedProgress = state.progress
-  return { progress: state.progress, ...left.takeChanges() }
+  return { progress: state.progress, ...undelivered.takeChanges() }
 }
 
-const PARTS = ['failures', 'retryAt', 'isDisabled'] as const
+const URGENT_MEMBERS = ['failures', 'retryAt', 'isDisabled'] as const
 
 function wakeAt(state: DeliveryParts): number {
-  const { lines, underWay, progress } = state
-  const dueAt = lines.nextDueAt() ?? Infinity
+  const { queues, underWay, progress } = state
+  const dueAt = queues.nextDueAt() ?? Infinity
   if (progress.isDisabled) return Infinity
   if (!isBroken(state)) {
     return underWay.size < SENDS && mayRetry(state) ? dueAt : Infinity
   }
   // A fresh event can be the probe at any time after the back-off; an item only when it is due.
   if (underWay.size > 0) return Infinity
-  return lines.hasFresh() ? progress.retryAt : Math.max(progress.retryAt, dueAt)
+  return queues.hasFresh() ? progress.retryAt : Math.max(progress.retryAt, dueAt)
 }

@@ -11,7 +11,7 @@ export interface DocumentQueues {
   /** Appends to the queue; an event that is alone in its queue can be sent at once. */
   joinFresh(seq: number, doc: string): void
   /** Removes the head; the next event becomes available when it is due. */
-  leave(doc: string, items: Items): void
+  removeHead(doc: string, items: Items): void
   /** Makes the head available for sending when it is due. */
   offer(doc: string, items: Items): void
   /**
@@ -27,12 +27,12 @@ export interface DocumentQueues {
 type Items = ReadonlyMap<number, SinkItem>
 
 export function createDocumentQueues(items: readonly SinkItem[]): DocumentQueues {
-  const lines = new Map<string, number[]>()
+  const queues = new Map<string, number[]>()
   const due = createHeap<Due>((a, b) => a.at < b.at || (a.at === b.at && a.seq < b.seq))
   const fresh = createHeap<number>((a, b) => a < b)
 
   function offer(doc: string, known: Items): void {
-    const first = lines.get(doc)?.[0]
+    const first = queues.get(doc)?.[0]
     if (first === undefined) return
     const item = known.get(first)
     if (!item) fresh.push(first)
@@ -40,22 +40,22 @@ export function createDocumentQueues(items: readonly SinkItem[]): DocumentQueues
     else if (item.state === 'waiting') due.push({ at: item.nextAt, seq: first })
   }
 
-  for (const { seq, doc } of items) lineOf(lines, doc).push(seq)
+  for (const { seq, doc } of items) queueOf(queues, doc).push(seq)
   const bySeq = new Map(items.map((item) => [item.seq, item]))
-  for (const doc of lines.keys()) offer(doc, bySeq)
+  for (const doc of queues.keys()) offer(doc, bySeq)
 
   return {
-    firstOf: (doc) => lines.get(doc)?.[0],
-    behind: (doc) => lines.get(doc)?.slice(1) ?? [],
+    firstOf: (doc) => queues.get(doc)?.[0],
+    behind: (doc) => queues.get(doc)?.slice(1) ?? [],
     joinFresh(seq, doc) {
-      const line = lineOf(lines, doc)
-      line.push(seq)
-      if (line.length === 1) fresh.push(seq)
+      const queue = queueOf(queues, doc)
+      queue.push(seq)
+      if (queue.length === 1) fresh.push(seq)
     },
-    leave(doc, known) {
-      const line = lineOf(lines, doc)
-      line.shift()
-      if (line.length === 0) lines.delete(doc)
+    removeHead(doc, known) {
+      const queue = queueOf(queues, doc)
+      queue.shift()
+      if (queue.length === 0) queues.delete(doc)
       else offer(doc, known)
     },
     offer,
@@ -71,10 +71,10 @@ interface Due {
   readonly seq: number
 }
 
-function lineOf(lines: Map<string, number[]>, doc: string): number[] {
-  const line = lines.get(doc)
-  if (line) return line
+function queueOf(queues: Map<string, number[]>, doc: string): number[] {
+  const queue = queues.get(doc)
+  if (queue) return queue
   const made: number[] = []
-  lines.set(doc, made)
+  queues.set(doc, made)
   return made
 }

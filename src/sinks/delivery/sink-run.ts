@@ -1,5 +1,5 @@
 /** Delivers to one sink while this process has the lease: reads events, sends them, saves results. */
-import type { Caller } from '../../access/caller.ts'
+import { type Caller, callerWith } from '../../access/caller.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import type { EventsRequest, StoredEvent, StoredEvents } from '../../store/events.ts'
 import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
@@ -15,7 +15,7 @@ import type { Answer, Transport } from '../transport.ts'
 export interface RunOptions {
   readonly store: SinkStore
   readonly readEvents: (request: EventsRequest) => Promise<StoredEvents>
-  readonly see: See
+  readonly renderEvent: RenderEvent
   readonly openTransport: OpenTransport
   readonly observer: Observer
   /** Milliseconds since 1970. */
@@ -27,7 +27,7 @@ export interface RunOptions {
 export type OpenTransport = (definition: SinkDefinition) => Transport
 
 /** Renders an event with the caller's current visibility; undefined when nothing of it is visible. */
-export type See = (
+export type RenderEvent = (
   event: StoredEvent,
   caller: Caller,
 ) => JsonObject | undefined | Promise<JsonObject | undefined>
@@ -35,7 +35,7 @@ export type See = (
 /** Maximum delay before a changed position alone is saved. */
 const SAVE_MS = 500
 /** Interval for polling for new events and reporting the state to the observer. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 /** How long a stop waits for sends that are under way. */
 const STOP_MS = 2_000
 
@@ -57,11 +57,11 @@ export class SinkRun {
   private readonly lease: Lease
   private readonly options: RunOptions
   private readonly wakeSignal = createWakeSignal()
-  private readonly calledOff = new AbortController()
+  private readonly aborting = new AbortController()
   private readonly answers: { readonly seq: number; readonly answer: Answer }[] = []
   private readonly transports = new Set<Transport>()
   private hasNews = true
-  private lookedAt = -Infinity
+  private polledAt = -Infinity
   private savedAt = -Infinity
   private stopAt = Infinity
 
@@ -85,23 +85,23 @@ export class SinkRun {
 
   private async run(): Promise<void> {
     try {
-      await this.live()
+      await this.loop()
     } finally {
       await this.end()
     }
   }
 
-  private async live(): Promise<void> {
+  private async loop(): Promise<void> {
     const record = this.lease.record()
     const items = await this.options.store.readItems(record.name)
     const delivery = createDelivery(record.progress, items)
-    let target = this.aimAt(record)
+    let target = this.openTarget(record)
     while (this.lease.isHeld()) {
       this.recordResults(delivery)
       const isOver = this.isOver(delivery)
       if (!(await this.save(delivery, isOver)) || isOver) return
       target = await this.follow(delivery, target)
-      this.look(delivery)
+      this.poll(delivery)
       if (this.stopAt === Infinity) {
         await this.read(delivery, target)
         await this.send(delivery, target)
@@ -110,7 +110,7 @@ export class SinkRun {
     }
   }
 
-  private aimAt(record: SinkRecord): Target {
+  private openTarget(record: SinkRecord): Target {
     const definition = parseDefinition(record.definition)
     const transport = this.options.openTransport(definition)
     this.transports.add(transport)
@@ -120,7 +120,7 @@ export class SinkRun {
   private recordResults(delivery: Delivery): void {
     const { now, random } = this.options
     for (const { seq, answer } of this.answers.splice(0)) {
-      delivery.answered(seq, answer, { now: now(), random: random() })
+      delivery.recordAnswer(seq, answer, { now: now(), random: random() })
     }
   }
 
@@ -147,12 +147,12 @@ export class SinkRun {
     const record = this.lease.record()
     if (record.version === target.record.version) return target
     delivery.amend(await this.options.store.readItems(record.name))
-    return record.definition === target.record.definition ? { ...target, record } : this.aimAt(record)
+    return record.definition === target.record.definition ? { ...target, record } : this.openTarget(record)
   }
 
-  private look(delivery: Delivery): void {
-    if (performance.now() - this.lookedAt < LOOK_MS) return
-    this.lookedAt = performance.now()
+  private poll(delivery: Delivery): void {
+    if (performance.now() - this.polledAt < POLL_MS) return
+    this.polledAt = performance.now()
     this.hasNews = true
     this.options.observer.state?.(this.lease.holder.name, delivery.overview())
   }
@@ -184,18 +184,18 @@ export class SinkRun {
     const { observer } = this.options
     const { name } = target.record
     if (answer.kind === 'delivered') observer.delivered?.(name, (performance.now() - began) / 1000)
-    else if (answer.kind !== 'unseen') observer.failed?.(name, answer.reason)
+    else if (answer.kind !== 'invisible') observer.failed?.(name, answer.reason)
     this.answers.push({ seq: send.seq, answer })
     this.wakeSignal.ring()
   }
 
   /** Undefined when the send was aborted. */
   private async answerOf(event: StoredEvent, target: Target): Promise<Answer | undefined> {
-    const { signal } = this.calledOff
+    const { signal } = this.aborting
     try {
-      const seen = await this.options.see(event, target.caller)
-      if (seen === undefined) return { kind: 'unseen' }
-      return await target.transport.send({ id: event.id, body: cloudEvent(event, seen) }, signal)
+      const rendered = await this.options.renderEvent(event, target.caller)
+      if (rendered === undefined) return { kind: 'invisible' }
+      return await target.transport.send({ id: event.id, body: cloudEvent(event, rendered) }, signal)
     } catch (error) {
       if (signal.aborted) return undefined
       this.options.observer.error?.(error, target.record.name)
@@ -207,11 +207,11 @@ export class SinkRun {
     if (this.answers.length > 0) return 0
     if (this.stopAt !== Infinity) return this.stopAt - performance.now()
     if (this.hasNews && delivery.wanted().limit > 0) return 0
-    return Math.min(LOOK_MS, delivery.wakeAt() - this.options.now())
+    return Math.min(POLL_MS, delivery.wakeAt() - this.options.now())
   }
 
   private async end(): Promise<void> {
-    this.calledOff.abort()
+    this.aborting.abort()
     const closing = [...this.transports].map((each) => each[Symbol.asyncDispose]())
     await Promise.allSettled([...closing, this.lease.release()])
     this.options.observer.left?.(this.lease.holder.name)
@@ -220,8 +220,3 @@ export class SinkRun {
 
 const NO_TEXTS: ReadonlyMap<number, string> = new Map()
 const LOST: Answer = { kind: 'failed', reason: 'the event is not there any more' }
-
-/** The caller whose visibility the sink has: its roles and nothing else. */
-export function callerWith(roles: readonly string[]): Caller {
-  return { principal: '', roles: new Set(roles), permissions: new Set(), claims: {} }
-}

@@ -143,7 +143,7 @@ function knownBy(
   try {
     authenticator('nonce')
   } catch {
-    throw new NatsProblem('the credentials are not sound')
+    throw new NatsProblem('the credentials are not valid')
   }
   return { authenticator }
 }

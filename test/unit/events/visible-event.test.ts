@@ -51,8 +51,8 @@ test('visible event: contains no hidden values', () => {
     watchProjection: [{ field: 'name' }, { field: 'salary' }],
     includeProjection: [{ field: 'account', recursive: true }],
   })
-  const { changed, include, after: told } = seenBy(clerk, { before, after }, { hook }) as never
-  assert.deepEqual([changed, include, told], [['name'], { account: { bank: 'c' } }, { name: 'Anna' }])
+  const { changed, include, after: visible } = seenBy(clerk, { before, after }, { hook }) as never
+  assert.deepEqual([changed, include, visible], [['name'], { account: { bank: 'c' } }, { name: 'Anna' }])
   const whole = seenBy(boss, { before, after }, { hook })
   assert.deepEqual(whole?.changed, ['name', 'salary'])
 })
@@ -111,8 +111,8 @@ test('visible event: elements with a hidden identity are paired by visible conte
     before: { _id: 'l1', lines: [{ no: 1, title: 'a', text: 'x' }] },
     after: { _id: 'l1', lines: [{ no: 2, title: 'a', text: 'y' }] },
   }
-  const [told, whole] = [clerk, boss].map((caller) => seenBy(caller, states, { schema }))
-  assert.deepEqual([told?.changed, told?.removed], [['lines.0.text'], []])
+  const [visible, whole] = [clerk, boss].map((caller) => seenBy(caller, states, { schema }))
+  assert.deepEqual([visible?.changed, visible?.removed], [['lines.0.text'], []])
   assert.deepEqual([whole?.changed, whole?.removed], [['lines.0'], ['lines.0']])
 })
 

@@ -3,16 +3,15 @@ import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import type { Action, Event, EventHook } from '../../../src/events/event.ts'
 import { makeEvent } from '../../../src/events/make-event.ts'
 import type { States } from '../../../src/events/detect-changes.ts'
-import { parseHooks } from '../../../src/metadata/documents/hooks.ts'
+import { parseHooks, watchingHooks } from '../../../src/metadata/documents/hooks.ts'
 import type { Schema } from '../../../src/schema/schema.ts'
 
 export const DATE = '20260102T03:04:05.678+0000'
 
 export function hookOf(configuration?: JsonObject, more: JsonObject = {}): EventHook {
   const actions = ['insert', 'update', 'delete']
-  const [hook] = parseHooks(
-    [{ name: 'watcher', actions, ...(configuration && { configuration }), ...more }],
-    '',
+  const [hook] = watchingHooks(
+    parseHooks([{ name: 'watcher', actions, ...(configuration && { configuration }), ...more }], ''),
   )
   return hook!
 }

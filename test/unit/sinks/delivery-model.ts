@@ -45,7 +45,7 @@ const MOODS: Readonly<Record<string, (roll: number, document: string) => Answer>
     roll < 0.5
       ? { kind: 'delivered' }
       : roll < 0.55
-        ? { kind: 'unseen' }
+        ? { kind: 'invisible' }
         : roll < 0.56
           ? { kind: 'gone', reason: 'status 410' }
           : { kind: 'failed', reason: roll < 0.8 ? 'status 500' : 'timed out' },
@@ -136,9 +136,9 @@ export class World {
     this.underWay.delete(seq)
     const answer = MOODS[this.mood]!(this.random(), document)
     const before = this.delivery.overview()
-    this.delivery.answered(seq, answer, { now: this.now, random: this.random() })
+    this.delivery.recordAnswer(seq, answer, { now: this.now, random: this.random() })
     const after = this.delivery.overview()
-    if (answer.kind === 'delivered' || answer.kind === 'unseen') this.settled.add(seq)
+    if (answer.kind === 'delivered' || answer.kind === 'invisible') this.settled.add(seq)
     else this.attempts.set(seq, (this.attempts.get(seq) ?? 0) + 1)
     if (!before.isBroken && after.isBroken) this.breaks++
     const isDead = after.dead > before.dead

@@ -24,7 +24,7 @@ function started(delivery: Delivery, now = 0): readonly number[] {
 }
 
 function answer(delivery: Delivery, seq: number, given: Answer, now = 0): void {
-  delivery.answered(seq, given, { now, random: 0.5 })
+  delivery.recordAnswer(seq, given, { now, random: 0.5 })
 }
 
 test('back-off: it doubles from a second to an hour, a fifth more or less', () => {
@@ -42,7 +42,7 @@ test('start: eight documents at once, and of each document its first event only'
   assert.deepEqual(started(delivery), [4])
 })
 
-test('answered: the position stays before the first event that is under way', () => {
+test('recordAnswer: the position stays before the first event that is under way', () => {
   const delivery = delivering('abc')
   started(delivery)
   answer(delivery, 3, DELIVERED)
@@ -52,11 +52,11 @@ test('answered: the position stays before the first event that is under way', ()
   assert.deepEqual(
     [delivery.changes()!.progress.position, delivery.changes()],
     [3, undefined],
-    'and is told once',
+    'and is reported once',
   )
 })
 
-test('answered: a failure holds back its document and no other', () => {
+test('recordAnswer: a failure holds back its document and no other', () => {
   const delivery = delivering('aab')
   started(delivery)
   answer(delivery, 1, FAILED)
@@ -78,7 +78,7 @@ test('answered: a failure holds back its document and no other', () => {
   assert.deepEqual(started(delivery, 1_000), [2])
 })
 
-test('answered: the twelfth failure makes a dead letter, whose document waits for somebody', () => {
+test('recordAnswer: the twelfth failure makes a dead letter, whose document waits for somebody', () => {
   const delivery = delivering('aa')
   let now = 0
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -93,7 +93,7 @@ test('answered: the twelfth failure makes a dead letter, whose document waits fo
   assert.deepEqual(started(delivery, now), [2])
 })
 
-test('answered: what is dead is not further on than the position, so that nobody reads it again', () => {
+test('recordAnswer: what is dead is not further on than the position, so that nobody reads it again', () => {
   // the first hangs, the second is refused, the others are taken
   const delivery = delivering(`ab${'c'.repeat(ATTEMPTS)}`)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -116,7 +116,7 @@ test('answered: what is dead is not further on than the position, so that nobody
   assert.deepEqual(delivery.changes()!.removed, [1])
 })
 
-test('answered: five failures in a row leave one probe for each back-off, and no reading on', () => {
+test('recordAnswer: five failures in a row leave one probe for each back-off, and no reading on', () => {
   const delivery = delivering('abcdefghij')
   started(delivery)
   for (let seq = 1; seq <= 8; seq++) answer(delivery, seq, FAILED)
@@ -131,7 +131,7 @@ test('answered: five failures in a row leave one probe for each back-off, and no
   assert.deepEqual(started(delivery, 11_000), [3, 4, 5, 6, 9, 10])
 })
 
-test('answered: whoever is gone is sent nothing more, and the event is kept', () => {
+test('recordAnswer: whoever is gone is sent nothing more, and the event is kept', () => {
   const delivery = delivering('ab')
   started(delivery)
   answer(delivery, 1, { kind: 'gone', reason: 'status 410' })
