@@ -11,25 +11,35 @@ import { planFind } from '../../plan/read.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import { printTimestamp } from '../../store/history.ts'
 import { type Deps, boundsOf, workOf } from '../deps.ts'
-import { allowedFind } from './plan-find.ts'
-import { isInStatement } from './read-page.ts'
+import { afterCursor, cursorsFor, hidesIdFrom } from './find-by-cursor.ts'
+import { resolveAndAuthorizeFind } from './plan-find.ts'
+import { countMatches, isInStatement } from './read-page.ts'
 import type { FindRequest } from '../request/request.ts'
 import { type DataResponse, complete } from '../response.ts'
 import { resolveRemoteJoins } from './embed/remote-joins.ts'
 
 export async function explain(deps: Deps, caller: Caller, request: FindRequest): Promise<DataResponse> {
-  const allowed = allowedFind(deps, caller, request)
+  const allowed = resolveAndAuthorizeFind(deps, caller, request)
   const { schema } = allowed
   const store = deps.storeOf(schema)
   const bounds = boundsOf(workOf(deps, request), request)
   const planned = planFind(allowed, isInStatement(deps))
-  const { read, isMatch } = await resolveRemoteJoins(planned.read, schema, {
+  const paged = request.page
+    ? afterCursor(planned.read, request.page, cursorsFor({ allowed, plan: planned }, deps))
+    : planned.read
+  const { read, isMatch } = await resolveRemoteJoins(paged, schema, {
     deps,
     bounds,
     asOf: request.asOf,
   })
   const explained = await store.explain(read, bounds)
-  const { query, plan, matchCount } = allowed.isNarrowed ? { ...explained, ...UNTOLD } : explained
+  // The parameters of a page contain the `_id` after which it begins.
+  const revealsId = paged.after !== undefined && hidesIdFrom(allowed)
+  const { query, plan } = allowed.isNarrowed || revealsId ? UNTOLD : explained
+  // The store counts its candidates. Where they are not the matches, the service counts these.
+  const matchCount = isMatch
+    ? await countMatches(planned, { deps, bounds, schema, asOf: request.asOf })
+    : explained.matchCount
   const projection = projectionMap(allowed.projection, schema)
   const entry = {
     [store.kind]: { query: query as unknown as Json, projection, plan },
@@ -56,10 +66,10 @@ function printJoin({ allowed, plan, inStatement, joins }: PlannedJoin): JsonObje
  * Replaces the SQL and the engine's plan of a find that row rules narrow: the rules are internal to
  * administrators, and the plan depends on hidden documents.
  */
-const UNTOLD = { query: { sql: '', parameters: [] }, plan: {} }
+export const UNTOLD = { query: { sql: '', parameters: [] }, plan: {} }
 
 /** The effective request, as the service parsed it. */
-function printRequest({ query, projection, sort, range, body, asOf }: FindRequest): JsonObject {
+function printRequest({ query, projection, sort, range, body, asOf, page }: FindRequest): JsonObject {
   const hasRange = ['range', 'from', 'to', 'maxResults'].some(
     (key) => body[key] !== undefined && body[key] !== null,
   )
@@ -69,6 +79,7 @@ function printRequest({ query, projection, sort, range, body, asOf }: FindReques
     ...(sort.length > 0 && { sort: printSort(sort) }),
     ...(hasRange && { from: range.from }),
     ...(hasRange && range.to !== undefined && { to: range.to }),
+    ...(page && { page: { ...page } }),
     ...(asOf !== undefined && { asOf: printTimestamp(asOf) }),
   }
 }

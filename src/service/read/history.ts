@@ -12,7 +12,7 @@ import { idTypeOf } from '../../plan/id-type.ts'
 import { remainingProjection } from '../../plan/read.ts'
 import { type HistoryVersion, printTimestamp } from '../../store/history.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
-import { allowedFind } from './plan-find.ts'
+import { resolveAndAuthorizeFind } from './plan-find.ts'
 import { type Page, createPage } from './page.ts'
 import { type FindRequest, readFind } from '../request/request.ts'
 import { type DataResponse, type JsonText, complete } from '../response.ts'
@@ -25,7 +25,7 @@ import { readSimpleRequest } from '../request/query-parameters.ts'
  * changed.
  */
 export async function history(deps: Deps, caller: Caller, request: HistoryRequest): Promise<DataResponse> {
-  const allowed = allowedFind(deps, caller, request)
+  const allowed = resolveAndAuthorizeFind(deps, caller, request)
   const { schema } = allowed
   const isSeen = compileQuery(allowed.query!)
   const work = workOf(deps, request)
@@ -83,7 +83,7 @@ interface HistoryRequest extends FindRequest {
 export function readHistory(
   { id, ...target }: HistoryTarget,
   parameters: URLSearchParams,
-  { limits }: Pick<Deps, 'limits'>,
+  deps: Pick<Deps, 'limits' | 'now'>,
 ): HistoryRequest {
   const unknown = [...parameters.keys()].find((name) => !RANGE.has(name))
   if (unknown !== undefined) {
@@ -91,7 +91,7 @@ export function readHistory(
     throw new ServiceError('crud:InvalidRequest', message)
   }
   const query: JsonObject = { field: '_id', op: '=', rvalue: id }
-  return { ...readFind({ ...readSimpleRequest(parameters), query }, target, limits), id }
+  return { ...readFind({ ...readSimpleRequest(parameters), query }, target, deps), id }
 }
 
 const RANGE = new Set(['from', 'to', 'maxResults'])

@@ -47,8 +47,8 @@ export interface Shown {
 /** Without a remaining projection, documents are rendered as they are stored. */
 export function createPage(rendering: Rendering, remaining: Remaining, { work, secret }: PageBounds): Page {
   const { show, versionOf } = rendering.shownAs
-    ? oneByOne({ ...rendering, shownAs: rendering.shownAs }, remaining, secret)
-    : allAlike(rendering, remaining, secret)
+    ? visibilityPerDocument({ ...rendering, shownAs: rendering.shownAs }, remaining, secret)
+    : sameVisibility(rendering, remaining, secret)
   const metadataOf = (document: StoredDocument): JsonText =>
     `{"documentVersion":${quoted(versionOf(document))}}`
   const processed: JsonText[] = []
@@ -87,13 +87,13 @@ export function createPage(rendering: Rendering, remaining: Remaining, { work, s
   }
 }
 
-interface Look {
+interface DocumentRenderer {
   readonly show: Page['show']
   readonly versionOf: (document: StoredDocument) => string
 }
 
 /** For visibility that is the same for every document. */
-function allAlike(rendering: Rendering, remaining: Remaining, secret: string): Look {
+function sameVisibility(rendering: Rendering, remaining: Remaining, secret: string): DocumentRenderer {
   const { schema } = rendering
   const { isWhole } = remaining
   const naming = { entity: schema.entity, showsId: rendering.visibility.showsId, secret }
@@ -102,7 +102,7 @@ function allAlike(rendering: Rendering, remaining: Remaining, secret: string): L
   const project: Page['show'] = (document, joinedSets) =>
     renderer()(parsed(document), { document, joinedSets, versionOf })
   if (rendering.projection.length === 0) return { show: () => '{}', versionOf }
-  const isKnown = knowing(schema)
+  const isKnown = isKnownTo(schema)
   const cut = isWhole ? cutterOf(schema)(rendering.visibility) : undefined
   if (remaining.joins) {
     const splice = isWhole ? compileSplice(remaining.joins) : undefined
@@ -121,11 +121,11 @@ function allAlike(rendering: Rendering, remaining: Remaining, secret: string): L
 }
 
 /** For visibility that depends on the document: each stored document is inspected first. */
-function oneByOne(
+function visibilityPerDocument(
   rendering: Rendering & Required<Pick<Rendering, 'shownAs'>>,
   remaining: Remaining,
   secret: string,
-): Look {
+): DocumentRenderer {
   const { projection } = rendering
   const rendererOf = memoized((visibility: Visibility) =>
     rendererFor({ ...rendering, projection: [...projection, ...visibility.exclusions] }, remaining, {
@@ -136,7 +136,7 @@ function oneByOne(
   let last:
     | { readonly document: StoredDocument; readonly value: JsonObject; readonly visibility: Visibility }
     | undefined
-  const lookAt = (document: StoredDocument) => {
+  const inspect = (document: StoredDocument) => {
     if (last?.document === document) return last
     const value = parsed(document)
     last = { document, value, visibility: rendering.shownAs(value) }
@@ -145,12 +145,12 @@ function oneByOne(
   const versionOf = (document: StoredDocument): string =>
     documentVersion(document, {
       entity: rendering.schema.entity,
-      showsId: lookAt(document).visibility.showsId,
+      showsId: inspect(document).visibility.showsId,
       secret,
     })
   const show: Page['show'] = (document, joinedSets) => {
     if (projection.length === 0) return '{}'
-    const { value, visibility } = lookAt(document)
+    const { value, visibility } = inspect(document)
     return rendererOf(visibility)(value, { document, joinedSets, versionOf })
   }
   return { show, versionOf }
@@ -166,9 +166,9 @@ const STEPS_PER_DOCUMENT = 20
 const CHARACTERS_COPIED_PER_STEP = 64
 const CHARACTERS_PARSED_PER_STEP = 2
 
-type Renderer = (value: JsonObject, of: Seeing) => JsonText
+type Renderer = (value: JsonObject, of: RenderContext) => JsonText
 
-interface Seeing {
+interface RenderContext {
   readonly document: StoredDocument
   readonly joinedSets: readonly JoinedSet[] | undefined
   readonly versionOf: (document: StoredDocument) => string
@@ -184,7 +184,7 @@ function rendererFor(
   { visibility, secret }: { readonly visibility: Visibility; readonly secret: string },
 ): Renderer {
   const strip = (joins ? stripForJoins : stripOf)(schema)(visibility)
-  const isKnown = knowing(schema)
+  const isKnown = isKnownTo(schema)
   const project = once(() => compileProjection(projection, joined?.root ?? schema.root))
   const embed = joins && compileEmbed(joins, secret)
   return (value, { document, joinedSets, versionOf }) => {
@@ -204,7 +204,7 @@ const cutterOf = memoized((schema: Schema) =>
 )
 
 /** Whether the schema defines all fields of a document: another process may have stored it with a newer version. */
-function knowing({ collection }: Schema): (document: StoredDocument) => boolean {
+function isKnownTo({ collection }: Schema): (document: StoredDocument) => boolean {
   const { paths: known = Infinity } = collection
   return (document) => (document.paths ?? 0) <= known
 }

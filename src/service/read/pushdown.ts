@@ -17,7 +17,8 @@ export function isPushable(
   if (related.length === 0) return true
   const { datasource } = schema.collection
   const stay = related.every((each) => targetOf(each).collection.datasource === datasource)
-  return stay && storeOf(schema).answers(query)
+  const store = storeOf(schema)
+  return stay && store.canJoin() && store.answers(query)
 }
 
 /** The schema of the documents that the reference leads to. */

@@ -19,7 +19,7 @@ export interface Shared {
   readonly timeSlice: TimeSlice
   readonly held: Held
   /** Documents that queries lead to, by the terms that select them, so that several clauses share one read. */
-  readonly worlds: Map<string, Promise<readonly Json[]>>
+  readonly joinedDocuments: Map<string, Promise<readonly Json[]>>
 }
 
 /** Counts the memory that the request uses. */
@@ -32,12 +32,12 @@ export interface Held {
 export function sharing(reading: ReadContext): SharedReadContext {
   const { deps, bounds, shared } = reading
   if (shared) return { ...reading, shared }
-  const held = heldUpTo(deps.limits.resultBytes * READ_FOR_SHOWN)
-  return { ...reading, shared: { timeSlice: timeSliceFor(bounds), held, worlds: new Map() } }
+  const held = heldUpTo(deps.limits.resultBytes * MAX_READ_PER_RESULT)
+  return { ...reading, shared: { timeSlice: timeSliceFor(bounds), held, joinedDocuments: new Map() } }
 }
 
 /** A projection may show little of the documents read, so reads may use this many times the size of a result. */
-const READ_FOR_SHOWN = 4
+const MAX_READ_PER_RESULT = 4
 
 function heldUpTo(maxBytes: number): Held {
   let held = 0

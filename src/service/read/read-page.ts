@@ -22,8 +22,11 @@ export type PageReading = ReadContext & { readonly schema: Schema }
 
 /** Whether one statement can read both documents and their joined documents; a transaction makes no difference. */
 export function isInStatement({ storeIn }: Pick<Deps, 'storeIn'>): IsInStatement {
-  return ({ schema, query }, { datasource }) =>
-    schema.collection.datasource === datasource && storeIn(datasource).answers(query)
+  return ({ schema, query }, { datasource }) => {
+    if (schema.collection.datasource !== datasource) return false
+    const store = storeIn(datasource)
+    return store.canJoin() && store.answers(query)
+  }
 }
 
 export async function readPage(plan: FindPlan, reading: PageReading, take: OnDocument): Promise<Found> {
@@ -74,14 +77,16 @@ async function readMatches(
   const { query } = read
   if (!query || isPushable(query, schema, deps)) return await deps.storeOf(schema).find(read, take, bounds)
   const together = sharing(reading)
-  const { isMatch, ...settled } = await resolveRemoteJoins(read, schema, together)
-  if (!isMatch) return await deps.storeOf(schema).find(settled.read, take, bounds)
+  const { isMatch, ...resolved } = await resolveRemoteJoins(read, schema, together)
+  if (!isMatch) return await deps.storeOf(schema).find(resolved.read, take, bounds)
+  const { to = Infinity } = read
   let matchCount = 0
-  await visit(unbounded(settled.read), { schema, reading: together }, function* (document) {
-    if (!(yield* isMatch(document))) return
-    const isOnPage = matchCount >= read.from && matchCount <= (read.to ?? Infinity)
+  await visit(unbounded(resolved.read), { schema, reading: together }, function* (document) {
+    if (!(yield* isMatch(document))) return true
+    const isOnPage = matchCount >= read.from && matchCount <= to
     matchCount++
     if (isOnPage) take(document)
+    return read.counted || matchCount <= to
   })
   return { matchCount: read.counted ? matchCount : 0 }
 }

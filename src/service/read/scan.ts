@@ -5,19 +5,25 @@ import type { Schema } from '../../schema/schema.ts'
 import type { SharedReadContext } from './read-context.ts'
 import { tooLargeToHold } from '../memory-limits.ts'
 
-export type Look = (document: StoredDocument) => Yielding<void>
+/** Returns false to end the visit. */
+export type Visit = (document: StoredDocument) => Yielding<boolean>
 
-export interface Visiting {
+export interface VisitContext {
   readonly schema: Schema
   readonly reading: SharedReadContext
 }
 
-export async function visit(read: ReadPlan, { schema, reading }: Visiting, look: Look): Promise<void> {
+export async function visit(
+  read: ReadPlan,
+  { schema, reading }: VisitContext,
+  visitDocument: Visit,
+): Promise<void> {
   const { deps, bounds, shared } = reading
   const session = deps.storeOf(schema)
   const store = deps.storeIn(schema.collection.datasource)
   if (session === store) {
-    for await (const document of store.stream(read, bounds)) await shared.timeSlice.finish(look(document))
+    for await (const document of store.stream(read, bounds))
+      if (!(await shared.timeSlice.finish(visitDocument(document)))) return
     return
   }
   // The session of a transaction cannot stream: it returns all documents at once.
@@ -27,9 +33,9 @@ export async function visit(read: ReadPlan, { schema, reading }: Visiting, look:
     documents.push(document)
   }
   await session.find(read, take, bounds)
-  await shared.timeSlice.finish(oneByOne(documents, look))
+  await shared.timeSlice.finish(visitEach(documents, visitDocument))
 }
 
-function* oneByOne(documents: readonly StoredDocument[], look: Look): Yielding<void> {
-  for (const document of documents) yield* look(document)
+function* visitEach(documents: readonly StoredDocument[], visitDocument: Visit): Yielding<void> {
+  for (const document of documents) if (!(yield* visitDocument(document))) return
 }

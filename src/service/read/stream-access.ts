@@ -7,7 +7,7 @@ import { relatedIn } from '../../lang/resolve/query-walk.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import { targetOf } from './pushdown.ts'
 import type { Deps } from '../deps.ts'
-import { allowedFind } from './plan-find.ts'
+import { resolveAndAuthorizeFind } from './plan-find.ts'
 import type { FindRequest } from '../request/request.ts'
 
 type Watching = Pick<Deps, 'epoch' | 'schemaOf' | 'now' | 'limits'>
@@ -24,7 +24,9 @@ const PERIOD_MS = 500
 export function accessWatch(deps: Watching, begun: Begun): () => void {
   let seen = deps.epoch()
   let lookedAt = -Infinity
+  let hasEnded = false
   return () => {
+    if (hasEnded) throw ended()
     const epoch = deps.epoch()
     if (epoch === seen) return
     const now = deps.now().getTime()
@@ -32,7 +34,8 @@ export function accessWatch(deps: Watching, begun: Begun): () => void {
     if (Math.abs(now - lookedAt) < PERIOD_MS) return
     lookedAt = now
     seen = epoch
-    if (!isUnchanged(deps, begun)) throw ended()
+    hasEnded = !isUnchanged(deps, begun)
+    if (hasEnded) throw ended()
   }
 }
 
@@ -41,7 +44,7 @@ function isUnchanged(deps: Watching, { allowed, caller, request }: Begun): boole
   try {
     const changed = schemasOf(allowed).filter((each) => deps.schemaOf(each.entity, each.version) !== each)
     if (changed.length === 0) return true
-    allowedFind(deps, caller, { ...request, version: allowed.schema.version })
+    resolveAndAuthorizeFind(deps, caller, { ...request, version: allowed.schema.version })
     return changed.every((schema) => {
       const current = deps.schemaOf(schema.entity, schema.version)
       return isSeenAlike(viewOf(schema)(caller), viewOf(current)(caller))

@@ -36,14 +36,14 @@ async function* streamMatches(
   const { deps, schema, bounds } = reading
   const store = deps.storeIn(schema.collection.datasource)
   const { shared, ...together } = sharing(reading)
-  const settled = await resolveRemoteJoins(read, schema, { ...together, shared })
-  const { isMatch } = settled
+  const resolved = await resolveRemoteJoins(read, schema, { ...together, shared })
+  const { isMatch } = resolved
   if (!isMatch) {
-    yield* store.stream(settled.read, bounds)
+    yield* store.stream(resolved.read, bounds)
     return
   }
   let matches = 0
-  for await (const document of store.stream(unbounded(settled.read), bounds)) {
+  for await (const document of store.stream(unbounded(resolved.read), bounds)) {
     if (read.to !== undefined && matches > read.to) return
     const holds = await shared.timeSlice.finish(isMatch(document))
     if (holds && matches++ >= read.from) yield document

@@ -7,7 +7,7 @@ import { castValue } from '../../lang/resolve/checks.ts'
 import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import { planFind } from '../../plan/read.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
-import { allowedFind } from './plan-find.ts'
+import { resolveAndAuthorizeFind } from './plan-find.ts'
 import { createPage } from './page.ts'
 import { isInStatement, readPage } from './read-page.ts'
 import { readFind } from '../request/request.ts'
@@ -26,8 +26,8 @@ interface LineRequest {
  */
 export async function line(deps: Deps, caller: Caller, { target, body }: LineRequest): Promise<JsonText> {
   const { find = {}, id = null } = isObject(body) ? body : {}
-  const request = readFind(find, target, deps.limits)
-  const allowed = allowedFind(deps, caller, request)
+  const request = readFind(find, target, deps)
+  const allowed = resolveAndAuthorizeFind(deps, caller, request)
   const { schema, asOf } = allowed
   const { read, ...remaining } = planFind(allowed, isInStatement(deps))
   const field = resolveField({ path: '_id', at: '/id' }, rootScope(schema))

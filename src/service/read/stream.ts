@@ -5,7 +5,7 @@ import { planFind } from '../../plan/read.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
-import { allowedFind } from './plan-find.ts'
+import { resolveAndAuthorizeFind } from './plan-find.ts'
 import { type Page, createPage } from './page.ts'
 import { countMatches, isInStatement } from './read-page.ts'
 import type { FindRequest } from '../request/request.ts'
@@ -19,7 +19,8 @@ export async function stream(
   caller: Caller,
   request: FindRequest,
 ): Promise<AsyncIterable<JsonText>> {
-  const allowed = allowedFind(deps, caller, request)
+  if (request.page) throw pageInStream()
+  const allowed = resolveAndAuthorizeFind(deps, caller, request)
   const { schema } = allowed
   const requireAccess = accessWatch(deps, { allowed, caller, request })
   const plan = planFind(allowed, isInStatement(deps))
@@ -31,9 +32,15 @@ export async function stream(
   const documents = streamPage(plan, reading)
   const first = await documents.next()
   const count = async (): Promise<number> => (plan.read.counted ? await countMatches(plan, reading) : 0)
-  const { onInternalError } = deps
+  const { onInternalError, dialect } = deps
   const line = lineOf(page, request, deps)
-  return lines(schema, { line, count, first, rest: documents, requireAccess, onInternalError })
+  return lines(schema, { line, count, first, rest: documents, requireAccess, onInternalError, dialect })
+}
+
+function pageInStream(): ServiceError {
+  const message =
+    'a stream returns all matches and has no pages; leave "page" out, or do not ask for a stream'
+  return new ServiceError('crud:InvalidRequest', message, { at: '/page' })
 }
 
 /** Each document has its own budget; a document that is too much for this thread is rendered by a worker thread. */
@@ -59,30 +66,53 @@ interface Running {
   readonly count: () => Promise<number>
   readonly requireAccess: () => void
   readonly onInternalError: (error: unknown) => void
+  readonly dialect: Deps['dialect']
 }
 
 /** The cursor is closed however the iteration ends, even right after the header. */
 async function* lines(schema: Schema, running: Running): AsyncGenerator<JsonText> {
-  const { line, first, rest, count, requireAccess } = running
+  const { line, first, rest, count, requireAccess, dialect } = running
   const { entity, version: entityVersion } = schema
+  // The line of a document waits for the next one, because the last one is marked.
+  let waiting: JsonText = ''
   try {
-    yield JSON.stringify({ entity, entityVersion, status: 'COMPLETE' })
+    yield JSON.stringify(dialect.header({ entity, entityVersion, status: 'COMPLETE' }))
     for (let next = first; !next.done; next = await rest.next()) {
       requireAccess()
       const text = await line(...next.value)
       // Empty if the document has been deleted since it was read.
-      if (text !== '') yield text
+      if (text === '') continue
+      if (waiting !== '') yield waiting
+      waiting = text
     }
+    requireAccess()
+    if (waiting !== '') yield marked(waiting)
+    waiting = ''
     const matchCount = await count()
     requireAccess()
     yield JSON.stringify({ last: true, status: 'COMPLETE', matchCount })
   } catch (error) {
+    if (waiting !== '' && isAllowed(requireAccess)) yield waiting
     // The response has begun, so the error is reported in its last line, and in the log.
     if (!(error instanceof ServiceError)) running.onInternalError(error)
     const problem = error instanceof ServiceError ? error : internalError()
-    const errors = [problem.within(`find(${entity}:${entityVersion})`).toObject()]
+    const errors = [dialect.error(problem.within(`find(${entity}:${entityVersion})`).toObject())]
     yield JSON.stringify({ last: true, status: 'ERROR', matchCount: 0, errors })
   } finally {
     await rest.return?.()
+  }
+}
+
+/** Clients of Lightblue look for `last` in the line of a document. */
+function marked(line: JsonText): JsonText {
+  return `{"last":true,${line.slice(1)}`
+}
+
+function isAllowed(requireAccess: () => void): boolean {
+  try {
+    requireAccess()
+    return true
+  } catch {
+    return false
   }
 }

@@ -91,21 +91,21 @@ function compileRender({ allowed, joins }: PlannedJoin, secret: string): Show {
   const strip = stripForJoins(schema)
   return ({ value, version, joinedSets }) => {
     const visibility = visibilityOf(allowed, value)
-    const told = (): string =>
+    const versionText = (): string =>
       documentVersion(
         { id: idText(value), version, text: '' },
         { entity: schema.entity, showsId: visibility.showsId, secret },
       )
     const visible = { ...strip(visibility)(value) } as Record<string, Json>
     for (const field of virtuals) {
-      if (!visibility.isHidden(field)) visible[field.name] = virtualValue(field, told())
+      if (!visibility.isHidden(field)) visible[field.name] = virtualValue(field, versionText())
     }
     if (!project) {
       embed(visible, { joinedSets })
       return visible
     }
     const origins: Tracing['origins'] = new Map()
-    const shown = project(visible, told(), { origins, kept: embeddedIn(visible, joins, joinedSets) })
+    const shown = project(visible, versionText(), { origins, kept: embeddedIn(visible, joins, joinedSets) })
     embed(shown, { joinedSets, whole: { document: visible, origins } })
     return shown
   }

@@ -29,7 +29,7 @@ import { type ReadContext, type SharedReadContext, sharing } from '../read-conte
 import { MAX_DOCUMENTS, tooLargeToHold, tooManyToHold } from '../../memory-limits.ts'
 import { visit } from '../scan.ts'
 
-interface RemoteJoins {
+export interface RemoteJoins {
   /** The part that the store evaluates. */
   readonly read: ReadPlan
   /** The residual for each document that the store returns; absent if the store evaluates everything. */
@@ -47,11 +47,11 @@ export async function resolveRemoteJoins(
   const terms = conjunctsOf(await listed(query, schema, shared))
   const answered = terms.filter((term) => isPushable(term, schema, reading.deps))
   const others = terms.filter((term) => !answered.includes(term))
-  const settled = answered.length > 0 ? { ...rest, query: allOf(answered) } : rest
-  if (others.length === 0) return { read: settled }
+  const resolved = answered.length > 0 ? { ...rest, query: allOf(answered) } : rest
+  if (others.length === 0) return { read: resolved }
   const { shouldYield } = shared.shared.timeSlice
   const matches = compileYielding(allOf(others), { world: await worldOf(others, shared), shouldYield })
-  return { read: settled, isMatch: ({ text }) => matches({ value: parseTrusted(text) }) }
+  return { read: resolved, isMatch: ({ text }) => matches({ value: parseTrusted(text) }) }
 }
 
 /** Replaces clauses on remote documents by lists of keys, wherever that is equivalent. */
@@ -127,12 +127,12 @@ async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReadCon
 }
 
 /** All documents that match these terms, read once for all clauses with the same terms. */
-async function documentsFor(
+export async function documentsFor(
   terms: readonly Query<FieldRef>[],
   schema: Schema,
   reading: SharedReadContext,
 ): Promise<readonly Json[]> {
-  const { worlds, timeSlice } = reading.shared
+  const { joinedDocuments: worlds, timeSlice } = reading.shared
   const key = queryKey(allOf(terms), schema)
   const known = worlds.get(key)
   if (known) return await known
@@ -183,6 +183,7 @@ export async function documentsMatching(
   if (isMatch) {
     await visit(read, { schema, reading: shared }, function* (document) {
       if (yield* isMatch(document)) take(document)
+      return true
     })
   } else await deps.storeOf(schema).find(read, take, bounds)
   return found

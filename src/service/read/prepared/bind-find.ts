@@ -3,6 +3,7 @@ import { type Json, isArray } from '../../../base/json/json.ts'
 import type { Arguments, Parameter } from '../../../lang/operand.ts'
 import { parametersIn } from '../../../lang/parameters.ts'
 import type { PlannedFind } from '../plan-find.ts'
+import type { QueryShape } from './query-shape.ts'
 
 /** A planned find with parameters in its query. */
 export interface PreparedFind {
@@ -32,12 +33,14 @@ export function preparedFrom(find: PlannedFind, literals: number): PreparedFind 
  */
 export function bindFind(
   { find, parameters }: PreparedFind,
-  literals: readonly Json[],
+  { literals, after }: Pick<QueryShape, 'literals' | 'after'>,
 ): PlannedFind | undefined {
   const cast = castArguments(parameters, literals)
   if (!cast) return undefined
-  const { plan } = find
-  return { ...find, plan: { ...plan, read: { ...plan.read, arguments: cast } } }
+  const { page: prepared, ...rest } = find
+  const page = prepared && { size: prepared.size, ...(after !== undefined && { after }) }
+  const plan = { ...find.plan, read: { ...find.plan.read, arguments: cast } }
+  return { ...rest, plan, ...(page && { page }) }
 }
 
 function castArguments(parameters: readonly Parameter[], literals: readonly Json[]): Arguments | undefined {

@@ -5,7 +5,7 @@ import { parameterized } from '../../../lang/parameters.ts'
 import type { Deps } from '../../deps.ts'
 import { readFind } from '../../request/request.ts'
 import type { Target } from '../../service.ts'
-import { plannedFind } from '../plan-find.ts'
+import { planFindRequest } from '../plan-find.ts'
 import { type PreparedFind, preparedFrom } from './bind-find.ts'
 import { preparedOnce } from './prepared-finds.ts'
 import type { QueryShape } from './query-shape.ts'
@@ -24,14 +24,17 @@ export function prepareFind(
 ): PreparedFind | undefined {
   const key = `${JSON.stringify([target.entity, target.version])}${shape.key}`
   return preparedOnce({ metadata: deps.metadata(), caller, key }, () => {
-    const request = readFind(body, target, deps.limits)
-    if (!request.query) return undefined
-    const { query, literals } = parameterized(request.query)
+    const request = readFind(body, target, deps)
+    const { query, literals } = request.query ? parameterized(request.query) : EVERYTHING
     // Both lists follow the order of the query. A literal that the shape does not contain cannot be bound.
     if (!isSameList(literals, shape.literals)) return undefined
-    return preparedFrom(plannedFind(deps, caller, { ...request, query }), literals.length)
+    const find = { ...request, ...(query && { query }) }
+    return preparedFrom(planFindRequest(deps, caller, find), literals.length)
   })
 }
+
+/** Without a query there are no literals. */
+const EVERYTHING = { query: undefined, literals: [] }
 
 function isSameList(a: readonly Json[], b: readonly Json[]): boolean {
   return a.length === b.length && a.every((each, i) => each === b[i])

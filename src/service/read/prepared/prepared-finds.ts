@@ -57,7 +57,8 @@ const cacheOf = memoized((_metadata: object): Cache => {
   return {
     get: (caller, key) => byCaller.get(caller)?.get(key),
     set(caller, key, cached) {
-      characters += key.length
+      // A shape is set twice, as seen and then as prepared; its key is stored once.
+      if (byCaller.get(caller)?.has(key) !== true) characters += key.length
       if (characters > MAX_CHARACTERS) {
         byCaller = new WeakMap()
         characters = key.length

@@ -15,19 +15,35 @@ export interface QueryShape {
   readonly key: string
   /** In the order in which `parameterized` numbers them. */
   readonly literals: readonly Json[]
+  /** The cursor after which the page begins: no part of the shape. */
+  readonly after?: string
 }
 
-/** Undefined if there is no literal to bind, or if the find is so large that a key costs more than it saves. */
+/**
+ * Undefined if there is nothing to bind, neither a literal nor a cursor, or if the find is so large that a key costs more
+ * than it saves.
+ */
 export function shapeOf(body: Json, { inValues }: Pick<Limits, 'inValues'>): QueryShape | undefined {
-  if (!isObject(body) || !isObject(body['query']) || 'asOf' in body) return undefined
-  if (weightOf(body, 0) > MAX_WEIGHT) return undefined
+  if (!isObject(body) || 'asOf' in body) return undefined
+  const { after, rest } = withoutCursor(body)
+  if (weightOf(rest, 0) > MAX_WEIGHT) return undefined
   const found: Found = { literals: [], inValues }
-  const query = withoutLiterals(body['query'], found)
-  if (query === undefined || found.literals.length === 0) return undefined
-  return { key: JSON.stringify({ ...body, query }), literals: found.literals }
+  const query = isObject(body['query']) ? withoutLiterals(body['query'], found) : undefined
+  const isWholeEntity = body['query'] === undefined && after !== undefined
+  if (query === undefined ? !isWholeEntity : found.literals.length === 0 && after === undefined)
+    return undefined
+  const key = JSON.stringify(query === undefined ? rest : { ...rest, query })
+  return { key, literals: found.literals, ...(after !== undefined && { after }) }
 }
 
-/** Characters of texts, names and numbers, plus a constant for each of them. */
+function withoutCursor(body: JsonObject): { readonly after?: string; readonly rest: JsonObject } {
+  const { page } = body
+  if (!isObject(page) || typeof page['after'] !== 'string') return { rest: body }
+  const { after, ...others } = page
+  return { after, rest: { ...body, page: others } }
+}
+
+/** Characters of texts, names and numbers, plus a constant for each of them. Infinite where nothing can be prepared. */
 const MAX_WEIGHT = 2_000
 
 function weightOf(json: Json, before: number): number {
@@ -40,6 +56,8 @@ function weightOf(json: Json, before: number): number {
   } else if (isObject(json)) {
     for (const name in json) {
       if (weight > MAX_WEIGHT) return weight
+      // The time of a request differs each time, and may stand where no parameter can.
+      if (name === '$now') return Infinity
       weight = weightOf(json[name]!, weight + name.length)
     }
   }

@@ -1,0 +1,147 @@
+/**
+ * Cursors: where a page of a find ends, sealed with the secret of the store. Encryption hides the `_id` and the sort
+ * values of the last document; authentication binds them to the find, so that a cursor serves no other one.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomFillSync,
+} from 'node:crypto'
+import { ServiceError } from '../../base/errors.ts'
+import type { Json } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
+import { bindQuery } from '../../lang/parameters.ts'
+import { queryKey } from '../../lang/resolve/query-walk.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
+import { MAX_ID_BYTES } from '../../schema/id.ts'
+import type { Schema } from '../../schema/schema.ts'
+import { TYPES } from '../../schema/types.ts'
+
+/** The position of a document in the order of a find. */
+export interface Position {
+  /** As text. */
+  readonly id: string
+  readonly sortValues: readonly Json[]
+}
+
+export interface Cursors {
+  readonly seal: (position: Position) => string
+  /** The position as `after` of a read plan. */
+  readonly open: (cursor: string) => readonly Json[]
+}
+
+interface CursorContext {
+  readonly schema: Schema
+  /** The plan of an authorized find: its query contains the row rules of the caller. */
+  readonly read: ReadPlan
+  readonly secret: string
+  /** Whether the length of a cursor must not depend on `_id`, because the caller may not read it. */
+  readonly hidesId: boolean
+}
+
+/** The first byte of a cursor, so that its form can change. */
+const FORM = 1
+const SALT_BYTES = 16
+const TAG_BYTES = 16
+const LENGTH_BYTES = 4
+
+export function cursorsOf(context: CursorContext): Cursors {
+  const root = rootKey(context.secret)
+  const binding = bindingOf(context)
+  return {
+    seal(position) {
+      const salt = makeSalt()
+      const cipher = createCipheriv('aes-256-gcm', keyOf(root, salt), NONCE).setAAD(binding)
+      const sealed = [cipher.update(packed(position, context.hidesId)), cipher.final(), cipher.getAuthTag()]
+      return Buffer.concat([Buffer.of(FORM), salt, ...sealed]).toString('base64url')
+    },
+    open(cursor) {
+      const bytes = Buffer.from(cursor, 'base64url')
+      // Decoding skips characters that do not belong there.
+      const isWhole = bytes.toString('base64url') === cursor && bytes.length > 1 + SALT_BYTES + TAG_BYTES
+      if (!isWhole || bytes[0] !== FORM) throw invalidCursor()
+      const salt = bytes.subarray(1, 1 + SALT_BYTES)
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(root, salt), NONCE, { authTagLength: TAG_BYTES })
+      decipher.setAAD(binding).setAuthTag(bytes.subarray(-TAG_BYTES))
+      const content = decipher.update(bytes.subarray(1 + SALT_BYTES, -TAG_BYTES))
+      try {
+        decipher.final()
+      } catch {
+        throw invalidCursor()
+      }
+      const { id, sortValues } = unpacked(content)
+      return [...sortValues, TYPES[context.read.idType].cast(id)!]
+    },
+  }
+}
+
+/** Each cursor has a key of its own, made with its salt, so that the nonce never repeats for a key. */
+const NONCE = Buffer.alloc(12)
+
+function keyOf(root: Buffer, salt: Buffer): Buffer {
+  return createHmac('sha256', root).update(salt).digest()
+}
+
+/** Derived once, which costs more than to seal a cursor. A process has one secret, until its store is replaced. */
+let known: { readonly secret: string; readonly key: Buffer } | undefined
+
+function rootKey(secret: string): Buffer {
+  if (known?.secret !== secret) {
+    known = { secret, key: Buffer.from(hkdfSync('sha256', secret, '', 'smalt cursor', 32)) }
+  }
+  return known.key
+}
+
+/** Random bytes for many salts at a time: each call of the generator costs more than a salt. */
+const pool = Buffer.alloc(256 * SALT_BYTES)
+let used = pool.length
+
+function makeSalt(): Buffer {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const salt = Buffer.from(pool.subarray(used, used + SALT_BYTES))
+  used += SALT_BYTES
+  return salt
+}
+
+/**
+ * A digest of what decides which documents come in which order: entity, version, query, row rules of the caller, sort
+ * and time.
+ */
+function bindingOf({ schema, read }: CursorContext): Buffer {
+  const { query, arguments: given = [], sort, asOf = null } = read
+  const sorted = sort.map(({ field, descending }) => {
+    const type = field.field.kind === 'simple' ? field.field.type.name : field.field.kind
+    return [field.steps, type, descending]
+  })
+  const asked = query ? queryKey(bindQuery(query, given), schema) : null
+  const bound = JSON.stringify([schema.entity, schema.version, asked, sorted, asOf])
+  return createHash('sha256').update(bound).digest()
+}
+
+/** The length of `_id`, `_id`, and the sort values as JSON. */
+function packed({ id, sortValues }: Position, hidesId: boolean): Buffer {
+  const idBytes = Buffer.from(id)
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt32BE(idBytes.length)
+  const padding = Buffer.alloc(hidesId ? Math.max(0, MAX_ID_BYTES - idBytes.length) : 0, ' ')
+  return Buffer.concat([length, idBytes, padding, Buffer.from(JSON.stringify(sortValues))])
+}
+
+function unpacked(content: Buffer): Position {
+  const end = LENGTH_BYTES + content.readUInt32BE()
+  const id = content.toString('utf8', LENGTH_BYTES, end)
+  // Padding is white space, which JSON may begin with.
+  return { id, sortValues: parseTrusted(content.toString('utf8', end)) as readonly Json[] }
+}
+
+function invalidCursor(): ServiceError {
+  const message =
+    'the cursor does not belong to this find: "after" takes the "next" of a page with the same entity, version, query and sort; begin again without "after"'
+  return new ServiceError('crud:InvalidCursor', message, { at: '/page/after' })
+}

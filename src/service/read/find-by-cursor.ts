@@ -1,0 +1,78 @@
+/** Finds a page by cursor: keyset pagination over the sort and `_id`. */
+import { type Work, during, spend } from '../../base/work/work.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
+import { sortValues } from '../../lang/evaluate/order.ts'
+import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import type { Deps } from '../deps.ts'
+import { tooLargeResult } from '../memory-limits.ts'
+import type { PageRequest } from '../request/page-request.ts'
+import { type DataResponse, complete } from '../response.ts'
+import { type Cursors, type Position, cursorsOf } from './cursor.ts'
+import type { Page } from './page.ts'
+import type { PlannedFind } from './plan-find.ts'
+import { type PageReading, countMatches, readPage } from './read-page.ts'
+
+interface Rendered {
+  readonly page: Page
+  readonly reading: PageReading
+  readonly work: Work
+}
+
+export async function findByCursor(
+  planned: PlannedFind & { readonly page: PageRequest },
+  { page, reading, work }: Rendered,
+): Promise<DataResponse> {
+  const { allowed, plan, page: requested } = planned
+  const { schema } = allowed
+  const cursors = cursorsFor(planned, reading.deps)
+  const read = afterCursor(plan.read, requested, cursors)
+  let taken = 0
+  const last: { document?: StoredDocument } = {}
+  let hasMore = false
+  const { matchCount } = await readPage({ ...plan, read }, reading, (document, joinedSets) => {
+    hasMore = taken === requested.size
+    if (hasMore) return
+    taken++
+    last.document = document
+    page.take(document, joinedSets)
+  })
+  const next = hasMore
+    ? during(work, () => cursors.seal(positionOf(last.document!, plan.read.sort)))
+    : undefined
+  if (next !== undefined)
+    work.reserveResponse(next.length, (maxBytes) => tooLargeResult(maxBytes, plan.joins))
+  // A page after a cursor shows nothing of the matches before it.
+  const isCounted = plan.read.counted && read.after !== undefined
+  return complete(schema, {
+    matchCount: isCounted ? await countMatches(plan, reading) : matchCount,
+    ...(next !== undefined && { next }),
+    ...page.shown,
+  })
+}
+
+/** The read of a page, which begins after its cursor. */
+export function afterCursor(read: ReadPlan, { after }: PageRequest, cursors: Cursors): ReadPlan {
+  if (after === undefined) return read
+  return { ...read, counted: false, after: cursors.open(after) }
+}
+
+export function cursorsFor(
+  { allowed, plan }: Pick<PlannedFind, 'allowed' | 'plan'>,
+  { secret }: Pick<Deps, 'secret'>,
+): Cursors {
+  const { schema } = allowed
+  return cursorsOf({ schema, read: plan.read, secret: secret(), hidesId: hidesIdFrom(allowed) })
+}
+
+/** Whether the caller may not read `_id`, at least in some documents. */
+export function hidesIdFrom({ visibility, shownAs }: PlannedFind['allowed']): boolean {
+  return !visibility.showsId || shownAs !== undefined
+}
+
+function positionOf({ id, text }: StoredDocument, sort: ReadPlan['sort']): Position {
+  if (sort.length === 0) return { id, sortValues: [] }
+  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  return { id, sortValues: sortValues(parseTrusted(text), sort) }
+}
+
+const CHARACTERS_PARSED_PER_STEP = 2
