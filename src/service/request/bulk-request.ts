@@ -2,7 +2,8 @@
 import { ServiceError } from '../../base/errors.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
-import { agreed, readExecution } from './request.ts'
+import { readExecution } from './execution.ts'
+import { agreed } from './envelope.ts'
 import type { Target } from '../service.ts'
 
 export interface Bulk {
@@ -10,6 +11,8 @@ export interface Bulk {
   readonly entries: readonly BulkEntry[]
   readonly ordered: boolean
   readonly atomic: boolean
+  /** Whether all writes only say what would happen. */
+  readonly isDryRun: boolean
 }
 
 export interface BulkEntry {
@@ -23,7 +26,16 @@ interface BulkTask {
   readonly request: JsonObject
 }
 
-const BULK_OPERATIONS = ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate'] as const
+const BULK_OPERATIONS = [
+  'find',
+  'aggregate',
+  'explain',
+  'insert',
+  'save',
+  'update',
+  'delete',
+  'generate',
+] as const
 export type BulkOperation = (typeof BULK_OPERATIONS)[number]
 
 const read = decoders(refuseWith('crud:InvalidRequest'))
@@ -43,10 +55,12 @@ export function readBulk(body: Json | undefined, maxRequests: number): Bulk {
   }
   const seqs = new Set<number>()
   const entries = requests.map((entry, i) => readEntry(entry, `/requests/${i}`, seqs))
+  const execution = readExecution(body)
   return {
     entries: entries.sort((a, b) => a.seq - b.seq),
     ordered: read.flag(body, 'ordered', '') ?? true,
-    atomic: read.flag(body, 'atomic', '') ?? readExecution(body).atomic,
+    atomic: read.flag(body, 'atomic', '') ?? execution.atomic,
+    isDryRun: execution.isDryRun ?? false,
   }
 }
 

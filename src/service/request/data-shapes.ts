@@ -3,19 +3,45 @@
  * the OpenAPI document shows them. They define the form of a request; the parsers of `lang` define its
  * meaning.
  */
+import { CODES } from '../../base/errors.ts'
 import { Type } from '../../base/json/shape.ts'
-import { SAFE, claim, count, document, listed, optional, text } from './shape-parts.ts'
+import { SAFE, component, count, document, flag, listed, optional, text } from './shape-parts.ts'
 
 export const ExecutionShape = Type.Object(
   {
-    atomic: optional(claim('Any failure fails the whole request.')),
+    atomic: optional(flag('Any failure fails the whole request.')),
     maxTimeMs: optional(count('Ends the request after so many milliseconds.')),
+    maxQueryTimeMS: optional(
+      Type.Union([Type.Integer(SAFE), Type.String()], { description: 'The same as `maxTimeMs`.' }),
+    ),
     count: optional(Type.Enum(['exact', 'none'], { description: 'Whether matches are counted.' })),
+    dryRun: optional(flag('A write does everything but commit, and the answer says what would happen.')),
+    positions: optional(flag('Each of `dataErrors` names the `position` of its document in `data`.')),
+    readPreference: Type.Optional(Type.Unknown({ description: 'Accepted, without effect.' })),
+    writeConcern: Type.Optional(Type.Unknown({ description: 'Accepted, without effect.' })),
   },
   { additionalProperties: false },
 )
 
-/** All keys of all data operations: a key of another operation is tolerated, any other key is refused. */
+/** Larger results are better streamed. */
+export const MAX_PAGE_SIZE = 10_000
+
+export const PageShape = Type.Object(
+  {
+    size: optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_PAGE_SIZE,
+        description: 'The most documents to return; 100 when absent.',
+      }),
+    ),
+    after: optional(text('The `next` of the page before; absent: the first page.')),
+    count: optional(flag('Whether all matches are counted; false when absent.')),
+  },
+  { additionalProperties: false },
+)
+
+/** All keys of all data operations: any other key is refused. `envelope.ts` refuses some in operations without use for them. */
 export const DataRequestShape = Type.Object(
   {
     objectType: optional(text('Name of the entity; must agree with the path.')),
@@ -23,8 +49,21 @@ export const DataRequestShape = Type.Object(
     entity: optional(text('The same as `objectType`.')),
     entityVersion: optional(text('The same as `version`.')),
     query: optional(document('Which documents; absent means all.')),
+    filter: optional(text('The same as `query`, as text: `city = "Bern" and salary >= 5000`.')),
     projection: optional(listed(document('Which fields to return.'))),
     sort: optional(listed(document('In which order.'))),
+    groupBy: optional(
+      Type.Array(Type.Unknown(), {
+        description:
+          'What an aggregate groups by: paths, or objects with `field`, `truncate`, `timeZone` and `as`.',
+      }),
+    ),
+    values: optional(
+      document(
+        'What an aggregate computes for each group: a name to `$count`, `$sum`, `$avg`, `$min`, `$max` or `$distinct`.',
+      ),
+    ),
+    having: optional(document('Which groups: a query on names of the result.')),
     data: optional(listed(document('A document to write.'))),
     range: optional(
       Type.Array(Type.Union([Type.Integer(SAFE), Type.Null()]), {
@@ -36,12 +75,16 @@ export const DataRequestShape = Type.Object(
     from: optional(count('Index of the first document to return, zero-based.')),
     to: optional(count('Index of the last document to return, included.')),
     maxResults: optional(count('Number of documents to return; `to` wins.')),
+    page: optional(PageShape),
     asOf: optional(text('Answers from the documents as they were then: a date, or a `documentVersion`.')),
     update: optional(listed(document('What to change.'))),
-    upsert: optional(claim('Insert documents that do not exist yet.')),
-    onlyIfCurrent: optional(claim('Change only documents whose version is in `documentVersions`.')),
+    upsert: optional(flag('Insert documents that do not exist yet.')),
+    onlyIfCurrent: optional(flag('False: `documentVersions` is no condition.')),
     documentVersions: optional(
-      Type.Array(Type.String(), { description: 'Versions as `resultMetadata` gave them.' }),
+      Type.Array(Type.String(), {
+        description:
+          'Versions as `resultMetadata` returned them: only documents that still have one of them are written.',
+      }),
     ),
     execution: optional(ExecutionShape),
     client: Type.Optional(Type.Unknown({ description: 'Tolerated and not read.' })),
@@ -50,22 +93,11 @@ export const DataRequestShape = Type.Object(
   { additionalProperties: false },
 )
 
-const BulkEntryShape = Type.Object(
-  {
-    seq: Type.Integer({ description: 'Unique in the bulk; the response carries it back.' }),
-    op: Type.String({
-      description: '`find`, `explain`, `insert`, `save`, `update`, `delete` or `generate`, in any case.',
-    }),
-    request: document('The request, naming its entity by `entity` and `entityVersion`.'),
-  },
-  { additionalProperties: false },
-)
-
 export const BulkRequestShape = Type.Object(
   {
-    requests: Type.Array(BulkEntryShape),
-    ordered: optional(claim('Writes run one after the other; true when absent.')),
-    atomic: optional(claim('One transaction: the first failure rolls all back.')),
+    requests: Type.Array(component('BulkEntry')),
+    ordered: optional(flag('Writes run one after the other; true when absent.')),
+    atomic: optional(flag('One transaction: the first failure rolls all back.')),
     execution: optional(ExecutionShape),
     client: Type.Optional(Type.Unknown()),
     clientId: Type.Optional(Type.Unknown()),
@@ -76,7 +108,7 @@ export const BulkRequestShape = Type.Object(
 export const ErrorShape = Type.Object({
   objectType: Type.Literal('error'),
   context: text('The path of work, such as `insert(country:1.0.0)/iso2Code`.'),
-  errorCode: text('A stable code, such as `crud:NoAccess`.'),
+  errorCode: Type.Enum(Object.keys(CODES), { description: 'A stable code.' }),
   msg: text('A sentence a person can act on.'),
 })
 
@@ -85,7 +117,10 @@ const ResultMetadataShape = Type.Object({
 })
 
 const DataErrorShape = Type.Object({
-  data: document('The document, as its sender knows it.'),
+  data: Type.Unknown({
+    description: 'The document, as its sender knows it; or what was sent in place of one.',
+  }),
+  position: Type.Optional(count('Its index in `data`, if `execution.positions` is true.')),
   errors: Type.Array(ErrorShape),
 })
 
@@ -94,7 +129,8 @@ export const DataResponseShape = Type.Object({
   entityVersion: Type.Optional(text('The version that was used.')),
   status: Type.Enum(['COMPLETE', 'PARTIAL', 'ERROR']),
   modifiedCount: count('Documents inserted, deleted or really changed.'),
-  matchCount: count('All documents that match, whatever the range.'),
+  matchCount: count('All documents that match, whatever the range; 0 where they were not counted.'),
+  next: Type.Optional(text('Cursor of the next page, for `page.after`; absent on the last one.')),
   processed: Type.Optional(
     Type.Array(Type.Unknown(), { description: 'Documents, values, or explanations.' }),
   ),
@@ -103,6 +139,17 @@ export const DataResponseShape = Type.Object({
   ),
   dataErrors: Type.Optional(Type.Array(DataErrorShape)),
   errors: Type.Optional(Type.Array(ErrorShape)),
+  dryRun: Type.Optional(
+    Type.Object(
+      {
+        events: Type.Object(
+          {},
+          { description: 'Number of events by hook, as far as the caller may see them.' },
+        ),
+      },
+      { description: 'Present where nothing was written, because `execution.dryRun` says so.' },
+    ),
+  ),
 })
 
 const VersionShape = Type.Object({
@@ -153,45 +200,4 @@ export const LockResponseShape = Type.Object({
 export const SearchParametersShape = Type.Object(
   {},
   { additionalProperties: true, description: 'Parameter of the saved search to its value.' },
-)
-
-export const QueryShape = Type.Object(
-  {
-    field: Type.Optional(text('A dotted path; `*` stands for every element of an array.')),
-    op: Type.Optional(
-      text('`=` `!=` `<` `>` `<=` `>=`, `$eq` `$neq` `$lt` `$gt` `$lte` `$gte`, `$in` `$nin`.'),
-    ),
-    rvalue: Type.Optional(Type.Unknown({ description: 'The value to compare with.' })),
-    rfield: Type.Optional(text('The other field of a comparison of two fields.')),
-    values: Type.Optional(Type.Array(Type.Unknown())),
-    regex: Type.Optional(text('A pattern in RE2 syntax that occurs anywhere in the text.')),
-    array: Type.Optional(text('The array of `contains` and `elemMatch`.')),
-    contains: Type.Optional(text('`$any`, `$all` or `$none` of `values`.')),
-    elemMatch: Type.Optional(document('A query that one and the same element satisfies.')),
-    $and: Type.Optional(Type.Array(document('A query.'))),
-    $or: Type.Optional(Type.Array(document('A query.'))),
-    $not: Type.Optional(document('A query.')),
-  },
-  { description: 'One comparison, or one of `$and`, `$or`, `$not` over queries.' },
-)
-
-export const ProjectionShape = Type.Object(
-  {
-    field: text('A dotted path; `*` stands for every field here.'),
-    include: Type.Optional(claim('False leaves the field out; true when absent.')),
-    recursive: Type.Optional(claim('Includes everything below.')),
-    range: Type.Optional(Type.Array(Type.Integer(), { description: 'Which elements of an array.' })),
-    match: Type.Optional(document('A query that chooses elements of an array.')),
-    sort: Type.Optional(listed(document('Orders the elements of an array.'))),
-    projection: Type.Optional(listed(document('What to return of each element.'))),
-  },
-  { description: 'What to return of a field; of several the last opinion about a path wins.' },
-)
-
-export const SortShape = Type.Object(
-  {},
-  {
-    additionalProperties: Type.Enum(['$asc', '$desc']),
-    description: 'One key, the field, whose value is the direction.',
-  },
 )

@@ -2,18 +2,21 @@
 import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 
-const KNOWN = ['Q', 'P', 'S', 'from', 'to', 'maxResults', 'asOf'] as const
+const KNOWN = ['Q', 'filter', 'P', 'S', 'from', 'to', 'maxResults', 'size', 'after', 'count', 'asOf'] as const
 type Parameter = (typeof KNOWN)[number]
 
 export function readSimpleRequest(parameters: URLSearchParams): JsonObject {
   const given = readParameters(parameters)
+  if (given.Q && given.filter) throw invalid('"Q" and "filter" are two spellings of one condition; send one')
   return {
     ...(given.Q && { query: readQuery(given.Q) }),
+    ...(given.filter && { filter: given.filter }),
     projection: given.P
       ? given.P.split(',').map(readProjection)
       : { field: '*', include: true, recursive: true },
     ...(given.S && { sort: given.S.split(',').map(readSort) }),
     ...readBounds(given),
+    ...readPage(given),
     ...(given.asOf && { asOf: given.asOf }),
   }
 }
@@ -23,7 +26,7 @@ function readParameters(parameters: URLSearchParams): Partial<Record<Parameter, 
   for (const [name, value] of parameters) {
     const known = KNOWN.find((each) => each === name || each === name.toUpperCase())
     if (!known) throw invalid(`there is no parameter "${name}"; known are ${KNOWN.join(', ')}`)
-    if (given[known] !== undefined) throw invalid(`"${known}" stands twice`)
+    if (given[known] !== undefined) throw invalid(`"${known}" is given twice`)
     if (value.includes('\0')) throw invalid(`"${known}" holds a NUL character`)
     given[known] = value.trim() === '' ? '' : value
   }
@@ -89,6 +92,15 @@ function readBounds(given: Partial<Record<Parameter, string>>): JsonObject {
     bounds[name] = Number(text)
   }
   return bounds
+}
+
+/** `count` alone is about a find without pages. */
+function readPage({ size = '', after = '', count = '' }: Partial<Record<Parameter, string>>): JsonObject {
+  if (size !== '' && !/^\d{1,15}$/.test(size)) throw invalid('"size" must be an integer, such as 100')
+  if (count !== '' && count !== 'true' && count !== 'false') throw invalid('"count" must be true or false')
+  const counting = count === '' ? {} : { execution: { count: count === 'true' ? 'exact' : 'none' } }
+  if (size === '' && after === '') return counting
+  return { page: { ...(size !== '' && { size: Number(size) }), ...(after !== '' && { after }) }, ...counting }
 }
 
 function invalid(message: string): ServiceError {

@@ -8,5 +8,10 @@ export const text = (description: string) => Type.String({ description })
 export const SAFE = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 export const count = (description: string) => Type.Integer({ description, ...SAFE })
 export const claim = (description: string) => Type.Boolean({ description })
+/** A boolean of a request, where 0 and 1 stand for false and true. */
+export const flag = (description: string) =>
+  Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 1 })], { description })
 export const listed = (shape: Shape) => Type.Union([shape, Type.Array(shape)])
-export const document = (description: string) => Type.Object({}, { description })
+export const document = (description: string) => Type.Object({}, { additionalProperties: true, description })
+/** A component of the OpenAPI document. */
+export const component = (name: string): Shape => ({ $ref: `#/components/schemas/${name}` })

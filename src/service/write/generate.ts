@@ -5,7 +5,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, isObject } from '../../base/json/json.ts'
 import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import type { Deps } from '../deps.ts'
-import { readEnvelope } from '../request/request.ts'
+import { readEnvelope } from '../request/envelope.ts'
 import { type DataResponse, complete } from '../response.ts'
 import type { Target } from '../service.ts'
 import { generateValues } from './generated-values.ts'
@@ -31,7 +31,7 @@ export async function generate(deps: Deps, caller: Caller, request: GenerateRequ
   if (request.count < 1 || request.count > MAX_GENERATED) {
     throw new ServiceError('crud:InvalidRequest', `"n" must be between 1 and ${MAX_GENERATED}`)
   }
-  const values = await generateValues(deps, schema, { field, count: request.count })
+  const values = await generateValues({ deps, caller }, schema, { field, count: request.count })
   return complete(schema, { processed: values.map((value) => JSON.stringify(value)) })
 }
 
@@ -41,7 +41,7 @@ export async function generate(deps: Deps, caller: Caller, request: GenerateRequ
  */
 export function readGenerate(body: Json, target: Target): GenerateRequest {
   const { field, n, ...envelope } = isObject(body) ? body : {}
-  readEnvelope(envelope, target)
+  readEnvelope(envelope, target, 'generate')
   if (typeof field !== 'string') {
     throw new ServiceError('crud:InvalidRequest', '"field" must be a string', { at: '/field' })
   }

@@ -1,5 +1,6 @@
 /** Generates values: identifiers, timestamps, and numbers from sequences. */
 import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../access/caller.ts'
 import type { Json } from '../../base/json/json.ts'
 import { numberFrom } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
@@ -15,39 +16,51 @@ import type { Deps } from '../deps.ts'
  * Sources for documents that are about to be prepared. Their sequence values are drawn in advance, in one
  * call per sequence.
  */
-export async function sourcesFor(deps: Deps, schema: Schema, data: readonly Json[]): Promise<Sources> {
+export async function sourcesFor(
+  origin: GeneratingFor,
+  schema: Schema,
+  data: readonly Json[],
+): Promise<Sources> {
+  const { deps } = origin
   const drawn = new Map<string, Iterator<bigint>>()
   if (drawsSequences(schema)) {
-    for (const { sequence, count } of neededValues(deps, schema, data)) {
+    for (const { sequence, count } of neededValues(origin, schema, data)) {
       const values = await deps.storeOf(schema).nextValues(sequence, count)
       drawn.set(sequence.name, values.values())
     }
   }
-  return drawSources(deps, (sequence) => drawn.get(sequence.name)!.next().value!)
+  return drawSources(origin, (sequence) => drawn.get(sequence.name)!.next().value!)
 }
 
 /** The requested number of values; empty if the field has no generator. */
 export async function generateValues(
-  deps: Deps,
+  origin: GeneratingFor,
   schema: Schema,
   { field, count }: { readonly field: SimpleField; readonly count: number },
 ): Promise<readonly Json[]> {
   const { generator } = field
   if (!generator) return []
   const drawn =
-    generator.sequence && (await deps.storeOf(schema).nextValues(generator.sequence, count)).values()
-  const { generate } = drawSources(deps, () => drawn!.next().value!)
-  return Array.from({ length: count }, () => generate(field))
+    generator.sequence && (await origin.deps.storeOf(schema).nextValues(generator.sequence, count)).values()
+  const { generate } = drawSources(origin, () => drawn!.next().value!)
+  return Array.from({ length: count }, () => generate(field)!)
+}
+
+/** For whom values are generated. */
+export interface GeneratingFor {
+  readonly deps: Deps
+  readonly caller: Pick<Caller, 'principal'>
 }
 
 /** Sources that draw each sequence value on demand. */
 export function drawSources(
-  deps: Deps,
+  { deps, caller }: GeneratingFor,
   draw: (sequence: Sequence) => bigint,
   faults: FaultBudget = faultBudget(deps.limits),
 ): Sources {
   return {
     faults,
+    usesDefaults: true,
     uuid: () => randomUUID(),
     id: () => uuidV7(deps.now().getTime()),
     generate: ({ type, generator }) => {
@@ -56,6 +69,8 @@ export function drawSources(
           return randomUUID()
         case 'CurrentTime':
           return printDate(deps.now())
+        case 'CurrentUser':
+          return caller.principal
         case 'IntSequence':
           return type.cast(numberFrom(String(draw(generator!.sequence!))))!
       }
@@ -69,12 +84,12 @@ const drawsSequences = memoized((schema: Schema): boolean =>
 
 /** A dry run: prepares the documents once with dummy numbers, to count the values that each sequence must supply. */
 function neededValues(
-  deps: Deps,
+  origin: GeneratingFor,
   schema: Schema,
   data: readonly Json[],
 ): Iterable<{ sequence: Sequence; count: number }> {
   const needed = new Map<string, { sequence: Sequence; count: number }>()
-  const rehearsal = drawSources(deps, (sequence) => {
+  const rehearsal = drawSources(origin, (sequence) => {
     const entry = needed.get(sequence.name) ?? { sequence, count: 0 }
     entry.count++
     needed.set(sequence.name, entry)

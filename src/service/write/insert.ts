@@ -15,24 +15,27 @@ import { faultsOfNew } from './denials.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { createPage } from '../read/page.ts'
 import type { InsertRequest } from '../request/request.ts'
+import { duplicateFaults } from './duplicates.ts'
 import type { DataResponse, JsonText } from '../response.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
-import { sourcesFor } from './generated-values.ts'
+import { type GeneratingFor, sourcesFor } from './generated-values.ts'
 
 export async function insert(deps: Deps, caller: Caller, request: InsertRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
   const projection = resolveProjection(request.projection, rootScope(schema))
   const allowed = authorizeInsert({ schema, projection, atomic: request.atomic }, caller)
+  const duplicateFault = duplicateFaults(deps, allowed)
   const work = workOf(deps, request)
-  const drafts = await prepareAll(deps, request.data, { allowed, work })
+  const drafts = await prepareAll({ deps, caller }, request.data, { allowed, work })
   const { write, ...remaining } = planInsert(
     allowed,
     drafts.filter(isSound).map(({ document }) => document),
   )
   const start = (): Tally => {
     const page = createPage(allowed, remaining, pageBounds(deps, work))
-    return createTally({ operation: 'insert', schema, page, range: request.range })
+    const { range, positions } = request
+    return createTally({ operation: 'insert', schema, page, range, duplicateFault, positions })
   }
   const isHopeless = write.atomic && !drafts.every(isSound)
   if (isHopeless || write.documents.length === 0) {
@@ -60,11 +63,11 @@ interface Draft {
 }
 
 async function prepareAll(
-  deps: Deps,
+  origin: GeneratingFor,
   data: readonly Json[],
   { allowed, work }: { readonly allowed: AllowedInsert; readonly work: Work },
 ): Promise<readonly Draft[]> {
-  const sources = await sourcesFor(deps, allowed.schema, data)
+  const sources = await sourcesFor(origin, allowed.schema, data)
   return during(work, () =>
     data.map((sent) => {
       spend(STEPS_PER_DOCUMENT)

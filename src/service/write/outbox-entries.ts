@@ -6,7 +6,7 @@ import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
 import { type Work, during } from '../../base/work/work.ts'
 import { makeEvent } from '../../events/make-event.ts'
-import { type Hook, printHook } from '../../metadata/documents/hooks.ts'
+import { type WatchingHook, printHook } from '../../metadata/documents/hooks.ts'
 import type { OutboxEntry, CaptureChange, WatchedChange, WritePlan } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
@@ -17,17 +17,27 @@ export function watched<P extends WritePlan>(plan: P, schema: Schema, { deps, ca
   const { principal } = caller
   if (hooks.length === 0) return { ...plan, principal }
   const captureChange = captureFor(hooks, schema, { deps, caller })
-  return { ...plan, principal, captureChange: (change) => during(work, () => captureChange(change)) }
+  const { onCaptured } = deps
+  return {
+    ...plan,
+    principal,
+    captureChange: (change) =>
+      during(work, () => {
+        const entries = captureChange(change)
+        onCaptured?.(change, entries)
+        return entries
+      }),
+  }
 }
 
 interface Telling {
-  readonly deps: Pick<Deps, 'hooksOf' | 'now'>
+  readonly deps: Pick<Deps, 'hooksOf' | 'now' | 'onCaptured'>
   readonly caller: Caller
   readonly work: Work
 }
 
 function captureFor(
-  hooks: readonly Hook[],
+  hooks: readonly WatchingHook[],
   schema: Schema,
   { deps, caller }: Pick<Telling, 'deps' | 'caller'>,
 ): CaptureChange {
@@ -57,7 +67,7 @@ function captureFor(
 }
 
 /** The hook at the time of the change: readers see the event by this definition, even if the hook has changed since. */
-const textOf = memoized((hook: Hook) => JSON.stringify(printHook(hook)))
+const textOf = memoized((hook: WatchingHook) => JSON.stringify(printHook(hook)))
 
 function statesOf(change: WatchedChange): { readonly before?: JsonObject; readonly after?: JsonObject } {
   return {

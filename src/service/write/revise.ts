@@ -4,7 +4,7 @@ import type { Visibility, WriteVisibility } from '../../access/requests.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, sameJson } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
-import type { Change, StoredDocument } from '../../plan/plan.ts'
+import type { Change, Outcome, StoredDocument } from '../../plan/plan.ts'
 import { changedFields } from '../../schema/changes.ts'
 import { type Sources, prepareDocument } from '../../schema/document.ts'
 import type { Field } from '../../schema/field.ts'
@@ -12,6 +12,7 @@ import { definedPart } from '../../schema/known.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { decidedOnce, listPaths } from './denials.ts'
 import { type Freshness, freshnessBy } from '../document-version.ts'
+import type { JsonText } from '../response.ts'
 
 interface Revision {
   readonly schema: Schema
@@ -29,7 +30,7 @@ interface Revision {
 /** Compares a document with the listed versions, in the form that the caller may see. */
 export function freshnessFor(
   listed: readonly string[] | undefined,
-  { schema, visibility, visibilityOf }: WriteVisibility,
+  { schema, visibility, visibilityOf }: Pick<WriteVisibility, 'schema' | 'visibility' | 'visibilityOf'>,
   secret: string,
 ): Freshness {
   const freshness = (showsId: boolean): Freshness =>
@@ -37,6 +38,17 @@ export function freshnessFor(
   if (!listed || !visibilityOf) return freshness(visibility.showsId)
   const [named, marked] = [true, false].map(freshness)
   return (stored) => (visibilityOf(documentIn(stored)).showsId ? named! : marked!)(stored)
+}
+
+/** A document that failed, by its `_id` if the caller may read it. */
+export function nameOf(
+  outcome: Outcome,
+  { visibility, shownAs }: Pick<WriteVisibility, 'visibility' | 'shownAs'>,
+): JsonText {
+  const document = 'document' in outcome ? outcome.document : undefined
+  if (!document) return '{}'
+  const value = documentIn(document)
+  return (shownAs?.(value) ?? visibility).showsId ? JSON.stringify({ _id: value['_id']! }) : '{}'
 }
 
 export function documentIn({ text }: StoredDocument): JsonObject {

@@ -15,17 +15,19 @@ import type { Report } from '../../store/store.ts'
 import { carryMembers } from '../../schema/carry.ts'
 import { castDocument, prepareDocument } from '../../schema/document.ts'
 import { type FaultBudget, faultBudget } from '../../schema/faults.ts'
-import { type Field, isReplacedByOmission } from '../../schema/field.ts'
+import { type Field, type SimpleField, isReplacedByOmission } from '../../schema/field.ts'
+import type { Schema } from '../../schema/schema.ts'
 import type { Freshness } from '../document-version.ts'
 import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { faultsOfNew } from './denials.ts'
 import { createPage } from '../read/page.ts'
 import type { SaveRequest } from '../request/request.ts'
+import { duplicateFaults } from './duplicates.ts'
 import type { DataResponse } from '../response.ts'
 import { documentIn, freshnessFor, revise } from './revise.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
-import { drawSources } from './generated-values.ts'
+import { type GeneratingFor, drawSources } from './generated-values.ts'
 
 export async function save(deps: Deps, caller: Caller, request: SaveRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
@@ -33,17 +35,22 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   const { upsert, atomic } = request
   const allowed = authorizeSave({ schema, projection, upsert, atomic }, caller)
   const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
+  const duplicateFault = duplicateFaults(deps, allowed)
   const work = workOf(deps, request)
   const budget = faultBudget(deps.limits)
-  const items = request.data.map((sent) => itemFor(sent, { deps, allowed, freshness, budget, work }))
+  const isConditional = request.documentVersions !== undefined
+  const identity = request.byId ? [idOf(schema)] : schema.identity
+  const saving = { deps, caller, allowed, identity, freshness, isConditional, budget, work }
+  const items = request.data.map((sent) => itemFor(sent, saving))
   const { write, ...remaining } = planSave(allowed, items)
   let tally: Tally | undefined
   // A store may retry the write, so every attempt starts with a new tally.
   const begin = (): Report => {
     tally?.release()
     const page = createPage(allowed, remaining, pageBounds(deps, work))
-    tally = createTally({ operation: 'save', schema, page, range: request.range })
-    return (outcome, item) => tally!.add(outcome, () => JSON.stringify(request.data[item!]!))
+    const { range, positions } = request
+    tally = createTally({ operation: 'save', schema, page, range, duplicateFault, positions })
+    return (outcome, item) => tally!.add(outcome, () => JSON.stringify(request.data[item!]!), item)
   }
   const isCommitted = await deps
     .storeOf(schema)
@@ -51,10 +58,13 @@ export async function save(deps: Deps, caller: Caller, request: SaveRequest): Pr
   return tally!.respond(isCommitted)
 }
 
-interface Saving {
-  readonly deps: Deps
+interface Saving extends GeneratingFor {
   readonly allowed: Authorized<AllowedSave>
+  /** The fields that identify a document. */
+  readonly identity: readonly SimpleField[]
   readonly freshness: Freshness
+  /** Whether only listed documents may be saved. */
+  readonly isConditional: boolean
   readonly work: Work
   /** The budget for reported faults, shared by all documents. */
   readonly budget: FaultBudget
@@ -62,10 +72,14 @@ interface Saving {
 
 const STEPS_PER_DOCUMENT = 50
 
+function idOf({ root }: Schema): SimpleField {
+  return root.fields.get('_id') as SimpleField
+}
+
 function itemFor(sent: Json, saving: Saving): SaveItem {
-  const { schema, visibility } = saving.allowed
-  if (schema.identity.some(visibility.isHidden)) return { change: refuseBlindly }
-  const query = identityQuery(sent, saving.allowed)
+  const { allowed, identity } = saving
+  if (identity.some(allowed.visibility.isHidden)) return { change: refuseBlindly }
+  const query = identityQuery(sent, identity, allowed)
   return {
     ...(query && { query }),
     change: (stored, draw) =>
@@ -83,9 +97,13 @@ function refuseBlindly(): Change {
 }
 
 /** All identity fields equal to the values sent; undefined if one is missing or does not have the type of its field. */
-function identityQuery(sent: Json, { schema }: AllowedSave): Query<FieldRef> | undefined {
+function identityQuery(
+  sent: Json,
+  identity: readonly SimpleField[],
+  { schema }: AllowedSave,
+): Query<FieldRef> | undefined {
   const terms: Query<FieldRef>[] = []
-  for (const { path, type } of schema.identity) {
+  for (const { path, type } of identity) {
     const field = resolveField({ path, at: '/data' }, rootScope(schema))
     const [sentValue] = candidates({ value: sent }, field)
     const value = sentValue === undefined || sentValue === null ? undefined : type.cast(sentValue)
@@ -97,12 +115,21 @@ function identityQuery(sent: Json, { schema }: AllowedSave): Query<FieldRef> | u
 
 type SequenceDraws = Saving & { readonly draw: Draw }
 
-function create(sent: Json, { deps, allowed, draw, budget }: SequenceDraws): Change {
+/** A save names its documents, so one that is not listed is an error; an update or delete leaves such a document out. */
+function unlisted(): ServiceError {
+  const message =
+    '"documentVersions" does not list this document, or it was deleted since its version was read'
+  return new ServiceError('store-crud:ConcurrentUpdate', message)
+}
+
+function create(sent: Json, saving: SequenceDraws): Change {
+  const { allowed, isConditional, draw, budget } = saving
+  if (isConditional) return { kind: 'refuse', faults: [unlisted()] }
   if (!allowed.upsert) {
     const message = 'no document has this identity; send "upsert": true to insert new ones'
     return { kind: 'refuse', faults: [new ServiceError('store-crud:SaveError', message)] }
   }
-  const prepared = prepareDocument(allowed.schema, sent, drawSources(deps, draw, budget))
+  const prepared = prepareDocument(allowed.schema, sent, drawSources(saving, draw, budget))
   const faults = faultsOfNew(prepared, allowed, budget)
   return faults.length > 0 ? { kind: 'refuse', faults } : { kind: 'write', document: prepared.document }
 }
@@ -112,9 +139,9 @@ function create(sent: Json, { deps, allowed, draw, budget }: SequenceDraws): Cha
  * required fields checked and states compared.
  */
 function replace(stored: StoredDocument, sent: Json, drawing: SequenceDraws): Change {
-  const { deps, allowed, freshness, draw, budget } = drawing
+  const { allowed, freshness, draw, budget } = drawing
   const state = freshness(stored)
-  if (state === 'unlisted') return { kind: 'skip' }
+  if (state === 'unlisted') return { kind: 'refuse', faults: [unlisted()] }
   if (state !== 'current') return { kind: 'refuse', faults: [state] }
   const { schema } = allowed
   const { document, faults, sentFields } = castDocument(schema, sent, budget)
@@ -130,7 +157,11 @@ function replace(stored: StoredDocument, sent: Json, drawing: SequenceDraws): Ch
     isHidden(field) || (isReplacedByOmission(field) && !allowed.mayUpdate(field, before))
   const after = carryMembers(before, named, schema.root.fields, isCarried)
   const hiddenNamed = hiddenAmong(sentFields, isHidden)
-  return revise({ schema, before, after, visibility, hiddenNamed }, allowed, drawSources(deps, draw, budget))
+  return revise(
+    { schema, before, after, visibility, hiddenNamed },
+    allowed,
+    drawSources(drawing, draw, budget),
+  )
 }
 
 function hiddenAmong(sentFields: ReadonlyMap<string, Field>, isHidden: (field: Field) => boolean) {

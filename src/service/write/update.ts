@@ -21,12 +21,13 @@ import { type Deps, boundsOf, pageBounds, workOf } from '../deps.ts'
 import { resolveSelection } from '../read/resolve-request.ts'
 import { type Page, createPage } from '../read/page.ts'
 import type { UpdateRequest } from '../request/request.ts'
+import { duplicateFaults } from './duplicates.ts'
 import type { DataResponse, JsonText } from '../response.ts'
-import { documentIn, freshnessFor, hiddenDenial, revise } from './revise.ts'
+import { documentIn, freshnessFor, hiddenDenial, nameOf, revise } from './revise.ts'
 import { selectFirst } from './select-first.ts'
 import { type Tally, createTally } from './write-result.ts'
 import { watched } from './outbox-entries.ts'
-import { drawSources } from './generated-values.ts'
+import { type GeneratingFor, drawSources } from './generated-values.ts'
 
 export async function update(deps: Deps, caller: Caller, request: UpdateRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
@@ -41,8 +42,9 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
     },
     caller,
   )
+  const duplicateFault = duplicateFaults(deps, allowed)
   const work = workOf(deps, request)
-  const change = changeBy(deps, allowed, request)
+  const change = changeBy({ deps, caller }, allowed, request)
   const { write: wanted, ...remaining } = planUpdate(allowed, (stored, draw) =>
     during(work, () => change(stored, draw)),
   )
@@ -54,7 +56,7 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
   const begin = (): Report => {
     tally?.release()
     const page = createPage(allowed, remaining, pageBounds(deps, work))
-    tally = createTally({ operation: 'update', schema, page, range: request.range })
+    tally = createTally({ operation: 'update', schema, page, range: request.range, duplicateFault })
     matchCount = 0
     return (outcome) => {
       matchCount++
@@ -68,10 +70,11 @@ export async function update(deps: Deps, caller: Caller, request: UpdateRequest)
 }
 
 function changeBy(
-  deps: Deps,
+  origin: GeneratingFor,
   allowed: Authorized<AllowedChange>,
   request: UpdateRequest,
 ): UpdatePlan['change'] {
+  const { deps } = origin
   const { schema, update, targets } = allowed
   const freshness = freshnessFor(request.documentVersions, allowed, deps.secret())
   const budget = faultBudget(deps.limits)
@@ -102,7 +105,7 @@ function changeBy(
     return revise(
       { schema, before, after, visibility, hiddenNamed },
       allowed,
-      drawSources(deps, draw, budget),
+      drawSources(origin, draw, budget),
     )
   }
 }
@@ -129,9 +132,5 @@ function visible(
 ): JsonText {
   const document = 'document' in outcome ? outcome.document : undefined
   if (!document || (outcome.kind !== 'refused' && outcome.kind !== 'duplicate')) return '{}'
-  if (request.projection.length > 0) return page.show(document)
-  const value = documentIn(document)
-  return (allowed.shownAs?.(value) ?? allowed.visibility).showsId
-    ? JSON.stringify({ _id: value['_id']! })
-    : '{}'
+  return request.projection.length > 0 ? page.show(document) : nameOf(outcome, allowed)
 }

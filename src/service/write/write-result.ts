@@ -3,15 +3,17 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Outcome, StoredDocument } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Page, Shown } from '../read/page.ts'
-import type { Range } from '../request/request.ts'
+import type { DuplicateFault } from './duplicates.ts'
+import type { Range } from '../request/envelope.ts'
 import { type DataError, type DataResponse, type JsonText, statusOf } from '../response.ts'
 
 export interface Tally {
   /**
    * `data` renders the document as its sender sees it, in case it failed. Throws if the response would become
-   * too large, so that nothing is written.
+   * too large, so that nothing is written. `position` is that of the document in the request; documents are added in
+   * this order when it is absent.
    */
-  readonly add: (outcome: Outcome, data: () => JsonText) => void
+  readonly add: (outcome: Outcome, data: () => JsonText, position?: number) => void
   readonly respond: (isCommitted: boolean) => DataResponse
   /** Called before a store retries the write: nothing that was counted is sent. */
   readonly release: () => void
@@ -23,9 +25,14 @@ interface TallyOptions {
   readonly page: Page
   /** Selects which of the documents that did not fail are returned; all are written. */
   readonly range: Range
+  /** Absent in operations that cannot repeat a value. */
+  readonly duplicateFault?: DuplicateFault
+  /** Whether failures name the position of their document. */
+  readonly positions?: boolean
 }
 
-export function createTally({ operation, schema, page, range }: TallyOptions): Tally {
+export function createTally(options: TallyOptions): Tally {
+  const { operation, schema, page, range, duplicateFault, positions = false } = options
   const { entity, version: entityVersion } = schema
   const context = `${operation}(${entity}:${entityVersion})`
   const entries: Entry[] = []
@@ -39,17 +46,18 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
     if (isInRange) page.take(document)
   }
 
-  function addFailure({ data, faults }: Entry): DataError {
+  function addFailure({ data, faults, position }: Entry): DataError {
     return page.addFailure(() => ({
       data: data(),
+      ...(positions && { position }),
       errors: faults.map((fault) => fault.toObject(context)),
     }))
   }
 
   return {
     release: page.release,
-    add(outcome, data) {
-      const entry = { data, faults: faultsOf(outcome) }
+    add(outcome, data, position = entries.length) {
+      const entry = { data, position, faults: faultsOf(outcome, duplicateFault) }
       entries.push(entry)
       if (entry.faults.length > 0) failures.push(addFailure(entry))
       if (outcome.kind === 'inserted' || outcome.kind === 'updated' || outcome.kind === 'kept')
@@ -79,6 +87,7 @@ export function createTally({ operation, schema, page, range }: TallyOptions): T
 
 interface Entry {
   readonly data: () => JsonText
+  readonly position: number
   readonly faults: readonly ServiceError[]
 }
 
@@ -94,13 +103,7 @@ function takenBack(entry: Entry): Entry {
   return { ...entry, faults: [fault] }
 }
 
-function faultsOf(outcome: Outcome): readonly ServiceError[] {
+function faultsOf(outcome: Outcome, duplicateFault: DuplicateFault | undefined): readonly ServiceError[] {
   if (outcome.kind === 'refused') return outcome.faults
-  if (outcome.kind !== 'duplicate') return []
-  return [
-    new ServiceError(
-      'store-crud:Duplicate',
-      'another document has this identity or one of these unique values',
-    ),
-  ]
+  return outcome.kind === 'duplicate' ? [duplicateFault!(outcome.fields)] : []
 }

@@ -1,0 +1,200 @@
+/**
+ * Writes with an idempotency key: the first answer is stored in the transaction of the write, and repeated to the same
+ * caller. An answer that refuses the request as a whole is not stored: nothing was written, and a repetition may succeed.
+ */
+import { ServiceError } from '../base/errors.ts'
+import type { Limits } from '../base/limits.ts'
+import type { Database } from '../store/database.ts'
+import type { TransactionSession } from '../store/store.ts'
+import type { Answer, Keyed, Usage } from '../store/tables/answers.ts'
+
+export type { Answer, Keyed }
+
+/** The part of a request that makes its write happen once. */
+export interface Idempotency {
+  readonly key: string
+  /** Digest of method, address, body and roles. */
+  readonly fingerprint: string
+}
+
+export interface OnceAnswer extends Answer {
+  /** Whether an earlier request was answered with it. */
+  readonly isRepeated: boolean
+}
+
+interface OnceDeps {
+  readonly limits: Limits
+  readonly now: () => Date
+}
+
+/** Runs work in one transaction with its answer. Work of a repetition does not run. */
+export async function runOnce(
+  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
+  asked: Idempotency & { readonly caller: string },
+  work: (session: TransactionSession) => Promise<Answer>,
+): Promise<OnceAnswer> {
+  const keyed = keyedBy(asked, now())
+  await requireRoom(store.kept, keyed, limits)
+  try {
+    const answer = await store.transact(async (session): Promise<OnceAnswer> => {
+      const { kept } = session.bookkeeping
+      const first = await kept.find(keyed)
+      if (first) return { ...first, isRepeated: true }
+      const made = await work(session)
+      if (made.status >= 400) throw new Refused(made)
+      await kept.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
+      return { ...made, isRepeated: false }
+    })
+    if (!answer.isRepeated) noteUse(store.kept, keyed, answer)
+    return answer
+  } catch (error) {
+    if (error instanceof Refused) return { ...error.answer, isRepeated: false }
+    throw error
+  }
+}
+
+/** The answer to an earlier request with this key. */
+export async function keptBy(
+  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
+  asked: Idempotency & { readonly caller: string },
+): Promise<Answer | undefined> {
+  const keyed = keyedBy(asked, now())
+  await requireRoom(store.kept, keyed, limits)
+  return await store.transact((session) => session.bookkeeping.kept.find(keyed))
+}
+
+/**
+ * Runs work of several transactions, each of which stores its own answer under a part of the key. After a crash, a
+ * repetition continues where the first request ended.
+ */
+export async function runInParts(
+  { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
+  asked: Idempotency & { readonly caller: string },
+  work: () => Promise<Answer>,
+): Promise<OnceAnswer> {
+  const keyed = keyedBy(asked, now())
+  await requireRoom(store.kept, keyed, limits)
+  const expiresMs = expiry(keyed, limits)
+  const untilMs = keyed.nowMs + limits.queryTimeMs + LEASE_GRACE_MS
+  const first = await store.transact((session) =>
+    session.bookkeeping.kept.begin(keyed, { untilMs, expiresMs }),
+  )
+  if (first) return { ...first, isRepeated: true }
+  try {
+    const made = await work()
+    // A larger answer is made again from those of the parts.
+    if (Buffer.byteLength(made.text) > limits.idempotencyAnswerBytes) await store.kept.release(keyed)
+    else await store.transact((session) => session.bookkeeping.kept.keep(keyed, { ...made, expiresMs }))
+    return { ...made, isRepeated: false }
+  } catch (error) {
+    await store.kept.release(keyed).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Longer than a process needs to end a request whose time is over. */
+const LEASE_GRACE_MS = 5_000
+
+/** The key of a part of a request; no key that a caller can send contains a line break. */
+export function partOf({ key, fingerprint }: Idempotency, part: number): Idempotency {
+  return { key: `${key}\n${part}`, fingerprint }
+}
+
+/** Thrown to roll back the transaction. */
+class Refused extends Error {
+  readonly answer: Answer
+
+  constructor(answer: Answer) {
+    super('the request was refused')
+    this.answer = answer
+  }
+}
+
+function keyedBy({ caller, key, fingerprint }: Idempotency & { readonly caller: string }, now: Date): Keyed {
+  return { caller, key, fingerprint, nowMs: now.getTime() }
+}
+
+function expiry({ nowMs }: Keyed, { idempotencyTimeMs }: Limits): number {
+  return nowMs + idempotencyTimeMs
+}
+
+/** Thrown inside the transaction, so that nothing is written. */
+export function fitting(answer: Answer, { idempotencyAnswerBytes }: Limits): Answer {
+  if (Buffer.byteLength(answer.text) <= idempotencyAnswerBytes) return answer
+  const message = `the answer to a write with an Idempotency-Key may have ${idempotencyAnswerBytes} bytes; nothing was written. Ask for less in "projection" where the request has one, or write fewer or smaller documents at once`
+  throw new ServiceError('crud:ResultSizeTooLarge', message)
+}
+
+interface Known extends Usage {
+  readonly readAt: number
+}
+
+/** The use of callers as last counted, with what this process has added since. */
+const uses = new WeakMap<object, Map<string, Known>>()
+const FRESH_MS = 60_000
+const MAX_CALLERS = 10_000
+
+/** Counting takes longer than a write, so it is done once a minute for each caller. */
+async function requireRoom(kept: Database['kept'], { caller, nowMs }: Keyed, limits: Limits): Promise<void> {
+  const known = usesOf(kept)
+  const last = known.get(caller)
+  const isFresh = last !== undefined && performance.now() - last.readAt < FRESH_MS
+  const { keys, bytes } = isFresh
+    ? last
+    : await kept.usage(caller, { maxKeys: limits.idempotencyKeys, nowMs })
+  if (!isFresh) {
+    if (known.size >= MAX_CALLERS) known.clear()
+    known.set(caller, { keys, bytes, readAt: performance.now() })
+  }
+  if (keys < limits.idempotencyKeys && bytes < limits.idempotencyBytes) return
+  const message = `one caller may have ${limits.idempotencyKeys} idempotency keys with ${limits.idempotencyBytes} bytes of answers at a time; write without a key, or wait until the first of them expire`
+  throw new ServiceError('crud:LimitExceeded', message)
+}
+
+function noteUse(kept: Database['kept'], { caller }: Keyed, { text }: Answer): void {
+  const known = usesOf(kept)
+  const last = known.get(caller)
+  if (last) known.set(caller, { ...last, keys: last.keys + 1, bytes: last.bytes + Buffer.byteLength(text) })
+}
+
+function usesOf(kept: Database['kept']): Map<string, Known> {
+  const known = uses.get(kept) ?? new Map<string, Known>()
+  uses.set(kept, known)
+  return known
+}
+
+interface Upkeep {
+  readonly stores: ReadonlyMap<string, Pick<Database, 'kept'>>
+  readonly now: () => Date
+  readonly onInternalError: (error: unknown) => void
+}
+
+/** Deletes expired answers, a few at a time, so that no write waits long. */
+export function trimAnswers({ stores, now, onInternalError }: Upkeep): AsyncDisposable {
+  let round = Promise.resolve()
+  let isIdle = true
+  const closing = new AbortController()
+  const trimAll = async (): Promise<void> => {
+    for (const { kept } of stores.values()) {
+      try {
+        while (!closing.signal.aborted && (await kept.trim(now().getTime())) > 0);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) onInternalError(error)
+      }
+    }
+  }
+  const timer = setInterval(() => {
+    if (!isIdle) return
+    isIdle = false
+    round = trimAll().finally(() => void (isIdle = true))
+  }, TRIM_MS).unref()
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      closing.abort()
+      await round
+    },
+  }
+}
+
+const TRIM_MS = 60_000
