@@ -10,7 +10,8 @@ import type { Limits } from '../../base/limits.ts'
 import { plainSchema } from '../../metadata/compile.ts'
 import type { EntityInfo } from '../../metadata/documents/entity-info.ts'
 import { lint } from '../../metadata/lint/lint.ts'
-import type { Finding, Others } from '../../metadata/lint/subject.ts'
+import type { Finding } from '../../metadata/finding.ts'
+import type { Others } from '../../metadata/lint/subject.ts'
 import type { Registry } from '../../metadata/registry.ts'
 import type { Field } from '../../schema/field.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
@@ -56,8 +57,9 @@ export function findingsIn(registry: Registry, entity: string): readonly Finding
     seen.push({ name, version, other: other?.schema })
     return other
   }
-  const schemas = registry.versionsOf(entity).map((each) => plainSchema(info, each))
-  const findings = lint(info, schemas, { access: { reachesIn, reachOf }, others: watched })
+  const documents = registry.versionsOf(entity)
+  const schemas = documents.map((each) => plainSchema(info, each))
+  const findings = lint(info, schemas, { access: { reachesIn, reachOf }, others: watched, documents })
   knownFindings.set(info, { findings, seen })
   return findings
 }
@@ -75,7 +77,7 @@ const knownFindings = new WeakMap<
   { readonly findings: readonly Finding[]; readonly seen: readonly Seen[] }
 >()
 
-/** References in metadata older than their validation may lead to no entity. */
+/** A reference may lead to an entity or version that does not exist yet. */
 function othersIn(registry: Registry): Others {
   return (entity, version) => {
     try {

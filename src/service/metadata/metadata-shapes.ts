@@ -1,6 +1,7 @@
 /** The shapes of metadata and of metadata responses. */
 import { Type } from '../../base/json/shape.ts'
-import { claim, document, optional, text } from '../request/shape-parts.ts'
+import { TYPES } from '../../schema/types.ts'
+import { claim, component, document, optional, text } from '../request/shape-parts.ts'
 
 const Strings = Type.Array(Type.String())
 
@@ -8,21 +9,27 @@ export const EntityInfoShape = Type.Object(
   {
     name: text('Name of the entity.'),
     defaultVersion: Type.Optional(text('The version used when a request names none.')),
-    datastore: Type.Object({
-      backend: Type.String(),
-      datasource: Type.Optional(Type.String()),
-      collection: Type.Optional(Type.String()),
-    }),
+    datastore: Type.Optional(
+      Type.Object({
+        backend: Type.Optional(Type.String()),
+        datasource: Type.Optional(Type.String()),
+        collection: Type.Optional(Type.String()),
+      }),
+    ),
     indexes: Type.Optional(
       Type.Array(
         Type.Object({
           name: optional(Type.String()),
+          kind: Type.Optional(Type.Enum(['text'], { description: 'An index for text search.' })),
           unique: Type.Optional(Type.Boolean()),
           fields: Type.Array(
             Type.Object({
               field: Type.String(),
               dir: Type.Optional(Type.String()),
               caseInsensitive: Type.Optional(Type.Boolean()),
+              weight: Type.Optional(
+                Type.Integer({ description: 'In an index for text search: from 1 to 1000.' }),
+              ),
             }),
           ),
         }),
@@ -53,6 +60,40 @@ const AccessList = Type.Array(
   ]),
 )
 
+const FieldsShape = Type.Object(
+  {},
+  { additionalProperties: component('Field'), description: 'Name of the field to its definition.' },
+)
+
+/** Further keys are kept, so the shape is open. */
+const FieldShape = Type.Object(
+  {
+    type: Type.Optional(
+      Type.Enum([...Object.keys(TYPES), 'object', 'array', 'reference'], {
+        description: 'Not needed beside `$ref`.',
+      }),
+    ),
+    description: Type.Optional(Type.Unknown()),
+    access: Type.Optional(
+      Type.Object({
+        find: Type.Optional(AccessList),
+        insert: Type.Optional(AccessList),
+        update: Type.Optional(AccessList),
+      }),
+    ),
+    constraints: Type.Optional(
+      Type.Union([document('Constraint to value.'), Type.Array(document('One constraint.'))]),
+    ),
+    valueGenerator: Type.Optional(document('`type`, `configuration` and `overwrite`.')),
+    fields: Type.Optional(FieldsShape),
+    items: Type.Optional(component('Field')),
+    entity: Type.Optional(text('Of a reference: the entity whose documents it joins.')),
+    versionValue: Type.Optional(text('Of a reference: the version of that entity.')),
+    query: Type.Optional(component('Query')),
+  },
+  { additionalProperties: true, description: 'A field of a schema, or the elements of an array.' },
+)
+
 export const SchemaShape = Type.Object(
   {
     name: text('Name of the entity.'),
@@ -73,7 +114,7 @@ export const SchemaShape = Type.Object(
         delete: Type.Optional(AccessList),
       }),
     ),
-    fields: document('Field name to definition.'),
+    fields: FieldsShape,
   },
   { description: 'One version of an entity: its fields, their types, constraints and access.' },
 )
@@ -93,9 +134,21 @@ export const MetadataShape = Type.Object({
   schema: SchemaShape,
   warnings: Type.Optional(
     Type.Array(FindingShape, {
-      description: 'In answers to changes: doubts that the change has brought. Ignored when written.',
+      description:
+        'In answers to changes: what is doubtful about the request or about its result. Ignored when written.',
     }),
   ),
+})
+
+/** Without a default version, there is no schema to show. */
+export const ChangedInfoShape = Type.Object({
+  ...MetadataShape.properties,
+  schema: Type.Optional(SchemaShape),
+  warnings: Type.Optional(MetadataShape.properties['warnings']!),
+})
+
+export const MetadataListShape = Type.Array(MetadataShape, {
+  description: 'Metadata documents of any entities; several versions of an entity may be among them.',
 })
 
 const OPERATIONS = ['find', 'insert', 'update', 'delete']
@@ -163,23 +216,28 @@ export const VersionsShape = Type.Array(
   }),
 )
 
-export const RolesShape = Type.Array(
-  Type.Object({
-    role: Type.String(),
-    insert: Type.Optional(Strings),
-    find: Type.Optional(Strings),
-    update: Type.Optional(Strings),
-    delete: Type.Optional(Strings),
-  }),
-  {
-    description:
-      'Records by role; paths begin with the entity. Entities without default version end the array as errors.',
-  },
-)
+const RoleShape = Type.Object({
+  role: Type.String(),
+  insert: Type.Optional(Strings),
+  find: Type.Optional(Strings),
+  update: Type.Optional(Strings),
+  delete: Type.Optional(Strings),
+})
 
-export const DependenciesShape = Type.Array(
-  Type.Object({
-    name: Type.String(),
-    dependencies: Type.Optional(Type.Array(document('A node of the same shape; absent on leaves.'))),
-  }),
-)
+export const RolesShape = Type.Array(Type.Union([RoleShape, component('Error')]), {
+  description:
+    'Records by role; paths begin with the entity. Entities without default version end the array as errors.',
+})
+
+const DependencyShape = Type.Object({
+  name: Type.String(),
+  undefined: Type.Optional(claim('The entity, or the version that is referred to, does not exist (yet).')),
+  dependencies: Type.Optional(
+    Type.Array(component('Dependency'), { description: 'What it refers to; absent on leaves.' }),
+  ),
+})
+
+export const DependenciesShape = Type.Array(component('Dependency'))
+
+/** Shapes that refer to themselves, by their names in the OpenAPI document. */
+export const RECURSIVE_METADATA_SHAPES = { Field: FieldShape, Dependency: DependencyShape }

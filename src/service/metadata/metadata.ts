@@ -12,14 +12,19 @@ import type { Heading } from '../../metadata/catalogue.ts'
 import type { Datasources } from '../../metadata/documents/datastore.ts'
 import { dependencyTrees } from '../../metadata/dependencies.ts'
 import { diffJson } from '../../metadata/diff.ts'
-import { printEntityInfo } from '../../metadata/documents/entity-info.ts'
-import { printMetadataDocument } from '../../metadata/documents/metadata-document.ts'
+import { parseEntityInfo, printEntityInfo } from '../../metadata/documents/entity-info.ts'
+import { isSchemaAlone, printMetadataDocument } from '../../metadata/documents/metadata-document.ts'
 import type { Registry } from '../../metadata/registry.ts'
 import { roleRecords } from '../../metadata/roles.ts'
 import { STATUSES, type SchemaDocument, parseStatus } from '../../metadata/documents/schema-document.ts'
-import type { MetadataLimits } from '../../metadata/documents/sizes.ts'
+import { type MetadataLimits, checkInfoSizes } from '../../metadata/documents/sizes.ts'
 import type { HistoryRecord } from '../../store/metadata-records.ts'
-import { accessOf, explainedAccess, findingsIn, findingsOf } from './access-reports.ts'
+import type { Finding } from '../../metadata/finding.ts'
+import { readMetadata, readSchema } from '../../metadata/proposals.ts'
+import { accessOf, explainedAccess, findingsOf } from './access-reports.ts'
+import { createAll } from './create-all.ts'
+import { refuseUnknownKeys } from './strict.ts'
+import { knownFindings, warningsIn, withWarnings } from './warnings.ts'
 import { type Replacing, asMetadata, asSchema, requireForReplacing } from './replace-permission.ts'
 import type { MetadataService } from '../service.ts'
 
@@ -55,9 +60,10 @@ export function metadataService(
     dependencies: (caller, entity, version) =>
       read(caller, workOn('getDependencies', entity, version), () => {
         spendOn(registry, ...(entity === undefined ? registry.names() : [entity]))
-        return dependencyTrees(dependencyRoots(registry, entity, version), (name) =>
-          defaultSchema(registry, name),
-        )
+        return dependencyTrees(dependencyRoots(registry, entity, version), {
+          schemaOf: (name) => defaultSchema(registry, name),
+          hasVersion: (name, each) => registry.versionNames(name).includes(each),
+        })
       }),
     explainAccess: (caller, body) => read(caller, 'explainAccess', () => explainedAccess(registry, body)),
     access: (caller, entity, version) =>
@@ -87,38 +93,57 @@ export function metadataService(
 
 type Changes = Pick<
   MetadataService,
-  'create' | 'createSchema' | 'updateInfo' | 'setStatus' | 'setDefault' | 'clearDefault' | 'remove'
+  | 'create'
+  | 'createAll'
+  | 'createSchema'
+  | 'updateInfo'
+  | 'setStatus'
+  | 'setDefault'
+  | 'clearDefault'
+  | 'remove'
 >
 
 function changes(replacing: Replacing, document: (entity: string, version: string) => JsonObject): Changes {
-  const { registry } = replacing
+  const { registry, configured, limits } = replacing
   return {
     ...additions(replacing, document),
-    updateInfo: (caller, entity, body) =>
+    createAll: (caller, body, options) =>
+      work(caller, 'metadata.insert', {
+        context: 'createMetadata',
+        run: () => createAll(caller, bodyOf(body), { ...replacing, ...options }),
+      }),
+    updateInfo: (caller, entity, body, { isStrict = false } = {}) =>
       work(caller, 'metadata.update', {
         context: `updateEntityInfo(${entity})`,
-        run: () =>
-          warned(registry, entity, async () => {
-            await registry.updateInfo(caller.principal, entity, bodyOf(body))
-            return printMetadataDocument(registry.infoOf(entity), defaultSchema(registry, entity))
-          }),
+        async run() {
+          const sent = bodyOf(body)
+          if (isStrict) {
+            checkInfoSizes(sent, limits)
+            refuseUnknownKeys({ info: parseEntityInfo(sent, '', configured) }, { isPart: true })
+          }
+          return await warned(registry, entity, {
+            change: () => registry.updateInfo(caller.principal, entity, sent),
+            answer: () => printMetadataDocument(registry.infoOf(entity), defaultSchema(registry, entity)),
+          })
+        },
       }),
     setStatus: (caller, target, change) =>
       work(caller, 'metadata.update', {
         context: `setStatus(${target.entity}:${target.version})`,
         run: () =>
-          warned(registry, target.entity, async () => {
-            await registry.setStatus(caller.principal, target, change)
-            return document(target.entity, target.version)
+          warned(registry, target.entity, {
+            change: () => registry.setStatus(caller.principal, target, change),
+            answer: () => document(target.entity, target.version),
           }),
       }),
     setDefault: (caller, target) =>
       work(caller, 'metadata.update', {
         context: `setDefaultVersion(${target.entity}:${target.version})`,
-        run: async () => {
-          await registry.setDefault(caller.principal, target.entity, target.version)
-          return document(target.entity, target.version)
-        },
+        run: () =>
+          warned(registry, target.entity, {
+            change: () => registry.setDefault(caller.principal, target.entity, target.version),
+            answer: () => document(target.entity, target.version),
+          }),
       }),
     clearDefault: (caller, entity) =>
       work(caller, 'metadata.update', {
@@ -128,11 +153,11 @@ function changes(replacing: Replacing, document: (entity: string, version: strin
           return printEntityInfo(registry.infoOf(entity))
         },
       }),
-    remove: (caller, entity) =>
+    remove: (caller, entity, { documents } = {}) =>
       work(caller, 'metadata.delete', {
         context: `removeEntity(${entity})`,
         run: async () => {
-          await registry.remove(caller.principal, entity)
+          await registry.remove(caller.principal, entity, documents)
           return {}
         },
       }),
@@ -145,47 +170,49 @@ function additions(
 ): Pick<Changes, 'create' | 'createSchema'> {
   const { registry } = replacing
   return {
-    create: (caller, target, body) =>
+    create: (caller, target, body, { isStrict = false } = {}) =>
       work(caller, 'metadata.insert', {
         context: `createMetadata(${target.entity}:${target.version})`,
         async run() {
-          const sent = { entity: target.entity, body: bodyOf(body), written: asMetadata }
-          await requireForReplacing(caller, sent, replacing)
-          return warned(registry, target.entity, async () => {
-            await registry.create(caller.principal, target, sent.body)
-            return document(target.entity, target.version)
+          const sent = { body: bodyOf(body), written: asMetadata }
+          if (isStrict) refuseUnknownKeys(readMetadata(sent.body, replacing))
+          await requireForReplacing(caller, [sent], replacing)
+          return await warned(registry, target.entity, {
+            change: () => registry.create(caller.principal, target, sent.body),
+            answer: () => document(target.entity, target.version),
           })
         },
       }),
-    createSchema: (caller, target, body) =>
+    createSchema: (caller, target, body, { isStrict = false } = {}) =>
       work(caller, 'metadata.insert', {
         context: `createSchema(${target.entity}:${target.version})`,
         async run() {
-          const sent = { entity: target.entity, body: bodyOf(body), written: asSchema }
-          await requireForReplacing(caller, sent, replacing)
-          return warned(registry, target.entity, async () => {
-            await registry.createSchema(caller.principal, target, sent.body)
-            return document(target.entity, target.version)
+          const sent = { body: bodyOf(body), written: asSchema }
+          if (isStrict)
+            refuseUnknownKeys(readSchema(sent.body, replacing), { isPart: isSchemaAlone(sent.body) })
+          await requireForReplacing(caller, [sent], replacing)
+          return await warned(registry, target.entity, {
+            change: () => registry.createSchema(caller.principal, target, sent.body),
+            answer: () => document(target.entity, target.version),
           })
         },
       }),
   }
 }
 
-/** Adds the warnings that are new with this change. Hints are left to `lint`. */
+/** Makes the change, and answers with its warnings. */
 async function warned(
   registry: Registry,
   entity: string,
-  change: () => Promise<JsonObject>,
+  {
+    change,
+    answer,
+  }: { readonly change: () => Promise<readonly Finding[]>; readonly answer: () => JsonObject },
 ): Promise<JsonObject> {
-  const isKnown = registry.epoch() >= 0 && registry.names().includes(entity)
-  if (isKnown) spendOn(registry, entity)
-  const before = new Set((isKnown ? findingsIn(registry, entity) : []).map((each) => JSON.stringify(each)))
-  const answer = await change()
-  const warnings = findingsIn(registry, entity)
-    .filter((each) => each.severity === 'warning' && !before.has(JSON.stringify(each)))
-    .map((each) => ({ ...each }))
-  return warnings.length === 0 ? answer : { ...answer, warnings }
+  if (registry.epoch() >= 0) spendOn(registry, entity)
+  const before = knownFindings(registry, entity)
+  const own = await change()
+  return withWarnings(answer(), [...own, ...warningsIn(registry, entity, before)])
 }
 
 /** Lint compares all versions of an entity with each other: about one step per character of their documents. */

@@ -4,10 +4,11 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, sameJson } from '../../base/json/json.ts'
 import type { Datasources } from '../../metadata/documents/datastore.ts'
 import { type EntityInfo, printEntityInfo } from '../../metadata/documents/entity-info.ts'
-import { parseMetadataDocument, parseSchemaOrMetadata } from '../../metadata/documents/metadata-document.ts'
+import { withElementSteps } from '../../metadata/index-paths.ts'
+import { readMetadata, readSchema } from '../../metadata/proposals.ts'
 import type { Registry } from '../../metadata/registry.ts'
 import { type SchemaDocument, printSchemaDocument } from '../../metadata/documents/schema-document.ts'
-import { type MetadataLimits, checkSizes } from '../../metadata/documents/sizes.ts'
+import type { MetadataLimits } from '../../metadata/documents/sizes.ts'
 
 export interface Replacing {
   readonly registry: Registry
@@ -15,30 +16,47 @@ export interface Replacing {
   readonly limits: MetadataLimits
 }
 
-type Written = (body: Json, configured: Datasources) => { info?: EntityInfo; schema: SchemaDocument }
+type Written = (
+  body: Json,
+  replacing: Omit<Replacing, 'registry'>,
+) => { readonly info?: EntityInfo; readonly schema: SchemaDocument }
 
 /** Entity info and schema. */
-export const asMetadata: Written = parseMetadataDocument
+export const asMetadata: Written = readMetadata
 /** The schema only: the stored entity info remains unchanged, even if the body contains one. */
-export const asSchema: Written = (body, configured) => ({ schema: parseSchemaOrMetadata(body, configured) })
+export const asSchema: Written = readSchema
+
+interface Sent {
+  readonly body: Json
+  readonly written: Written
+}
 
 /** A caller who may only add metadata must not change existing metadata. */
 export async function requireForReplacing(
   caller: Caller,
-  { entity, body, written }: { readonly entity: string; readonly body: Json; readonly written: Written },
-  { registry, configured, limits }: Replacing,
+  documents: readonly Sent[],
+  replacing: Replacing,
 ): Promise<void> {
   if (caller.permissions.has('metadata.update')) return
-  checkSizes(body, limits)
-  await registry.reload()
-  const sent = soundPart(() => written(body, configured))
-  if (!sent || !registry.names().includes(entity)) return
-  if (replacesInfo(registry.infoOf(entity), sent.info) || replacesSchema(registry, entity, sent.schema))
+  await replacing.registry.reload()
+  for (const each of documents) requireUnlessAdding(caller, each, replacing)
+}
+
+function requireUnlessAdding(caller: Caller, { body, written }: Sent, replacing: Replacing): void {
+  const { registry } = replacing
+  // The registry reads the document in the same way, so what is invalid here replaces nothing there.
+  const sent = soundPart(() => written(body, replacing))
+  if (!sent || !registry.names().includes(sent.schema.name)) return
+  const { name } = sent.schema
+  if (replacesInfo(registry, sent) || replacesSchema(registry, name, sent.schema))
     requirePermission(caller, 'metadata.update')
 }
 
-function replacesInfo(stored: EntityInfo, sent: EntityInfo | undefined): boolean {
-  return sent !== undefined && !sameJson(printEntityInfo(stored), printEntityInfo(sent))
+function replacesInfo(registry: Registry, { info: sent, schema }: ReturnType<Written>): boolean {
+  if (!sent) return false
+  const stored = registry.infoOf(schema.name)
+  const { info } = withElementSteps(sent, [...registry.versionsOf(schema.name), schema])
+  return !sameJson(printEntityInfo(stored), printEntityInfo(info))
 }
 
 function replacesSchema(registry: Registry, entity: string, sent: SchemaDocument): boolean {
