@@ -2,7 +2,12 @@
 import { createHash, hash } from 'node:crypto'
 import { compareText } from '../../base/text.ts'
 import type { Collection } from '../../schema/schema.ts'
-import type { Transfer, ExportedCollection, ExportedDocument, ExportedRecords } from '../../store/transfer.ts'
+import type {
+  StoreExport,
+  ExportedCollection,
+  ExportedDocument,
+  ExportedRecords,
+} from '../../store/transfer.ts'
 import { MoveError } from './move-error.ts'
 
 /** Accumulates pages; the result is the same for the same documents in any order. */
@@ -30,7 +35,7 @@ export function createTally(): Tally {
 }
 
 export async function tallyOf(
-  transfer: Transfer,
+  transfer: StoreExport,
   collection: Collection,
   onPage: (documents: number) => void,
 ): Promise<Tally> {
@@ -43,8 +48,8 @@ export async function tallyOf(
 }
 
 interface Sides {
-  readonly source: Transfer
-  readonly target: Transfer
+  readonly source: StoreExport
+  readonly target: StoreExport
   /** The records that the target must contain. */
   readonly records: ExportedRecords
 }
@@ -55,12 +60,13 @@ export async function checkRest({ source, target, records }: Sides): Promise<voi
   if (from.epoch !== records.epoch) throw inUse('its metadata')
   if (textOf({ ...to, epoch: 0 }) !== textOf({ ...records, epoch: 0 })) throw differs('the metadata')
   const parts = [
-    ['the collections and their indexes', async (each: Transfer) => shapesOf(await each.collections())],
+    ['the collections and their indexes', async (each: StoreExport) => shapesOf(await each.collections())],
     ['the past versions of documents', historyChecksums],
-    ['the sequences', async (each: Transfer) => textOf(await each.sequences())],
+    ['the sequences', async (each: StoreExport) => textOf(await each.sequences())],
     ['the history of metadata', historyDigest],
     ['the events', eventsDigest],
-    ['the sinks of events', async (each: Transfer) => textOf(await each.sinks())],
+    ['the sinks of events', async (each: StoreExport) => textOf(await each.sinks())],
+    ['the answers to writes with a key', answersDigest],
   ] as const
   for (const [name, read] of parts) {
     const [there, here] = await Promise.all([read(source), read(target)])
@@ -86,7 +92,7 @@ function shapesOf(collections: readonly ExportedCollection[]): string {
   return shapes.sort().join('\n')
 }
 
-async function historyDigest(transfer: Transfer): Promise<string> {
+async function historyDigest(transfer: StoreExport): Promise<string> {
   const digest = createHash('sha256')
   for await (const page of transfer.history()) {
     for (const { entity, at, principal, action, version, before, after } of page) {
@@ -97,7 +103,7 @@ async function historyDigest(transfer: Transfer): Promise<string> {
 }
 
 /** One checksum per collection, independent of the order of its changes. */
-async function historyChecksums(transfer: Transfer): Promise<string> {
+async function historyChecksums(transfer: StoreExport): Promise<string> {
   const sums: string[] = []
   for (const { collection } of await transfer.collections()) {
     const tally = createTally()
@@ -114,7 +120,7 @@ async function historyChecksums(transfer: Transfer): Promise<string> {
   return sums.sort(compareText).join('\n')
 }
 
-async function eventsDigest(transfer: Transfer): Promise<string> {
+async function eventsDigest(transfer: StoreExport): Promise<string> {
   const digest = createHash('sha256')
   for await (const page of transfer.events()) {
     for (const each of page) {
@@ -124,6 +130,12 @@ async function eventsDigest(transfer: Transfer): Promise<string> {
     }
   }
   return digest.update(String(await transfer.lastEvent())).digest('hex')
+}
+
+async function answersDigest(source: StoreExport): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const page of source.answers()) for (const each of page) digest.update(textOf(each))
+  return digest.digest('hex')
 }
 
 function textOf(value: unknown): string {

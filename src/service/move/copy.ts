@@ -1,12 +1,18 @@
 /** The steps of a move: copy documents, build indexes, copy the rest, and check that nothing is missing. */
 import { ServiceError } from '../../base/errors.ts'
-import type { Transfer, ExportedCollection, ExportedRecords, StoreImport } from '../../store/transfer.ts'
+import type {
+  StoreExport,
+  Transfer,
+  ExportedCollection,
+  ExportedRecords,
+  StoreImport,
+} from '../../store/transfer.ts'
 import { type Tally, createTally, differs, inUse, tallyOf } from './check.ts'
 import { MoveError } from './move-error.ts'
 import { numericIdTypes } from './move-metadata.ts'
 
 export interface Plan {
-  readonly source: Transfer
+  readonly source: StoreExport
   readonly target: Transfer
   /** The records in the form that the target needs. */
   readonly records: ExportedRecords
@@ -85,6 +91,7 @@ export async function copyRest({ source, records }: Plan, storeImport: StoreImpo
   for await (const page of source.events()) await storeImport.addEvents(page)
   await storeImport.putLastEvent(await source.lastEvent())
   await storeImport.addSinks(await source.sinks())
+  for await (const page of source.answers()) await storeImport.addAnswers(page)
   await storeImport.putRecords(records)
 }
 

@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { type TypeName, isTypeName } from '../../schema/types.ts'
-import type { Transfer, ExportedRecords } from '../../store/transfer.ts'
+import type { ExportedRecords, StoreExport } from '../../store/transfer.ts'
 import type { StoreKind } from '../../store/store.ts'
 import { MoveError } from './move-error.ts'
 
@@ -43,7 +43,9 @@ function onBackend(info: JsonObject, text: string, backend: StoreKind): string {
 }
 
 /** The numeric type of `_id` by entity, including removed entities. If versions disagree, the last one counts. */
-export async function numericIdTypes(source: Transfer): Promise<(entity: string) => TypeName | undefined> {
+export async function numericIdTypes(
+  source: Pick<StoreExport, 'history' | 'records'>,
+): Promise<(entity: string) => TypeName | undefined> {
   const types = new Map<string, TypeName>()
   const note = (entity: string, schema: Json | undefined): void => {
     const type = member(member(member(schema, 'fields'), '_id'), 'type')

@@ -29,7 +29,7 @@ export interface Moved {
   readonly sequences: number
 }
 
-interface MovedCollection {
+export interface MovedCollection {
   readonly name: string
   readonly entity: string
   readonly documents: number
@@ -50,8 +50,8 @@ async function moveOnce(options: MoveOptions): Promise<Moved> {
   const { from, to, isRehearsal = false } = options
   await using opened = new AsyncDisposableStack()
   await refuseAbsent(from).catch((error: unknown) => Promise.reject(cannotOpen(from, error)))
-  const source = opened.use(await open(from))
-  const target = opened.use(await open(to))
+  const source = opened.use(await openTarget(from))
+  const target = opened.use(await openTarget(to))
   const plan = await planned(source, target, options)
   const done = isRehearsal ? await rehearse(plan, options) : await carryOut(plan, options)
   const { entities, schemas } = plan.records
@@ -66,7 +66,7 @@ async function moveOnce(options: MoveOptions): Promise<Moved> {
   }
 }
 
-async function open(location: string): Promise<Database> {
+export async function openTarget(location: string): Promise<Database> {
   try {
     const store = await openStore(location)
     return await store.ping().then(
@@ -112,7 +112,10 @@ async function rehearse(
   return collections.map(({ collection: { name, entity }, count }) => ({ name, entity, documents: count }))
 }
 
-async function carryOut(plan: Plan, options: MoveOptions): Promise<readonly MovedCollection[]> {
+export async function carryOut(
+  plan: Plan,
+  options: Watch & Pick<MoveOptions, 'discardsIncomplete'>,
+): Promise<readonly MovedCollection[]> {
   const { target, shown } = plan
   const discardsIncomplete = options.discardsIncomplete ?? false
   await using storeImport = await target.beginImport({ discardsIncomplete }).catch((error: unknown) => {
