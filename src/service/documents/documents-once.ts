@@ -1,0 +1,33 @@
+/** Writes of plain documents with an idempotency key. The headers of the answer are kept with it. */
+import type { Deps } from '../deps.ts'
+import { runOnce } from '../idempotency.ts'
+import { keyedElsewhere, storeFor, within } from '../keyed-session.ts'
+import type { DocumentReply, OnceService } from '../service.ts'
+import { documentService } from './documents.ts'
+
+export function documentsOnce(deps: Deps): OnceService['document'] {
+  return async (caller, { target, write }, idempotency) => {
+    const store = storeFor(deps, target)
+    // Without an entity there is nothing to write: the error says so.
+    if (!store) return { ...(await write(documentService(deps))), isRepeated: false }
+    const asked = { ...idempotency, caller: caller.principal }
+    const answer = await runOnce({ ...deps, store }, asked, async (session) => {
+      const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
+      return printKept(await write(own))
+    })
+    return { ...readKept(answer), isRepeated: answer.isRepeated }
+  }
+}
+
+/** The headers are the first line. */
+function printKept({ status, text, headers }: DocumentReply): {
+  readonly status: number
+  readonly text: string
+} {
+  return { status, text: `${JSON.stringify(headers)}\n${text}` }
+}
+
+function readKept({ status, text }: { readonly status: number; readonly text: string }): DocumentReply {
+  const end = text.indexOf('\n')
+  return { status, text: text.slice(end + 1), headers: JSON.parse(text.slice(0, end)) as readonly string[] }
+}

@@ -1,0 +1,310 @@
+/**
+ * Plain documents: one document by its `_id`, in the manner of REST. Every operation is one of the data operations, with
+ * the same requests, the same access and the same writes.
+ */
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isObject, sameJson } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
+import { during } from '../../base/work/work.ts'
+import type { SimpleField } from '../../schema/field.ts'
+import type { Deps } from '../deps.ts'
+import { find } from '../read/find.ts'
+import { readDelete, readInsert, readSave, readUpdate } from '../request/request.ts'
+import type { DataResponse } from '../response.ts'
+import type { Asked, DocumentReply, DocumentService, DocumentTarget, Target } from '../service.ts'
+import { remove } from '../write/delete.ts'
+import { insert } from '../write/insert.ts'
+import { save } from '../write/save.ts'
+import { update } from '../write/update.ts'
+import {
+  EVERYTHING,
+  isPreferred,
+  readFields,
+  readFlag,
+  readList,
+  wantsNumbersAsText,
+} from './document-parameters.ts'
+import {
+  type Returned,
+  faultOf,
+  firstOf,
+  locationHeader,
+  preconditionFailed,
+  refusedReply,
+  tagHeader,
+  unknownDocument,
+} from './document-reply.ts'
+import { type Tags, readTags } from './etag.ts'
+import { mergeUpdate } from './merge-patch.ts'
+import { plainText } from './plain-form.ts'
+
+export function documentService(deps: Deps): DocumentService {
+  return {
+    list: (caller, target, asked) => list({ deps, caller, target, asked }),
+    get: (caller, target, asked) => get(naming({ deps, caller, target, asked })),
+    create: (caller, target, body, asked) => create({ deps, caller, target, asked }, body),
+    replace: (caller, target, body, asked) => replace(naming({ deps, caller, target, asked }), body),
+    patch: (caller, target, body, asked) => patch(naming({ deps, caller, target, asked }), body),
+    remove: (caller, target, asked) => removeOne(naming({ deps, caller, target, asked })),
+  }
+}
+
+interface Request {
+  readonly deps: Deps
+  readonly caller: Caller
+  readonly target: Target
+  readonly asked: Asked
+}
+
+interface Naming extends Request {
+  readonly id: Json
+  readonly query: JsonObject
+}
+
+/** An `_id` that does not have the type of its field names no document. */
+function naming(request: Request & { readonly target: DocumentTarget }): Naming {
+  const { deps, target } = request
+  const { type } = deps.schemaOf(target.entity, target.version).root.fields.get('_id') as SimpleField
+  const id = type.cast(target.id)
+  if (id === undefined) throw unknownDocument()
+  return { ...request, id, query: { field: '_id', op: '=', rvalue: id } }
+}
+
+/** Charges the request for what a later step does before its first wait. */
+function charged<T>({ target: { work } }: Request, step: () => T): T {
+  return work ? during(work, step) : step()
+}
+
+async function list(request: Request): Promise<DocumentReply> {
+  const { deps, caller, target, asked } = request
+  const body = readList(asked.parameters)
+  const form = formOf(request)
+  const { processed = [], matchCount, next } = await find(deps, caller, { target, body })
+  const schema = deps.schemaOf(target.entity, target.version)
+  const items = charged(request, () => processed.map((text) => plainText(text, schema, form)))
+  const total = readFlag(asked.parameters, 'count') ? `,"total":${matchCount}` : ''
+  const more = next === undefined ? '' : `,"next":"${next}"`
+  const text = `{"items":[${items.join(',')}]${more}${total}}`
+  return { status: 200, text, headers: preferenceHeader(asked) }
+}
+
+async function get(request: Naming): Promise<DocumentReply> {
+  const { asked } = request
+  const tags = readTags(asked.ifNoneMatch, 'If-None-Match', true)
+  formOf(request)
+  const found = await findOne(request, readFields(asked.parameters))
+  if (!found) throw unknownDocument()
+  if (tags && (tags.isAny || tags.versions.includes(found.version))) {
+    return { status: 304, text: '', headers: tagHeader(found) }
+  }
+  return charged(request, () => shown(request, found, 200))
+}
+
+async function findOne(request: Naming, projection: Json): Promise<Returned | undefined> {
+  const { deps, caller, target, query } = request
+  const body = { query, projection, range: [0, 0], execution: { count: 'none' } }
+  return firstOf(await charged(request, () => find(deps, caller, { target, body })))
+}
+
+async function create(request: Request, body: Json | undefined): Promise<DocumentReply> {
+  formOf(request)
+  return await insertOne(request, documentIn(body))
+}
+
+async function insertOne(request: Request, document: JsonObject): Promise<DocumentReply> {
+  const { deps, caller, target } = request
+  const sent = { data: [document], projection: EVERYTHING }
+  const response = await charged(request, () => insert(deps, caller, readInsert(sent, target, deps)))
+  const written = firstOf(response)
+  if (faultOf(response) !== undefined || !written) return refusedReply(response, deps)
+  return shown(request, written, 201, locationHeader(written, target))
+}
+
+/** Saves the document, and inserts it where there is none and the request allows that. */
+async function replace(request: Naming, body: Json | undefined): Promise<DocumentReply> {
+  const { deps, caller, target, asked } = request
+  const document = namedDocument(documentIn(body), request)
+  formOf(request)
+  const mayCreate = readFlag(asked.parameters, 'upsert')
+  const condition = conditionOf(asked)
+  if (asked.ifNoneMatch !== undefined) return await createOnly(request, document)
+  if (condition?.isHopeless) throw await unmet(request, mayCreate)
+  const sent = { data: [document], projection: EVERYTHING, ...condition?.versions }
+  const saveOnce = (): Promise<DataResponse> =>
+    charged(request, () => save(deps, caller, { ...readSave(sent, target, deps), byId: true }))
+  for (let attempt = 1; ; attempt++) {
+    const saved = await saveOnce()
+    const fault = faultOf(saved)
+    const written = firstOf(saved)
+    if (fault === undefined && written) return shown(request, written, 200)
+    if (fault === 'store-crud:ConcurrentUpdate') throw await unmet(request, mayCreate)
+    if (fault !== 'store-crud:SaveError') return refusedReply(saved, deps)
+    if (!mayCreate) throw await untouched(request, condition, '; with ?upsert=true it is created')
+    if (condition) throw preconditionFailed()
+    const inserted = await insertOne(request, document)
+    // Another request may have inserted it meanwhile: then it can be saved.
+    if (inserted.status !== 409 || attempt === MAX_ATTEMPTS) return inserted
+  }
+}
+
+const MAX_ATTEMPTS = 3
+
+async function createOnly(request: Naming, document: JsonObject): Promise<DocumentReply> {
+  const { asked } = request
+  if (asked.ifNoneMatch?.trim() !== '*' || asked.ifMatch !== undefined) {
+    const message = 'a write knows "If-None-Match: *", which creates a document only where there is none'
+    throw new ServiceError('crud:InvalidRequest', message)
+  }
+  const inserted = await insertOne(request, document)
+  if (inserted.status === 409 && (await findOne(request, ID))) throw preconditionFailed()
+  return inserted
+}
+
+const ID: JsonObject = { field: '_id' }
+
+async function patch(request: Naming, body: Json | undefined): Promise<DocumentReply> {
+  const { deps, caller, target, asked, query } = request
+  const { _id: given, ...changes } = documentIn(body)
+  requireSameId(given, request)
+  formOf(request)
+  const condition = conditionOf(asked)
+  if (condition?.isHopeless) throw await unmet(request)
+  const schema = deps.schemaOf(target.entity, target.version)
+  for (let attempt = 1; ; attempt++) {
+    let read: Returned | undefined
+    const current = async (): Promise<JsonObject> => {
+      read = await findOne(request, EVERYTHING)
+      if (!read) throw unknownDocument()
+      return parseTrusted(read.text) as JsonObject
+    }
+    const merging = await charged(request, () => mergeUpdate(changes, schema, current))
+    if (merging.update.length === 0) return await unchanged(request, condition)
+    const versions = read ? { documentVersions: [read.version] } : condition?.versions
+    if (read && condition && !isMet(condition, read)) throw preconditionFailed()
+    const sent = { query, update: merging.update, projection: EVERYTHING, ...versions }
+    const response = await inPatch(() =>
+      charged(request, () => update(deps, caller, readUpdate(sent, target, deps))),
+    )
+    const written = firstOf(response)
+    if (faultOf(response) === undefined && written) return shown(request, written, 200)
+    const isStale = faultOf(response) === 'store-crud:ConcurrentUpdate'
+    if (!isStale && response.dataErrors?.length) return refusedReply(response, deps)
+    if (!isStale) throw await untouched(request, condition)
+    if (!read || condition) throw await unmet(request)
+    if (attempt === MAX_PATCHES) return refusedReply(response, deps)
+  }
+}
+
+/** Errors name places in the patch, not in the update that was made of it. */
+async function inPatch<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    const path = error instanceof ServiceError ? UPDATE_PLACE.exec(error.at ?? '')?.[1] : undefined
+    throw path === undefined ? error : (error as ServiceError).movedTo(`/${path.replaceAll('.', '/')}`)
+  }
+}
+
+const UPDATE_PLACE = /^\/update\/\d+\/\$set\/(.+)$/
+
+/** How often a patch that depends on the document is made anew after another write. */
+const MAX_PATCHES = 10
+
+async function unchanged(request: Naming, condition: Condition | undefined): Promise<DocumentReply> {
+  const found = await findOne(request, EVERYTHING)
+  if (!found) throw unknownDocument()
+  if (condition && !isMet(condition, found)) throw preconditionFailed()
+  return shown(request, found, 200)
+}
+
+async function removeOne(request: Naming): Promise<DocumentReply> {
+  const { deps, caller, target, asked, query } = request
+  const condition = conditionOf(asked)
+  if (condition?.isHopeless) throw await unmet(request)
+  const sent = { query, ...condition?.versions }
+  const response = await charged(request, () => remove(deps, caller, readDelete(sent, target, deps)))
+  if (response.modifiedCount > 0) return { status: 204, text: '', headers: [] }
+  throw await (faultOf(response) === undefined ? untouched(request, condition) : unmet(request))
+}
+
+interface Condition {
+  /** Parts of a data request. */
+  readonly versions: { readonly documentVersions?: readonly string[] }
+  readonly tags: Tags
+  /** Whether no document can have one of the tags. */
+  readonly isHopeless: boolean
+}
+
+function conditionOf({ ifMatch }: Asked): Condition | undefined {
+  const tags = readTags(ifMatch, 'If-Match', false)
+  if (!tags) return undefined
+  const { isAny, versions } = tags
+  return {
+    tags,
+    versions: isAny ? {} : { documentVersions: versions },
+    isHopeless: !isAny && versions.length === 0,
+  }
+}
+
+function isMet({ tags }: Condition, { version }: Returned): boolean {
+  return tags.isAny || tags.versions.includes(version)
+}
+
+/** Why a write that was to change a document changed none. */
+async function unmet(request: Naming, mayCreate = false): Promise<ServiceError> {
+  const isThere = (await findOne(request, ID)) !== undefined
+  return isThere || mayCreate ? preconditionFailed() : unknownDocument()
+}
+
+/** Why a write selected no document: there is none, it has another version, or a row rule keeps the caller from it. */
+async function untouched(
+  request: Naming,
+  condition: Condition | undefined,
+  advice = '',
+): Promise<ServiceError> {
+  const found = await findOne(request, ID)
+  if (!found) return unknownDocument(advice)
+  if (condition && !isMet(condition, found)) return preconditionFailed()
+  return new ServiceError('crud:NoAccess', 'you may read this document, but not change it in this way')
+}
+
+function documentIn(body: Json | undefined): JsonObject {
+  if (isObject(body)) return body
+  const message = 'the body must be one document, a JSON object; /data takes several documents in one request'
+  throw new ServiceError('crud:InvalidRequest', message)
+}
+
+function namedDocument(document: JsonObject, request: Naming): JsonObject {
+  const { _id: given, ...others } = document
+  requireSameId(given, request)
+  return { _id: request.id, ...others }
+}
+
+/** The `_id` in the body may be absent, or must name the document of the path. */
+function requireSameId(given: Json | undefined, { deps, target, id }: Naming): void {
+  if (given === undefined) return
+  const { type } = deps.schemaOf(target.entity, target.version).root.fields.get('_id') as SimpleField
+  if (given !== null && sameJson(type.cast(given), id)) return
+  throw new ServiceError('crud:InvalidRequest', 'the path names another "_id" than the body', { at: '/_id' })
+}
+
+function formOf({ deps, asked }: Request) {
+  return { schemaOf: deps.schemaOf, hasNumbersAsText: wantsNumbersAsText(asked) }
+}
+
+function shown(
+  request: Request,
+  returned: Returned,
+  status: number,
+  headers: readonly string[] = [],
+): DocumentReply {
+  const { deps, target, asked } = request
+  const schema = deps.schemaOf(target.entity, target.version)
+  const text = plainText(returned.text, schema, formOf(request))
+  return { status, text, headers: [...tagHeader(returned), ...headers, ...preferenceHeader(asked)] }
+}
+
+function preferenceHeader({ prefer }: Asked): readonly string[] {
+  return isPreferred(prefer) ? ['Preference-Applied', 'numbers=text'] : []
+}

@@ -1,0 +1,79 @@
+/** The form of documents in plain REST: dates as in RFC 3339, and on request numbers as text. */
+import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
+import { memoized } from '../../base/memo.ts'
+import { spend } from '../../base/work/work.ts'
+import type { Field, Fields, SimpleField } from '../../schema/field.ts'
+import { type Schema, allFields } from '../../schema/schema.ts'
+import type { JsonText } from '../response.ts'
+
+interface Form {
+  readonly schemaOf: (entity: string, version: string | undefined) => Schema
+  /** Whether integers beyond ±2^53 and decimals become text. */
+  readonly hasNumbersAsText: boolean
+}
+
+/** The document in its plain form; the text itself if nothing in it can differ. */
+export function plainText(text: JsonText, schema: Schema, form: Form): JsonText {
+  if (!canDiffer(schema) && !form.hasNumbersAsText) return text
+  spend(text.length >> 3)
+  return JSON.stringify(plainMembers(parseTrusted(text) as JsonObject, schema.root.fields, form))
+}
+
+/** Documents of references have schemas of their own, which are looked up only if there are any. */
+const canDiffer = memoized((schema: Schema): boolean =>
+  allFields(schema.root.fields).some((field) => field.kind === 'reference' || isDate(field)),
+)
+
+function isDate(field: Field): boolean {
+  return field.kind === 'simple' && field.type.name === 'date'
+}
+
+function plainMembers(object: JsonObject, fields: Fields, form: Form): JsonObject {
+  const members: Record<string, Json> = {}
+  for (const [name, value] of Object.entries(object)) {
+    const field = fields.get(name)
+    members[name] = field ? plainValue(value, field, form) : value
+  }
+  return members
+}
+
+function plainValue(value: Json, field: Field, form: Form): Json {
+  switch (field.kind) {
+    case 'simple':
+      return plainSimple(value, field, form)
+    case 'object':
+      return isObject(value) ? plainMembers(value, field.fields, form) : value
+    case 'array':
+      return isArray(value) ? value.map((each) => plainValue(each, field.element, form)) : value
+    case 'reference': {
+      if (!isArray(value)) return value
+      const { root } = form.schemaOf(field.entity, field.versionValue)
+      return value.map((each) => plainValue(each, root, form))
+    }
+  }
+}
+
+function plainSimple(value: Json, { type }: SimpleField, { hasNumbersAsText }: Form): Json {
+  if (type.name === 'date') return typeof value === 'string' ? rfc3339(value) : value
+  if (!hasNumbersAsText || !isNumber(value)) return value
+  if (type.name === 'bigdecimal') return numberText(value)
+  const isWhole = type.name === 'integer' || type.name === 'biginteger'
+  return isWhole && isBeyondDoubles(numberText(value)) ? numberText(value) : value
+}
+
+/** `20240102T03:04:05.678+0000` → `2024-01-02T03:04:05.678Z` */
+function rfc3339(date: string): string {
+  return date.replace(STORED_DATE, '$1-$2-$3T$4Z')
+}
+
+const STORED_DATE = /^(\d{4})(\d\d)(\d\d)T(.{12})\+0000$/
+
+/** Integers up to 2^53 in magnitude survive in a double. */
+function isBeyondDoubles(text: string): boolean {
+  if (text.length < 16) return false
+  const integer = BigInt(text)
+  return integer > LARGEST || integer < -LARGEST
+}
+
+const LARGEST = 2n ** 53n
