@@ -1,18 +1,22 @@
 /** Bulk: runs many requests as one. Entries run independently, or atomically in one transaction. */
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
-import type { Json } from '../base/json/json.ts'
+import { type Json, isObject } from '../base/json/json.ts'
 import { yieldEvery } from '../base/work/rest.ts'
 import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../base/work/work.ts'
+import type { Limits } from '../base/limits.ts'
+import type { Database } from '../store/database.ts'
+import type { TransactionSession } from '../store/store.ts'
+import { type Idempotency, type OnceAnswer, partOf, runInParts, runOnce } from './idempotency.ts'
 import type { Bulk, BulkEntry, BulkOperation } from './request/bulk-request.ts'
 import { type DataResponse, type JsonText, failed, printResponse } from './response.ts'
-import type { RequestContext, Target } from './service.ts'
+import type { KeyedOperation, OnceService, RequestContext, Target } from './service.ts'
 
 export type Operations = Readonly<
   Record<BulkOperation, (caller: Caller, target: Target, body: Json) => Promise<DataResponse>>
 >
 
-interface BulkRunner {
+export interface BulkRunner {
   readonly operations: Operations
   /** Datasource of the entity that a request names; throws if the entity does not exist. */
   readonly datasourceOf: (target: Target) => string
@@ -20,12 +24,27 @@ interface BulkRunner {
   readonly transact: <T>(transaction: Transaction, work: (operations: Operations) => Promise<T>) => Promise<T>
   /** Receives internal errors: the entry fails, the other entries continue. */
   readonly onInternalError: (error: unknown) => void
+  /** A response in the form in which it is printed. */
+  readonly respond: (response: DataResponse) => DataResponse
+}
+
+/** For bulks with an idempotency key. */
+export interface KeyedBulkRunner extends BulkRunner {
+  /** The operations on the session of an open transaction. */
+  readonly operationsIn: (session: TransactionSession, store: Database) => Operations
+  readonly once: OnceService['data']
+  /** Without a name the default one. */
+  readonly storeIn: (datasource: string | undefined) => Database
+  readonly limits: Limits
+  readonly now: () => Date
 }
 
 export interface Transaction {
   readonly datasource: string | undefined
   /** A read-only transaction does not block writers. */
   readonly isReadOnly: boolean
+  /** Rolled back in the end. */
+  readonly isDryRun?: boolean
 }
 
 type RunningBulk = Bulk & { readonly context: RequestContext & { readonly work: Work } }
@@ -34,10 +53,50 @@ type RunningBulk = Bulk & { readonly context: RequestContext & { readonly work: 
 export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonText> {
   const { entries } = request
   const texts = request.atomic
-    ? (await runTogether(runner, caller, request)).map(printResponse)
+    ? printAll(runner, await runTogether(runner, caller, request))
     : await runSeparately(runner, caller, request)
-  const listed = texts.map((text, i) => `{"seq":${entries[i]!.seq},"response":${text}}`)
-  return `{"responses":[${listed.join(',')}]}`
+  return listed(entries, texts)
+}
+
+/** The context has an idempotency key. */
+export async function bulkOnce(
+  runner: KeyedBulkRunner,
+  caller: Caller,
+  request: RunningBulk,
+): Promise<OnceAnswer> {
+  const { entries, context } = request
+  // A dry run writes nothing, so there is nothing to keep.
+  if (request.isDryRun) return { status: 200, text: await bulk(runner, caller, request), isRepeated: false }
+  const asked = { ...context.idempotency!, caller: caller.principal }
+  const { storeIn, limits, now } = runner
+  if (!request.atomic) {
+    return await runInParts({ store: storeIn(undefined), limits, now }, asked, async () => ({
+      status: 200,
+      text: listed(entries, await runSeparately(runner, caller, request)),
+    }))
+  }
+  const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
+  const store = storeIn(datasource)
+  try {
+    return await runOnce({ store, limits, now }, asked, async (session) => {
+      const transact: BulkRunner['transact'] = (_, work) => work(runner.operationsIn(session, store))
+      const responses = await runTogether({ ...runner, transact }, caller, request)
+      if (responses.some(({ status }) => status !== 'COMPLETE')) throw new RolledBack(responses)
+      return { status: 200, text: listed(entries, printAll(runner, responses)) }
+    })
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error
+    return { status: 200, text: listed(entries, printAll(runner, error.responses)), isRepeated: false }
+  }
+}
+
+function printAll(runner: BulkRunner, responses: readonly DataResponse[]): readonly JsonText[] {
+  return responses.map((each) => printResponse(runner.respond(each)))
+}
+
+function listed(entries: readonly BulkEntry[], texts: readonly JsonText[]): JsonText {
+  const responses = texts.map((text, i) => `{"seq":${entries[i]!.seq},"response":${text}}`)
+  return `{"responses":[${responses.join(',')}]}`
 }
 
 /**
@@ -48,8 +107,9 @@ export async function bulk(runner: BulkRunner, caller: Caller, request: RunningB
 async function runSeparately(
   runner: BulkRunner,
   caller: Caller,
-  { entries, ordered, context }: RunningBulk,
+  { entries: given, ordered, context, isDryRun }: RunningBulk,
 ): Promise<readonly JsonText[]> {
+  const entries = isDryRun ? given.map(asDryRun) : given
   const { maxResponseBytes } = context.work
   const slice = Math.floor(maxResponseBytes / SIDE_BY_SIDE)
   const rest = yieldEvery(SLICE_MS)
@@ -61,7 +121,9 @@ async function runSeparately(
     for (const entry of group) {
       await rest()
       running.push(
-        left === 0 ? notBegun(maxResponseBytes) : runOne(entry, { runner, caller, context, responseBytes }),
+        left === 0
+          ? notBegun(maxResponseBytes, runner)
+          : runOne(entry, { runner, caller, context, responseBytes }),
       )
     }
     for (const [i, result] of (await Promise.all(running)).entries()) {
@@ -69,11 +131,23 @@ async function runSeparately(
       const final = isCut ? await runOne(group[i]!, { runner, caller, context, responseBytes: left }) : result
       // The result of a write is always reported, because the write has happened.
       const fits = final.text.length <= left || final.isTooLarge || isWrite(group[i]!)
-      texts.push(fits ? final.text : (await notBegun(maxResponseBytes)).text)
+      texts.push(fits ? final.text : (await notBegun(maxResponseBytes, runner)).text)
       if (fits) left = Math.max(0, left - final.text.length)
     }
   }
   return texts
+}
+
+/** Each entry is a dry run of its own, so no entry sees what another one would write. */
+function asDryRun({ seq, task }: BulkEntry): BulkEntry {
+  if (task instanceof ServiceError || task.operation === 'find' || task.operation === 'explain')
+    return { seq, task }
+  const { request } = task
+  const { execution } = request
+  // The entry itself reports an execution that is none.
+  if (execution !== undefined && execution !== null && !isObject(execution)) return { seq, task }
+  const dry = { ...execution, dryRun: true }
+  return { seq, task: { ...task, request: { ...request, execution: dry } } }
 }
 
 /** Entries that only await each other never yield to the event loop, so starting them does. */
@@ -82,11 +156,11 @@ const SLICE_MS = 10
 /** Limits concurrent entries, because a bulk is one request among many. */
 const SIDE_BY_SIDE = 16
 
-/** In an ordered bulk, writes run one after the other; reads between two writes run concurrently. */
+/** In an ordered bulk, writes and generated values run one after the other; reads between them run concurrently. */
 function* groupsOf(entries: readonly BulkEntry[], ordered: boolean): Generator<readonly BulkEntry[]> {
   let group: BulkEntry[] = []
   for (const entry of entries) {
-    const isAlone = ordered && isWrite(entry)
+    const isAlone = ordered && (isWrite(entry) || generates(entry))
     if (group.length > 0 && (isAlone || group.length === SIDE_BY_SIDE)) {
       yield group
       group = []
@@ -120,31 +194,68 @@ async function runOne(
   const steps = context.work.isInline ? { steps: INLINE_STEPS } : {}
   const work = context.work.part({ ...steps, responseBytes })
   try {
-    const response = await runEntry(entry, runner.operations, { caller, context: { ...context, work } })
-    return { text: printResponse(response), isTooLarge: work.hasExceededResponse }
+    const own = partContext(context, entry, work)
+    if (own.idempotency && isKeyed(runner)) return await runKeyed(entry, runner, { caller, context: own })
+    const response = await runEntry(entry, runner.operations, { caller, context: own })
+    return { text: printResponse(runner.respond(response)), isTooLarge: work.hasExceededResponse }
   } catch (error) {
     const isElsewhere = error instanceof TooMuchForThisThread && context.offload
-    const result = isElsewhere ? runElsewhere(entry, { ...context, work }) : Promise.reject(error)
+    const result = isElsewhere
+      ? runElsewhere(entry, partContext(context, entry, work))
+      : Promise.reject(error)
     return await result.catch((problem: unknown) => failure(problem, runner))
   }
 }
 
-async function runElsewhere({ task }: BulkEntry, { offload, work }: RequestContext): Promise<Result> {
+/** Each write of a bulk has a part of its key. */
+function partContext(
+  { idempotency, ...context }: RunningBulk['context'],
+  entry: BulkEntry,
+  work: Work,
+): RunningBulk['context'] {
+  const own = idempotency && isWrite(entry) ? { idempotency: partOf(idempotency, entry.seq) } : {}
+  return { ...context, work, ...own }
+}
+
+function isKeyed(runner: BulkRunner): runner is KeyedBulkRunner {
+  return 'once' in runner
+}
+
+async function runKeyed({ task }: BulkEntry, runner: KeyedBulkRunner, asking: Asking): Promise<Result> {
   if (task instanceof ServiceError) throw task
-  const target = { ...task.target, ...(work && { work }) }
+  const { caller, context } = asking
+  const reason = withdrawal(context)
+  if (reason) throw reason
+  const { offload: _, idempotency, ...own } = context
+  const { target, request: body } = task
+  const operation = task.operation as KeyedOperation
+  const { text } = await runner.once(
+    caller,
+    { operation, target: { ...own, ...target }, body },
+    idempotency as Idempotency,
+  )
+  return { text, isTooLarge: context.work?.hasExceededResponse ?? false }
+}
+
+async function runElsewhere(
+  { task }: BulkEntry,
+  { offload, work, idempotency }: RequestContext,
+): Promise<Result> {
+  if (task instanceof ServiceError) throw task
+  const target = { ...task.target, ...(work && { work }), ...(idempotency && { idempotency }) }
   const { text, hasExceededResponse } = await offload!(task.operation, target, task.request)
   return { text, isTooLarge: hasExceededResponse }
 }
 
-function failure(error: unknown, { onInternalError }: BulkRunner): Result {
+function failure(error: unknown, { onInternalError, respond }: BulkRunner): Result {
   const isForeseen = error instanceof ServiceError
   if (!isForeseen) onInternalError(error)
   const problem = isForeseen ? error : internalError()
-  return { text: printResponse(failed(problem.within('bulk'))), isTooLarge: false }
+  return { text: printResponse(respond(failed(problem.within('bulk')))), isTooLarge: false }
 }
 
-async function notBegun(maxBytes: number): Promise<Result> {
-  return { text: printResponse(failed(tooLarge(maxBytes).within('bulk'))), isTooLarge: true }
+async function notBegun(maxBytes: number, { respond }: BulkRunner): Promise<Result> {
+  return { text: printResponse(respond(failed(tooLarge(maxBytes).within('bulk')))), isTooLarge: true }
 }
 
 function tooLarge(maxBytes: number): ServiceError {
@@ -154,8 +265,15 @@ function tooLarge(maxBytes: number): ServiceError {
 
 function isWrite({ task }: BulkEntry): boolean {
   if (task instanceof ServiceError) return false
-  return task.operation !== 'find' && task.operation !== 'explain' && task.operation !== 'generate'
+  return !READS.has(task.operation)
 }
+
+/** It writes no document, but moves a sequence on. */
+function generates({ task }: BulkEntry): boolean {
+  return !(task instanceof ServiceError) && task.operation === 'generate'
+}
+
+const READS: ReadonlySet<BulkOperation> = new Set(['find', 'aggregate', 'explain', 'generate'])
 
 /** Thrown to roll back the transaction; carries the responses of the entries. */
 class RolledBack extends Error {
@@ -171,7 +289,7 @@ class RolledBack extends Error {
 async function runTogether(
   runner: BulkRunner,
   caller: Caller,
-  { entries, context }: RunningBulk,
+  { entries, context, isDryRun }: RunningBulk,
 ): Promise<readonly DataResponse[]> {
   const datasources = entries.map((entry) => datasourceOf(runner, entry))
   const datasource = datasources.find((each) => each !== undefined)
@@ -182,7 +300,7 @@ async function runTogether(
   if (stray >= 0) return allBut(stray, failed(elsewhere().within('bulk')))
   try {
     const isReadOnly = !entries.some(isWrite)
-    return await runner.transact({ datasource, isReadOnly }, async (operations) => {
+    return await runner.transact({ datasource, isReadOnly, isDryRun }, async (operations) => {
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
         const response = await runEntry(entry, operations, { caller, context })

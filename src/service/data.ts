@@ -1,11 +1,13 @@
 /** Data operations by name: read the request, run it, and turn errors into the response document. */
 import { ServiceError } from '../base/errors.ts'
+import type { Caller } from '../access/caller.ts'
+import { type Json, member } from '../base/json/json.ts'
 import { during } from '../base/work/work.ts'
-import type { Schema } from '../schema/schema.ts'
-import type { StoreSession } from '../store/store.ts'
-import { type Operations, type Transaction, bulk, elsewhere } from './bulk.ts'
+import { type KeyedBulkRunner, type Operations, bulk, bulkOnce, elsewhere } from './bulk.ts'
 import { remove } from './write/delete.ts'
 import { type Deps, workOf } from './deps.ts'
+import { dryDeps, dryRun } from './dry-run.ts'
+import { aggregate, explainAggregate } from './read/aggregate.ts'
 import { explain } from './read/explain.ts'
 import { find } from './read/find.ts'
 import { generate, readCount, readGenerate } from './write/generate.ts'
@@ -14,96 +16,219 @@ import { insert } from './write/insert.ts'
 import { line } from './read/stream-line.ts'
 import { lock } from './locks.ts'
 import { precheck } from './precheck.ts'
-import { readBulk } from './request/bulk-request.ts'
-import { readDelete, readFind, readInsert, readSave, readUpdate } from './request/request.ts'
-import { type DataResponse, failed } from './response.ts'
+import { type Bulk, readBulk } from './request/bulk-request.ts'
+import { inDialect } from './dialect.ts'
+import { asksForDryRun } from './request/execution.ts'
+import type { Envelope } from './request/envelope.ts'
+import {
+  isAggregate,
+  readAggregate,
+  readDelete,
+  readFind,
+  readInsert,
+  readSave,
+  readUpdate,
+} from './request/request.ts'
+import { type Answer, runOnce } from './idempotency.ts'
+import { keyedElsewhere, storeFor, within } from './keyed-session.ts'
+import { type DataResponse, failed, httpStatusOf, printResponse } from './response.ts'
 import { save } from './write/save.ts'
 import { search, searches } from './search/saved-search.ts'
 import { readOverrides, readSearch, readSimpleSearch } from './search/search-request.ts'
 import { stream } from './read/stream.ts'
-import type { DataService, Target } from './service.ts'
+import type { DataService, OnceService, RequestContext, Target } from './service.ts'
 import { readSimpleRequest } from './request/query-parameters.ts'
 import { update } from './write/update.ts'
 
 export function dataService(deps: Deps): DataService {
-  const { limits } = deps
   const operations = operationsOn(deps)
-  const runner = {
-    operations,
-    datasourceOf: ({ entity, version }: Target) => deps.schemaOf(entity, version).collection.datasource,
-    transact: <T>(
-      { datasource, isReadOnly }: Transaction,
-      work: (operations: Operations) => Promise<T>,
-    ): Promise<T> => {
-      const store = datasource === undefined ? deps.store : deps.storeIn(datasource)
-      return store.transact(
-        (session) => {
-          const storeOf = ({ collection }: Schema): StoreSession => {
-            if (deps.storeIn(collection.datasource) !== store) throw elsewhere()
-            return session
-          }
-          return work(operationsOn({ ...deps, storeOf }))
-        },
-        { isReadOnly },
-      )
-    },
-    onInternalError: deps.onInternalError,
-  }
+  const answered = answering(deps)
   return {
     find: (caller, target, body = {}) => operations.find(caller, target, body),
+    aggregate: (caller, target, body = {}) => operations.aggregate(caller, target, body),
     stream: (caller, target, body = {}) =>
-      answered('find', target, () => stream(deps, caller, readFind(body, target, limits))),
+      answered({ operation: 'find', target, body }, (request) =>
+        stream(deps, caller, readFind(request, target, deps)),
+      ),
     explain: (caller, target, body = {}) => operations.explain(caller, target, body),
     insert: (caller, target, body = {}) => operations.insert(caller, target, body),
     save: (caller, target, body = {}) => operations.save(caller, target, body),
     update: (caller, target, body = {}) => operations.update(caller, target, body),
     delete: (caller, target, body = {}) => operations.delete(caller, target, body),
     simpleFind: (caller, target, parameters) =>
-      answered('find', target, () => find(deps, caller, { target, body: readSimpleRequest(parameters) })),
+      answered({ operation: 'find', target }, () => {
+        const body = inDialect(deps, 'find', { target, body: readSimpleRequest(parameters) })
+        return find(deps, caller, { target, body })
+      }),
     simpleExplain: (caller, target, parameters) =>
-      answered('explain', target, () =>
-        explain(deps, caller, readFind(readSimpleRequest(parameters), target, limits)),
+      answered({ operation: 'explain', target }, () =>
+        explain(deps, caller, readFind(readSimpleRequest(parameters), target, deps)),
       ),
     generate: (caller, target, field, n) =>
-      answered('generate', target, () => generate(deps, caller, { ...target, field, count: readCount(n) })),
+      answered({ operation: 'generate', target }, () =>
+        generate(deps, caller, { ...target, field, count: readCount(n) }),
+      ),
     history: (caller, target, parameters) =>
-      answered('history', target, () => history(deps, caller, readHistory(target, parameters, deps))),
+      answered({ operation: 'history', target }, () =>
+        history(deps, caller, readHistory(target, parameters, deps)),
+      ),
     search: (caller, target, body, overrides) =>
-      answered('search', target, () => search(deps, caller, { target, ...readSearch(body, overrides) })),
+      answered({ operation: 'search', target }, () =>
+        search(deps, caller, { target, ...readSearch(body, overrides) }),
+      ),
     simpleSearch: (caller, target, parameters) =>
-      answered('search', target, () => search(deps, caller, { target, ...readSimpleSearch(parameters) })),
+      answered({ operation: 'search', target }, () =>
+        search(deps, caller, { target, ...readSimpleSearch(parameters) }),
+      ),
     searches: (caller, target, parameters) =>
-      answered('searches', target, () =>
+      answered({ operation: 'searches', target }, () =>
         searches(deps, caller, { target, overrides: readOverrides(parameters) }),
       ),
     lock: (_caller, body) => lock(deps, body),
-    bulk: async (caller, body, context = {}) => {
-      const work = workOf(deps, context)
-      const request = during(work, () => readBulk(body, limits.bulkRequests))
-      return await bulk(runner, caller, { ...request, context: { ...context, work } })
-    },
+    bulk: async (caller, body, context = {}) =>
+      await bulk(runnerOn(deps), caller, runningBulk(deps, body, context)),
     precheck: (caller, target, operation) => precheck(deps, caller, { target, operation }),
     line: (caller, target, body = {}) => line(deps, caller, { target, body }),
   }
 }
 
-function operationsOn(deps: Deps): Operations {
-  const { limits } = deps
+/** Data operations with an idempotency key. */
+export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'> {
   return {
-    find: (caller, target, body) => answered('find', target, () => find(deps, caller, { target, body })),
-    explain: (caller, target, body) =>
-      answered('explain', target, () => explain(deps, caller, readFind(body, target, limits))),
-    insert: (caller, target, body) =>
-      answered('insert', target, () => insert(deps, caller, readInsert(body, target, limits))),
-    save: (caller, target, body) =>
-      answered('save', target, () => save(deps, caller, readSave(body, target, limits))),
-    update: (caller, target, body) =>
-      answered('update', target, () => update(deps, caller, readUpdate(body, target, limits))),
-    delete: (caller, target, body) =>
-      answered('delete', target, () => remove(deps, caller, readDelete(body, target, limits))),
-    generate: (caller, target, body) =>
-      answered('generate', target, () => generate(deps, caller, readGenerate(body, target))),
+    async data(caller, { operation, target, body = {} }, idempotency) {
+      const run = async (operations: Operations): Promise<Answer> => {
+        const response = await operations[operation](caller, target, body)
+        return { status: httpStatusOf(response), text: printResponse(response) }
+      }
+      // A dry run writes nothing, so there is nothing to keep.
+      const store = asksForDryRun(member(body, 'execution')) ? undefined : storeFor(deps, target)
+      // Without an entity there is nothing to write: the answer says so.
+      if (!store) return { ...(await run(operationsOn(deps))), isRepeated: false }
+      const asked = { ...idempotency, caller: caller.principal }
+      try {
+        return await runOnce({ ...deps, store }, asked, (session) =>
+          run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere }))),
+        )
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        const response = await answering(deps)({ operation, target, body }, () => Promise.reject(error))
+        return { status: httpStatusOf(response), text: printResponse(response), isRepeated: false }
+      }
+    },
+    bulk: async (caller, body, context) =>
+      await bulkOnce(runnerOn(deps), caller, runningBulk(deps, body, context)),
+    lock: (caller, body, idempotency) =>
+      runOnce(deps, { ...idempotency, caller: caller.principal }, async ({ bookkeeping: { locks } }) => {
+        const result = await lock({ store: { locks }, now: deps.now }, body)
+        return { status: 200, text: JSON.stringify({ result }) }
+      }),
   }
+}
+
+function runningBulk(deps: Deps, body: Json | undefined, context: RequestContext) {
+  const work = workOf(deps, context)
+  // Entries may run in several threads.
+  work.requestTimeBy(deps.now)
+  const read = (): Bulk =>
+    readBulk(body && deps.dialect.request('bulk', body, () => []), deps.limits.bulkRequests)
+  return { ...during(work, read), context: { ...context, work } }
+}
+
+function runnerOn(deps: Deps): KeyedBulkRunner {
+  const operationsIn: KeyedBulkRunner['operationsIn'] = (session, store) =>
+    operationsOn(within(deps, session, { store, refuse: elsewhere }))
+  return {
+    operations: operationsOn(deps),
+    datasourceOf: ({ entity, version }: Target) => deps.schemaOf(entity, version).collection.datasource,
+    transact: ({ datasource, isReadOnly, isDryRun = false }, work) => {
+      const store = datasource === undefined ? deps.store : deps.storeIn(datasource)
+      return store.transact(
+        (session) =>
+          work(isDryRun ? operationsOn(dryDeps(deps, session, store)) : operationsIn(session, store)),
+        { isReadOnly: isReadOnly && !isDryRun, isDryRun },
+      )
+    },
+    operationsIn,
+    once: dataOnce(deps).data,
+    storeIn: (datasource) => (datasource === undefined ? deps.store : deps.storeIn(datasource)),
+    limits: deps.limits,
+    now: deps.now,
+    onInternalError: deps.onInternalError,
+    respond: (response: DataResponse) => deps.dialect.response('bulk', response, undefined),
+  }
+}
+
+function operationsOn(deps: Deps): Operations {
+  const answered = answering(deps)
+  return {
+    find: (caller, target, body) =>
+      answered({ operation: 'find', target, body }, (request) =>
+        find(deps, caller, { target, body: request }),
+      ),
+    aggregate: (caller, target, body) =>
+      answered({ operation: 'aggregate', target, body }, (request) =>
+        aggregate(deps, caller, readAggregate(request, target, deps)),
+      ),
+    explain: (caller, target, body) =>
+      answered({ operation: 'explain', target, body }, (request) =>
+        isAggregate(request)
+          ? explainAggregate(deps, caller, readAggregate(request, target, deps))
+          : explain(deps, caller, readFind(request, target, deps)),
+      ),
+    insert: (caller, target, body) =>
+      answered({ operation: 'insert', target, body }, (request) =>
+        writing(deps, caller, { request: readInsert(request, target, deps), write: insert }),
+      ),
+    save: (caller, target, body) =>
+      answered({ operation: 'save', target, body }, (request) =>
+        writing(deps, caller, { request: readSave(request, target, deps), write: save }),
+      ),
+    update: (caller, target, body) =>
+      answered({ operation: 'update', target, body }, (request) =>
+        writing(deps, caller, { request: readUpdate(request, target, deps), write: update }),
+      ),
+    delete: (caller, target, body) =>
+      answered({ operation: 'delete', target, body }, (request) =>
+        writing(deps, caller, { request: readDelete(request, target, deps), write: remove }),
+      ),
+    generate: (caller, target, body) =>
+      answered({ operation: 'generate', target, body }, (request) =>
+        generating(deps, caller, { target, request }),
+      ),
+  }
+}
+
+interface Writing<R extends Envelope> {
+  readonly request: R
+  readonly write: (deps: Deps, caller: Caller, request: R) => Promise<DataResponse>
+}
+
+function writing<R extends Envelope>(
+  deps: Deps,
+  caller: Caller,
+  { request, write }: Writing<R>,
+): Promise<DataResponse> {
+  if (!request.isDryRun && !deps.isDryRun) return write(deps, caller, request)
+  const schema = deps.schemaOf(request.entity, request.version)
+  return dryRun(deps, { caller, schema }, (each) => write(each, caller, request))
+}
+
+/** Values that a dry run shows stay in their sequence. */
+function generating(
+  deps: Deps,
+  caller: Caller,
+  { target, request }: { readonly target: Target; readonly request: Json },
+): Promise<DataResponse> {
+  const read = readGenerate(request, target)
+  if (!asksForDryRun(member(request, 'execution'))) return generate(deps, caller, read)
+  const schema = deps.schemaOf(read.entity, read.version)
+  return dryRun(deps, { caller, schema }, (each) => generate(each, caller, read))
+}
+
+interface Answering {
+  readonly operation: string
+  readonly target: Target
+  readonly body?: Json
 }
 
 /**
@@ -111,17 +236,25 @@ function operationsOn(deps: Deps): Operations {
  * request is charged for all synchronous work until the operation first awaits; later work is charged where
  * it is done.
  */
-async function answered<T>(
-  operation: string,
-  target: Target,
-  run: () => Promise<T>,
-): Promise<T | DataResponse> {
-  try {
-    return await (target.work ? during(target.work, run) : run())
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    const { entity, version } = target
-    const context = `${operation}(${entity}${version === undefined ? '' : `:${version}`})`
-    return failed(error.within(context), { entity, ...(version !== undefined && { entityVersion: version }) })
+function answering(deps: Deps) {
+  const { response } = deps.dialect
+  return async <T extends DataResponse | AsyncIterable<string>>(
+    { operation, target, body = {} }: Answering,
+    run: (body: Json) => Promise<T>,
+  ): Promise<T | DataResponse> => {
+    const begin = (): Promise<T> => run(inDialect(deps, operation, { target, body }))
+    try {
+      const answer = await (target.work ? during(target.work, begin) : begin())
+      return 'status' in answer ? response(operation, answer, body) : answer
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const { entity, version } = target
+      const context = `${operation}(${entity}${version === undefined ? '' : `:${version}`})`
+      const failure = failed(error.within(context), {
+        entity,
+        ...(version !== undefined && { entityVersion: version }),
+      })
+      return response(operation, failure, body)
+    }
   }
 }

@@ -1,32 +1,42 @@
 /** Dependencies of the operations, passed as arguments: no operation uses a global clock or store. */
 import type { Limits } from '../base/limits.ts'
 import { Work } from '../base/work/work.ts'
-import type { Hook } from '../metadata/documents/hooks.ts'
+import type { WatchingHook } from '../metadata/documents/hooks.ts'
+import type { Index } from '../metadata/documents/indexes.ts'
+import type { OutboxEntry, WatchedChange } from '../plan/plan.ts'
+import { printDate } from '../schema/date.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Bounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
-import type { Store, StoreSession } from '../store/store.ts'
+import type { StoreSession } from '../store/store.ts'
+import type { Dialect } from './dialect.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
   /** All versions of an entity; empty if the entity does not exist. */
   readonly versionsOf: (entity: string) => readonly string[]
-  /** Hooks of an entity; the same objects until its metadata changes. */
-  readonly hooksOf: (entity: string) => readonly Hook[]
+  /** The hooks of an entity that create events; the same objects until its metadata changes. */
+  readonly hooksOf: (entity: string) => readonly WatchingHook[]
+  readonly indexesOf: (entity: string) => readonly Index[]
   /** Epoch of the metadata in use; the number changes with every change of metadata. */
   readonly epoch: () => number
   /** Identity of the metadata in use: a new object whenever metadata is reloaded. */
   readonly metadata: () => object
   /** The store with the documents of the schema; inside a transaction, the session of that transaction. */
   readonly storeOf: (schema: Schema) => StoreSession
-  readonly storeIn: (datasource: string) => Store
+  readonly storeIn: (datasource: string) => Database
   /** The default store. It also stores data that belongs to no entity. */
   readonly store: Database
   /** Key for the digests that replace the ids of hidden documents. */
   readonly secret: () => string
   readonly limits: Limits
+  readonly dialect: Dialect
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
+  /** Whether everything is rolled back in the end. */
+  readonly isDryRun?: boolean
+  /** Receives the outbox entries of each change. */
+  readonly onCaptured?: (change: WatchedChange, entries: readonly OutboxEntry[]) => void
 }
 
 /** The signal that is aborted when the caller disconnects. */
@@ -43,6 +53,12 @@ export function workOf(
   const own = work ?? new Work({ timeLimitMs: limits.queryTimeMs, responseBytes: limits.resultBytes })
   own.limitTimeTo(maxTimeMs)
   return own
+}
+
+/** When a request is, as a stored date: one time for all that the request does, read when it is needed. */
+export function requestTimeOf({ now }: Pick<Deps, 'now'>, work: Work | undefined): () => string {
+  let time: Date | undefined
+  return () => printDate(work ? work.requestTimeBy(now) : (time ??= now()))
 }
 
 /** The part of a request that a store needs: when to stop, and whose share of its resources to use. */

@@ -17,6 +17,11 @@ export function documentVersion({ id, version }: StoredDocument, naming: Naming)
   return `${naming.showsId ? id : markOf(id, naming)}:${version}`
 }
 
+/** Whether a text has the form of a document version; the document may not exist. */
+export function isDocumentVersion(text: string): boolean {
+  return /:\d{1,16}$/.test(text)
+}
+
 /** How to treat a document: write it, skip it, or report that it has changed meanwhile. */
 export type Freshness = (stored: StoredDocument) => 'current' | 'unlisted' | ServiceError
 

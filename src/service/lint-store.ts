@@ -1,11 +1,12 @@
 /** Lints all metadata of a store without starting a service on it. */
 import { parseLocation } from '../base/location.ts'
-import type { Finding } from '../metadata/lint/subject.ts'
+import type { Finding } from '../metadata/finding.ts'
 import { openRegistry } from '../metadata/registry.ts'
 import { openStore } from '../store/open.ts'
 import { findingsIn } from './metadata/access-reports.ts'
 import { type Datasource, OpenError } from './open.ts'
 import { refuseAbsent } from './require-store.ts'
+import { searchFindings } from './search/lint-searches.ts'
 
 export interface EntityFindings {
   readonly entity: string
@@ -35,5 +36,10 @@ export async function lintStore(
     now: () => new Date(),
   })
   const names = entity === undefined ? registry.names() : [registry.infoOf(entity).name]
-  return names.map((name) => ({ entity: name, findings: findingsIn(registry, name) }))
+  const { name: datasource } = datasources[0]!
+  const ofSearches = await searchFindings(registry, { store, datasource })
+  return names.map((name) => ({
+    entity: name,
+    findings: [...findingsIn(registry, name), ...ofSearches(name)],
+  }))
 }

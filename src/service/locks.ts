@@ -4,6 +4,7 @@ import { refuseWith } from '../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
 import { TYPES } from '../schema/types.ts'
 import type { LockOperation, LockOutcome, LockRequest } from '../store/tables/locks.ts'
+import type { Database } from '../store/database.ts'
 import type { Deps } from './deps.ts'
 
 /** Whether the lock was acquired, released or renewed; or how many times it is acquired. */
@@ -11,7 +12,7 @@ export type LockResult = boolean | number
 
 /** Throws a ServiceError if the request is invalid or the caller does not own the lock. */
 export async function lock(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  { store, now }: Pick<Deps, 'now'> & { readonly store: Pick<Database, 'locks'> },
   body: Json | undefined,
 ): Promise<LockResult> {
   const request = readLock(body, now())

@@ -1,5 +1,6 @@
 /** Memory limits of a request, and the errors for exceeding them, each with advice for the caller. */
 import { ServiceError } from '../base/errors.ts'
+import { MAX_GROUPS } from '../lang/aggregate.ts'
 import type { PlannedJoin } from '../plan/joins.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Held } from './read/read-context.ts'
@@ -22,6 +23,17 @@ export function tooLargeToHold({ entity }: Schema, { maxBytes }: Held): ServiceE
   const message =
     `documents of ${entity} of more than ${maxBytes} bytes would have to be held to answer this; ask for fewer of ` +
     'them, or keep both entities in one datasource'
+  return new ServiceError('crud:LimitExceeded', message)
+}
+
+export function tooManyGroups(): ServiceError {
+  const message = `there are more than ${MAX_GROUPS} groups; ask for a range of them, or group by something coarser`
+  return new ServiceError('crud:LimitExceeded', message)
+}
+
+/** The groups of an aggregate need too much memory. */
+export function groupsTooLarge({ maxBytes }: Held): ServiceError {
+  const message = `the groups need more than ${maxBytes} bytes; group by something coarser, or narrow the query`
   return new ServiceError('crud:LimitExceeded', message)
 }
 

@@ -4,7 +4,7 @@ import type { Registry } from '../metadata/registry.ts'
 import type { Database } from '../store/database.ts'
 import { ensureSavedSearch } from './search/search-entity.ts'
 
-interface Upkeep extends AsyncDisposable {
+interface MetadataRefresh extends AsyncDisposable {
   /**
    * Resolves after the first attempt to load metadata, or when that attempt takes too long. An unreachable
    * store is not a failure: loading is retried until it succeeds.
@@ -14,7 +14,7 @@ interface Upkeep extends AsyncDisposable {
   requireLoaded(): void
 }
 
-interface UpkeepOptions {
+interface MetadataRefreshOptions {
   readonly store: Pick<Database, 'kind' | 'metadata'>
   readonly registry: Registry
   /** Whether another process can change a datasource, or a datasource can be unreachable. */
@@ -26,14 +26,19 @@ interface UpkeepOptions {
 const INTERVAL_MS = 500
 const LONGEST_WAIT_MS = 2_000
 /** After this time the service starts without metadata and reports itself as not ready. */
-const PATIENCE_MS = 10_000
+const MAX_STARTUP_WAIT_MS = 10_000
 
-export function refreshMetadata({ store, registry, isShared, onInternalError }: UpkeepOptions): Upkeep {
+export function refreshMetadata({
+  store,
+  registry,
+  isShared,
+  onInternalError,
+}: MetadataRefreshOptions): MetadataRefresh {
   let isBegun = false
   let isLoaded = false
   let problem: unknown
   let failures = 0
-  let told = ''
+  let lastReported = ''
 
   const rounds = createRounds(async () => {
     if (!isLoaded) {
@@ -51,7 +56,7 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
   function onRound(error: unknown): number | undefined {
     failures = error === undefined ? 0 : failures + 1
     if (!isLoaded) problem = error
-    if (error === undefined) told = ''
+    if (error === undefined) lastReported = ''
     else if (isUnforeseen(error)) reportError(error)
     if (isLoaded) return isShared ? INTERVAL_MS : undefined
     return Math.min(INTERVAL_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
@@ -67,13 +72,13 @@ export function refreshMetadata({ store, registry, isShared, onInternalError }: 
 
   /** A failure that repeats every half second is logged once, until it is over. */
   function reportError(error: unknown): void {
-    if (String(error) === told) return
-    told = String(error)
+    if (String(error) === lastReported) return
+    lastReported = String(error)
     onInternalError(error)
   }
 
   async function begin(): Promise<void> {
-    await within(PATIENCE_MS, rounds.first)
+    await within(MAX_STARTUP_WAIT_MS, rounds.first)
     isBegun = true
     if (problem !== undefined && !isUnavailable(problem)) throw problem
   }

@@ -1,26 +1,38 @@
 /** Opens the whole service on its datasources: stores, metadata and operations, wired once. */
+import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../base/errors.ts'
+import { type Json, member } from '../base/json/json.ts'
+import { parseTrusted } from '../base/json/parse-trusted.ts'
 import type { Limits } from '../base/limits.ts'
 import { maskLocation } from '../base/location.ts'
 import type { Datasources } from '../metadata/documents/datastore.ts'
-import { createRegistry } from '../metadata/registry.ts'
+import { watchingHooks } from '../metadata/documents/hooks.ts'
+import { type Registry, createRegistry, openRegistry } from '../metadata/registry.ts'
 import { openStore } from '../store/open.ts'
 import { LocationError } from '../store/postgres/connection/location.ts'
 import { withSequencesOf } from '../store/shared-sequences.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { Database } from '../store/database.ts'
-import { dataService } from './data.ts'
+import { type BackupSettings, backupService } from './backup/backups.ts'
+import { dataOnce, dataService } from './data.ts'
 import { type DeliveryDeps, type SinkMeter, startDelivery, deliveredUpTo } from './sinks/deliver.ts'
 import type { Deps } from './deps.ts'
+import { documentService } from './documents/documents.ts'
+import { documentsOnce } from './documents/documents-once.ts'
+import { type Dialect, SMALT } from './dialect.ts'
 import { eventService } from './events/events.ts'
 import { knowingEvents } from './events/known-entities.ts'
 import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from './events/retention.ts'
 import type { EventDeps } from './events/source.ts'
+import { trimAnswers } from './idempotency.ts'
+import { rehearseMetadata } from './metadata/impact.ts'
+import { type MetadataOnceDeps, metadataOnce } from './metadata/metadata-once.ts'
 import { metadataService } from './metadata/metadata.ts'
-import type { Service } from './service.ts'
+import type { BackupService, DataService, MetadataService, Service } from './service.ts'
 import { createSinkDatasources } from './sinks/sink-datasources.ts'
 import type { EventSettings } from './sinks/sink-settings.ts'
 import { sinkService } from './sinks/sinks.ts'
+import { ticketService } from './tickets.ts'
 import { refreshMetadata } from './metadata-refresh.ts'
 
 export interface Datasource {
@@ -30,15 +42,26 @@ export interface Datasource {
   readonly location: string
 }
 
+export type { Datasources }
+export type AdaptMetadata = (service: MetadataService, configured: Datasources) => MetadataService
+
 export interface ServiceOptions {
   /** The first is the default datasource, which stores the metadata. */
   readonly datasources: readonly Datasource[]
   readonly limits: Limits
+  /** The form of requests and responses; our own when absent. */
+  readonly dialect?: Dialect
+  /** The form of metadata; our own when absent. */
+  readonly adaptMetadata?: AdaptMetadata
   /** Retention of events, and configuration of sinks. */
   readonly events?: EventSettings
+  /** Where and when the service makes backups; absent: it makes none. */
+  readonly backup?: BackupSettings
   readonly now?: () => Date
   /** Receives internal errors that no response could carry. */
   readonly onInternalError: (error: unknown) => void
+  /** Receives a sentence about a database whose settings break a promise of the service. */
+  readonly onWarning?: (message: string) => void
   readonly onStoreTiming?: (operation: string, seconds: number) => void
   readonly sinkMeter?: SinkMeter
   /**
@@ -51,7 +74,7 @@ export interface ServiceOptions {
 /** A second copy of the service, in a worker thread beside the thread that owns the embedded databases. */
 export interface ThreadServiceOptions extends Pick<
   ServiceOptions,
-  'datasources' | 'limits' | 'onInternalError' | 'onStoreTiming'
+  'datasources' | 'limits' | 'dialect' | 'adaptMetadata' | 'onInternalError' | 'onStoreTiming'
 > {
   readonly borrow: (datasource: string) => Promise<Loan>
 }
@@ -77,7 +100,17 @@ export async function openThreadService(options: ThreadServiceOptions): Promise<
   await core.registry.reload()
   const events = openEventReading(core.eventDeps, DEFAULT_EVENT_KEEPING, opened)
   const owned = opened.move()
-  return { ...core.service, ...events, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return {
+    ...core.service,
+    ...events,
+    backups: NO_BACKUPS,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+/** The thread that owns the data makes them. */
+const NO_BACKUPS: BackupService = {
+  make: () => Promise.reject(new Error('a worker thread makes no backups')),
 }
 
 /** An unreachable database does not prevent opening: the service is not ready until the database responds. */
@@ -91,10 +124,21 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { location } = datasources[0]!
   await upkeep.begun.catch((error: unknown) => Promise.reject(new OpenError(location, error)))
   const told = openEvents(eventDeps, options, opened)
+  opened.use(trimAnswers({ ...eventDeps, stores }))
+  const backups = opened.use(
+    backupService({
+      settings: options.backup,
+      datasources,
+      store: store!,
+      now: eventDeps.now,
+      onInternalError,
+    }),
+  )
   const owned = opened.move()
   return {
     ...service,
     ...told,
+    backups,
     ready: () =>
       presentably(onInternalError, async () => {
         upkeep.requireLoaded()
@@ -104,9 +148,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Stores, metadata and data operations: the parts that both kinds of service share. */
-async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
-  const { limits, now = () => new Date(), onInternalError } = options
+/** Stores, metadata and data operations: the parts that both kinds of service share, and that loading needs. */
+export async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
+  const { limits, dialect = SMALT, now = () => new Date(), onInternalError } = options
+  const { adaptMetadata = (metadata) => metadata } = options
   const stores = await openStores(options, opened)
   const [[, store], ...others] = [...stores] as [[string, Database], ...[string, Database][]]
   const storeIn = (datasource: string): Database => stores.get(datasource)!
@@ -115,35 +160,64 @@ async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
     datasources: [...stores.keys()],
     backendOf: (datasource) => storeIn(datasource).kind,
   }
-  const registry = createRegistry(store.metadata, {
-    ...configured,
-    others: new Map(others.map(([name, each]) => [name, each.metadata])),
-    now,
-    limits,
-  })
+  const otherMetadata = new Map(others.map(([name, each]) => [name, each.metadata]))
+  const registering = { ...configured, now, limits }
+  const registry = createRegistry(store.metadata, { ...registering, others: otherMetadata })
+  const serve = (each: Registry): MetadataService =>
+    adaptMetadata(metadataService(each, configured, limits), configured)
   const { location } = options.datasources[0]!
   const schemaOf: Deps['schemaOf'] = (entity, version) => registry.schemaOf(entity, version)
   const datasourceOf = (entity: string): string => registry.infoOf(entity).datastore.datasource
   const isInStep = async (): Promise<boolean> =>
     !registry.isPartial() && (await store.metadata.readEpoch()) === registry.epoch()
   const eventDeps = { stores, limits, now, onInternalError, schemaOf, datasourceOf, isInStep }
+  const deps: Deps = {
+    schemaOf,
+    versionsOf: (entity) => registry.versionNames(entity),
+    hooksOf: (entity) => watchingHooks(registry.infoOf(entity).hooks),
+    indexesOf: (entity) => registry.infoOf(entity).indexes,
+    epoch: () => registry.epoch(),
+    metadata: () => registry.current(),
+    storeOf: (schema) => storeIn(schema.collection.datasource),
+    storeIn,
+    store,
+    secret: () => registry.secret(),
+    limits,
+    dialect,
+    now,
+    onInternalError,
+  }
+  const data = dataService(deps)
+  const open: MetadataOnceDeps['open'] = (each, elsewhere) =>
+    openRegistry(each, { ...registering, others: elsewhere })
   const service = {
     store: { kind: store.kind, description: store.description, location: maskLocation(location) },
-    data: dataService({
-      schemaOf,
-      versionsOf: (entity) => registry.versionNames(entity),
-      hooksOf: (entity) => registry.infoOf(entity).hooks,
-      epoch: () => registry.epoch(),
-      metadata: () => registry.current(),
-      storeOf: (schema) => storeIn(schema.collection.datasource),
-      storeIn,
+    data,
+    documents: documentService(deps),
+    tickets: ticketService(deps),
+    rehearseMetadata: rehearseMetadata({
       store,
-      secret: () => registry.secret(),
-      limits,
-      now,
-      onInternalError,
+      others: otherMetadata,
+      storeIn,
+      registry,
+      open,
+      serve,
+      readable: (caller, entity, ids) => readableIds(data, caller, { entity, ids }),
     }),
-    metadata: metadataService(registry, configured, limits),
+    once: {
+      ...dataOnce(deps),
+      document: documentsOnce(deps),
+      metadata: metadataOnce({
+        store,
+        others: otherMetadata,
+        registry,
+        open,
+        serve,
+        limits,
+        now,
+      }),
+    },
+    metadata: serve(registry),
     epoch: () => registry.epoch(),
     refresh: async (epoch = Infinity) => {
       if (registry.epoch() < epoch) await registry.reload()
@@ -153,12 +227,32 @@ async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
       await Promise.all([...stores.values()].map((each) => each.ping()))
     },
   } satisfies Partial<Service>
-  return { service, stores, registry, eventDeps }
+  return { service, stores, registry, configured, eventDeps }
+}
+
+/** Nothing where the caller may not find documents of the entity at all. */
+async function readableIds(
+  data: DataService,
+  caller: Caller,
+  { entity, ids }: { readonly entity: string; readonly ids: readonly Json[] },
+): Promise<readonly Json[]> {
+  if (ids.length === 0) return []
+  const query = { field: '_id', op: '$in', values: ids }
+  const { processed = [] } = await data.find(caller, { entity }, { query, projection: { field: '_id' } })
+  return processed.flatMap((text) => member(parseTrusted(text), '_id') ?? [])
 }
 
 type CoreOptions = Pick<
   ServiceOptions,
-  'datasources' | 'limits' | 'onInternalError' | 'onStoreTiming' | 'now' | 'offloads'
+  | 'datasources'
+  | 'limits'
+  | 'dialect'
+  | 'adaptMetadata'
+  | 'onInternalError'
+  | 'onWarning'
+  | 'onStoreTiming'
+  | 'now'
+  | 'offloads'
 > &
   Partial<Pick<ThreadServiceOptions, 'borrow'>>
 
@@ -194,16 +288,16 @@ function openEventReading(
   opened: AsyncDisposableStack,
 ): Pick<Service, 'events' | 'sinks'> {
   const places = createSinkDatasources(deps)
-  const { schemaOf } = deps
+  const { schemaOf, limits, now } = deps
   const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store.events, deps)]))
   return {
     events: opened.use(eventService({ ...deps, stores })),
-    sinks: sinkService({ places, settings, schemaOf }),
+    sinks: sinkService({ places, settings, schemaOf, limits, now }),
   }
 }
 
 async function openStores(
-  { datasources, onStoreTiming, onInternalError, offloads = false, borrow }: CoreOptions,
+  { datasources, limits, onStoreTiming, onInternalError, onWarning, offloads = false, borrow }: CoreOptions,
   opened: AsyncDisposableStack,
 ): Promise<ReadonlyMap<string, Database>> {
   const stores = new Map<string, Database>()
@@ -211,7 +305,9 @@ async function openStores(
     if (stores.has(name)) throw new TypeError(`there are two datasources "${name}"`)
     const store = await openStore(location, {
       onError: onInternalError,
+      ...(onWarning && { onWarning: (message: string) => onWarning(`datasource "${name}": ${message}`) }),
       offloads,
+      memory: limits,
       ...(onStoreTiming && { onTiming: onStoreTiming }),
       ...(borrow && { borrow: () => borrow(name) }),
     }).catch((error: unknown) => Promise.reject(new OpenError(location, error)))

@@ -6,13 +6,13 @@ import { ServiceError } from '../base/errors.ts'
 import type { EntityOperation, Schema } from '../schema/schema.ts'
 import type { PrecheckedOperation, Target } from './service.ts'
 
-interface Prechecking {
+interface PrecheckDeps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
   readonly versionsOf: (entity: string) => readonly string[]
 }
 
 export function precheck(
-  deps: Prechecking,
+  deps: PrecheckDeps,
   caller: Caller,
   {
     target: { entity, version },
@@ -33,6 +33,7 @@ export function precheck(
 /** A save needs the permission to update; it needs the one to insert only if its body requests an upsert. */
 const NEEDED: Readonly<Record<PrecheckedOperation, EntityOperation>> = {
   find: 'find',
+  aggregate: 'find',
   explain: 'find',
   insert: 'insert',
   save: 'update',
@@ -40,7 +41,7 @@ const NEEDED: Readonly<Record<PrecheckedOperation, EntityOperation>> = {
   delete: 'delete',
 }
 
-const VERBS: Partial<Record<PrecheckedOperation, string>> = { explain: 'find' }
+const VERBS: Partial<Record<PrecheckedOperation, string>> = { explain: 'find', aggregate: 'find' }
 
 function refusalOf(check: () => void): ServiceError | undefined {
   try {

@@ -4,9 +4,14 @@ import { isStoreIn } from '../store/sqlite/transfer/export.ts'
 
 /** Fails if there is no store: opening it would create an empty one. */
 export async function refuseAbsent(location: string): Promise<void> {
-  const parsed = parseLocation(location)
-  if (!parsed || (await isThere(parsed))) return
+  if (await isStorePresent(location)) return
   throw new Error('there is no store')
+}
+
+/** An invalid location counts as present: opening it reports the mistake. */
+export async function isStorePresent(location: string): Promise<boolean> {
+  const parsed = parseLocation(location)
+  return !parsed || (await isThere(parsed))
 }
 
 async function isThere(location: Location): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** The data response document, and the only code that prints it. */
-import { CODES, type ErrorObject, type ServiceError } from '../base/errors.ts'
+import { type Code, type ErrorObject, type ServiceError, dataStatusOf } from '../base/errors.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** JSON as text: stored documents pass through without being parsed and printed again. */
@@ -11,10 +11,18 @@ export interface DataResponse {
   readonly status: ResponseStatus
   readonly modifiedCount: number
   readonly matchCount: number
+  /** The cursor of the next page. */
+  readonly next?: string
+  /** The machine that answers, in dialects that name it. */
+  readonly hostname?: string
+  /** Present if the codes of the errors are those of another dialect, and do not tell the status. */
+  readonly httpStatus?: number
   readonly processed?: readonly JsonText[]
   readonly resultMetadata?: readonly JsonText[]
   readonly dataErrors?: readonly DataError[]
   readonly errors?: readonly ErrorObject[]
+  /** Present in the response to a dry run: the number of events by hook. */
+  readonly dryRun?: { readonly events: Readonly<Record<string, number>> }
 }
 
 type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
@@ -22,6 +30,8 @@ type ResponseStatus = 'COMPLETE' | 'PARTIAL' | 'ERROR'
 export interface DataError {
   /** The document in the form in which its sender sees it. */
   readonly data: JsonText
+  /** Index of the document in the request; present where the caller asked for it. */
+  readonly position?: number
   readonly errors: readonly ErrorObject[]
 }
 
@@ -31,16 +41,20 @@ export function printResponse(response: DataResponse): JsonText {
   if (response.entityVersion !== undefined)
     text += `"entityVersion":${JSON.stringify(response.entityVersion)},`
   text += `"status":"${response.status}","modifiedCount":${response.modifiedCount},"matchCount":${response.matchCount}`
+  if (response.hostname !== undefined) text += `,"hostname":${JSON.stringify(response.hostname)}`
+  if (response.next !== undefined) text += `,"next":"${response.next}"`
   if (response.processed) text += `,"processed":[${listed(response.processed)}]`
   if (response.resultMetadata) text += `,"resultMetadata":[${listed(response.resultMetadata)}]`
   if (response.dataErrors?.length)
     text += `,"dataErrors":[${listed(response.dataErrors.map(printDataError))}]`
   if (response.errors?.length) text += `,"errors":${JSON.stringify(response.errors)}`
+  if (response.dryRun) text += `,"dryRun":${JSON.stringify(response.dryRun)}`
   return `${text}}`
 }
 
-export function printDataError({ data, errors }: DataError): JsonText {
-  return `{"data":${data},"errors":${JSON.stringify(errors)}}`
+export function printDataError({ data, position, errors }: DataError): JsonText {
+  const place = position === undefined ? '' : `"position":${position},`
+  return `{"data":${data},${place}"errors":${JSON.stringify(errors)}}`
 }
 
 /**
@@ -70,7 +84,7 @@ export function failed(
 /** The HTTP status describes the request: failures of single documents leave it at 200. */
 export function httpStatusOf(response: DataResponse): number {
   const first = response.errors?.[0]
-  return first ? CODES[first.errorCode] : 200
+  return response.httpStatus ?? (first ? dataStatusOf(first.errorCode as Code) : 200)
 }
 
 /** The status is derived from the number of failed documents only. */

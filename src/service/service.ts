@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Json } from '../base/json/json.ts'
 import type { Work } from '../base/work/work.ts'
 import type { GetSignal } from './deps.ts'
+import type { Idempotency, OnceAnswer } from './idempotency.ts'
 import type { LockResult } from './locks.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { DataResponse, JsonText } from './response.ts'
@@ -18,6 +19,8 @@ export interface Target {
   readonly chargedTo?: string
   /** Runs work that is too much for this thread in a worker thread; absent without worker threads and inside one. */
   readonly offload?: Offload
+  /** Makes a write happen once, however often it is sent. */
+  readonly idempotency?: Idempotency
 }
 
 /** Runs an operation from its start in a worker thread. */
@@ -31,7 +34,7 @@ export interface Offloaded {
 }
 
 /** The parts of a target that belong to the request as a whole, not to its content. */
-export type RequestContext = Pick<Target, 'getSignal' | 'work' | 'chargedTo' | 'offload'>
+export type RequestContext = Pick<Target, 'getSignal' | 'work' | 'chargedTo' | 'offload' | 'idempotency'>
 
 export interface SearchTarget extends Target {
   /** Name of the saved search. */
@@ -43,13 +46,22 @@ export interface HistoryTarget extends Target {
   readonly id: string
 }
 
+export type DocumentTarget = HistoryTarget
+
 type VersionTarget = Required<Pick<Target, 'entity' | 'version'>>
 
 export interface Service extends AsyncDisposable {
   readonly data: DataService
+  readonly documents: DocumentService
+  readonly tickets: TicketService
   readonly metadata: MetadataService
   readonly events: EventService
   readonly sinks: SinkService
+  readonly backups: BackupService
+  /** What a change of metadata would answer and do; nothing is written. */
+  readonly rehearseMetadata: (rehearsing: Rehearsing) => Promise<Json>
+  /** Writes with an idempotency key. */
+  readonly once: OnceService
   readonly store: { readonly kind: string; readonly description: string; readonly location: string }
   /** Resolves when stores and metadata are usable; otherwise fails with the reason. */
   ready(): Promise<void>
@@ -61,23 +73,59 @@ export interface Service extends AsyncDisposable {
   lendWriter(datasource: string): Promise<Loan>
 }
 
-export type PrecheckedOperation = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
+/** Writes that happen once for each idempotency key; a repetition gets the first answer again. */
+export interface OnceService {
+  data(
+    caller: Caller,
+    write: { readonly operation: KeyedOperation; readonly target: Target; readonly body: Json | undefined },
+    idempotency: Idempotency,
+  ): Promise<OnceAnswer>
+  /** The context has the key. */
+  bulk(caller: Caller, body: Json | undefined, context: RequestContext): Promise<OnceAnswer>
+  lock(caller: Caller, body: Json | undefined, idempotency: Idempotency): Promise<OnceAnswer>
+  document(
+    caller: Caller,
+    change: {
+      readonly target: Target
+      readonly write: (documents: DocumentService) => Promise<DocumentReply>
+    },
+    idempotency: Idempotency,
+  ): Promise<DocumentReply & { readonly isRepeated: boolean }>
+  metadata(
+    caller: Caller,
+    idempotency: Idempotency,
+    change: (metadata: MetadataService) => Promise<Json>,
+  ): Promise<OnceAnswer>
+}
+
+export interface Rehearsing {
+  readonly caller: Caller
+  readonly change: (metadata: MetadataService) => Promise<Json>
+  readonly work?: Work
+}
+
+export type KeyedOperation = 'insert' | 'save' | 'update' | 'delete'
+
+export type PrecheckedOperation = 'find' | 'aggregate' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
 
 /** Data operations never throw errors that a caller can cause: those are part of the response document. */
 export interface DataService {
   find(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
+  /** Groups of documents, or of elements of their arrays, with values computed for each group. */
+  aggregate(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   /** Lines of NDJSON with backpressure. A failure before the first document is an ordinary response. */
   stream(
     caller: Caller,
     target: Target,
     body: Json | undefined,
   ): Promise<AsyncIterable<JsonText> | DataResponse>
+  /** Explains a find, or an aggregate if the body has `groupBy`, `values` or `having`. */
   explain(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   insert(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   save(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   update(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
   delete(caller: Caller, target: Target, body: Json | undefined): Promise<DataResponse>
-  /** The GET forms: `Q`, `P`, `S`, `from`, `to`, `maxResults`, `asOf`. */
+  /** The GET forms: `Q` or `filter`, `P`, `S`, `from`, `to`, `maxResults`, `asOf`. */
   simpleFind(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
   simpleExplain(caller: Caller, target: Target, parameters: URLSearchParams): Promise<DataResponse>
   generate(caller: Caller, target: Target, field: string, n: string | undefined): Promise<DataResponse>
@@ -109,6 +157,52 @@ export interface DataService {
   lock(caller: Caller, body: Json | undefined): Promise<LockResult>
 }
 
+/** Headers by name. */
+export type Credentials = Readonly<Record<string, string>>
+
+export interface TicketService {
+  /** The body names the path that the ticket is for. */
+  issue(body: Json | undefined, credentials: Credentials): string
+  /** The credentials that a ticket stands for; undefined if it does not count for this path, or not any more. */
+  open(ticket: string, path: string): Credentials | undefined
+}
+
+/** What a request for plain documents says besides its path and its body. */
+export interface Asked {
+  readonly parameters: URLSearchParams
+  readonly ifMatch?: string | undefined
+  readonly ifNoneMatch?: string | undefined
+  readonly prefer?: string | undefined
+}
+
+export interface DocumentReply {
+  readonly status: number
+  readonly text: JsonText
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+}
+
+/** Plain documents. Throws ServiceErrors; faults of the document itself are replies with their status. */
+export interface DocumentService {
+  list(caller: Caller, target: Target, asked: Asked): Promise<DocumentReply>
+  get(caller: Caller, target: DocumentTarget, asked: Asked): Promise<DocumentReply>
+  create(caller: Caller, target: Target, body: Json | undefined, asked: Asked): Promise<DocumentReply>
+  replace(
+    caller: Caller,
+    target: DocumentTarget,
+    body: Json | undefined,
+    asked: Asked,
+  ): Promise<DocumentReply>
+  /** The body is a JSON Merge Patch. */
+  patch(caller: Caller, target: DocumentTarget, body: Json | undefined, asked: Asked): Promise<DocumentReply>
+  remove(caller: Caller, target: DocumentTarget, asked: Asked): Promise<DocumentReply>
+}
+
+export interface MetadataWriteOptions {
+  /** Refuses keys without a meaning instead of keeping them. */
+  readonly isStrict?: boolean
+}
+
 /** Metadata operations throw ServiceErrors; the caller receives the bare error object. */
 export interface MetadataService {
   names(caller: Caller, statuses: string | undefined): Json
@@ -124,9 +218,26 @@ export interface MetadataService {
   access(caller: Caller, entity: string, version?: string): Json
   lint(caller: Caller, entity: string): Json
   history(caller: Caller, entity: string): Promise<Json>
-  create(caller: Caller, target: VersionTarget, body: Json | undefined): Promise<Json>
-  createSchema(caller: Caller, target: VersionTarget, body: Json | undefined): Promise<Json>
-  updateInfo(caller: Caller, entity: string, body: Json | undefined): Promise<Json>
+  create(
+    caller: Caller,
+    target: VersionTarget,
+    body: Json | undefined,
+    options?: MetadataWriteOptions,
+  ): Promise<Json>
+  /** The body is a list of metadata documents, which are created together or not at all. */
+  createAll(caller: Caller, body: Json | undefined, options?: MetadataWriteOptions): Promise<Json>
+  createSchema(
+    caller: Caller,
+    target: VersionTarget,
+    body: Json | undefined,
+    options?: MetadataWriteOptions,
+  ): Promise<Json>
+  updateInfo(
+    caller: Caller,
+    entity: string,
+    body: Json | undefined,
+    options?: MetadataWriteOptions,
+  ): Promise<Json>
   setStatus(
     caller: Caller,
     target: VersionTarget,
@@ -134,7 +245,17 @@ export interface MetadataService {
   ): Promise<Json>
   setDefault(caller: Caller, target: VersionTarget): Promise<Json>
   clearDefault(caller: Caller, entity: string): Promise<Json>
-  remove(caller: Caller, entity: string): Promise<Json>
+  remove(caller: Caller, entity: string, options?: RemoveOptions): Promise<Json>
+}
+
+export interface RemoveOptions {
+  /** What becomes of the documents; absent: the removal fails if there are any. */
+  readonly documents?: 'delete' | 'keep'
+}
+
+/** Backups of all datasources, into the configured directory. */
+export interface BackupService {
+  make(caller: Caller): Promise<Json>
 }
 
 /** Event operations throw ServiceErrors; the caller receives the bare error object. */
@@ -158,6 +279,13 @@ export interface SinkService {
   /** Redrives one dead letter, or all of them. */
   redrive(caller: Caller, name: string, eventId?: string): Promise<Json>
   discard(caller: Caller, name: string, eventId: string): Promise<Json>
+  /** A change with an idempotency key; `about` names the sink, or is the body of a new one. */
+  once(caller: Caller, change: SinkChange, idempotency: Idempotency): Promise<OnceAnswer>
+}
+
+export interface SinkChange {
+  readonly about: { readonly name: string } | { readonly body: Json | undefined }
+  readonly run: (sinks: Omit<SinkService, 'once'>) => Promise<Json>
 }
 
 /** Signals that end a wait early. */

@@ -18,9 +18,9 @@ export interface EventsPageRequest extends EventSelection {
   readonly waitMs: number
 }
 
-export const DEFAULT_LIMIT = 100
-export const MAX_LIMIT = 1_000
-export const MAX_WAIT_SECONDS = 60
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 1_000
+const MAX_WAIT_SECONDS = 60
 
 const SELECTING = ['entity', 'hook', 'operation', 'since', 'datasource'] as const
 const PAGING = [...SELECTING, 'limit', 'wait'] as const
@@ -59,7 +59,7 @@ function readParameters(parameters: URLSearchParams, known: readonly Parameter[]
   for (const [name, value] of parameters) {
     const parameter = known.find((each) => each === name)
     if (!parameter) throw invalid(`there is no parameter "${name}"; known are ${known.join(', ')}`)
-    if (given[parameter] !== undefined) throw invalid(`"${parameter}" stands twice`)
+    if (given[parameter] !== undefined) throw invalid(`"${parameter}" is given twice`)
     if (value.includes('\0')) throw invalid(`"${parameter}" holds a NUL character`)
     given[parameter] = value
   }

@@ -4,7 +4,7 @@
  */
 import type { EventSelection } from './events-request.ts'
 import {
-  type Asked,
+  type EventReader,
   type EventDeps,
   type EventSource,
   type EventSources,
@@ -15,7 +15,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { EventHead } from '../../store/events.ts'
 import type { FollowedEvents } from '../service.ts'
 
-interface Following extends EventSelection {
+interface FollowOptions extends EventSelection {
   readonly ending: AbortSignal
 }
 
@@ -23,7 +23,7 @@ interface Following extends EventSelection {
 export async function followEvents(
   { deps, sources }: { readonly deps: EventDeps; readonly sources: EventSources },
   caller: Caller,
-  following: Following,
+  following: FollowOptions,
 ): Promise<AsyncIterable<FollowedEvents>> {
   const source = sources.for(following)
   const { first, last } = await source.store.eventBounds()
@@ -33,7 +33,7 @@ export async function followEvents(
   return follow(deps, { source, caller, filter, ending }, since)
 }
 
-interface Follower extends Asked {
+interface Follower extends EventReader {
   readonly source: EventSource
   readonly ending: AbortSignal
 }

@@ -54,7 +54,7 @@ export class EventHub implements AsyncDisposable {
   #reading: Promise<void> | undefined
   #isHastened = false
   #isClosed = false
-  #told = ''
+  #lastReported = ''
   /** All groups have been checked for the events up to this number. */
   #passedTo = UNKNOWN
   #isPassing = false
@@ -132,7 +132,7 @@ export class EventHub implements AsyncDisposable {
         // Yields to the event loop, because a store may respond without leaving this thread.
         await new Promise(setImmediate)
       }
-      this.#told = ''
+      this.#lastReported = ''
     } catch (error) {
       this.#reportError(error)
     } finally {
@@ -170,8 +170,8 @@ export class EventHub implements AsyncDisposable {
 
   /** A repeating error is logged once. An unreachable store is visible in responses and is not logged. */
   #reportError(error: unknown): void {
-    if (error instanceof ServiceError || String(error) === this.#told) return
-    this.#told = String(error)
+    if (error instanceof ServiceError || String(error) === this.#lastReported) return
+    this.#lastReported = String(error)
     this.#options.onInternalError(error)
   }
 

@@ -69,11 +69,11 @@ export async function trimAll(retention: Retention): Promise<void> {
 }
 
 /** Trims events that only disabled sinks have not received, once they are old enough, and logs how many. */
-async function abandon(retention: Retention, name: string, told: number): Promise<void> {
+async function abandon(retention: Retention, name: string, deliveredTo: number): Promise<void> {
   const { stores, keeping, enabledDeliveredUpTo, now, onInternalError } = retention
   if (!enabledDeliveredUpTo) return
   const notAfter = (await enabledDeliveredUpTo(name)) ?? Number.MAX_SAFE_INTEGER
-  if (notAfter <= told) return
+  if (notAfter <= deliveredTo) return
   const days = Math.max(keeping.keepDays, keeping.abandonDays ?? DEFAULT_ABANDON_DAYS)
   const keptSince = now().getTime() - days * DAY_MS
   const gone = await stores
@@ -82,6 +82,6 @@ async function abandon(retention: Retention, name: string, told: number): Promis
   if (gone === 0) return
   const what = `${gone} events of the datasource ${name}, older than ${days} days`
   onInternalError(
-    new ServiceError('crud:EventsGone', `${what}, are gone that disabled sinks were not told of`),
+    new ServiceError('crud:EventsGone', `${what}, were removed before disabled sinks received them`),
   )
 }

@@ -27,7 +27,7 @@ export interface EventSource {
   /** The next events after a number, from the hub's buffer or else from the log. */
   readonly after: (position: number, caller: Caller) => Promise<Stretch>
   /** The events that match the filter and may be visible to the caller, decided without their documents. */
-  readonly choose: (heads: readonly EventHead[], asked: Asked) => Promise<readonly EventHead[]>
+  readonly choose: (heads: readonly EventHead[], reader: EventReader) => Promise<readonly EventHead[]>
   /** The events as the caller sees them, as JSON; an empty text for an event that is not visible. */
   readonly textsOf: (heads: readonly EventHead[], caller: Caller) => Promise<readonly JsonText[]>
   /** Memory for events that are being sent to followers. */
@@ -35,7 +35,7 @@ export interface EventSource {
 }
 
 /** The reader and its filter. */
-export interface Asked {
+export interface EventReader {
   readonly caller: Caller
   readonly filter: EventFilter
 }
@@ -56,10 +56,10 @@ function createSource(store: EventStore, deps: EventDeps): EventSource {
     log,
     after: async (position, { principal }) =>
       hub.newestAfter(position) ?? (await log.after(position, principal)),
-    async choose(heads, asked) {
-      const isChosen = isFor(deps, asked)
+    async choose(heads, reader) {
+      const isChosen = isFor(deps, reader)
       if (turns.admitsQuick() && !kindsOf(heads).some(isChosen)) return []
-      return await turns.run(asked.caller.principal, chosen(heads, isChosen))
+      return await turns.run(reader.caller.principal, chosen(heads, isChosen))
     },
     async textsOf(heads, caller) {
       const known = heads.map((head) => texts.known(head, caller))
@@ -99,7 +99,7 @@ function* made(
 }
 
 /** Decided once per entity and version, because all events of that kind are visible to a caller, or none is. */
-function isFor(deps: EventDeps, { caller, filter }: Asked): (head: EventHead) => boolean {
+function isFor(deps: EventDeps, { caller, filter }: EventReader): (head: EventHead) => boolean {
   const known = new Map<string, boolean>()
   return (head) => {
     if (!isWanted(filter, head)) return false
@@ -112,11 +112,11 @@ function isFor(deps: EventDeps, { caller, filter }: Asked): (head: EventHead) =>
 }
 
 /** The interest of a reader. Readers with equal filters and roles share its key, and therefore a group. */
-export function interestOf(deps: EventDeps, asked: Asked): Interest {
-  const { entity, hook, operation } = asked.filter
+export function interestOf(deps: EventDeps, reader: EventReader): Interest {
+  const { entity, hook, operation } = reader.filter
   return {
-    key: JSON.stringify([entity, hook, operation, ...[...asked.caller.roles].sort()]),
-    concerns: (heads) => heads.some(isFor(deps, asked)),
+    key: JSON.stringify([entity, hook, operation, ...[...reader.caller.roles].sort()]),
+    concerns: (heads) => heads.some(isFor(deps, reader)),
   }
 }
 

@@ -8,7 +8,7 @@ import { memoized } from '../../base/memo.ts'
 import { SizedCache } from '../../base/sized-cache.ts'
 import type { DocumentChange, Event } from '../../events/event.ts'
 import { visibleEvent } from '../../events/visible-event.ts'
-import { type Hook, parseHooks } from '../../metadata/documents/hooks.ts'
+import { type WatchingHook, parseHooks, watchingHooks } from '../../metadata/documents/hooks.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { EventHead, EventStates, StoredEvent } from '../../store/events.ts'
 import type { Deps } from '../deps.ts'
@@ -99,7 +99,7 @@ function isGone(error: unknown): boolean {
 /** Events of a disabled version are hidden too, including those from before it was disabled. */
 const GONE: ReadonlySet<string> = new Set(['crud:UnknownEntity', 'crud:DisabledMetadataVersion'])
 
-type Told = Pick<StoredEvent, 'id' | 'seq' | 'operation'>
+type EventIdentity = Pick<StoredEvent, 'id' | 'seq' | 'operation'>
 
 interface Seen {
   readonly opened: Opened
@@ -108,7 +108,7 @@ interface Seen {
 }
 
 function numberedEvent(
-  { id, seq, operation }: Told,
+  { id, seq, operation }: EventIdentity,
   { opened, states, view }: Seen,
 ): NumberedEvent | undefined {
   const { hook, principal, date } = opened
@@ -151,7 +151,7 @@ let lastMark = 0
 interface Opened extends Pick<DocumentChange, 'principal' | 'date'> {
   readonly entityVersion: string
   /** Undefined if this release cannot parse the hook. */
-  readonly hook: Hook | undefined
+  readonly hook: WatchingHook | undefined
 }
 
 function openDetails({ details }: Pick<StoredEvent, 'details'>): Opened {
@@ -173,10 +173,10 @@ function parsed({ before, after }: EventStates): Pick<DocumentChange, 'before' |
 }
 
 /** Parsed hooks by their text. There are few, and events of one hook then share one compiled object. */
-const hooks = new Map<string, Hook | undefined>()
+const hooks = new Map<string, WatchingHook | undefined>()
 const MAX_HOOKS = 1_000
 
-function hookFrom(text: string): Hook | undefined {
+function hookFrom(text: string): WatchingHook | undefined {
   if (hooks.has(text)) return hooks.get(text)
   const hook = parseHook(text)
   if (hooks.size >= MAX_HOOKS) hooks.clear()
@@ -184,9 +184,9 @@ function hookFrom(text: string): Hook | undefined {
   return hook
 }
 
-function parseHook(text: string): Hook | undefined {
+function parseHook(text: string): WatchingHook | undefined {
   try {
-    return parseHooks([parseTrusted(text)], '')[0]
+    return watchingHooks(parseHooks([parseTrusted(text)], ''))[0]
   } catch (error) {
     if (error instanceof ServiceError) return undefined
     throw error

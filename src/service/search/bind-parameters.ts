@@ -6,15 +6,20 @@ import { type Code, ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { parseJson } from '../../base/json/parse-json.ts'
+import { readFilter } from '../../lang/text/read-filter.ts'
 
 export type Part = 'query' | 'projection' | 'sort'
 
 /** Parameter → its value; a placeholder with another name is left unchanged. */
 export type Values = ReadonlyMap<string, Json>
 
-/** A part may be stored as JSON text, in which placeholders may also stand outside quotes. */
+/**
+ * A part may be stored as JSON text, in which placeholders may also stand outside quotes. The text of a query may also
+ * be a filter, whose placeholders stand in its texts.
+ */
 export function readPart(stored: Json, part: Part, limits: Limits): Json {
   if (typeof stored !== 'string') return stored
+  if (part === 'query' && !JSON_TEXT.test(stored)) return readFilter(stored, limits).query
   try {
     return parseJson(withQuotes(stored), limits.nesting)
   } catch (error) {
@@ -30,6 +35,9 @@ export function bind(value: Json, values: Values): Json {
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bind(each, values)]))
 }
+
+/** The beginning of a query as JSON text; no filter begins like that. */
+const JSON_TEXT = /^\s*(?:$|["[{]|\$\{)/
 
 const INVALID: Readonly<Record<Part, Code>> = {
   query: 'query-api:InvalidQuery',

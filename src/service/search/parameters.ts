@@ -1,18 +1,24 @@
 /** Resolves the declared parameters of a saved search to the values of the caller or to their defaults. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
-import { TYPES, isTypeName } from '../../schema/types.ts'
+import { LOOKS_LIKE, TYPES, isTypeName } from '../../schema/types.ts'
 import type { Values } from './bind-parameters.ts'
 
 /** Only declared parameters are used; other values of the caller are ignored. */
 export function parameterValues(declared: Json | undefined, supplied: Values): Values {
+  return new Map(named(declared).map(([name, parameter]) => [name, valueOf(parameter, name, supplied)]))
+}
+
+export function parameterNames(declared: Json | undefined): ReadonlySet<string> {
+  return new Set(named(declared).map(([name]) => name))
+}
+
+function named(declared: Json | undefined): readonly (readonly [string, JsonObject])[] {
   const parameters = isArray(declared) ? declared.filter(isObject) : []
-  return new Map(
-    parameters.flatMap((parameter): [string, Json][] => {
-      const name = typeof parameter['name'] === 'string' ? parameter['name'].trim() : ''
-      return name === '' ? [] : [[name, valueOf(parameter, name, supplied)]]
-    }),
-  )
+  return parameters.flatMap((parameter) => {
+    const name = typeof parameter['name'] === 'string' ? parameter['name'].trim() : ''
+    return name === '' ? [] : [[name, parameter] as const]
+  })
 }
 
 function valueOf(parameter: JsonObject, name: string, supplied: Values): Json {
@@ -27,7 +33,7 @@ function valueOf(parameter: JsonObject, name: string, supplied: Values): Json {
   if (cast !== undefined) return cast
   throw new ServiceError(
     'metadata:IncompatibleValue',
-    `the parameter "${name}" is of type ${type}; its value is not`,
+    `the parameter "${name}" is of type ${type}; send ${LOOKS_LIKE[type]}`,
     { context: name },
   )
 }

@@ -1,4 +1,5 @@
 /** Saved searches: finds that are stored as documents, and run with the values and the access of the caller. */
+import { inDialect } from '../dialect.ts'
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
@@ -8,15 +9,15 @@ import { find } from '../read/find.ts'
 import type { DataResponse } from '../response.ts'
 import { type Part, type Values, bind, readPart } from './bind-parameters.ts'
 import { SAVED_SEARCH } from './search-entity.ts'
-import { parameterValues } from './parameters.ts'
-import type { SearchRequest } from './search-request.ts'
+import { parameterNames, parameterValues } from './parameters.ts'
+import { type SearchRequest, withPage } from './search-request.ts'
 import type { SearchTarget, Target } from '../service.ts'
 
 /** The stored document is read for each run, so a change applies from the next run on. */
 export async function search(
   deps: Deps,
   caller: Caller,
-  { target, supplied, overrides }: SearchRequest & { readonly target: SearchTarget },
+  { target, ...request }: SearchRequest & { readonly target: SearchTarget },
 ): Promise<DataResponse> {
   const { version } = deps.schemaOf(target.entity, target.version)
   const saved = bestMatch(await lookUp(deps, caller, target), version)
@@ -24,9 +25,14 @@ export async function search(
     const problem = `there is no saved search "${target.name}" for version ${version} of the entity "${target.entity}"`
     throw new ServiceError('rest-crud:SavedSearchError', problem)
   }
+  const { supplied, overrides } = withPage(request, parameterNames(saved['parameters']))
   const values = parameterValues(saved['parameters'], supplied)
   const body = { ...findRequest(saved, values, deps), ...rangeOf(saved, overrides), ...overrides }
-  return await find(deps, caller, { target: { ...target, version }, body })
+  const versioned = { ...target, version }
+  return await find(deps, caller, {
+    target: versioned,
+    body: inDialect(deps, 'find', { target: versioned, body }),
+  })
 }
 
 /** The saved searches of one entity that the caller may read. */
@@ -92,8 +98,12 @@ function findRequest(saved: JsonObject, values: Values, { limits }: Deps): JsonO
   return { query, projection: isEmpty ? EVERYTHING : projection, sort: part('sort') }
 }
 
-/** Each bound that the caller sets replaces the stored one; `maxResults` replaces the stored upper bound. */
-function rangeOf({ range }: JsonObject, { maxResults }: JsonObject): JsonObject {
+/**
+ * Each bound that the caller sets replaces the stored one; `maxResults` replaces the stored upper
+ * bound, and a page the whole range.
+ */
+function rangeOf({ range }: JsonObject, { maxResults, page }: JsonObject): JsonObject {
+  if (page !== undefined) return {}
   const [from = null, to = null] = isArray(range) ? range : []
   return { from, to: maxResults === undefined ? to : null }
 }

@@ -8,19 +8,36 @@ export interface SearchRequest {
   readonly supplied: Values
   /** Keys of a find request that replace the stored ones. */
   readonly overrides: JsonObject
+  /** GET: parameters that choose a page, unless the saved search declares parameters with these names. */
+  readonly page?: URLSearchParams
 }
 
 /** GET: every parameter that is not an override is a value. */
 export function readSimpleSearch(parameters: URLSearchParams): SearchRequest {
   const supplied = new Map<string, Json>()
   const overrides = new URLSearchParams()
+  const page = new URLSearchParams()
   for (const [name, value] of parameters) {
-    if (OVERRIDES.has(name)) overrides.append(name, value)
-    else if (supplied.has(name)) throw invalid(`the parameter "${name}" stands twice`)
+    if (PAGE.has(name)) page.append(name, value)
+    else if (OVERRIDES.has(name)) overrides.append(name, value)
+    else if (supplied.has(name)) throw invalid(`the parameter "${name}" is given twice`)
     else if (value.includes('\0')) throw invalid(`the parameter "${name}" holds a NUL character`)
     else supplied.set(name, value)
   }
-  return { supplied, overrides: readOverrides(overrides) }
+  return { supplied, overrides: readOverrides(overrides), page }
+}
+
+/** The request with its page, now that the parameters of the saved search are known. */
+export function withPage(
+  { supplied, overrides, page = new URLSearchParams() }: SearchRequest,
+  declared: ReadonlySet<string>,
+): SearchRequest {
+  const isValue = ([name]: readonly [string, string]): boolean => declared.has(name)
+  const [values, rest] = [[...page].filter(isValue), [...page].filter((each) => !isValue(each))]
+  return {
+    supplied: new Map([...supplied, ...values]),
+    overrides: { ...overrides, ...readOverrides(new URLSearchParams(rest)) },
+  }
 }
 
 /** POST: the body contains the values, the URL the overrides. */
@@ -33,14 +50,17 @@ export function readSearch(body: Json | undefined, parameters: URLSearchParams):
 export function readOverrides(parameters: URLSearchParams): JsonObject {
   const unknown = [...parameters.keys()].find((name) => !OVERRIDES.has(name))
   if (unknown !== undefined) {
-    throw invalid(`there is no parameter "${unknown}"; known are P, S, from, to, maxResults`)
+    throw invalid(
+      `there is no parameter "${unknown}"; known are P, S, from, to, maxResults, size, after, count`,
+    )
   }
   const { projection = null, ...others } = readSimpleRequest(parameters)
   const hasProjection = (parameters.get('P') ?? parameters.get('p') ?? '').trim() !== ''
   return hasProjection ? { projection, ...others } : others
 }
 
-const OVERRIDES = new Set(['P', 'p', 'S', 's', 'from', 'to', 'maxResults'])
+const PAGE: ReadonlySet<string> = new Set(['size', 'after', 'count'])
+const OVERRIDES = new Set(['P', 'p', 'S', 's', 'from', 'to', 'maxResults', ...PAGE])
 
 function invalid(message: string): ServiceError {
   return new ServiceError('crud:InvalidRequest', message)

@@ -2,10 +2,10 @@
  * Dead letters: events that a sink did not accept after all retries. They can be listed, inspected, redriven
  * and discarded.
  */
+import { callerWith } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseDefinition } from '../../sinks/definition.ts'
-import { callerWith } from '../../sinks/delivery/sink-run.ts'
 import type { StoredEvent } from '../../store/events.ts'
 import type { DeadLetter } from '../../store/sinks.ts'
 import type { Deps } from '../deps.ts'

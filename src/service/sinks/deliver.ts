@@ -5,7 +5,7 @@ import { openTransport, printDefinition } from '../../sinks/definition.ts'
 import { startDeliverer } from '../../sinks/delivery/deliverer.ts'
 import type { Overview } from '../../sinks/delivery/delivery-state.ts'
 import type { Observer } from '../../sinks/observer.ts'
-import type { See } from '../../sinks/delivery/sink-run.ts'
+import type { RenderEvent } from '../../sinks/delivery/sink-run.ts'
 import type { Database } from '../../store/database.ts'
 import type { Deps } from '../deps.ts'
 import { type Knowing, untilKnown } from '../events/known-entities.ts'
@@ -51,7 +51,7 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
     const deliverer = startDeliverer({
       store: store.sinks,
       readEvents: (request) => store.events.readEvents(request, { timeLimitMs: deps.limits.queryTimeMs }),
-      see: seeing(deps),
+      renderEvent: eventRenderer(deps),
       openTransport: (definition) => openTransport(definition, { allowPrivateAddresses }),
       observer: observing(deps, store),
       now: () => deps.now().getTime(),
@@ -69,7 +69,7 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
  * Another process may just have defined an unknown entity or version, so delivery waits for metadata instead
  * of dropping the event.
  */
-export function seeing(knowing: Knowing): See {
+export function eventRenderer(knowing: Knowing): RenderEvent {
   return async (kept, caller) => {
     await untilKnown(knowing, [kept])
     const event = eventFor(knowing, kept, caller)
@@ -79,7 +79,7 @@ export function seeing(knowing: Knowing): See {
 
 /** An error that repeats every second is logged once a minute. */
 const QUIET_MS = 60_000
-const MAX_TOLD = 100
+const MAX_REMEMBERED = 100
 
 function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database): Observer {
   const deliveredAt = new Map<string, number>()
@@ -88,7 +88,7 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database
     if (problem instanceof ServiceError && problem.code === 'crud:Unavailable') return
     const what = `${sink ?? ''} ${String(problem)}`
     if (performance.now() - (deliveredAt.get(what) ?? -Infinity) < QUIET_MS) return
-    if (deliveredAt.size >= MAX_TOLD) deliveredAt.clear()
+    if (deliveredAt.size >= MAX_REMEMBERED) deliveredAt.clear()
     deliveredAt.set(what, performance.now())
     onInternalError(
       sink === undefined ? problem : new Error(`delivering to ${sink} failed`, { cause: problem }),
@@ -132,13 +132,13 @@ function makeConfigured({
 }: DeliveryDeps): AsyncDisposable {
   const ending = new AbortController()
   const make = async (sink: PlacedSink): Promise<void> => {
-    for (let told = ''; !ending.signal.aborted;) {
+    for (let lastReported = ''; !ending.signal.aborted;) {
       try {
         await ensureSink(places, sink)
         return
       } catch (error) {
-        if (String(error) !== told) onInternalError(error)
-        told = String(error)
+        if (String(error) !== lastReported) onInternalError(error)
+        lastReported = String(error)
         await sleep(RETRY_MS, undefined, { signal: ending.signal }).catch(() => undefined)
       }
     }
@@ -159,7 +159,7 @@ async function ensureSink(places: SinkDatasources, sink: PlacedSink): Promise<vo
   await replaceSink(places, found, sink)
 }
 
-/** If several processes start at once, one of them creates the sink, and that is no error for the others. */
+/** If several processes start at once, one of them creates the sink, and that is not an error for the others. */
 function unlessOvertaken(error: unknown): void {
   if (!(error instanceof ServiceError && error.code === 'crud:DuplicateSink')) throw error
 }

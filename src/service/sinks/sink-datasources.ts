@@ -4,13 +4,13 @@
  */
 import { ServiceError } from '../../base/errors.ts'
 import type { Database } from '../../store/database.ts'
-import type { SinkRecord } from '../../store/sinks.ts'
+import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
 import type { PlacedSink } from './sink-settings.ts'
 
 /** The parts of a datasource that sinks use. */
 export interface SinkDatasource {
   readonly datasource: string
-  readonly store: Pick<Database, 'events' | 'sinks'>
+  readonly store: Pick<Database, 'events' | 'sinks' | 'transact' | 'kept'>
 }
 
 export interface FoundSink extends SinkDatasource {
@@ -21,6 +21,10 @@ export interface SinkDatasources {
   /** The datasource that a sink with this definition belongs to. */
   placeOf(sink: PlacedSink): SinkDatasource
   find(name: string): Promise<FoundSink | undefined>
+  /** The default datasource. */
+  first(): SinkDatasource
+  /** One datasource alone, with the sinks of an open transaction. */
+  within(datasource: string, sinks: SinkStore): SinkDatasources
   /** Sorted by name. */
   list(): Promise<readonly FoundSink[]>
 }
@@ -56,6 +60,12 @@ export function createSinkDatasources({ stores, datasourceOf }: PlacesOptions): 
       }
       return undefined
     },
+    first: () => ({ datasource: first!, store: stores.get(first!)! }),
+    within: (datasource, sinks) =>
+      createSinkDatasources({
+        stores: new Map([[datasource, { ...stores.get(datasource)!, sinks }]]),
+        datasourceOf,
+      }),
     async list() {
       const found = [...stores].map(async ([datasource, store]) => {
         const records = await store.sinks.list()

@@ -4,16 +4,47 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseDefinition, printDefinition } from '../../sinks/definition.ts'
 import { type DeadLetterDeps, deadLetters } from './dead-letters.ts'
-import type { SinkService } from '../service.ts'
-import type { FoundSink, SinkDatasources } from './sink-datasources.ts'
+import type { Deps } from '../deps.ts'
+import { runOnce } from '../idempotency.ts'
+import type { SinkChange, SinkService } from '../service.ts'
+import type { FoundSink, SinkDatasource, SinkDatasources } from './sink-datasources.ts'
 import { type EventSettings, type PlacedSink, readSink, showSink } from './sink-settings.ts'
 
-export interface SinkDeps extends DeadLetterDeps {
+export interface SinkDeps extends DeadLetterDeps, Pick<Deps, 'limits' | 'now'> {
   readonly places: SinkDatasources
   readonly settings: EventSettings
 }
 
 export function sinkService(deps: SinkDeps): SinkService {
+  return {
+    ...sinkOperations(deps),
+    async once(caller, { about, run }, idempotency) {
+      requirePermission(caller, 'events.manage')
+      const { datasource, store } = await placeOf(deps, about)
+      const asked = { ...idempotency, caller: caller.principal }
+      return await runOnce({ ...deps, store }, asked, async ({ bookkeeping: { sinks } }) => {
+        const places = deps.places.within(datasource, sinks)
+        return { status: 200, text: JSON.stringify(await run(sinkOperations({ ...deps, places }))) }
+      })
+    },
+  }
+}
+
+/** The datasource whose transaction the change belongs to. */
+async function placeOf({ places, settings }: SinkDeps, about: SinkChange['about']): Promise<SinkDatasource> {
+  if ('name' in about) {
+    const found = await places.find(about.name)
+    return found ?? places.first()
+  }
+  const { allowPrivateAddresses = false } = settings
+  const sink = readSink(about.body, { allowPrivateAddresses })
+  const place = places.placeOf(sink)
+  const taken = await places.find(sink.definition.name)
+  if (taken && taken.datasource !== place.datasource) throw duplicate()
+  return place
+}
+
+function sinkOperations(deps: SinkDeps): Omit<SinkService, 'once'> {
   const { places, settings } = deps
   const { allowPrivateAddresses = false, sinks = [] } = settings
   const configured = new Set(sinks.map(({ definition }) => definition.name))
@@ -70,7 +101,11 @@ export async function createSink(places: SinkDatasources, sink: PlacedSink): Pro
   const { last: position } = await store.events.eventBounds()
   const made = { name, definition: printDefinition(sink.definition), position }
   if (!isTaken && (await store.sinks.create(made))) return
-  throw new ServiceError('crud:DuplicateSink', 'there is a sink of this name')
+  throw duplicate()
+}
+
+function duplicate(): ServiceError {
+  return new ServiceError('crud:DuplicateSink', 'there is a sink of this name')
 }
 
 /**
