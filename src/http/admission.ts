@@ -4,13 +4,15 @@ import { type Caller, requirePermission } from '../access/caller.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import { hostKind } from '../auth/loopback.ts'
 import { ServiceError } from '../base/errors.ts'
-import { Aborted, requireJsonOfPages } from './body.ts'
+import { Aborted, requireFileOfPages, requireJsonOfPages } from './body.ts'
 import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
 import type { Overload } from './observe/overload.ts'
 import type { Take } from './rate-limit.ts'
 import type { Access, Reply, Route } from './routes/route.ts'
 import { type Router, readTarget } from './routes/router.ts'
+import type { TicketService } from '../service/service.ts'
+import { redeemTicket } from './ticket.ts'
 
 export interface Gate {
   readonly auth: Authentication
@@ -19,6 +21,7 @@ export interface Gate {
   readonly cors: Cors
   readonly take: Take | undefined
   readonly isMetricsPublic: boolean
+  readonly tickets: TicketService
 }
 
 /** Returns the route, or the response to a CORS preflight. */
@@ -43,7 +46,10 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
   exchange.bound = bound
   exchange.params = match.params
   // POST is the only writing method that a browser sends across origins without a preflight
-  if (request.method === 'POST' && bound.route.isRead !== true) requireJsonOfPages(request)
+  if (request.method === 'POST' && bound.route.isRead !== true) {
+    if (bound.route.takesUpload === true) requireFileOfPages(request)
+    else requireJsonOfPages(request)
+  }
   if (bound.route.tag !== 'service' && gate.overload.isOverloaded())
     throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')
   return bound
@@ -52,8 +58,9 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
 /** Identifies the caller, unless the route is public. Returns a promise only where authentication is asynchronous. */
 export function identify(gate: Gate, exchange: Exchange, route: Route): void | Promise<void> {
   const access = accessTo(route, gate)
-  if (access === 'public') return undefined
   try {
+    redeemTicket(gate.tickets, exchange, route)
+    if (access === 'public') return undefined
     const caller = gate.auth.callerOf(exchange.request)
     if (caller instanceof Promise) return identifyLater(gate, exchange, { access, caller })
     enter(gate, exchange, { access, caller })

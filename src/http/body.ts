@@ -10,21 +10,34 @@ import type { Holding } from './share.ts'
 
 /** Rejects a body by its headers, before a byte of it is read: wrong type, compressed, or too large. */
 export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void {
-  const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers
+  const { 'content-type': type, 'content-length': length } = request.headers
   if (hasBody(request)) requireJsonOfPages(request)
-  if (type !== undefined && !isJson(type)) {
+  if (type !== undefined && !isJson(type) && !(request.method === 'PATCH' && isMergePatch(type))) {
     throw unsupported('send the body as application/json (with curl: --json instead of -d)')
   }
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw unsupported('the body must not be compressed')
+  if (type !== undefined && !isUtf8Type(type)) {
+    throw unsupported('send the body in UTF-8, as JSON is: Content-Type: application/json; charset=utf-8')
   }
+  checkEncoding(request)
   if (length !== undefined && Number(length) > limits.bodyBytes) throw tooLarge(limits)
+}
+
+export function checkEncoding({ headers: { 'content-encoding': encoding } }: IncomingMessage): void {
+  if (encoding !== undefined && encoding !== 'identity') throw unsupported('the body must not be compressed')
 }
 
 /** Prevents CSRF: a browser sends other content types without a preflight, from any page open on this machine. */
 export function requireJsonOfPages({ headers: { origin, 'content-type': type } }: IncomingMessage): void {
-  if (origin !== undefined && (type === undefined || !isJson(type)))
+  if (origin !== undefined && (type === undefined || !(isJson(type) || isMergePatch(type))))
     throw unsupported('a request from a web page needs the header Content-Type: application/json')
+}
+
+/** The same for files: a browser sends their types with a preflight, too. */
+export function requireFileOfPages({ headers: { origin, 'content-type': type } }: IncomingMessage): void {
+  if (origin !== undefined && (type === undefined || !FILE_TYPE.test(type)))
+    throw unsupported(
+      'a request from a web page needs the header Content-Type: text/csv or application/x-ndjson here',
+    )
 }
 
 /** Rejects with a `ServiceError` when the body is too large or too slow, and with `Aborted` when the caller left. */
@@ -99,22 +112,41 @@ const EMPTY = Buffer.alloc(0)
 /** Bodies up to this size are not counted in the share of uploads. */
 const UNCOUNTED = 16 * 1024
 /** Bytes that must arrive in each period of `uploadStallMs`. */
-const MIN_BYTES = 16 * 1024
+export const MIN_BYTES = 16 * 1024
 const CROWDED = 'too many large request bodies are under way'
 
 function isJson(type: string): boolean {
   return type === 'application/json' || JSON_TYPE.test(type)
 }
 
+const MERGE_PATCH = /^\s*application\/merge-patch\+json\s*(?:;.*)?$/i
+
+function isMergePatch(type: string): boolean {
+  return MERGE_PATCH.test(type)
+}
+
+const FILE_TYPE = /^\s*(?:text\/csv|application\/x-ndjson)\s*(?:;.*)?$/i
+
+/** ASCII is a part of UTF-8. */
+function isUtf8Type(type: string): boolean {
+  if (type === 'application/json') return true
+  const charsets = [...type.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)].map(([, name]) =>
+    name!.toLowerCase(),
+  )
+  return charsets.every((name) => UTF8_CHARSETS.has(name))
+}
+
+const UTF8_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
+
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-function unsupported(message: string): ServiceError {
+export function unsupported(message: string): ServiceError {
   return new ServiceError('crud:UnsupportedMediaType', message)
 }
 
-function tooSlow(periodMs: number): ServiceError {
+export function tooSlow(periodMs: number): ServiceError {
   return new ServiceError(
     'crud:RequestTimeout',
     `the body came too slowly: send at least ${MIN_BYTES} bytes every ${periodMs} ms, or all of it`,

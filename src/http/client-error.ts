@@ -6,10 +6,13 @@ import type { Logger } from 'pino'
 import { type Code, ServiceError } from '../base/errors.ts'
 import { NOTHING } from './exchange.ts'
 import { JSON_TYPE } from './routes/route.ts'
+import { isUpload } from './upload.ts'
 
 export function answerClientError(error: NodeJS.ErrnoException, socket: ClientSocket, log: Logger): void {
   // eslint-disable-next-line no-underscore-dangle -- node's name; see ClientSocket
   const pending = socket._httpMessage
+  // an upload has a limit of its own: how slowly its bytes may arrive
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && pending && isUpload(pending.req)) return
   if (pending && pending.req.complete && !pending.writableEnded) {
     // the request before the malformed bytes was complete and may have been executed: send its response first
     pending.once('finish', () => socket.end())

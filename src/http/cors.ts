@@ -23,7 +23,7 @@ export function preflightReply(allow: string): Reply {
       'Access-Control-Allow-Methods',
       allow,
       'Access-Control-Allow-Headers',
-      'Authorization, Content-Type, X-Request-Id, Smalt-Roles, Smalt-Principal',
+      'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, Smalt-Roles, Smalt-Principal, Smalt-Claims',
       'Access-Control-Max-Age',
       '600',
     ],
@@ -39,6 +39,6 @@ function headersFor(origin: string): readonly string[] {
     'Access-Control-Allow-Origin',
     origin,
     'Access-Control-Expose-Headers',
-    'X-Request-Id, Retry-After',
+    'ETag, Location, Preference-Applied, X-Request-Id, Retry-After, Idempotency-Replayed',
   ]
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/caller.ts'
 import { UNIDENTIFIED_CALLER } from '../auth/authentication.ts'
 import type { ServiceError } from '../base/errors.ts'
-import type { Params, Route } from './routes/route.ts'
+import type { Params, Reply, Route } from './routes/route.ts'
 import type { Meter } from './observe/metrics.ts'
 
 /** A route with its meter. */
@@ -18,7 +18,8 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly id: string
-  readonly started: number = performance.now()
+  /** When the request arrived; it may have waited since. */
+  readonly started: number
   /** Whether errors are sent in a data response, as clients of `/data` expect; all others get the bare error object. */
   isData = false
   /** Whether reading of the body was stopped before its end. */
@@ -34,10 +35,11 @@ export class Exchange {
   /** The account that shared limits charge; set once the caller is identified. */
   account = ''
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, started: number) {
     this.request = request
     this.response = response
     this.id = requestIdOf(request)
+    this.started = started
   }
 
   #signalController: AbortController | undefined
@@ -68,8 +70,12 @@ function closing(response: ServerResponse): AbortController {
 /** Created once: the default reason is an error with a stack trace, a cost for every request. */
 const GONE = new Error('the caller hung up')
 
+/** What a browser may do with a response; nothing when absent. */
+type ForBrowsers = Pick<Reply, 'contentSecurityPolicy' | 'cacheControl'>
+
 /** Headers of every response in the form of `writeHead`: names and values in turn. */
-export function headersOf({ id, cors }: Exchange, type: string, policy: string = NOTHING): string[] {
+export function headersOf({ id, cors }: Exchange, type: string, browser: ForBrowsers = {}): string[] {
+  const { contentSecurityPolicy = NOTHING, cacheControl = 'no-store' } = browser
   return [
     'Content-Type',
     type,
@@ -80,9 +86,9 @@ export function headersOf({ id, cors }: Exchange, type: string, policy: string =
     'X-Content-Type-Options',
     'nosniff',
     'Cache-Control',
-    'no-store',
+    cacheControl,
     'Content-Security-Policy',
-    policy,
+    contentSecurityPolicy,
     'Referrer-Policy',
     'no-referrer',
     'Cross-Origin-Resource-Policy',

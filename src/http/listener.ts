@@ -1,11 +1,14 @@
 /** State that all requests share: the service, routes, worker threads, and limits per caller. */
 import { setMaxListeners } from 'node:events'
 import type { Authentication } from '../auth/authentication.ts'
+import type { OidcSettings } from '../auth/settings.ts'
 import type { Limits } from '../base/limits.ts'
 import { parseLocation } from '../base/location.ts'
 import { once } from '../base/memo.ts'
+import type { Dialect } from '../service/dialect.ts'
 import type { Service } from '../service/service.ts'
 import type { Gate } from './admission.ts'
+import { type Compatibility, dialectFor, routesFor } from './compatibility.ts'
 import { allowOrigins } from './cors.ts'
 import { docsPage } from './routes/docs-page.ts'
 import type { Bound } from './exchange.ts'
@@ -17,9 +20,10 @@ import { type RateLimit, limitRate } from './rate-limit.ts'
 import { cachedReadiness } from './readiness.ts'
 import type { App, Route } from './routes/route.ts'
 import { createRouter } from './routes/router.ts'
-import { ROUTES } from './routes/routes.ts'
+import { UI_ROUTES } from './routes/ui-routes.ts'
 import { Share } from './share.ts'
 import { type ThreadOptions, type Threads, createThreads } from './threads/pool.ts'
+import { readBuiltFiles } from './ui/built-files.ts'
 
 export interface ServerOptions {
   readonly service: Service
@@ -31,12 +35,18 @@ export interface ServerOptions {
   /** 0 selects a free port. */
   readonly port: number
   readonly overload?: Overload
+  /** Our own form and routes when absent. */
+  readonly compatibility?: Compatibility | undefined
   /** Origins whose pages may send requests; none when absent. */
   readonly origins?: readonly string[]
   /** No limit when absent. */
   readonly rateLimit?: RateLimit | undefined
   /** Whether metrics are readable without authentication. */
   readonly isMetricsPublic?: boolean
+  /** Whether the page is served; true when absent. */
+  readonly isUiEnabled?: boolean
+  /** How users of the page sign in; by pasting a token only when absent. */
+  readonly oidc?: OidcSettings | undefined
   /** Plain HTTP when absent. */
   readonly tls?: Tls | undefined
   /** Datasources that worker threads open for their copy of the service; no worker threads when absent. */
@@ -59,12 +69,15 @@ export interface Tls {
 /** State with the lifetime of the server that requests use. */
 export interface Listener extends Gate {
   readonly app: App
+  readonly dialect: Dialect
   readonly limits: Limits
   readonly log: Log
   readonly unmatched: Meter
   readonly threads: Threads | undefined
   readonly inlineBodyBytes: number | undefined
   readonly shares: Shares
+  /** Idempotency keys of requests in progress, with the callers' names. */
+  readonly runningKeys: Set<string>
   /** Aborted at shutdown, to end responses without an end of their own. */
   readonly ending: AbortController
   isDraining: boolean
@@ -75,24 +88,30 @@ type Shares = Readonly<Record<'unsent' | 'uploads' | 'streams' | 'followers', Sh
 
 export function createListener(options: ServerOptions): Listener {
   const { service, limits, auth, log, metrics, overload, rateLimit } = options
+  const { isUiEnabled = true } = options
+  const routes = routesFor(options.compatibility).filter((route) => isUiEnabled || !UI_ROUTES.includes(route))
   const app: App = {
     service,
     isReady: cachedReadiness(service),
     metricsText: metrics.text,
-    openapiText: once(() => JSON.stringify(openapiDocument(ROUTES))),
-    docsPage: once(() => docsPage(ROUTES)),
+    openapiText: once(() => JSON.stringify(openapiDocument(routes))),
+    docsPage: once(() => docsPage(routes)),
+    ui: once(() => (isUiEnabled ? readBuiltFiles() : undefined)),
+    oidc: options.oidc,
   }
   const bind = (route: Route): Bound => ({ route, meter: metrics.meterOf(route.method, route.path) })
   return {
     app,
+    dialect: dialectFor(options.compatibility, (message) => log.logger.warn(message)),
     auth,
     limits,
     log,
     overload: overload ?? watchEventLoop(),
-    router: createRouter(ROUTES, bind),
+    router: createRouter(routes, bind),
     cors: allowOrigins(options.origins ?? []),
     take: rateLimit && limitRate(rateLimit),
     isMetricsPublic: options.isMetricsPublic ?? false,
+    tickets: service.tickets,
     unmatched: metrics.meterOf('', UNMATCHED),
     inlineBodyBytes: options.threads?.inlineBodyBytes,
     threads: options.threads && createThreads(threadOptions(options, options.threads)),
@@ -102,22 +121,25 @@ export function createListener(options: ServerOptions): Listener {
       streams: new Share(limits.streams),
       followers: new Share(limits.followers),
     },
+    runningKeys: new Set(),
     ending: endingSignal(),
     isDraining: false,
   }
 }
 
 function threadOptions(
-  { service, limits, log, metrics }: ServerOptions,
+  { service, limits, log, metrics, compatibility }: ServerOptions,
   threads: NonNullable<ServerOptions['threads']>,
 ): ThreadOptions {
   return {
     ...threads,
     limits,
+    compatibility,
     isEmbedded: threads.datasources.every(({ location }) => parseLocation(location)?.kind === 'sqlite'),
     epoch: () => service.epoch(),
     lend: (datasource) => service.lendWriter(datasource),
     onInternalError: (error) => log.logger.error({ err: error }, 'unexpected error'),
+    onWarning: (message) => log.logger.warn(message),
     onStoreTiming: metrics.observeStore,
   }
 }

@@ -1,4 +1,5 @@
 /** Turns an admitted request into a reply: reserves shared limits, reads the body, and selects the thread. */
+import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../base/errors.ts'
 import { INLINE_STEPS, Work, during } from '../base/work/work.ts'
 import { accountOf, charge, payerOf } from './admission.ts'
@@ -6,8 +7,10 @@ import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { TRUSTED_MS, recheck, watchWork } from './caller-watch.ts'
 import { wantsStream } from './routes/data-routes.ts'
 import type { Exchange } from './exchange.ts'
+import { holdKey } from './idempotency-key.ts'
 import type { Listener } from './listener.ts'
-import type { AnyReply, Route } from './routes/route.ts'
+import { checkParameters } from './routes/parameters.ts'
+import type { AnyReply, Params, Route, Upload } from './routes/route.ts'
 import { Holding, noRoom } from './share.ts'
 import {
   MAX_STREAM_BODY_BYTES,
@@ -16,9 +19,11 @@ import {
   isLargeFor,
   isOffloadable,
 } from './threads/offloading.ts'
+import { UPLOAD_BYTES, openUpload } from './upload.ts'
 
-/** Rejects a request before a large body is read, where path and caller suffice for the decision. */
+/** Rejects a request before its body is read, where its address and caller suffice for the decision. */
 export function precheck(listener: Listener, exchange: Exchange, route: Route): void {
+  checkParameters(route, exchange.search)
   const { caller, params } = exchange
   if (mayBeLarge(exchange)) route.precheck?.({ app: listener.app, caller, params })
 }
@@ -35,17 +40,20 @@ const SMALL_BODY_BYTES = 16 * 1024
 export function occupy(
   { shares, auth }: Listener,
   exchange: Exchange,
-  { tag, occupies }: Route,
+  { tag, occupies, takesUpload = false }: Route,
 ): Disposable | undefined {
   const account = (exchange.account = accountOf(auth, exchange))
   if (tag !== 'service' && shares.unsent.isFullFor(account)) throw noRoom(UNREAD)
   const { request, search } = exchange
   const kind = occupies?.({ accept: request.headers.accept ?? '', search })
   if (kind === undefined) return undefined
-  const held = new Holding(shares[kind], account)
-  held.take(1, `too many ${kind} are open`)
-  return held
+  using stack = new DisposableStack()
+  stack.use(new Holding(shares[kind], account)).take(1, `too many ${kind} are open`)
+  if (takesUpload) stack.use(new Holding(shares.uploads, account)).take(UPLOAD_BYTES, CROWDED)
+  return stack.move()
 }
+
+const CROWDED = 'too many large request bodies are under way'
 
 const UNREAD = 'too many answers have not been read yet'
 const NO_BODY = Buffer.alloc(0)
@@ -53,6 +61,16 @@ const NO_BODY = Buffer.alloc(0)
 /** Counts the bytes of the body in the share of uploads until the reply exists. */
 export async function replyTo(listener: Listener, exchange: Exchange, route: Route): Promise<AnyReply> {
   const work = workFor(listener, route)
+  if (route.takesUpload === true) {
+    const upload = openUpload(exchange, listener.limits, listener.threads !== undefined)
+    return await perform(listener, exchange, {
+      route,
+      bytes: NO_BODY,
+      parsed: { value: undefined },
+      work,
+      upload,
+    })
+  }
   if (route.body === undefined) {
     return await perform(listener, exchange, { route, bytes: NO_BODY, parsed: { value: undefined }, work })
   }
@@ -83,12 +101,18 @@ function workFor({ limits, threads }: Listener, route: Route): Work {
   return new Work({ timeLimitMs: limits.queryTimeMs, responseBytes: limits.resultBytes, ...steps })
 }
 
-type Performing = Pick<Request, 'route' | 'bytes' | 'parsed'> & { readonly work: Work }
+type Performing = Pick<Request, 'route' | 'bytes' | 'parsed'> & {
+  readonly work: Work
+  readonly upload?: Upload
+}
 
 async function perform(listener: Listener, exchange: Exchange, performing: Performing): Promise<AnyReply> {
   const { params, search, caller, request } = exchange
   const { accept = '', 'last-event-id': lastEventId } = request.headers
-  const { work } = performing
+  using held = new DisposableStack()
+  const running = holdKey(listener, exchange, performing)
+  if (running) held.use(running)
+  const { work, upload } = performing
   const { getSignal, end } = watchWork(listener.auth, exchange)
   const waiting = { getSignal, ending: listener.ending.signal, lastEventId: lastEventId?.toString() }
   let gone
@@ -99,8 +123,11 @@ async function perform(listener: Listener, exchange: Exchange, performing: Perfo
       params,
       search,
       accept,
+      headers: headersFor(performing.route, request),
       work,
       chargedTo: payerOf(listener, exchange),
+      ...(running && { idempotency: running.idempotency }),
+      ...(upload && { upload }),
     }
     const reply = await handle(listener.threads, {
       ...performing,
@@ -109,6 +136,7 @@ async function perform(listener: Listener, exchange: Exchange, performing: Perfo
     })
     gone = end()
     // completed work is reported even if the caller lost the right meanwhile, as is the done part of a bulk
+    if ('lines' in reply) holdUntilClosed(exchange, held.move())
     if (gone === undefined || !('status' in reply) || reply.status < 400) return reply
   } catch (error) {
     gone = end()
@@ -116,6 +144,21 @@ async function perform(listener: Listener, exchange: Exchange, performing: Perfo
   }
   throw gone
 }
+
+/** A request that is answered line by line runs until its last line. */
+function holdUntilClosed({ response }: Exchange, held: Disposable): void {
+  if (response.closed) held[Symbol.dispose]()
+  else response.once('close', () => held[Symbol.dispose]())
+}
+
+function headersFor({ headers = [] }: Route, request: IncomingMessage): Params {
+  if (headers.length === 0) return NO_HEADERS
+  return Object.fromEntries(
+    headers.map(({ name }) => [name.toLowerCase(), request.headers[name.toLowerCase()]?.toString()]),
+  )
+}
+
+const NO_HEADERS: Params = {}
 
 async function bodyOf({ limits, auth }: Listener, exchange: Exchange, held: Holding): Promise<Buffer> {
   const { request, response } = exchange

@@ -1,5 +1,5 @@
 /** The HTTP server: admits each request, calls its route, and sends, logs and measures the response. */
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { refuseOpenNetwork } from '../auth/open.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
@@ -19,6 +19,7 @@ import { sendEvents } from './send/send-events.ts'
 import { sendReply } from './send/send-reply.ts'
 import { sendStream } from './send/send-stream.ts'
 import { oneByOne } from './sent-ahead.ts'
+import { spreadOverIterations } from './iterations.ts'
 
 // An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
 const { createServer: createPlainServer } = process.getBuiltinModule('node:http')
@@ -32,16 +33,15 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   refuseOpenNetwork(options.auth, options.host)
   const listener = createListener(options)
-  const begin = oneByOne(
-    (request, response) => void receive(listener, request, response),
-    listener.shares.uploads,
-  )
+  const spread = spreadOverIterations((...received) => void receive(listener, new Exchange(...received)))
+  const begin = oneByOne(spread.receive, listener.shares.uploads)
   const server = createServer(options.tls, begin)
   // clients with large bodies send Expect: 100-continue, so that a refusal can precede the body
   server.on('checkContinue', begin)
   server.on('checkExpectation', begin)
   server.on('clientError', (error, socket) => answerClientError(error, socket, options.log.logger))
   guardConnections(server, { limits: options.limits, isEncrypted: options.tls !== undefined })
+  server.on('connection', spread.connected)
   const drain = prepareDrain(server)
   await listen(server, options)
   return {
@@ -83,13 +83,9 @@ function createServer(tls: Tls | undefined, listener: RequestListener): Server {
   return createTlsServer({ ...SETTINGS, cert: tls.cert, key: tls.key, ...certificates }, listener)
 }
 
-async function receive(
-  listener: Listener,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const exchange = new Exchange(request, response)
+async function receive(listener: Listener, exchange: Exchange): Promise<void> {
   try {
+    if (exchange.response.destroyed) throw new Aborted()
     const admitted = admit(listener, exchange)
     if ('text' in admitted) finish(listener, exchange, admitted)
     else await answer(listener, exchange, admitted.route)
@@ -110,19 +106,26 @@ async function answer(listener: Listener, exchange: Exchange, route: Route): Pro
   else finish(listener, exchange, reply)
 }
 
-async function stream(listener: Listener, exchange: Exchange, { lines }: StreamReply): Promise<number> {
+async function stream(listener: Listener, exchange: Exchange, reply: StreamReply): Promise<number> {
+  const { lines, isWrite = false } = reply
   try {
     await recheck(listener.auth, exchange)
   } catch (error) {
     // a generator releases its cursor only if it was started, so it is started and left at once
-    for await (const _ of lines) break
+    if (!isWrite) for await (const _ of lines) break
     throw error
   }
   const ms = listener.limits.streamTimeMs
   const advice = 'ask again for the documents that are missing, by a range or a query'
   const watch = withDeadline(watchRights(listener.auth, exchange), { ms, advice })
   const outlet = outletTo(listener, exchange)
-  return await sendStream(exchange, { lines, isLast: listener.isDraining, watch, outlet })
+  return await sendStream(exchange, {
+    lines,
+    isLast: listener.isDraining,
+    watch,
+    outlet,
+    dialect: listener.dialect,
+  })
 }
 
 async function follow(listener: Listener, exchange: Exchange, reply: EventsReply): Promise<number> {
@@ -154,7 +157,7 @@ async function refuse(listener: Listener, exchange: Exchange, error: unknown): P
   // by then node has read a body that arrived with the headers, so small requests can reuse the connection
   if (isUnread(exchange)) await new Promise(setImmediate)
   exchange.isCut = problem.code === 'crud:BodyTooLarge' || isUnread(exchange)
-  finish(listener, exchange, failureReply(exchange, problem))
+  finish(listener, exchange, failureReply(exchange, problem, listener.dialect))
 }
 
 /** Whether a part of the body has not arrived yet. */

@@ -1,10 +1,10 @@
 /**
  * Metrics for Prometheus. Requests are counted in plain numbers, which are converted to the exposition format only when
- * metrics are read: prom-client would hash the labels of every observation.
+ * metrics are read: prom-client would hash the labels of every observation, and is a fifth of all modules of a start.
  */
-import { AggregatorRegistry, Registry, collectDefaultMetrics } from 'prom-client'
 import type { SinkMeter } from '../../service/sinks/deliver.ts'
-import type { Labels, Sample } from './sample.ts'
+import type { Exposition, Snapshot } from './exposition.ts'
+import type { Family, Labels, Sample } from './sample.ts'
 import { createSinkMetrics } from './sink-metrics.ts'
 
 export interface Metrics {
@@ -17,7 +17,7 @@ export interface Metrics {
   readonly snapshot: () => Promise<Snapshot>
 }
 
-export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+export type { Snapshot }
 
 /** Collects the metrics of all processes that share the port; `own` are those of the current process. */
 type Gather = (own: Snapshot) => Promise<readonly Snapshot[]>
@@ -27,23 +27,14 @@ export interface Meter {
 }
 
 export function createMetrics(gather?: Gather): Metrics {
-  const registry = new Registry()
   const requests: RouteMeter[] = []
   const operations = new Map<string, Timings>()
   const { meter: sinks, families } = createSinkMetrics()
-  collectDefaultMetrics({ register: registry })
-  register(registry, 'smalt_http_requests_total', 'counter', 'Requests by route and status', () =>
-    requests.flatMap((meter) => meter.counts()),
-  )
-  register(registry, 'smalt_http_request_duration_seconds', 'histogram', 'Time to the answer by route', () =>
-    requests.flatMap(({ timings, labels }) => timings.samples('smalt_http_request_duration_seconds', labels)),
-  )
-  register(registry, 'smalt_store_duration_seconds', 'histogram', 'Time in the store by operation', () =>
-    [...operations].flatMap(([operation, timings]) =>
-      timings.samples('smalt_store_duration_seconds', { operation }),
-    ),
-  )
-  for (const { name, type, help, samples } of families) register(registry, name, type, help, samples)
+  let exposition: Promise<Exposition> | undefined
+  const expose = (): Promise<Exposition> =>
+    (exposition ??= import('./exposition.ts').then(({ createExposition }) =>
+      createExposition([...ownFamilies(requests, operations), ...families]),
+    ))
   return {
     sinks,
     meterOf(method, route) {
@@ -56,14 +47,43 @@ export function createMetrics(gather?: Gather): Metrics {
       if (!timings) operations.set(operation, (timings = new Timings()))
       timings.observe(seconds)
     },
-    snapshot: () => registry.getMetricsAsJSON(),
+    snapshot: async () => await (await expose()).snapshot(),
     async text() {
-      if (!gather) return await registry.metrics()
-      const all = await gather(await registry.getMetricsAsJSON())
-      return await AggregatorRegistry.aggregate([...all]).metrics()
+      const exposed = await expose()
+      return gather ? await exposed.merged(await gather(await exposed.snapshot())) : await exposed.text()
     },
   }
 }
+
+function ownFamilies(
+  requests: readonly RouteMeter[],
+  operations: ReadonlyMap<string, Timings>,
+): readonly Family[] {
+  return [
+    {
+      name: 'smalt_http_requests_total',
+      type: 'counter',
+      help: 'Requests by route and status',
+      samples: () => requests.flatMap((meter) => meter.counts()),
+    },
+    {
+      name: ROUTE_TIMES,
+      type: 'histogram',
+      help: 'Time to the answer by route',
+      samples: () => requests.flatMap(({ timings, labels }) => timings.samples(ROUTE_TIMES, labels)),
+    },
+    {
+      name: STORE_TIMES,
+      type: 'histogram',
+      help: 'Time in the store by operation',
+      samples: () =>
+        [...operations].flatMap(([operation, timings]) => timings.samples(STORE_TIMES, { operation })),
+    },
+  ]
+}
+
+const ROUTE_TIMES = 'smalt_http_request_duration_seconds'
+const STORE_TIMES = 'smalt_store_duration_seconds'
 
 class RouteMeter implements Meter {
   readonly labels: Labels
@@ -111,19 +131,4 @@ class Timings {
       { value: count, labels, metricName: `${name}_count` },
     ]
   }
-}
-
-type Registered = Parameters<Registry['registerMetric']>[0]
-
-function register(
-  registry: Registry,
-  name: string,
-  type: 'counter' | 'histogram' | 'gauge',
-  help: string,
-  samples: () => readonly Sample[],
-): void {
-  const aggregator = type === 'gauge' ? 'max' : 'sum'
-  const metric = { name, help, get: async () => ({ name, help, type, values: samples(), aggregator }) }
-  // a registry uses only `name` and `get` of a metric
-  registry.registerMetric(metric as unknown as Registered)
 }

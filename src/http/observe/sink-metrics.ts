@@ -1,13 +1,6 @@
 /** Metrics of sinks: counted during delivery, and formatted when metrics are read. */
 import type { SinkMeter, SinkState } from '../../service/sinks/deliver.ts'
-import type { Sample } from './sample.ts'
-
-interface Family {
-  readonly name: string
-  readonly type: 'counter' | 'gauge'
-  readonly help: string
-  readonly samples: () => readonly Sample[]
-}
+import type { Family, Sample } from './sample.ts'
 
 interface SinkMetrics {
   readonly meter: SinkMeter

@@ -4,6 +4,7 @@ import { type Call, type Content, type Reply, type Route, jsonReply } from './ro
 import { NAME, VERSION } from '../version.ts'
 
 const HEALTH: Content = { shape: Type.Object({ status: Type.Literal('up') }), example: { status: 'up' } }
+const UNAVAILABLE = Type.Object({ status: Type.Literal('unavailable'), reason: Type.String() })
 const READY: Content = { shape: Type.Object({ status: Type.Literal('ready') }), example: { status: 'ready' } }
 const VERSIONS: Content = {
   shape: Type.Object({ name: Type.String(), version: Type.String(), node: Type.String() }),
@@ -11,6 +12,21 @@ const VERSIONS: Content = {
 }
 const LINKS: Content = { shape: Type.Object({ name: Type.String(), links: Type.Object({}) }) }
 const OPENAPI: Content = { shape: Type.Object({ openapi: Type.String() }) }
+const BACKUPS: Content = {
+  shape: Type.Object({
+    backups: Type.Array(
+      Type.Object({
+        file: Type.String(),
+        from: Type.String(),
+        bytes: Type.Integer(),
+        documents: Type.Integer(),
+        entities: Type.Integer(),
+        seconds: Type.Unknown(),
+      }),
+    ),
+  }),
+  name: 'Backups',
+}
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const HTML_TYPE = 'text/html; charset=utf-8'
 
@@ -21,6 +37,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   admin('/metadata/health', 'metadataHealth', 'The same as /health', HEALTH, health),
   {
     ...admin('/ready', 'ready', 'Whether stores and metadata are usable', READY, ready),
+    unavailable: UNAVAILABLE,
     description: 'Asks the store at most once a second. Answers 503 with a `reason` when not ready.',
     errors: ['crud:Unavailable'],
   },
@@ -36,6 +53,15 @@ export const ADMIN_ROUTES: readonly Route[] = [
     description: 'For anybody where the setting `metrics` is `public`.',
     access: 'authenticated',
   },
+  {
+    ...admin('/admin/backup', 'backup', 'Make a backup now', BACKUPS, makeBackup),
+    method: 'POST',
+    refusesKey: 'a backup changes nothing in the store; a repetition makes another one',
+    access: 'backup.make',
+    description:
+      'Writes one file for each datasource into the directory of the setting `backup.directory`, and answers when they were read back.',
+    errors: ['crud:NoAccess', 'crud:InvalidRequest', 'crud:Unavailable'],
+  },
   admin('/openapi.json', 'openapi', 'This interface as an OpenAPI document', OPENAPI, openapi),
   admin('/docs', 'docs', 'This interface as a page to read', { shape: Type.String(), type: HTML_TYPE }, docs),
 ]
@@ -50,19 +76,22 @@ function admin(
   return { method: 'GET', path, operationId, tag: 'service', access: 'public', summary, reply, handle }
 }
 
-function links(): Reply {
+/** Browsers go on to the page; programs get the links. */
+function links({ app, accept }: Call): Reply {
+  const hasPage = app.ui() !== undefined
+  const vary = ['Vary', 'Accept']
+  if (hasPage && /\btext\/html\b/.test(accept))
+    return { status: 302, text: '', type: HTML_TYPE, headers: ['Location', '/ui', ...vary] }
   const links = {
+    ...(hasPage && { ui: '/ui' }),
     docs: '/docs',
     openapi: '/openapi.json',
     health: '/health',
     ready: '/ready',
     version: '/version',
   }
-  return jsonReply({
-    name: NAME,
-    version: VERSION,
-    links: { ...links, metrics: '/metrics', metadata: '/metadata' },
-  })
+  const all = { ...links, metrics: '/metrics', metadata: '/metadata' }
+  return { ...jsonReply({ name: NAME, version: VERSION, links: all }), headers: vary }
 }
 
 function health(): Reply {
@@ -81,6 +110,10 @@ function version(): Reply {
 
 async function metrics({ app }: Call): Promise<Reply> {
   return { status: 200, text: await app.metricsText(), type: METRICS_TYPE }
+}
+
+async function makeBackup({ app, caller }: Call): Promise<Reply> {
+  return jsonReply(await app.service.backups.make(caller))
 }
 
 function openapi({ app }: Call): Reply {

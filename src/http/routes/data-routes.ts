@@ -1,14 +1,11 @@
 /** Routes of `/data`. */
 import { type Code, ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, member } from '../../base/json/json.ts'
-import {
-  BulkRequestShape,
-  BulkResponseShape,
-  DataRequestShape,
-  DataResponseShape,
-} from '../../service/request/data-shapes.ts'
-import type { PrecheckedOperation } from '../../service/service.ts'
+import { BulkRequestShape, BulkResponseShape, DataResponseShape } from '../../service/request/data-shapes.ts'
+import { operationShape } from '../../service/request/operation-shapes.ts'
+import type { KeyedOperation, PrecheckedOperation } from '../../service/service.ts'
 import { HISTORY_ROUTES } from './history-routes.ts'
+import { IMPORT_ROUTES } from './import-routes.ts'
 import { LOCK_ROUTES } from './lock-routes.ts'
 import {
   type Call,
@@ -17,18 +14,21 @@ import {
   type Reply,
   type Route,
   dataReply,
+  onceReply,
   STREAM_TYPE,
   type StreamReply,
   contextOf,
   targetOf,
 } from './route.ts'
-import { SEARCH_ROUTES } from './search-routes.ts'
+import { PAGE_PARAMETERS, SEARCH_ROUTES } from './search-routes.ts'
 
 const READ: readonly Code[] = [
   'crud:NoAccess',
   'crud:UnknownEntity',
   'store-crud:NullProjection',
   'query-api:InvalidQuery',
+  'metadata:InvalidReference',
+  'crud:InvalidCursor',
   'store-crud:Timeout',
 ]
 
@@ -36,7 +36,17 @@ const SIMPLE_READ: readonly Code[] = [
   'crud:NoAccess',
   'crud:UnknownEntity',
   'crud:InvalidRequest',
+  'crud:InvalidCursor',
   'store-crud:Timeout',
+]
+
+const WRITE: readonly Code[] = [
+  'crud:NoAccess',
+  'crud:UnknownEntity',
+  'crud:InvalidRequest',
+  'crud:Rolledback',
+  'store-crud:Timeout',
+  'store-crud:OutcomeUnknown',
 ]
 
 export const DATA_ROUTES: readonly Route[] = [
@@ -46,7 +56,10 @@ export const DATA_ROUTES: readonly Route[] = [
     summary: 'Find documents',
     description:
       'Fields the caller may not read are left out of the answer. With `?stream=true` or `Accept: application/x-ndjson` the documents come as lines of NDJSON.',
-    body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
+    body: request('FindRequest', {
+      query: { field: 'iso2Code', op: '=', rvalue: 'CH' },
+      projection: everything(),
+    }),
     reply: documents(1, 0),
     errors: [...READ, 'crud:ResultSizeTooLarge'],
     query: [{ name: 'stream', description: '`true` answers in lines of NDJSON.', example: 'false' }],
@@ -64,11 +77,44 @@ export const DATA_ROUTES: readonly Route[] = [
     errors: [...SIMPLE_READ, 'crud:ResultSizeTooLarge'],
     handle: simpleFind,
   }),
+  ...versioned('/data/aggregate', {
+    method: 'POST',
+    operationId: 'aggregate',
+    summary: 'Group documents and compute values',
+    description:
+      '`processed` has one object for each group, `matchCount` is the number of groups. Every field that the request names must be readable.',
+    body: request('AggregateRequest', {
+      query: { field: 'continent', op: '=', rvalue: 'Europe' },
+      groupBy: ['currency'],
+      values: { countries: { $count: true }, people: { $sum: 'population' } },
+      having: { field: 'countries', op: '>', rvalue: 1 },
+      sort: { people: '$desc' },
+      range: [0, 9],
+    }),
+    reply: groups(),
+    errors: [
+      'crud:NoAccess',
+      'crud:UnknownEntity',
+      'crud:LimitExceeded',
+      'crud:ResultSizeTooLarge',
+      'query-api:InvalidAggregation',
+      'query-api:InvalidQuery',
+      'metadata:InvalidReference',
+      'store-crud:Timeout',
+    ],
+    isRead: true,
+    precheck: requireAccess('aggregate'),
+    handle: withBody('aggregate'),
+  }),
   ...versioned('/data/explain', {
     method: 'POST',
     operationId: 'explain',
     summary: 'Explain how documents would be found',
-    body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' }, projection: everything() }),
+    description: 'With `groupBy`, `values` or `having` it explains an aggregate.',
+    body: request('ExplainRequest', {
+      query: { field: 'iso2Code', op: '=', rvalue: 'CH' },
+      projection: everything(),
+    }),
     reply: { shape: DataResponseShape, name: 'DataResponse' },
     errors: READ,
     isRead: true,
@@ -89,9 +135,12 @@ export const DATA_ROUTES: readonly Route[] = [
     operationId: 'insert',
     summary: 'Insert documents',
     description: 'Documents that fail are reported in `dataErrors`; the others are stored together.',
-    body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
+    body: request('InsertRequest', {
+      data: [{ iso2Code: 'CH', name: 'Switzerland' }],
+      projection: everything(),
+    }),
     reply: documents(0, 1),
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    errors: WRITE,
     precheck: requireAccess('insert'),
     handle: withBody('insert'),
   }),
@@ -100,9 +149,13 @@ export const DATA_ROUTES: readonly Route[] = [
     operationId: 'save',
     summary: 'Replace documents, by their identity',
     description: 'With `upsert`, documents that do not exist yet are inserted.',
-    body: request({ data: [{ iso2Code: 'CH', name: 'Suisse' }], upsert: true, projection: everything() }),
+    body: request('SaveRequest', {
+      data: [{ iso2Code: 'CH', name: 'Suisse' }],
+      upsert: true,
+      projection: everything(),
+    }),
     reply: documents(0, 1),
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    errors: WRITE,
     precheck: requireAccess('save'),
     handle: withBody('save'),
   }),
@@ -110,7 +163,7 @@ export const DATA_ROUTES: readonly Route[] = [
     method: 'POST',
     operationId: 'update',
     summary: 'Change documents that match a query',
-    body: request({
+    body: request('UpdateRequest', {
       query: { field: 'iso2Code', op: '=', rvalue: 'CH' },
       update: { $set: { name: 'Svizzera' } },
       projection: everything(),
@@ -130,7 +183,7 @@ export const DATA_ROUTES: readonly Route[] = [
     method: 'POST',
     operationId: 'delete',
     summary: 'Delete documents that match a query',
-    body: request({ query: { field: 'iso2Code', op: '=', rvalue: 'CH' } }),
+    body: request('DeleteRequest', { query: { field: 'iso2Code', op: '=', rvalue: 'CH' } }),
     reply: { shape: DataResponseShape, name: 'DataResponse' },
     errors: [
       'crud:NoAccess',
@@ -147,9 +200,12 @@ export const DATA_ROUTES: readonly Route[] = [
     operationId: 'insertAlias',
     summary: 'Insert documents (old address)',
     deprecated: true,
-    body: request({ data: [{ iso2Code: 'CH', name: 'Switzerland' }], projection: everything() }),
+    body: request('InsertRequest', {
+      data: [{ iso2Code: 'CH', name: 'Switzerland' }],
+      projection: everything(),
+    }),
     reply: documents(0, 1),
-    errors: ['crud:NoAccess', 'crud:UnknownEntity', 'crud:InvalidRequest'],
+    errors: WRITE,
     precheck: requireAccess('insert'),
     handle: withBody('insert'),
   }),
@@ -182,10 +238,11 @@ export const DATA_ROUTES: readonly Route[] = [
     description: 'Each entry fails or succeeds by itself; the answer is 200 when the bulk itself is usable.',
     body: { shape: BulkRequestShape, name: 'BulkRequest', example: bulkExample() },
     reply: { shape: BulkResponseShape, name: 'BulkResponse' },
-    errors: ['crud:InvalidRequest', 'crud:LimitExceeded'],
+    errors: ['crud:InvalidRequest', 'crud:LimitExceeded', 'store-crud:Timeout', 'store-crud:OutcomeUnknown'],
     cost: entriesOf,
     handle: bulk,
   },
+  ...IMPORT_ROUTES,
   ...HISTORY_ROUTES,
   ...SEARCH_ROUTES,
   ...LOCK_ROUTES,
@@ -206,12 +263,15 @@ function requireAccess(operation: PrecheckedOperation): NonNullable<Route['prech
     app.service.data.precheck(caller, { entity, ...(version !== undefined && { version }) }, operation)
 }
 
-type WithBody = 'explain' | 'insert' | 'save' | 'update' | 'delete'
+type WithBody = 'aggregate' | 'explain' | KeyedOperation
 
 function withBody(operation: WithBody): Route['handle'] {
   return async (call) => {
-    const { app, caller, body } = call
-    return dataReply(await app.service.data[operation](caller, targetOf(call), body))
+    const { app, caller, body, idempotency } = call
+    const target = targetOf(call)
+    if (idempotency && operation !== 'explain' && operation !== 'aggregate')
+      return onceReply(await app.service.once.data(caller, { operation, target, body }, idempotency))
+    return dataReply(await app.service.data[operation](caller, target, body))
   }
 }
 
@@ -255,13 +315,15 @@ function entriesOf(body: Json | undefined): number {
 }
 
 async function bulk({ app, caller, body, ...context }: Call): Promise<Reply> {
-  return { status: 200, text: await app.service.data.bulk(caller, body, contextOf(context)) }
+  const own = contextOf(context)
+  if (own.idempotency) return onceReply(await app.service.once.bulk(caller, body, own))
+  return { status: 200, text: await app.service.data.bulk(caller, body, own) }
 }
 
-function request(example: { readonly [key: string]: Json }): Content {
+function request(name: string, example: { readonly [key: string]: Json }): Content {
   return {
-    shape: DataRequestShape,
-    name: 'DataRequest',
+    shape: operationShape(name),
+    name,
     example: { objectType: 'country', version: '1.0.0', ...example },
   }
 }
@@ -275,6 +337,18 @@ function documents(matchCount: number, modifiedCount: number): Content {
     matchCount,
     processed: [{ _id: '0198f1c2-7c3e-7000-8000-000000000001', iso2Code: 'CH', name: 'Switzerland' }],
     resultMetadata: [{ documentVersion: '0198f1c2-7c3e-7000-8000-000000000001:1' }],
+  }
+  return { shape: DataResponseShape, name: 'DataResponse', example }
+}
+
+function groups(): Content {
+  const example = {
+    entity: 'country',
+    entityVersion: '1.0.0',
+    status: 'COMPLETE',
+    modifiedCount: 0,
+    matchCount: 1,
+    processed: [{ currency: 'EUR', countries: 20, people: 350000000 }],
   }
   return { shape: DataResponseShape, name: 'DataResponse', example }
 }
@@ -297,6 +371,11 @@ function simpleParameters(): readonly QueryParameter[] {
       example: 'iso2Code:CH',
     },
     {
+      name: 'filter',
+      description: 'A condition as text, in place of `Q`.',
+      example: 'iso2Code = "CH"',
+    },
+    {
       name: 'P',
       description:
         '`field:1` includes, `field:0` leaves out, an `r` after it means all below, too; several by `,`. Absent: everything.',
@@ -310,6 +389,7 @@ function simpleParameters(): readonly QueryParameter[] {
     { name: 'from', description: 'Index of the first document, zero-based.', example: '0' },
     { name: 'to', description: 'Index of the last document, included.' },
     { name: 'maxResults', description: 'Number of documents; `to` wins.', example: '10' },
+    ...PAGE_PARAMETERS,
     {
       name: 'asOf',
       description:

@@ -21,13 +21,14 @@ export function docsPage(routes: readonly Route[]): Page {
 <main>
 <h1>Smalt ${escapeHtml(VERSION)}</h1>
 ${INTRODUCTION}
+${hasPage(routes) ? PAGE_LINKS : ''}
 <nav>
 <h2>Contents</h2>
 <ul>
 ${sections.map(contents).join('\n')}
 </ul>
 </nav>
-${sections.map(section).join('\n')}
+${sections.map((each) => section(each, hasPage(routes))).join('\n')}
 </main>
 </body>
 </html>
@@ -45,11 +46,18 @@ const INTRODUCTION = `<p>Smalt stores JSON documents by entity, with versioned s
 Every path also exists below <code>/rest</code>. A path without <code>{version}</code> means the default version of the entity.
 The same as an OpenAPI document: <a href="/openapi.json">/openapi.json</a>.</p>
 <p>Who asks is said by <code>Authorization: Bearer</code> and a token, or as the service is configured. In open mode, in which
-only this machine can reach the service, two headers say it, and both may be absent:</p>
+only this machine can reach the service, three headers say it, and each may be absent:</p>
 <table>
 <tr><td><code>Smalt-Roles: editor, hr</code></td><td>the roles of the caller, by comma; none when absent</td></tr>
 <tr><td><code>Smalt-Principal: ann</code></td><td>the name of the caller, kept in histories</td></tr>
+<tr><td><code>Smalt-Claims: {"regions":["north"]}</code></td><td>claims about the caller, for row rules</td></tr>
 </table>`
+
+const PAGE_LINKS = `<p><a href="/ui#/api">Try operations in the page</a>, or read <a href="/docs/guide">the guide</a>.</p>`
+
+function hasPage(routes: readonly Route[]): boolean {
+  return routes.some(({ path }) => path === '/ui')
+}
 
 const STYLE = `
 :root { color-scheme: light dark }
@@ -85,19 +93,23 @@ function contents({ name, routes }: Section): string {
   return `<li><a href="#section-${escapeHtml(name)}">${escapeHtml(name)}</a>: ${[...links].join(', ')}</li>`
 }
 
-function section({ name, description, routes }: Section): string {
+function section({ name, description, routes }: Section, isTryable: boolean): string {
   return `<h2 id="section-${escapeHtml(name)}">${escapeHtml(name)}</h2>
 <p>${withCode(description)}</p>
-${routes.map(entry).join('\n')}`
+${routes.map((route) => entry(route, isTryable)).join('\n')}`
 }
 
-function entry(route: Route): string {
+function entry(route: Route, isTryable: boolean): string {
   const path = `<code${route.deprecated ? ' class="deprecated"' : ''}>${escapeHtml(route.path)}</code>`
   return `<details id="${escapeHtml(route.operationId)}">
 <summary><code class="method">${route.method}</code> ${path} ${withCode(route.summary)}</summary>
 ${route.description === undefined ? '' : `<p>${withCode(route.description)}</p>`}
-${parameters(route)}${example('Request', route.body)}${example('Answer', route.reply)}${errors(route)}
+${parameters(route)}${example('Request', route.body)}${example('Answer', route.reply)}${errors(route)}${isTryable ? tryLink(route) : ''}
 </details>`
+}
+
+function tryLink({ operationId }: Route): string {
+  return `<p><a href="/ui#/api/${escapeHtml(operationId)}">Try it</a></p>\n`
 }
 
 function parameters({ query = [] }: Route): string {

@@ -1,7 +1,16 @@
 /** Routes of locks. The form with a body exists because ids may contain any character, such as a slash. */
 import type { Code } from '../../base/errors.ts'
+import type { Json } from '../../base/json/json.ts'
 import { LockRequestShape, LockResponseShape } from '../../service/request/data-shapes.ts'
-import { type Call, type Content, type QueryParameter, type Reply, type Route, jsonReply } from './route.ts'
+import {
+  type Call,
+  type Content,
+  type QueryParameter,
+  type Reply,
+  type Route,
+  jsonReply,
+  onceReply,
+} from './route.ts'
 
 const NOT_HELD: readonly Code[] = ['crud:InvalidLock']
 
@@ -20,7 +29,7 @@ export const LOCK_ROUTES: readonly Route[] = [
     },
     reply: reply(true),
     errors: NOT_HELD,
-    handle: async ({ app, caller, body }) => jsonReply({ result: await app.service.data.lock(caller, body) }),
+    handle: (call) => locking(call, call.body),
   },
   {
     ...route('acquireLock', 'Acquire a lock'),
@@ -62,12 +71,18 @@ function route(operationId: string, summary: string, tail = ''): Named {
 }
 
 function handling(operation: string): Route['handle'] {
-  return async ({ app, caller, params, search }: Call): Promise<Reply> => {
+  return async (call: Call): Promise<Reply> => {
+    const { params, search } = call
     const { domain = '', callerId = '', resourceId = '' } = params
     const ttl = operation === 'acquire' ? new URLSearchParams(search).get('ttl') : null
     const request = { operation, domain, callerId, resourceId, ...(ttl && { ttl }) }
-    return jsonReply({ result: await app.service.data.lock(caller, request) })
+    return await locking(call, request)
   }
+}
+
+async function locking({ app, caller, idempotency }: Call, request: Json | undefined): Promise<Reply> {
+  if (idempotency) return onceReply(await app.service.once.lock(caller, request, idempotency))
+  return jsonReply({ result: await app.service.data.lock(caller, request) })
 }
 
 function reply(result: boolean | number): Content {

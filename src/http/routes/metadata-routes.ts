@@ -1,21 +1,33 @@
 /** Routes of `/metadata`. Literal segments (`roles`, `access`, `default`, `history` and so on) precede names. */
-import type { Code } from '../../base/errors.ts'
+import { type Code, ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import { Type } from '../../base/json/shape.ts'
 import {
   AccessExplanationShape,
   AccessQuestionShape,
   AccessTableShape,
+  ChangedInfoShape,
   DependenciesShape,
   EntityInfoShape,
   FindingsShape,
+  MetadataListShape,
   MetadataShape,
   NamesShape,
   RolesShape,
   SchemaShape,
   VersionsShape,
 } from '../../service/metadata/metadata-shapes.ts'
-import { type Call, type Content, type Params, type Reply, type Route, jsonReply } from './route.ts'
+import type { MetadataService, MetadataWriteOptions, RemoveOptions } from '../../service/service.ts'
+import {
+  type Call,
+  type Content,
+  type Params,
+  type QueryParameter,
+  type Reply,
+  type Route,
+  jsonReply,
+  onceReply,
+} from './route.ts'
 
 const NAMES: Content = { shape: NamesShape, name: 'Names', example: { entities: ['country'] } }
 const VERSIONS: Content = { shape: VersionsShape, name: 'Versions' }
@@ -26,6 +38,20 @@ const METADATA: Content = {
   name: 'Metadata',
   example: { entityInfo: infoExample(), schema: schemaExample() },
 }
+const CHANGED_INFO: Content = { shape: ChangedInfoShape, name: 'ChangedInfo' }
+const METADATA_LIST: Content = {
+  shape: MetadataListShape,
+  name: 'MetadataList',
+  example: [{ entityInfo: infoExample(), schema: schemaExample() }],
+}
+const DRY_RUN: QueryParameter = {
+  name: 'dryRun',
+  description: '`true`: nothing is changed; the answer says what would be, with a report under `dryRun`.',
+}
+const STRICT: readonly QueryParameter[] = [
+  { name: 'strict', description: '`true`: keys without a meaning are refused (422) instead of kept.' },
+  DRY_RUN,
+]
 const ROLES: Content = { shape: RolesShape, name: 'Roles', example: [{ role: 'anyone', find: ['country'] }] }
 const DEPENDENCIES: Content = {
   shape: DependenciesShape,
@@ -68,6 +94,7 @@ export const METADATA_ROUTES: readonly Route[] = [
     'List entities that have versions in these statuses',
     NAMES,
     (call) => jsonReply(call.app.service.metadata.names(call.caller, call.params.statuses)),
+    ['metadata:ParseInvalidStatus'],
   ),
   get('/roles', 'roles', 'List what each role may do, all entities', ROLES, roles),
   get('/{entity}/roles', 'entityRoles', 'List what each role may do, default version', ROLES, roles, UNKNOWN),
@@ -102,8 +129,13 @@ export const METADATA_ROUTES: readonly Route[] = [
   get('/{entity}/access', 'entityAccess', 'Show who may do what, default version', TABLE, access, NAMELESS),
   get('/{entity}/{version}/access', 'versionAccess', 'Show who may do what', TABLE, access, UNKNOWN),
   get('/{entity}/lint', 'entityLint', 'Show what is doubtful about an entity', FINDINGS, findings, UNKNOWN),
-  get('/{entity}', 'entityVersions', 'List versions of an entity', VERSIONS, ({ app, caller, params }) =>
-    jsonReply(app.service.metadata.versions(caller, entityOf(params))),
+  get(
+    '/{entity}',
+    'entityVersions',
+    'List versions of an entity',
+    VERSIONS,
+    ({ app, caller, params }) => jsonReply(app.service.metadata.versions(caller, entityOf(params))),
+    UNKNOWN,
   ),
   get(
     '/{entity}/history',
@@ -112,25 +144,45 @@ export const METADATA_ROUTES: readonly Route[] = [
     ANYTHING,
     async ({ app, caller, params }) =>
       jsonReply(await app.service.metadata.history(caller, entityOf(params))),
+    UNKNOWN,
   ),
   get('/{entity}/default', 'defaultMetadata', 'Get the default version', METADATA, metadata, UNKNOWN),
   get('/{entity}/{version}', 'metadata', 'Get a version', METADATA, metadata, UNKNOWN),
   get('/{entity}/{version}/diff/{version2}', 'metadataDiff', 'Compare two versions', ANYTHING, diff, UNKNOWN),
   {
+    ...change('PUT', '', 'createAllMetadata', 'Create or extend several entities in one transaction'),
+    description:
+      'The answer contains the metadata documents in the same order. If one is refused, none is written.',
+    access: 'metadata.insert',
+    body: METADATA_LIST,
+    reply: METADATA_LIST,
+    query: STRICT,
+    errors: ['crud:LimitExceeded', 'metadata:DuplicateSchema', ...INVALID],
+    cost: (body) => (Array.isArray(body) ? Math.max(1, body.length) : 1),
+    handle: changing((metadata, { caller, body, search }) =>
+      metadata.createAll(caller, body, writeOptions(search)),
+    ),
+  },
+  {
     ...change('PUT', '/{entity}', 'updateEntityInfo', 'Replace entity info'),
     description: 'Answers the metadata document of the default version.',
     body: INFO,
+    reply: CHANGED_INFO,
+    query: STRICT,
     errors: ['metadata:NoEntityName', 'metadata:MissingEntityInfo', ...INVALID],
-    handle: async ({ app, caller, params, body }) =>
-      jsonReply(await app.service.metadata.updateInfo(caller, entityOf(params), body)),
+    handle: changing((metadata, { caller, params, body, search }) =>
+      metadata.updateInfo(caller, entityOf(params), body, writeOptions(search)),
+    ),
   },
   {
     ...change('PUT', '/{entity}/{version}', 'createMetadata', 'Create an entity, or add a version to it'),
     access: 'metadata.insert',
     body: METADATA,
+    query: STRICT,
     errors: ['rest-metadata:NoVersionMatch', 'metadata:DuplicateSchema', ...INVALID],
-    handle: async ({ app, caller, params, body }) =>
-      jsonReply(await app.service.metadata.create(caller, versionOf(params), body)),
+    handle: changing((metadata, { caller, params, body, search }) =>
+      metadata.create(caller, versionOf(params), body, writeOptions(search)),
+    ),
   },
   {
     ...change(
@@ -141,14 +193,16 @@ export const METADATA_ROUTES: readonly Route[] = [
     ),
     access: 'metadata.insert',
     body: SCHEMA,
+    query: STRICT,
     errors: [
       'rest-metadata:NoVersionMatch',
       'metadata:MissingEntityInfo',
       'metadata:DuplicateSchema',
       ...INVALID,
     ],
-    handle: async ({ app, caller, params, body }) =>
-      jsonReply(await app.service.metadata.createSchema(caller, versionOf(params), body)),
+    handle: changing((metadata, { caller, params, body, search }) =>
+      metadata.createSchema(caller, versionOf(params), body, writeOptions(search)),
+    ),
   },
   {
     ...change(
@@ -157,31 +211,41 @@ export const METADATA_ROUTES: readonly Route[] = [
       'setStatus',
       'Set a version active, deprecated or disabled',
     ),
-    query: [{ name: 'comment', description: 'Why; kept in the log of the version.' }],
+    query: [{ name: 'comment', description: 'Why; kept in the log of the version.' }, DRY_RUN],
     errors: ['metadata:ParseInvalidStatus', 'metadata:DisabledDefaultVersion', ...UNKNOWN],
-    handle: setStatus,
+    handle: changing(setStatus),
   },
   {
     ...change('POST', '/{entity}/{version}/default', 'setDefault', 'Make a version the default'),
+    query: [DRY_RUN],
     errors: ['metadata:InvalidDefaultVersion', ...UNKNOWN],
-    handle: async ({ app, caller, params }) =>
-      jsonReply(await app.service.metadata.setDefault(caller, versionOf(params))),
+    handle: changing((metadata, { caller, params }) => metadata.setDefault(caller, versionOf(params))),
   },
   {
     ...change('DELETE', '/{entity}/default', 'clearDefault', 'Leave the entity without default version'),
     reply: INFO,
+    query: [DRY_RUN],
     errors: ['metadata:MissingEntityInfo'],
-    handle: async ({ app, caller, params }) =>
-      jsonReply(await app.service.metadata.clearDefault(caller, entityOf(params))),
+    handle: changing((metadata, { caller, params }) => metadata.clearDefault(caller, entityOf(params))),
   },
   {
     ...change('DELETE', '/{entity}', 'removeEntity', 'Remove the metadata of an entity'),
     access: 'metadata.delete',
-    description: 'Every version must be disabled. Documents stay.',
+    description:
+      'Every version must be disabled. Refused if there are documents, unless `documents` says what becomes of them.',
+    query: [
+      {
+        name: 'documents',
+        description: '`delete`: they are deleted with their history; `keep`: they stay in the store.',
+        example: 'keep',
+      },
+      DRY_RUN,
+    ],
     reply: ANYTHING,
-    errors: ['metadata:CannotDeleteEntity'],
-    handle: async ({ app, caller, params }) =>
-      jsonReply(await app.service.metadata.remove(caller, entityOf(params))),
+    errors: ['metadata:CannotDeleteEntity', ...UNKNOWN],
+    handle: changing((metadata, { caller, params, search }) =>
+      metadata.remove(caller, entityOf(params), removeOptions(search)),
+    ),
   },
 ]
 
@@ -234,11 +298,53 @@ function diff({ app, caller, params }: Call): Reply {
   return jsonReply(app.service.metadata.diff(caller, entityOf(params), versions))
 }
 
-async function setStatus({ app, caller, params, search }: Call): Promise<Reply> {
+type Change = (metadata: MetadataService, call: Call) => Promise<Json>
+
+/** Makes the change, once for each idempotency key. */
+function changing(change: Change): Route['handle'] {
+  return async (call) => {
+    const { app, caller, idempotency, work, search } = call
+    if (isDryRun(search)) {
+      const rehearsed = await app.service.rehearseMetadata({
+        caller,
+        work,
+        change: (metadata) => change(metadata, call),
+      })
+      return jsonReply(rehearsed)
+    }
+    if (!idempotency) return jsonReply(await change(app.service.metadata, call))
+    return onceReply(
+      await app.service.once.metadata(caller, idempotency, (metadata) => change(metadata, call)),
+    )
+  }
+}
+
+function setStatus(metadata: MetadataService, { caller, params, search }: Call): Promise<Json> {
   const comment = new URLSearchParams(search).get('comment')
   const status = params.status ?? ''
   const change = comment === null ? { status } : { status, comment }
-  return jsonReply(await app.service.metadata.setStatus(caller, versionOf(params), change))
+  return metadata.setStatus(caller, versionOf(params), change)
+}
+
+/** Only `true` and `false` are values: anything else would be a mistake that goes unnoticed. */
+function writeOptions(search: string): MetadataWriteOptions {
+  const strict = new URLSearchParams(search).get('strict') ?? 'false'
+  if (strict === 'true' || strict === 'false') return { isStrict: strict === 'true' }
+  throw new ServiceError('crud:InvalidRequest', `"strict" must be true or false, not "${strict}"`)
+}
+
+function isDryRun(search: string): boolean {
+  const dryRun = search === '' ? null : new URLSearchParams(search).get('dryRun')
+  if (dryRun === null || dryRun === 'false') return false
+  if (dryRun === 'true') return true
+  throw new ServiceError('crud:InvalidRequest', `"dryRun" must be true or false, not "${dryRun}"`)
+}
+
+function removeOptions(search: string): RemoveOptions {
+  const documents = new URLSearchParams(search).get('documents')
+  if (documents === null) return {}
+  if (documents === 'delete' || documents === 'keep') return { documents }
+  throw new ServiceError('crud:InvalidRequest', `"documents" must be delete or keep, not "${documents}"`)
 }
 
 function entityOf({ entity = '' }: Params): string {

@@ -1,15 +1,13 @@
 /** The OpenAPI 3.1 document, generated from the route table. */
-import { CODES, type Code } from '../../base/errors.ts'
+import { CODES, type Code, dataStatusOf } from '../../base/errors.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
-import {
-  DataRequestShape,
-  DataResponseShape,
-  ErrorShape,
-  ProjectionShape,
-  QueryShape,
-  SortShape,
-} from '../../service/request/data-shapes.ts'
-import { type Content, type QueryParameter, type Route, STREAM_TYPE } from './route.ts'
+import { Type } from '../../base/json/shape.ts'
+import { DataResponseShape, ErrorShape } from '../../service/request/data-shapes.ts'
+import { RECURSIVE_METADATA_SHAPES } from '../../service/metadata/metadata-shapes.ts'
+import { LANGUAGE_SHAPES } from '../../service/request/language-shapes.ts'
+import { component } from '../../service/request/shape-parts.ts'
+import { OPERATION_SHAPES } from '../../service/request/operation-shapes.ts'
+import { type Content, type QueryParameter, type Route, STREAM_TYPE, isWrite } from './route.ts'
 import { VERSION } from '../version.ts'
 
 export function openapiDocument(routes: readonly Route[]): JsonObject {
@@ -25,7 +23,11 @@ export function openapiDocument(routes: readonly Route[]): JsonObject {
     servers: [{ url: '/' }, { url: '/rest' }],
     tags: TAGS,
     paths: Object.fromEntries([...paths].map(([path, rows]) => [path, pathItem(rows)])),
-    components: { schemas: components(routes), parameters: CALLER, securitySchemes: SCHEMES },
+    components: {
+      schemas: components(routes),
+      parameters: { ...CALLER, IdempotencyKey: IDEMPOTENCY_KEY },
+      securitySchemes: SCHEMES,
+    },
     // open mode has no credentials
     security: [{ bearer: [] }, {}],
   }
@@ -37,6 +39,7 @@ export const TAGS: readonly { readonly name: Route['tag']; readonly description:
     description:
       'Documents: find, explain, insert, save, update, delete, generate and bulk; saved searches; locks.',
   },
+  { name: 'documents', description: 'One document at a time, in the manner of REST.' },
   { name: 'metadata', description: 'Entities, their versions and who may do what.' },
   { name: 'events', description: 'Changes that hooks watch, in the order in which they happened.' },
   { name: 'service', description: 'The service itself.' },
@@ -54,7 +57,18 @@ const SCHEMES: JsonObject = {
 const CALLER = {
   Roles: header('Smalt-Roles', 'Roles of the caller, by comma; none when absent.', 'editor, hr'),
   Principal: header('Smalt-Principal', 'Name of the caller, kept in histories.', 'ann'),
+  Claims: header(
+    'Smalt-Claims',
+    'Claims about the caller, a JSON object, for row rules.',
+    '{"regions":["north"]}',
+  ),
 }
+
+const IDEMPOTENCY_KEY = header(
+  'Idempotency-Key',
+  'Makes the write happen once, however often it is sent: a repetition gets the first answer, with the header `Idempotency-Replayed: true`.',
+  '7f9c2b0e-58a4-4c53-9d0f-1e6b7a3c2d10',
+)
 
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   entity: 'Name of the entity.',
@@ -69,6 +83,10 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   resourceId: 'What is locked.',
   sink: 'Name of the sink.',
   eventId: '`id` of the event.',
+  id: '`_id` of the document.',
+  file: 'Name of the file.',
+  section: 'Section of the documentation, such as how-to.',
+  page: 'Page of the documentation.',
 }
 
 const PATH_EXAMPLES: Readonly<Record<string, string>> = {
@@ -83,6 +101,10 @@ const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   callerId: 'worker-1',
   resourceId: 'report-7',
   sink: 'kitchen',
+  id: '0198f1c2-7c3e-7000-8000-000000000001',
+  file: 'index.js',
+  section: 'how-to',
+  page: 'use-the-page',
   eventId: '6b1f0c4e-7a0e-4a53-9f5e-0d2f4a1b8c33',
 }
 
@@ -95,6 +117,9 @@ const COMMON: readonly Code[] = [
 ]
 const WITH_CALLER: readonly Code[] = ['crud:Unauthenticated', 'crud:TooManyRequests']
 const WITH_BODY: readonly Code[] = ['crud:BodyTooLarge', 'crud:UnsupportedMediaType', 'crud:LimitExceeded']
+
+/** Of writes with an idempotency key. */
+const OF_WRITES: readonly Code[] = ['crud:IdempotencyConflict', 'crud:IdempotencyMismatch']
 
 function pathItem(rows: readonly Route[]): JsonObject {
   return Object.fromEntries(rows.map((route) => [route.method.toLowerCase(), operation(route)]))
@@ -113,15 +138,29 @@ function operation(route: Route): JsonObject {
       ...names.map(pathParameter),
       ...(route.query ?? []).map(queryParameter),
       ...(route.headers ?? []).map(headerParameter),
-      ...(route.tag === 'service' ? [] : Object.keys(CALLER).map(callerParameter)),
+      ...(isWrite(route) && route.refusesKey === undefined ? [parameterReference('IdempotencyKey')] : []),
+      ...(route.tag === 'service' ? [] : Object.keys(CALLER).map(parameterReference)),
     ],
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body) }),
-    responses: { 200: { description: 'Done.', content: replyMedia(route) }, ...failures(route) },
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, route.otherBody) }),
+    responses: { ...successes(route), ...failures(route) },
   }
 }
 
-function requestBody(body: Content): JsonObject {
-  return { required: body.required ?? true, content: media(body) }
+function successes(route: Route): JsonObject {
+  const { status = 200, otherStatuses = {} } = route
+  const done = { description: 'Done.', ...(status !== 204 && { content: replyMedia(route) }) }
+  const others = Object.entries(otherStatuses).map(([each, description]) => [
+    each,
+    { description, ...(!WITHOUT_BODY.has(Number(each)) && { content: replyMedia(route) }) },
+  ])
+  return { [status]: done, ...(Object.fromEntries(others) as JsonObject) }
+}
+
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304])
+
+function requestBody(body: Content, other: Content | undefined): JsonObject {
+  const content = other ? { ...media(body), ...media(other) } : media(body)
+  return { required: body.required ?? true, content }
 }
 
 /** A route with the parameter `stream` also responds with NDJSON. */
@@ -139,7 +178,7 @@ const STREAM: JsonObject = {
   },
   example: [
     '{"entity":"country","entityVersion":"1.0.0","status":"COMPLETE"}',
-    '{"processed":{"iso2Code":"CH"},"resultMetadata":{"documentVersion":"0198f1c2-7c3e-7000-8000-000000000001:1"}}',
+    '{"last":true,"processed":{"iso2Code":"CH"},"resultMetadata":{"documentVersion":"0198f1c2-7c3e-7000-8000-000000000001:1"}}',
     '{"last":true,"status":"COMPLETE","matchCount":1}',
     '',
   ].join('\n'),
@@ -165,13 +204,33 @@ function headerParameter({ name, description, example = '' }: QueryParameter): J
   return header(name, description, example)
 }
 
-function callerParameter(name: string): JsonObject {
+function parameterReference(name: string): JsonObject {
   return { $ref: `#/components/parameters/${name}` }
 }
 
 function queryParameter({ name, description, example }: QueryParameter): JsonObject {
-  const parameter = { name, in: 'query', required: false, description, schema: { type: 'string' } }
-  return example === undefined ? parameter : { ...parameter, example }
+  const type = PARAMETER_TYPES[name] ?? 'string'
+  const parameter = { name, in: 'query', required: false, description, schema: { type } }
+  if (example === undefined) return parameter
+  return { ...parameter, example: type === 'string' ? example : (JSON.parse(example) as Json) }
+}
+
+/** Query parameters that are no texts. One name has the same type on every route. */
+const PARAMETER_TYPES: Readonly<Record<string, 'integer' | 'boolean'>> = {
+  from: 'integer',
+  to: 'integer',
+  maxResults: 'integer',
+  n: 'integer',
+  limit: 'integer',
+  since: 'integer',
+  wait: 'integer',
+  ttl: 'integer',
+  size: 'integer',
+  count: 'boolean',
+  stream: 'boolean',
+  strict: 'boolean',
+  dryRun: 'boolean',
+  upsert: 'boolean',
 }
 
 function failures(route: Route): JsonObject {
@@ -180,21 +239,27 @@ function failures(route: Route): JsonObject {
     ...COMMON,
     ...(route.access === 'public' ? [] : WITH_CALLER),
     ...(route.body ? WITH_BODY : []),
+    ...(isWrite(route) && route.refusesKey === undefined ? OF_WRITES : []),
     ...(route.errors ?? []),
   ])
-  const byStatus = Map.groupBy(codes, (code) => CODES[code])
+  const byStatus = Map.groupBy(codes, (code) => (route.tag === 'data' ? dataStatusOf(code) : CODES[code]))
   const entries = [...byStatus].map(([status, codes]): [string, Json] => [
     String(status),
     {
       description: codes.map((code) => `\`${code}\``).join(', '),
-      content: { 'application/json': { schema: reference(shape) } },
+      content: { 'application/json': { schema: failureShape(route, status, component(shape)) } },
     },
   ])
   return Object.fromEntries(entries)
 }
 
+function failureShape({ unavailable, tag }: Route, status: number, shape: JsonObject): JsonObject {
+  if (tag === 'documents') return { anyOf: [shape, component('Errors')] }
+  return status === 503 && unavailable ? { anyOf: [unavailable, shape] } : shape
+}
+
 function media({ shape, name, type, example }: Content): JsonObject {
-  const schema = name === undefined ? shape : reference(name)
+  const schema = name === undefined ? shape : component(name)
   const key = type?.split(';')[0] ?? 'application/json'
   return { [key]: example === undefined ? { schema } : { schema, example } }
 }
@@ -204,29 +269,11 @@ function components(routes: readonly Route[]): JsonObject {
   const named = contents.flatMap(({ name, shape }): [string, Json][] => (name ? [[name, shape]] : []))
   return {
     ...Object.fromEntries(named),
-    DataRequest: detailedRequest(),
+    ...LANGUAGE_SHAPES,
+    ...OPERATION_SHAPES,
+    ...RECURSIVE_METADATA_SHAPES,
     DataResponse: DataResponseShape,
     Error: ErrorShape,
-    Query: QueryShape,
-    Projection: ProjectionShape,
-    Sort: SortShape,
+    Errors: Type.Object({ errors: Type.Array(component('Error')) }),
   }
-}
-
-/** Adds queries, projections and sorts, which the shape for validation omits because their parsers check them. */
-function detailedRequest(): JsonObject {
-  const shape = DataRequestShape
-  const oneOrMore = (name: string): Json => ({
-    anyOf: [reference(name), { type: 'array', items: reference(name) }, { type: 'null' }],
-  })
-  const detailed = {
-    query: { anyOf: [reference('Query'), { type: 'null' }] },
-    projection: oneOrMore('Projection'),
-    sort: oneOrMore('Sort'),
-  }
-  return { ...shape, properties: { ...(shape.properties as JsonObject), ...detailed } }
-}
-
-function reference(name: string): JsonObject {
-  return { $ref: `#/components/schemas/${name}` }
 }

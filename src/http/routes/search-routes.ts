@@ -12,12 +12,22 @@ import {
   targetOf,
 } from './route.ts'
 
+export const PAGE_PARAMETERS: readonly QueryParameter[] = [
+  { name: 'size', description: 'Asks for pages by cursor: the most documents of a page, 1 to 10000.' },
+  { name: 'after', description: 'The `next` of the page before.' },
+  {
+    name: 'count',
+    description: 'Whether all matches are counted; by default true without `size` and `after`, else false.',
+  },
+]
+
 const OVERRIDES: readonly QueryParameter[] = [
   { name: 'P', description: 'Replaces the projection, as in a simple find.', example: '*:1r' },
   { name: 'S', description: 'Replaces the order, as in a simple find.' },
   { name: 'from', description: 'Index of the first document, zero-based.', example: '0' },
   { name: 'to', description: 'Index of the last document, included.' },
   { name: 'maxResults', description: 'Number of documents; `to` wins.', example: '10' },
+  ...PAGE_PARAMETERS,
 ]
 
 const FAILURES: readonly Code[] = [
@@ -28,6 +38,7 @@ const FAILURES: readonly Code[] = [
   'crud:saved-search:noDefaultValue',
   'crud:saved-search:invalidType',
   'metadata:IncompatibleValue',
+  'crud:InvalidCursor',
   'crud:ResultSizeTooLarge',
   'store-crud:Timeout',
 ]
@@ -54,6 +65,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     summary: 'Run a saved search by query parameters',
     description: 'Every query parameter of another name is a value for the parameter of that name.',
     query: OVERRIDES,
+    takesOtherParameters: true,
     reply: FOUND,
     errors: FAILURES,
     handle: runSimple,

@@ -12,7 +12,7 @@ import {
   SinkRequestShape,
 } from '../../service/sinks/sink-shapes.ts'
 import type { SinkService } from '../../service/service.ts'
-import { type Call, type Content, type Route, jsonReply } from './route.ts'
+import { type Call, type Content, type Route, jsonReply, onceReply } from './route.ts'
 
 const SINKS = '/events/sinks'
 const SINK = `${SINKS}/{sink}`
@@ -130,9 +130,16 @@ type Named = Pick<Route, 'operationId' | 'tag' | 'access' | 'summary' | 'handle'
 function route(
   operationId: string,
   summary: string,
-  work: (sinks: SinkService, call: Call) => Promise<Json>,
+  work: (sinks: Omit<SinkService, 'once'>, call: Call) => Promise<Json>,
 ): Named {
-  const handle: Route['handle'] = async (call) => jsonReply(await work(call.app.service.sinks, call))
+  const handle: Route['handle'] = async (call) => {
+    const { app, caller, params, body, idempotency } = call
+    const { sinks } = app.service
+    if (!idempotency) return jsonReply(await work(sinks, call))
+    const name = params['sink']
+    const about = name === undefined ? { body } : { name }
+    return onceReply(await sinks.once(caller, { about, run: (own) => work(own, call) }, idempotency))
+  }
   return { operationId, tag: 'events', access: 'events.manage', summary, handle }
 }
 

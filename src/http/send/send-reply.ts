@@ -23,8 +23,8 @@ export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): n
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.length
   const isLarge = bytes > LARGE
   if (isLarge) reserve(exchange, memoryOf(text, bytes), sending)
-  const headers = headersOf(exchange, reply.type ?? JSON_TYPE, reply.contentSecurityPolicy)
-  if (status !== 204) headers.push('Content-Length', String(bytes))
+  const headers = headersOf(exchange, reply.type ?? JSON_TYPE, reply)
+  if (status !== 204 && status !== 304) headers.push('Content-Length', String(bytes))
   if (reply.headers) headers.push(...reply.headers)
   if (status >= 400) headers.push(...refusalHeaders(exchange, status))
   if (sending.isLast || exchange.isCut) headers.push('Connection', 'close')

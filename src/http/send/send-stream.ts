@@ -1,4 +1,5 @@
 /** Sends the lines of a stream as they are produced, no faster than the caller reads, until the caller disconnects. */
+import type { Dialect } from '../../service/dialect.ts'
 import type { WatchRights } from '../caller-watch.ts'
 import { type Exchange, headersOf } from '../exchange.ts'
 import { failureLine } from './failure.ts'
@@ -14,11 +15,12 @@ interface Sending {
   readonly isLast: boolean
   readonly watch: WatchRights
   readonly outlet: Outlet
+  readonly dialect: Dialect
 }
 
 /** Returns the size of the body. A response that cannot be completed is cut off, which the caller can detect. */
 export async function sendStream(exchange: Exchange, sending: Sending): Promise<number> {
-  const { lines, isLast, watch, outlet } = sending
+  const { lines, isLast, watch, outlet, dialect } = sending
   const { response } = exchange
   const headers = headersOf(exchange, STREAM_TYPE)
   if (isLast) headers.push('Connection', 'close')
@@ -39,7 +41,7 @@ export async function sendStream(exchange: Exchange, sending: Sending): Promise<
   // Lines that were not written yet are dropped. The read is aborted too: it may be waiting for the store.
   const endWatch = watch((problem) => {
     if (isOver(response)) return
-    last = `${failureLine(exchange, problem)}\n`
+    last = `${failureLine(exchange, problem, dialect)}\n`
     bytes += Buffer.byteLength(last)
     // `write` completes the lines in progress first, and then ends with this
     if (!isWriting) response.end(last)

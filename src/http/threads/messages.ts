@@ -2,14 +2,17 @@
 import type { Permission } from '../../access/caller.ts'
 import { type Code, ServiceError } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
+import type { Idempotency } from '../../service/idempotency.ts'
 import type { Datasource } from '../../service/open.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
+import type { Compatibility } from '../compatibility.ts'
 import type { Params } from '../routes/route.ts'
 
 /** Settings with which a worker thread opens its copy of the service. */
 export interface ThreadData {
   readonly datasources: readonly Datasource[]
   readonly limits: Limits
+  readonly compatibility?: Compatibility | undefined
 }
 
 export type ToThread =
@@ -26,6 +29,8 @@ export interface JobMessage {
   readonly timeLimitMs: number
   /** Maximum size of the response. */
   readonly responseBytes: number
+  /** When the request is, where the clock was read already. */
+  readonly requestTime: Date | undefined
   /** The metadata of the thread must be at least this recent. */
   readonly epoch: number
   /** Shared memory, set to 1 when the caller no longer waits: a busy thread would not process a message. */
@@ -42,12 +47,15 @@ export type Task =
       readonly params: Params
       readonly search: string
       readonly accept: string
+      readonly headers: Params
+      readonly idempotency?: Idempotency
     }
   | {
       readonly kind: 'operation'
       readonly operation: string
       readonly entity: string
       readonly version?: string
+      readonly idempotency?: Idempotency
     }
 
 export interface CallerMessage {
@@ -71,6 +79,8 @@ export type FromThread =
   | { readonly kind: 'timing'; readonly operation: string; readonly seconds: number }
   /** An internal error that is not visible in the response. */
   | { readonly kind: 'internal error'; readonly error: unknown }
+  /** For the log. */
+  | { readonly kind: 'warning'; readonly message: string }
 
 export interface ReplyMessage {
   readonly status: number

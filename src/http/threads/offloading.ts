@@ -5,7 +5,7 @@
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
-import { TooMuchForThisThread, type Work, during } from '../../base/work/work.ts'
+import { INLINE_STEPS, TooMuchForThisThread, type Work, during } from '../../base/work/work.ts'
 import type { Offload } from '../../service/service.ts'
 import type { AnyReply, Call, Reply, Route } from '../routes/route.ts'
 import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
@@ -37,7 +37,7 @@ export interface Request {
 
 /** Whether worker threads can process it: they serve documents and metadata, in complete responses only. */
 export function isOffloadable({ tag, operationId }: Route): boolean {
-  return tag === 'metadata' || (tag === 'data' && operationId !== 'lock')
+  return tag === 'metadata' || tag === 'documents' || (tag === 'data' && operationId !== 'lock')
 }
 
 export async function handle(threads: Threads | undefined, request: Request): Promise<AnyReply> {
@@ -46,12 +46,23 @@ export async function handle(threads: Threads | undefined, request: Request): Pr
   const elsewhere = (): Promise<Reply> => offloadRoute(threads!, request)
   if (!parsed) return await elsewhere()
   const offload = isAlone ? {} : { offload: offloadOperation(threads, request) }
+  const attempt = (work: Work): Promise<AnyReply> =>
+    during(work, async () => await route.handle({ ...call, ...offload, work, body: parsed.value }))
   try {
-    return await during(call.work, () => route.handle({ ...call, ...offload, body: parsed.value }))
+    return await attempt(call.work)
   } catch (error) {
     if (!(error instanceof TooMuchForThisThread) || isAlone) throw error
-    if (route.occupies?.(call) === 'streams') throw tooMuchToStream()
-    return await elsewhere()
+    return route.occupies?.(call) === 'streams' ? await streamAgain(call.work, attempt) : await elsewhere()
+  }
+}
+
+/** Parts of the language take long when they are first used, such as patterns that ignore case, and only then. */
+async function streamAgain(work: Work, attempt: (work: Work) => Promise<AnyReply>): Promise<AnyReply> {
+  await new Promise(setImmediate)
+  try {
+    return await attempt(work.part({ steps: INLINE_STEPS }))
+  } catch (error) {
+    throw error instanceof TooMuchForThisThread ? tooMuchToStream() : error
   }
 }
 
@@ -64,9 +75,10 @@ function tooMuchToStream(): ServiceError {
 
 async function offloadRoute(threads: Threads, request: Request): Promise<Reply> {
   const { route, call, bytes } = request
-  const { params, search, accept, app } = call
+  const { params, search, accept, headers, app, idempotency } = call
   const { method, path } = route
-  const task: Task = { kind: 'route', method, path, params, search, accept }
+  const own = idempotency && { idempotency }
+  const task: Task = { kind: 'route', method, path, params, search, accept, headers, ...own }
   const reply = await run(threads, request, { task, body: bytes, work: call.work })
   // makes the change of the worker thread visible to later requests of the main thread
   if (route.tag === 'metadata' && method !== 'GET') await app.service.refresh()
@@ -75,8 +87,9 @@ async function offloadRoute(threads: Threads, request: Request): Promise<Reply> 
 
 /** Offloads a part of a request in progress, such as an entry of a bulk or a document of a stream. */
 function offloadOperation(threads: Threads, request: Request): Offload {
-  return async (operation, { entity, version, work }, body) => {
-    const task: Task = { kind: 'operation', operation, entity, ...(version !== undefined && { version }) }
+  return async (operation, { entity, version, work, idempotency }, body) => {
+    const own = { ...(version !== undefined && { version }), ...(idempotency && { idempotency }) }
+    const task: Task = { kind: 'operation', operation, entity, ...own }
     const part = { task, body: Buffer.from(JSON.stringify(body)), work: work ?? request.call.work }
     const { bytes, hasExceededResponse } = await run(threads, request, part)
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
@@ -90,7 +103,7 @@ interface Part {
   readonly work: Work
 }
 
-const READS = new Set(['find', 'explain', 'line'])
+const READS = new Set(['find', 'aggregate', 'explain', 'line'])
 
 function run(
   threads: Threads,

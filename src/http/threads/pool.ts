@@ -41,6 +41,7 @@ export interface ThreadOptions extends ThreadData {
   /** Lends the writer of an embedded datasource: the right to write to it. */
   readonly lend: (datasource: string) => Promise<Loan>
   readonly onInternalError: (error: unknown) => void
+  readonly onWarning: (message: string) => void
   readonly onStoreTiming?: ((operation: string, seconds: number) => void) | undefined
   readonly idleMs?: number
 }
@@ -53,6 +54,8 @@ const GRACE_MS = 400
 const MAX_IDLE_HEAP_BYTES = 128 * 1024 * 1024
 /** Maximum heap of one request, including intermediate values. */
 const MAX_HEAP_MB = 1_024
+/** Most of a request is garbage soon; V8 would let several times as much of it pile up in each thread. */
+const MAX_YOUNG_MB = 16
 
 export function createThreads(options: ThreadOptions): Threads {
   const { idleMs = IDLE_MS } = options
@@ -129,12 +132,12 @@ class Thread {
   #hasBorrowed = false
 
   constructor(options: ThreadOptions, onEnd: () => void) {
-    const { datasources, limits } = options
-    const data: ThreadData = { datasources, limits }
+    const { datasources, limits, compatibility } = options
+    const data: ThreadData = { datasources, limits, compatibility }
     this.#options = options
     this.#worker = new Worker(workerFile('thread', import.meta.url), {
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: MAX_YOUNG_MB },
     })
     this.#worker.unref()
     this.#onEnd = (error) => {
@@ -170,7 +173,8 @@ class Thread {
     const timeLimitMs = Math.max(0, work.remainingMs)
     limitTo(timeLimitMs)
     const [epoch, responseBytes] = [this.#options.epoch(), work.responseBytesLeft]
-    this.#post({ kind: 'job', task, caller, body, timeLimitMs, responseBytes, epoch, cancelled })
+    const { requestTime } = work
+    this.#post({ kind: 'job', task, caller, body, timeLimitMs, responseBytes, requestTime, epoch, cancelled })
     try {
       return await promise
     } finally {
@@ -197,7 +201,7 @@ class Thread {
   }
 
   #receive(message: FromThread): void {
-    const { onInternalError, onStoreTiming } = this.#options
+    const { onInternalError, onWarning, onStoreTiming } = this.#options
     switch (message.kind) {
       case 'reply':
         this.heapBytes = message.heapBytes
@@ -229,6 +233,9 @@ class Thread {
         break
       case 'internal error':
         onInternalError(message.error)
+        break
+      case 'warning':
+        onWarning(message.message)
         break
     }
   }

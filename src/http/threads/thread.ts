@@ -15,6 +15,7 @@ import { printResponse } from '../../service/response.ts'
 import type { Service, Target } from '../../service/service.ts'
 import type { Loan } from '../../base/work/loan.ts'
 import { parseBody } from '../body.ts'
+import { formFor } from '../compatibility.ts'
 import type { App, Reply, Route } from '../routes/route.ts'
 import { ROUTES } from '../routes/routes.ts'
 import {
@@ -30,7 +31,7 @@ import {
   refusalOf,
 } from './messages.ts'
 
-const { datasources, limits } = workerData as ThreadData
+const { datasources, limits, compatibility } = workerData as ThreadData
 const port = parentPort!
 lowerThreadPriority(5)
 const loans = new Map<number, (loan: Loan) => void>()
@@ -40,6 +41,7 @@ let onCharged: ((refusal: Refusal | undefined) => void) | undefined
 const service = openThreadService({
   datasources,
   limits,
+  ...formFor(compatibility, (message) => post({ kind: 'warning', message })),
   borrow: (datasource) => borrow(datasource),
   onInternalError: (error) => post({ kind: 'internal error', error }),
   onStoreTiming: (operation, seconds) => post({ kind: 'timing', operation, seconds }),
@@ -85,10 +87,11 @@ async function answer(job: JobMessage): Promise<void> {
 }
 
 async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
-  const { task, cancelled, timeLimitMs, responseBytes } = job
+  const { task, cancelled, timeLimitMs, responseBytes, requestTime } = job
   const work = new Work({
     timeLimitMs,
     responseBytes,
+    requestTime,
     isCancelled: () => Atomics.load(cancelled, 0) === 1,
     onTimeLimit: (ms) => post({ kind: 'time limit', timeLimitMs: ms }),
   })
@@ -105,15 +108,22 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
       search: task.search,
       body,
       accept: task.accept,
+      headers: task.headers,
       work,
       getSignal: () => NEVER,
       ending: NEVER,
       lastEventId: undefined,
+      ...(task.idempotency && { idempotency: task.idempotency }),
     })
     return replyMessage(reply as Reply, work)
   }
-  const { operation, entity, version } = task
-  const target: Target = { entity, ...(version !== undefined && { version }), work }
+  const { operation, entity, version, idempotency } = task
+  const target: Target = {
+    entity,
+    ...(version !== undefined && { version }),
+    ...(idempotency && { idempotency }),
+    work,
+  }
   const text = await runOperation(opened, operation, { caller, target, body })
   return replyMessage({ status: 200, text }, work)
 }
@@ -124,7 +134,7 @@ interface Operation {
   readonly body: Json | undefined
 }
 
-async function runOperation({ data }: Service, name: string, operation: Operation): Promise<string> {
+async function runOperation({ data, once }: Service, name: string, operation: Operation): Promise<string> {
   const { caller, target, body } = operation
   switch (name) {
     case 'line':
@@ -133,12 +143,18 @@ async function runOperation({ data }: Service, name: string, operation: Operatio
       const { field, n } = body as { readonly field: string; readonly n?: number }
       return printResponse(await data.generate(caller, target, field, n === undefined ? n : String(n)))
     }
-    case 'find':
-    case 'explain':
     case 'insert':
     case 'save':
     case 'update':
-    case 'delete':
+    case 'delete': {
+      const { idempotency } = target
+      if (!idempotency) return printResponse(await data[name](caller, target, body))
+      const { text } = await once.data(caller, { operation: name, target, body }, idempotency)
+      return text
+    }
+    case 'find':
+    case 'aggregate':
+    case 'explain':
       return printResponse(await data[name](caller, target, body))
     default:
       throw new Error(`no thread knows the operation ${name}`)

@@ -1,0 +1,158 @@
+/** Imports the documents of a body, batch by batch, and reports each batch and each record that failed. */
+import { createHash } from 'node:crypto'
+import { ServiceError, type ErrorObject } from '../../base/errors.ts'
+import type { Json } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
+import { TooMuchForThisThread } from '../../base/work/work.ts'
+import { batchesOf, readRecords } from '../../records/read.ts'
+import { type FileFormat, type GoodRecord, RecordsError, type SourceRecord } from '../../records/record.ts'
+import { type Idempotency, partOf } from '../../service/idempotency.ts'
+import type { DataResponse } from '../../service/response.ts'
+import { type Call, targetOf } from './route.ts'
+
+export interface ImportOptions {
+  readonly format: FileFormat
+  readonly upsert: boolean
+  /** Whether the first batch with a failure ends the import, unwritten. */
+  readonly stopsOnError: boolean
+  /** Records to leave out at the beginning. */
+  readonly skip: number
+  readonly delimiter?: string
+}
+
+/** The main thread parses the records, so they are smaller than bodies may be elsewhere. */
+const MAX_RECORD_BYTES = 1024 * 1024
+/** A batch of this size is checked and stored within a few milliseconds. */
+const BATCH = { count: 500, bytes: 256 * 1024 }
+
+interface Totals {
+  records: number
+  modifiedCount: number
+  failed: number
+}
+
+type Outcome = Pick<DataResponse, 'modifiedCount' | 'errors'> & {
+  readonly dataErrors?: readonly { readonly position?: number; readonly errors: readonly ErrorObject[] }[]
+}
+
+/** Lines of the response. A failure of the request as a whole is in the last one. */
+export async function* importBody(call: Call, options: ImportOptions): AsyncGenerator<string> {
+  const { format, skip, stopsOnError, delimiter } = options
+  const { chunks, maxDepth } = call.upload!
+  const totals: Totals = { records: skip, modifiedCount: 0, failed: 0 }
+  const limits = { maxBytes: MAX_RECORD_BYTES, maxDepth }
+  try {
+    const records = readRecords(format, chunks, limits, delimiter === undefined ? {} : { delimiter })
+    for await (const batch of batchesOf(records, { ...BATCH, skip })) {
+      const bad = batch.records.filter((each) => 'problem' in each)
+      const good = batch.records.filter((each): each is GoodRecord => 'document' in each)
+      if (stopsOnError && bad.length > 0) {
+        for (const each of bad) yield failureLine(each.line, [unreadable(each.problem)])
+        totals.failed += bad.length
+        yield lastLine(totals, [])
+        return
+      }
+      const outcome = await store(call, options, { first: batch.first, good })
+      if (outcome.errors && outcome.errors.length > 0) {
+        yield lastLine(totals, outcome.errors)
+        return
+      }
+      const failures = failuresOf(batch.records, good, outcome)
+      for (const [line, errors] of failures) yield failureLine(line, errors)
+      totals.failed += failures.length
+      if (stopsOnError && failures.length > 0) {
+        yield lastLine(totals, [])
+        return
+      }
+      totals.records = batch.first + batch.records.length
+      totals.modifiedCount += outcome.modifiedCount
+      yield JSON.stringify({ records: totals.records, modifiedCount: totals.modifiedCount })
+    }
+    yield lastLine(totals, [])
+  } catch (error) {
+    const problem = error instanceof RecordsError ? unreadableFile(error) : error
+    if (!(problem instanceof ServiceError)) throw error
+    yield lastLine(totals, [problem.within(contextOf(call)).toObject()])
+  }
+}
+
+/** Runs as a request of its own: on this thread if it is small, otherwise in a worker thread. */
+async function store(
+  call: Call,
+  { upsert, stopsOnError }: ImportOptions,
+  { first, good }: { readonly first: number; readonly good: readonly GoodRecord[] },
+): Promise<Outcome> {
+  const { app, caller, offload, upload } = call
+  const operation = upsert ? 'save' : 'insert'
+  const body = {
+    data: good.map(({ document }) => document),
+    ...(upsert && { upsert: true }),
+    execution: { positions: true, atomic: stopsOnError },
+  }
+  const { idempotency, ...whole } = targetOf(call)
+  const own = idempotency && { idempotency: batchKey(idempotency, first, body) }
+  const target = { ...whole, ...own, work: upload!.startWork() }
+  try {
+    if (!own) return await app.service.data[operation](caller, target, body)
+    const { text } = await app.service.once.data(caller, { operation, target, body }, own.idempotency)
+    return parseTrusted(text) as unknown as Outcome
+  } catch (error) {
+    if (!(error instanceof TooMuchForThisThread) || !offload) throw error
+    const { text } = await offload(operation, { ...target, work: upload!.startWork() }, body)
+    return parseTrusted(text) as unknown as Outcome
+  }
+}
+
+/**
+ * Each batch is a write of its own, with a part of the key. A repetition gets the answers of the batches that were
+ * stored, and goes on after them. Its content is known only now, so it is digested here.
+ */
+function batchKey(idempotency: Idempotency, first: number, body: Json): Idempotency {
+  const { key, fingerprint } = partOf(idempotency, first)
+  const digest = createHash('sha256').update(fingerprint).update(JSON.stringify(body)).digest('base64')
+  return { key, fingerprint: digest }
+}
+
+/** By line, in the order of the source. In an atomic batch, only the cause is reported, not what it took along. */
+function failuresOf(
+  records: readonly SourceRecord[],
+  good: readonly GoodRecord[],
+  { dataErrors = [] }: Outcome,
+): readonly (readonly [number, readonly ErrorObject[]])[] {
+  const stored = new Map(dataErrors.map(({ position, errors }) => [good[position!]!, errors]))
+  const errorsOf = (record: SourceRecord): readonly ErrorObject[] => {
+    if ('problem' in record) return [unreadable(record.problem)]
+    return stored.get(record)?.filter(({ errorCode }) => errorCode !== 'crud:Rolledback') ?? []
+  }
+  return records
+    .map((record) => [record.line, errorsOf(record)] as const)
+    .filter(([, errors]) => errors.length > 0)
+}
+
+function failureLine(line: number, errors: readonly ErrorObject[]): string {
+  return JSON.stringify({ line, errors })
+}
+
+function lastLine({ records, modifiedCount, failed }: Totals, errors: readonly ErrorObject[]): string {
+  const status = errors.length > 0 ? 'ERROR' : failed > 0 ? 'PARTIAL' : 'COMPLETE'
+  return JSON.stringify({
+    last: true,
+    status,
+    records,
+    modifiedCount,
+    failed,
+    ...(errors.length > 0 && { errors }),
+  })
+}
+
+function unreadable(problem: string): ErrorObject {
+  return new ServiceError('crud:InvalidRequest', problem, { context: 'import' }).toObject()
+}
+
+function unreadableFile({ message }: RecordsError): ServiceError {
+  return new ServiceError('crud:InvalidRequest', message)
+}
+
+function contextOf({ params: { entity, version } }: Call): string {
+  return version === undefined ? `import(${entity})` : `import(${entity}:${version})`
+}
