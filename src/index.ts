@@ -1,42 +1,38 @@
-/** The library interface of Smalt: open the service on its datasources, then serve it over HTTP or call it directly. */
-export { type Caller, PERMISSIONS, type Permission } from './access/caller.ts'
-export { type Code, type ErrorObject, ServiceError } from './base/errors.ts'
-export type { Json, JsonObject } from './base/json/json.ts'
-export { DEFAULT_LIMITS, type Limits } from './base/limits.ts'
-export { type Authentication, OpenNetworkError } from './auth/authentication.ts'
-export { createAuthentication } from './auth/create.ts'
-export type { PermissionRoles } from './auth/make-caller.ts'
-export { openMode } from './auth/open.ts'
-export type {
-  AuthSettings,
-  JwtSettings,
-  ProxyHeaders,
-  ProxySettings,
-  TokenSettings,
-} from './auth/settings.ts'
-export { type Log, type LogLevel, createLog, logTo } from './http/observe/log.ts'
-export { type Metrics, type Snapshot, createMetrics } from './http/observe/metrics.ts'
-export type { Overload } from './http/observe/overload.ts'
-export type { RateLimit } from './http/rate-limit.ts'
-export type { ServerOptions, Tls } from './http/listener.ts'
-export { type RunningServer, startServer } from './http/server.ts'
-export type { SinkMeter, SinkState } from './service/sinks/deliver.ts'
-export type { GetSignal } from './service/deps.ts'
-export type { EventKeeping } from './service/events/retention.ts'
-export type { LockResult } from './service/locks.ts'
-export { type Datasource, OpenError, type ServiceOptions, openService } from './service/open.ts'
-export { type DataError, type DataResponse, type JsonText, printResponse } from './service/response.ts'
-export type {
-  DataService,
-  EventPage,
-  EventService,
-  FollowedEvents,
-  Following,
-  MetadataService,
-  SearchTarget,
-  Service,
-  SinkService,
-  Target,
-  Waiting,
-} from './service/service.ts'
-export { type EventSettings, type PlacedSink, readSink } from './service/sinks/sink-settings.ts'
+/**
+ * The entry point of the library. It checks the version of Node.js before it imports the rest, which an older version
+ * could not parse. `library.ts` lists what there is.
+ */
+export type * from './library.ts'
+
+/** The same as `engines` in package.json. */
+const OLDEST_NODE = 24
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
+  throw new Error(`smalt: Node.js ${OLDEST_NODE} or newer is needed, but this is ${process.versions.node}`)
+}
+
+const library = await import('./library.ts')
+
+export const {
+  DEFAULT_LIMITS,
+  OpenError,
+  OpenNetworkError,
+  PERMISSIONS,
+  ServiceError,
+  createAuthentication,
+  createLog,
+  createMetrics,
+  filterToQuery,
+  logTo,
+  openMode,
+  openService,
+  printResponse,
+  queryToFilter,
+  readSink,
+  startServer,
+} = library
+
+// the names of classes are types, too
+export type OpenError = InstanceType<typeof OpenError>
+export type OpenNetworkError = InstanceType<typeof OpenNetworkError>
+export type ServiceError = InstanceType<typeof ServiceError>

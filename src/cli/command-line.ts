@@ -38,9 +38,14 @@ async function run(args: readonly string[]): Promise<void> {
     words,
     flags,
     environment: process.env,
-    readConfig: () => readConfig(flags, process.env),
+    readConfig: () => readConfig(configFlags(command, flags), process.env),
     commands: COMMANDS,
   })
+}
+
+/** An option of the command hides the option of the configuration that has the same name. */
+function configFlags({ options }: Command, flags: Values): Values {
+  return Object.fromEntries(Object.entries(flags).filter(([name]) => !Object.hasOwn(options, name)))
 }
 
 const ANYWHERE = {
@@ -49,7 +54,7 @@ const ANYWHERE = {
 } as const satisfies ParseArgsConfig['options']
 
 /** The options of all commands, because options may stand before the command. */
-const OPTIONS: Readonly<Record<string, Pick<Option, 'type' | 'multiple'>>> = {
+const OPTIONS: Known = {
   ...Object.assign({}, ...COMMANDS.map(({ options }) => options)),
   ...CONFIG_OPTIONS,
   ...ANYWHERE,
@@ -64,16 +69,21 @@ interface Parsed {
 
 type Values = OptionValues<Options>
 
+/** The command decides what its options mean, such as `--version` of a command that takes a version of an entity. */
 function parse(args: readonly string[]): Parsed {
-  const { values, positionals, tokens } = lenient(args)
+  const named = commandIn(lenient(args, OPTIONS).positionals)
+  const known = named ? { ...OPTIONS, ...named.options } : OPTIONS
+  const { values, positionals, tokens } = lenient(args, known)
   for (const token of tokens) {
-    if (token.kind === 'option') checkOption(token, positionals)
+    if (token.kind === 'option') checkOption(token, positionals, known)
   }
-  const { help: isHelp, version: isVersion, ...flags } = values as Values
+  const { help: isHelp, ...given } = values as Values
   if (isHelp === true) return { command: help, flags: {}, words: helpTopic(positionals) }
+  const { version: isVersion, ...others } = given
   if (isVersion === true) return { command: version, flags: {}, words: [] }
+  const flags = isVersion === undefined ? others : given
   const [name = COMMANDS[0].name, ...words] = positionals
-  const command = COMMANDS.find((each) => each.name === name)
+  const command = commandIn([name])
   if (!command) throw usageError(`there is no command ${name}`, { word: name, known: [...NAMES, ...ALIASES] })
   if (words.length > 0 && !command.actions)
     throw usageError(`${name} takes no further words, but got ${words.join(' ')}`)
@@ -84,9 +94,15 @@ function parse(args: readonly string[]): Parsed {
 
 const NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 
+function commandIn([name]: readonly string[]): Command | undefined {
+  return COMMANDS.find((each) => each.name === name)
+}
+
+type Known = Readonly<Record<string, Pick<Option, 'type' | 'multiple'>>>
+
 /** Strict parsing would throw messages of its own. The checks here give suggestions instead. */
-function lenient(args: readonly string[]) {
-  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: false, tokens: true })
+function lenient(args: readonly string[], options: Known) {
+  return parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true })
 }
 
 interface OptionToken {
@@ -95,8 +111,8 @@ interface OptionToken {
   readonly value: string | undefined
 }
 
-function checkOption({ name, rawName, value }: OptionToken, words: readonly string[]): void {
-  const known = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined
+function checkOption({ name, rawName, value }: OptionToken, words: readonly string[], options: Known): void {
+  const known = Object.hasOwn(options, name) ? options[name] : undefined
   if (!known) {
     // the value of an unknown option may stand before the command
     const command = COMMANDS.find((each) => words.includes(each.name)) ?? COMMANDS[0]

@@ -19,8 +19,8 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.config, 'configuration'],
   [EXIT.unreachable, 'store or service unreachable'],
   [EXIT.denied, 'access denied'],
-  [EXIT.conflict, 'conflict (data or port in use, target of a move not empty)'],
-  [EXIT.warnings, 'lint has warnings'],
+  [EXIT.conflict, 'conflict (data or port in use, target of a move or restore not empty)'],
+  [EXIT.warnings, 'lint has warnings, or an import rejected documents'],
   [EXIT.interrupted, 'interrupted'],
 ]
 

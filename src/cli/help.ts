@@ -30,7 +30,7 @@ export function overview(commands: readonly Command[]): string {
 /** The output of `smalt COMMAND --help`. */
 export function commandHelp(command: Command): string {
   const { name, summary, details, actions = [], options, configuration, examples } = command
-  const actionRows = actions.map((action) => row(`smalt ${name} ${action.words}`, action.summary))
+  const actionRows = actions.map((action) => row(`smalt ${name} ${action.words}`.trimEnd(), action.summary))
   return page([
     paragraph(`smalt ${name}: ${summary}`),
     ...(details === undefined ? [] : [paragraph(details)]),
@@ -39,9 +39,15 @@ export function commandHelp(command: Command): string {
     section('Options', [...optionRows(options), row('-h, --help', 'print this help')]),
     section(
       'Options of the configuration',
-      configuration === 'used' ? optionRows(describedConfigOptions()) : [],
+      configuration === 'used' ? optionRows(configOptionsBeside(options)) : [],
     ),
   ])
+}
+
+/** Without those that an option of the command hides. */
+function configOptionsBeside(own: Options): Options {
+  const others = Object.entries(describedConfigOptions()).filter(([name]) => !Object.hasOwn(own, name))
+  return Object.fromEntries(others)
 }
 
 const SETTINGS =

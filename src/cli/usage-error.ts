@@ -3,7 +3,7 @@
  * to the help.
  */
 import { EXIT, Exit } from './exit.ts'
-import { suggestion } from './suggest.ts'
+import { suggestion } from '../base/suggest.ts'
 
 interface Mistyped {
   readonly word: string

@@ -1,9 +1,18 @@
 /** Reads the settings of authentication and checks them as far as that is possible without network access. */
 import { isIP, isIPv6 } from 'node:net'
 import { type Permission, PERMISSIONS } from '../../access/caller.ts'
+import type { CertificateRole } from '../../auth/certificate-roles.ts'
+import { parseDistinguishedName } from '../../auth/distinguished-name.ts'
+import { isObject } from '../../base/json/json.ts'
 import { isSafeUrl } from '../../auth/fetch-json.ts'
 import { hostKind } from '../../auth/loopback.ts'
-import type { AuthSettings, JwtSettings, ProxyHeaders, ProxySettings } from '../../auth/settings.ts'
+import type {
+  AuthSettings,
+  JwtSettings,
+  OidcSettings,
+  ProxyHeaders,
+  ProxySettings,
+} from '../../auth/settings.ts'
 import { ConfigError } from './config-error.ts'
 import { type ModeName, MODES } from './setting-shapes.ts'
 import type { Reader } from './reader.ts'
@@ -13,13 +22,31 @@ export function authFrom(pick: Reader, tokensFile: string): AuthSettings {
   const isOn = modesFrom(pick, hasCertificates)
   return {
     isOpen: isOn('open'),
-    ...(isOn('tokens') && { tokens: { file: tokensFile } }),
+    ...(isOn('tokens') && {
+      // clients of another service may know no other way to send a token
+      tokens: { file: tokensFile, acceptsBasic: pick.text('compatibility') !== undefined },
+    }),
     ...(isOn('jwt') && { jwt: jwtFrom(pick) }),
     ...(isOn('proxy') && { proxy: proxyFrom(pick) }),
     hasCertificates,
+    certificateRoles: certificateRolesFrom(pick),
     permissions: permissionsFrom(pick),
     origins: originsFrom(pick),
   }
+}
+
+/** The page gets its tokens from the issuer whose tokens the service accepts. */
+export function oidcFrom(pick: Reader, { jwt }: AuthSettings): OidcSettings | undefined {
+  if (!pick.has('ui.oidc')) return undefined
+  if (!jwt) throw new ConfigError('ui.oidc needs auth.jwt: the service must accept the tokens of the issuer')
+  const clientId = pick.text('ui.oidc.clientId')
+  if (clientId === undefined || clientId === '')
+    throw new ConfigError('ui.oidc needs clientId, as the issuer knows the page (SMALT_UI_OIDC_CLIENT_ID)')
+  const issuer = pick.text('ui.oidc.issuer') ?? jwt.issuer
+  if (issuer !== jwt.issuer)
+    throw new ConfigError(`${pick.nameOf('ui.oidc.issuer')} must be the issuer of auth.jwt, ${jwt.issuer}`)
+  requireSafe(pick.nameOf(pick.given('ui.oidc.issuer') ? 'ui.oidc.issuer' : 'auth.jwt.issuer'), issuer)
+  return { issuer, clientId, scope: pick.text('ui.oidc.scope') ?? 'openid' }
 }
 
 /** The modes that `auth.modes` names; otherwise the modes with settings; otherwise `open`. */
@@ -114,6 +141,16 @@ const HEADERS = ['secret', 'principal', 'roles', 'claims', 'certificate'] as con
 function isNetwork(text: string): boolean {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   return isIP(address) !== 0 && Number(prefix ?? 0) <= (isIPv6(address) ? 128 : 32)
+}
+
+function certificateRolesFrom(pick: Reader): readonly CertificateRole[] {
+  const given = pick.given('auth.certificates')
+  if (!given || !isObject(given.value)) return []
+  return Object.entries(given.value).map(([text, roles]) => {
+    const subject = parseDistinguishedName(text)
+    if (!subject) throw new ConfigError(`${given.name}: "${text}" is no subject such as CN=ann,O=Example`)
+    return { subject, roles: roles as readonly string[] }
+  })
 }
 
 function permissionsFrom(pick: Reader): AuthSettings['permissions'] {

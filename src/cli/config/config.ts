@@ -2,14 +2,16 @@
  * The configuration. Flags override environment variables, which override the file, which overrides the
  * defaults.
  */
-import type { AuthSettings } from '../../auth/settings.ts'
+import type { AuthSettings, OidcSettings } from '../../auth/settings.ts'
 import { isObject } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../base/limits.ts'
 import { LOCATION_FORMS, parseLocation } from '../../base/location.ts'
+import type { Compatibility } from '../../http/compatibility.ts'
 import type { LogLevel } from '../../http/observe/log.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
+import type { BackupSettings } from '../../service/backup/backups.ts'
 import { dashed } from '../option.ts'
-import { authFrom } from './auth-config.ts'
+import { authFrom, oidcFrom } from './auth-config.ts'
 import { ConfigError } from './config-error.ts'
 import { type EventsConfig, eventsFrom } from './events-config.ts'
 import { CONFIG_OPTIONS, type ConfigOption, type Flags } from './flags.ts'
@@ -32,14 +34,21 @@ export interface Config {
   readonly datasources: readonly NamedLocation[]
   /** How many processes share the port. */
   readonly workers: number
+  /** The service as which it answers; itself when absent. */
+  readonly compatibility: Compatibility | undefined
   readonly logLevel: LogLevel
   readonly limits: Limits
   readonly auth: AuthSettings
   /** The file of tokens; set even when the mode `tokens` is off. */
   readonly tokensFile: string
   readonly events: EventsConfig
+  readonly backup: BackupSettings | undefined
   readonly rateLimit: RateLimit | undefined
   readonly metrics: 'authenticated' | 'public'
+  /** Whether the page is served. */
+  readonly isUiEnabled: boolean
+  /** How users of the page sign in; by pasting a token only when absent. */
+  readonly oidc: OidcSettings | undefined
   readonly tls: TlsFiles | undefined
   /** Path of each given setting → the flag, variable or file it came from. */
   readonly sources: Readonly<Record<string, string>>
@@ -75,18 +84,23 @@ export function readConfig(
   const kept = parseLocation(location)
   const tokensFile =
     pick.text('auth.tokens.file') ?? `${kept?.kind === 'sqlite' ? kept.directory : dataDirectory}/tokens.json`
+  const auth = authFrom(pick, tokensFile)
   return {
     host: pick.text('host') ?? '127.0.0.1',
     port: pick.number('port') ?? 8080,
     datasources,
     workers: workersFrom(pick, datasources),
+    compatibility: pick.text('compatibility') as Compatibility | undefined,
     logLevel: (pick.text('logLevel') as LogLevel | undefined) ?? 'info',
     limits: limitsFrom(pick),
-    auth: authFrom(pick, tokensFile),
+    auth,
     tokensFile,
     events: eventsFrom(pick, datasources),
+    backup: backupFrom(pick),
     rateLimit: rateLimitFrom(pick),
     metrics: (pick.text('metrics') as Config['metrics'] | undefined) ?? 'authenticated',
+    isUiEnabled: pick.isTrue('ui.enabled', true),
+    oidc: oidcFrom(pick, auth),
     tls: tlsFrom(pick),
     sources: sourcesOf(settings),
   }
@@ -185,6 +199,34 @@ function rateLimitFrom(pick: Reader): RateLimit | undefined {
     throw new ConfigError(`${pick.nameOf('rateLimit.burst')} needs rateLimit.perSecond`)
   return undefined
 }
+
+function backupFrom(pick: Reader): BackupSettings | undefined {
+  const [directory, every, keep] = [
+    pick.text('backup.directory'),
+    pick.text('backup.every'),
+    pick.number('backup.keep'),
+  ]
+  if (directory !== undefined) {
+    return { directory, keep: keep ?? 7, ...(every !== undefined && { everyMs: periodFrom(every, pick) }) }
+  }
+  const given = every === undefined ? 'backup.keep' : 'backup.every'
+  if (every === undefined && keep === undefined) return undefined
+  throw new ConfigError(`${pick.nameOf(given)} needs backup.directory, where the backups are written`)
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function periodFrom(text: string, pick: Reader): number {
+  const [, digits = '', unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const ms = Number(digits) * (UNITS_MS[unit] ?? 0)
+  // Timers have no longer periods.
+  if (ms > 0 && ms <= MAX_PERIOD_MS) return ms
+  throw new ConfigError(
+    `${pick.nameOf('backup.every')} must be a number with s, m, h or d, such as 6h or 1d, and at most 365d`,
+  )
+}
+
+const MAX_PERIOD_MS = 365 * 86_400_000
 
 function tlsFrom(pick: Reader): TlsFiles | undefined {
   const [cert, key, ca] = [pick.text('tls.cert'), pick.text('tls.key'), pick.text('tls.ca')]

@@ -46,6 +46,19 @@ export const CONFIG_OPTIONS = {
     usual: 'open',
     summary: 'authentication: open, tokens, jwt, proxy, separated by commas',
   },
+  compatibility: {
+    type: 'string',
+    value: 'NAME',
+    path: 'compatibility',
+    summary: 'answer as another service where its clients notice: lightblue',
+  },
+  ui: {
+    type: 'string',
+    value: 'BOOL',
+    path: 'ui.enabled',
+    usual: 'true',
+    summary: 'whether the page is served at /ui: true or false',
+  },
   config: { type: 'string', value: 'FILE', usual: 'smalt.json', summary: 'file of settings' },
   'log-level': {
     type: 'string',

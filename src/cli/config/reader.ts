@@ -33,8 +33,8 @@ export class Reader {
     return value
   }
 
-  isTrue(path: string): boolean {
-    return this.#settings.get(path)?.value === true
+  isTrue(path: string, usual = false): boolean {
+    return (this.#settings.get(path)?.value ?? usual) === true
   }
 
   number(path: string): number | undefined {

@@ -1,7 +1,7 @@
 /** Describes problems in settings, each with its path. */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
 import { type Shape, compileShape } from '../../base/json/shape.ts'
-import { suggestion } from '../suggest.ts'
+import { suggestion } from '../../base/suggest.ts'
 
 /** A sentence that begins with the JSON pointer of the problem; undefined when there is none. */
 export function problemWith(value: Json, shape: Shape, at = ''): string | undefined {

@@ -7,6 +7,7 @@ import { JWT_ALGORITHMS } from '../../auth/settings.ts'
 import { type JsonObject, isObject } from '../../base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../base/limits.ts'
 import { type Shape, Type } from '../../base/json/shape.ts'
+import { COMPATIBILITIES } from '../../http/compatibility.ts'
 import { LOG_LEVELS } from '../../http/observe/log.ts'
 import { SINK_KIND_MEMBERS, SINK_KIND_NAMES } from '../../service/sinks/sink-settings.ts'
 
@@ -37,6 +38,7 @@ export const SETTINGS: Shape = section({
     ),
   ),
   workers: whole('Processes that share the port, with PostgreSQL only.', 1, 64),
+  compatibility: choice('The service as which it answers where clients notice.', COMPATIBILITIES),
   logLevel: choice('The least that is logged.', LOG_LEVELS),
   limits: optionalSection(
     Object.fromEntries(
@@ -53,6 +55,16 @@ export const SETTINGS: Shape = section({
     tokens: optionalSection({ file: text('File of tokens; tokens.json in the data directory.') }),
     jwt: optionalSection(jwt()),
     proxy: optionalSection(proxy()),
+    certificates: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: TEXTS,
+          description:
+            'Roles of client certificates: a part of the subject, such as CN=ann,O=Example, to its roles.',
+        },
+      ),
+    ),
   }),
   permissions: optionalSection(
     Object.fromEntries(PERMISSIONS.map((name) => [name, texts('Roles that have this permission.')])),
@@ -72,12 +84,25 @@ export const SETTINGS: Shape = section({
       }),
     ),
   }),
+  backup: optionalSection({
+    directory: text('Directory for backups that the service makes; it makes none when absent.'),
+    every: text('Time between two backups, such as 6h or 1d; only on request when absent.'),
+    keep: whole('How many backups of each datasource are kept; 7 when absent.', 1, 10_000),
+  }),
   rateLimit: optionalSection({
     perSecond: whole('Requests a second of one caller.', 1, 1_000_000),
     burst: whole('Requests at once after a pause; as many as perSecond when absent.', 1, 1_000_000),
   }),
   cors: optionalSection({ origins: texts('Origins whose pages may ask, such as https://app.example.com.') }),
   metrics: choice('Who may read /metrics.', ['authenticated', 'public']),
+  ui: optionalSection({
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether the page is served at /ui.' })),
+    oidc: optionalSection({
+      issuer: text('Issuer at which users of the page sign in; the one of auth.jwt when absent.'),
+      clientId: text('Name of the page at the issuer: a public client with PKCE.'),
+      scope: text('Scopes by spaces; openid when absent.'),
+    }),
+  }),
   tls: optionalSection({
     cert: text('File of the certificate, PEM.'),
     key: text('File of its key, PEM.'),

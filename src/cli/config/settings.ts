@@ -92,8 +92,8 @@ interface Leaf {
 
 const LEAVES: readonly Leaf[] = leavesOf(SETTINGS, [])
 
-/** Lists of objects, which the text of a variable cannot express. */
-const FILE_ONLY: readonly string[] = ['events.sinks']
+/** Lists of objects and tables, which the text of a variable cannot express. */
+const FILE_ONLY: readonly string[] = ['events.sinks', 'auth.certificates']
 
 /** The variables of all settings except those. */
 export const VARIABLES: readonly string[] = LEAVES.flatMap(({ path, isSection }) =>

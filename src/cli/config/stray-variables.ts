@@ -5,9 +5,9 @@
 import { type Json, isArray, isObject } from '../../base/json/json.ts'
 import { ConfigError } from './config-error.ts'
 import { type Environment, type Given, VARIABLES } from './settings.ts'
-import { suggestion } from '../suggest.ts'
+import { suggestion } from '../../base/suggest.ts'
 
-const KNOWN = [...VARIABLES, 'SMALT_CONFIG', 'SMALT_TOKEN']
+const KNOWN = [...VARIABLES, 'SMALT_CONFIG', 'SMALT_URL', 'SMALT_TOKEN', 'SMALT_PROFILE']
 
 /** Variables that control the tests of Smalt. */
 const OF_TESTS = /^SMALT_(?:TEST_.*|SEED|FUZZ)$/

@@ -1,150 +1,121 @@
-/** `smalt events dead`: lists, redrives or discards the dead letters of a sink through a running service. */
+/** `smalt events`: prints events of a running service, and goes on as they occur. */
+import { isArray, member } from '../../base/json/json.ts'
+import { type Client, createClient } from '../client/client.ts'
+import type { ConnectionFlags } from '../client/connection.ts'
+import { linesOf } from '../client/lines.ts'
+import { print } from '../client/output.ts'
 import type { Environment } from '../config/settings.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
+import { type DeadLetterFlags, runDeadLetters } from './dead-letters.ts'
 
-export interface EventsFlags {
-  readonly sink?: string
-  readonly event?: string
-  readonly url?: string
-  readonly token?: string
-  readonly json?: boolean
+export interface EventsFlags extends ConnectionFlags, DeadLetterFlags {
+  readonly entity?: string
+  readonly hook?: string
+  readonly operation?: string
+  readonly since?: string
+  readonly follow?: boolean
 }
 
-const ACTIONS = ['list', 'show', 'redrive', 'discard'] as const
-const ADDRESS = 'http://127.0.0.1:8080'
+const SELECTION = ['entity', 'hook', 'operation'] as const
+const OF_DEAD = ['sink', 'event', 'json'] as const
 const PAGE = 1_000
-const PATIENCE_MS = 60_000
-
-interface Letter {
-  readonly id: string
-  readonly seq: number
-  readonly entity: string
-  readonly hook: string
-  readonly operation: string
-  readonly date: string
-  readonly attempts: number
-  readonly error: string
-  readonly held: number
-}
 
 export async function runEvents(
-  [subject = '', action = '', ...rest]: readonly string[],
+  [subject, ...rest]: readonly string[],
   flags: EventsFlags,
   environment: Environment,
 ): Promise<void> {
-  const known = ACTIONS.find((each) => each === action)
-  if (subject !== 'dead' || !known || rest.length > 0) {
-    const problem = `events takes dead, and then ${ACTIONS.join(', ')}`
-    throw usageError(problem, { word: action, known: ACTIONS })
+  if (subject === 'dead') {
+    refuse(flags, [...SELECTION, 'since', 'follow'], 'events dead takes no')
+    return await runDeadLetters(rest, flags, environment)
   }
-  const { sink = '', event } = flags
-  if (sink === '') throw usageError(`events dead ${known} needs --sink`)
-  const needsEvent = known === 'show' || known === 'discard'
-  if (needsEvent && (event === undefined || event === ''))
-    throw usageError(`events dead ${known} needs --event`)
-  if (known === 'list' && event !== undefined) throw usageError('events dead list takes no --event')
-  const ask = asking(flags, environment)
-  const letters = `/events/sinks/${encodeURIComponent(sink)}/dead`
-  const letter = `${letters}/${encodeURIComponent(event ?? '')}`
-  switch (known) {
-    case 'list':
-      return list(await everyLetter(ask, letters), flags.json === true)
-    case 'show':
-      return print(await ask('GET', letter))
-    case 'redrive': {
-      const path = event === undefined ? `${letters}/redrive` : letter
-      const { redriven } = (await ask('POST', path)) as { readonly redriven: number }
-      process.stderr.write(`${redriven} dead letter${redriven === 1 ? '' : 's'} of ${sink} tried again\n`)
-      return
-    }
-    case 'discard':
-      await ask('DELETE', letter)
-      process.stderr.write(`discarded the dead letter ${event} of ${sink}\n`)
-  }
+  if (subject !== undefined)
+    throw usageError(`events takes dead, not ${subject}`, { word: subject, known: ['dead'] })
+  refuse(flags, OF_DEAD, 'events without dead takes no')
+  if (flags.since !== undefined && !/^\d{1,15}$/.test(flags.since))
+    throw usageError('--since must be the number of an event, its "seq"')
+  const client = createClient(flags, environment)
+  if (flags.follow === true) await follow(client, flags)
+  else await list(client, flags)
 }
 
-type Asking = (method: string, path: string) => Promise<unknown>
+function refuse(flags: EventsFlags, names: readonly (keyof EventsFlags)[], problem: string): void {
+  const stray = names.find((name) => flags[name] !== undefined)
+  if (stray !== undefined) throw usageError(`${problem} --${stray}`)
+}
 
-async function everyLetter(ask: Asking, letters: string): Promise<readonly Letter[]> {
-  const all: Letter[] = []
-  for (let since = 0; ;) {
-    const page = (await ask('GET', `${letters}?limit=${PAGE}&since=${since}`)) as {
-      readonly dead: readonly Letter[]
-      readonly next: number
-    }
-    all.push(...page.dead)
-    since = page.next
-    if (page.dead.length < PAGE) return all
+function parametersOf(flags: EventsFlags): URLSearchParams {
+  const parameters = new URLSearchParams()
+  for (const name of SELECTION) {
+    const value = flags[name]
+    if (value !== undefined) parameters.set(name, value)
+  }
+  return parameters
+}
+
+/** All events from a number on, page by page, one per line. */
+async function list(client: Client, flags: EventsFlags): Promise<void> {
+  const parameters = parametersOf(flags)
+  parameters.set('limit', String(PAGE))
+  for (let since = flags.since ?? '0'; ;) {
+    parameters.set('since', since)
+    const page = await client.ask('GET', `/events?${parameters.toString()}`)
+    const events = member(page, 'events')
+    if (!isArray(events) || events.length === 0) return
+    for (const event of events) await print(`${JSON.stringify(event)}\n`)
+    since = JSON.stringify(member(page, 'next'))
   }
 }
 
-function list(letters: readonly Letter[], isJson: boolean): void {
-  if (isJson) return print(letters)
-  if (letters.length === 0) process.stderr.write('there are no dead letters\n')
-  for (const { id, entity, hook, operation, date, attempts, error, held } of letters) {
-    const waiting = held === 0 ? '' : `  ${held} waiting behind it`
-    process.stdout.write(
-      `${id}  ${date}  ${entity}/${hook} ${operation}  ${attempts} attempts: ${error}${waiting}\n`,
-    )
-  }
-}
-
-function print(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
-}
-
-function asking({ url = ADDRESS, token }: EventsFlags, environment: Environment): Asking {
-  const base = baseFrom(url)
-  const credentials = token ?? environment['SMALT_TOKEN']
-  const headers: Record<string, string> = credentials ? { authorization: `Bearer ${credentials}` } : {}
-  return async (method, path) => {
-    const request = { method, headers, redirect: 'error', signal: AbortSignal.timeout(PATIENCE_MS) } as const
-    let status
-    let text
+/** Connects again after the last event when the service ends the stream, as it does after an hour or a restart. */
+async function follow(client: Client, flags: EventsFlags): Promise<void> {
+  const parameters = parametersOf(flags)
+  if (flags.since !== undefined) parameters.set('since', flags.since)
+  const ending = new AbortController()
+  const onSignal = (): void => ending.abort()
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  let last: string | undefined
+  for (let failures = 0; !ending.signal.aborted;) {
     try {
-      const answer = await fetch(`${base}${path}`, request)
-      status = answer.status
-      text = await answer.text()
+      const headers = last === undefined ? {} : { 'last-event-id': last }
+      const sending = { headers, signal: ending.signal, isEndless: true }
+      const response = await client.open('GET', `/events/stream?${parameters.toString()}`, sending)
+      failures = 0
+      for await (const event of eventsIn(client.base, response)) {
+        if (event.id !== undefined) last = event.id
+        if (event.data !== '') await print(`${event.data}\n`)
+      }
     } catch (error) {
-      throw new Exit(EXIT.unreachable, `no service answers at ${base}: ${reasonOf(error)}`)
+      if (ending.signal.aborted) break
+      // before the first connection there is nothing to go on from, and a refusal stays one
+      if (!(error instanceof Exit) || error.code !== EXIT.unreachable || last === undefined || ++failures > 5)
+        throw error
     }
-    return answered(base, status, text)
+    await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** failures))
   }
+  process.exitCode = EXIT.interrupted
 }
 
-function baseFrom(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
-    throw usageError('--url must be an http or https address, without a password')
-  return `${parsed.origin}${parsed.pathname.replace(/\/+$/, '')}`
+interface ServerSentEvent {
+  readonly id: string | undefined
+  readonly data: string
 }
 
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException
-  return code ?? message
-}
-
-function answered(base: string, status: number, text: string): unknown {
-  const value = parsed(text)
-  if (value === undefined) throw new Exit(EXIT.failed, `what answers at ${base} is no Smalt service`)
-  if (status === 200) return value
-  const { errorCode = '', msg = '' } = value as { readonly errorCode?: string; readonly msg?: string }
-  throw new Exit(exitFor(status), `${msg} (${errorCode || `status ${status}`})`)
-}
-
-function parsed(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
+async function* eventsIn(base: string, response: Response): AsyncGenerator<ServerSentEvent> {
+  let id: string | undefined
+  let data: string[] = []
+  let type = 'message'
+  for await (const line of linesOf(base, response)) {
+    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line.replace(/\r$/, '')) ?? []
+    if (line === '' || line === '\r') {
+      if (type === 'message' || id !== undefined)
+        yield { id, data: type === 'message' ? data.join('\n') : '' }
+      data = []
+      type = 'message'
+      id = undefined
+    } else if (name === 'id') id = value
+    else if (name === 'data') data.push(value)
+    else if (name === 'event') type = value
   }
-}
-
-function exitFor(status: number): number {
-  if (status === 401 || status === 403) return EXIT.denied
-  if (status === 503) return EXIT.unreachable
-  return status === 409 ? EXIT.conflict : EXIT.failed
 }

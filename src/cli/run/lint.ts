@@ -1,12 +1,10 @@
 /**
  * `smalt lint`: reports likely mistakes in the metadata of a store. Warnings have an exit code of their own.
  */
-import { ServiceError } from '../../base/errors.ts'
-import { maskLocation } from '../../base/location.ts'
 import { type EntityFindings, lintStore } from '../../service/lint-store.ts'
-import { OpenError } from '../../service/open.ts'
 import type { Config } from '../config/config.ts'
-import { EXIT, Exit } from '../exit.ts'
+import { EXIT } from '../exit.ts'
+import { openExit } from './open-exit.ts'
 
 export interface LintFlags {
   readonly entity?: string
@@ -18,7 +16,7 @@ export async function runLint(
   { entity, json = false }: LintFlags,
 ): Promise<void> {
   const linted = await lintStore(datasources, entity).catch((error: unknown) => {
-    throw asExit(error, datasources[0]!.location)
+    throw openExit(error, datasources[0]!.location, ', or ask it itself: GET /metadata/{entity}/lint')
   })
   process.stdout.write(json ? `${JSON.stringify(linted, undefined, 2)}\n` : told(linted))
   const warnings = linted.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'warning'))
@@ -34,20 +32,4 @@ function told(linted: readonly EntityFindings[]): string {
     }),
   )
   return lines.length === 0 ? 'nothing is doubtful\n' : lines.join('')
-}
-
-function asExit(error: unknown, location: string): unknown {
-  if (error instanceof ServiceError) {
-    const isOutOfReach = error.code === 'crud:Unavailable'
-    return new Exit(isOutOfReach ? EXIT.unreachable : EXIT.failed, error.message)
-  }
-  if (!(error instanceof OpenError)) return error
-  if (error.reason === 'locked') {
-    return new Exit(
-      EXIT.conflict,
-      `the data in ${maskLocation(location)} are in use by another Smalt process; end it first, or ask it itself: ` +
-        'GET /metadata/{entity}/lint',
-    )
-  }
-  return new Exit(error.reason === 'location' ? EXIT.config : EXIT.unreachable, error.message)
 }

@@ -4,7 +4,7 @@ import { type Moved, move } from '../../service/move/move.ts'
 import { MoveError, type MoveReason } from '../../service/move/move-error.ts'
 import { EXIT, Exit } from '../exit.ts'
 import { usageError } from '../usage-error.ts'
-import { createProgress } from './move-progress.ts'
+import { createProgress } from './progress.ts'
 
 export interface MoveFlags {
   readonly from?: string
@@ -27,7 +27,7 @@ export async function runMove(flags: MoveFlags): Promise<void> {
       isRehearsal: check,
       discardsIncomplete: restart,
       onProgress: (each) => progress.show(each),
-      signal: abortedBySignals(),
+      signal: abortedBySignals('interrupted; nothing was moved'),
     })
     progress.end()
     const seconds = Math.round(performance.now() - began) / 1000
@@ -39,11 +39,11 @@ export async function runMove(flags: MoveFlags): Promise<void> {
   } catch (error) {
     progress.end()
     if (!(error instanceof MoveError)) throw error
-    throw new Exit(EXITS[error.reason], error.message)
+    throw new Exit(MOVE_EXITS[error.reason], error.message)
   }
 }
 
-const EXITS: Readonly<Record<MoveReason, number>> = {
+export const MOVE_EXITS: Readonly<Record<MoveReason, number>> = {
   location: EXIT.config,
   unreachable: EXIT.unreachable,
   conflict: EXIT.conflict,
@@ -61,11 +61,11 @@ function locationFrom(flag: string, text: string | undefined): string {
 }
 
 /** The first signal rolls the copy back; the second exits at once and leaves the target unfinished. */
-function abortedBySignals(): AbortSignal {
+export function abortedBySignals(message: string): AbortSignal {
   const controller = new AbortController()
   const onSignal = (): void => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted)
-    controller.abort(new MoveError('interrupted', 'interrupted; nothing was moved'))
+    controller.abort(new MoveError('interrupted', message))
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   return controller.signal

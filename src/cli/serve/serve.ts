@@ -9,6 +9,7 @@ import { refuseOpenNetwork } from '../../auth/open.ts'
 import { type Log, createLog } from '../../http/observe/log.ts'
 import { type Metrics, createMetrics } from '../../http/observe/metrics.ts'
 import type { Tls } from '../../http/listener.ts'
+import { formFor } from '../../http/compatibility.ts'
 import { startServer } from '../../http/server.ts'
 import { VERSION } from '../../http/version.ts'
 import { OpenError, type ServiceOptions, openService } from '../../service/open.ts'
@@ -35,7 +36,7 @@ export interface Listening {
 }
 
 export async function listen(config: Config, log: Log, metrics: Metrics): Promise<Listening> {
-  const { host, port, limits, datasources, events, rateLimit } = config
+  const { host, port, limits, datasources, events, backup, rateLimit, compatibility } = config
   // the server checks this too, but only after the stores were opened, or created
   refuseOpenNetwork(config.auth, host)
   const tls = config.tls && readTls(config.tls)
@@ -45,10 +46,13 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
   const service = await open({
     datasources,
     limits,
+    ...formFor(compatibility, (message) => log.logger.warn(message)),
     events,
+    ...(backup && { backup }),
     offloads: true,
     onStoreTiming: metrics.observeStore,
     sinkMeter: metrics.sinks,
+    onWarning: (message) => log.logger.warn(message),
     onInternalError: (error) => {
       // an unavailable store is an expected error, but the operator needs its cause
       if (error instanceof ServiceError) log.logger.warn({ err: error }, error.message)
@@ -61,9 +65,12 @@ export async function listen(config: Config, log: Log, metrics: Metrics): Promis
     const options = { service, limits, auth, log, metrics, host, port }
     const server = await startServer({
       ...options,
+      compatibility,
       origins,
       rateLimit,
       isMetricsPublic,
+      isUiEnabled: config.isUiEnabled,
+      oidc: config.oidc,
       tls,
       threads: { datasources },
     })
@@ -114,7 +121,7 @@ function listenProblem(error: unknown, { host, port }: Config): Exit {
 /** On a terminal the message goes beside the log, otherwise into it. */
 export function announce(
   log: Log,
-  { host, datasources, workers, auth, tls }: Config,
+  { host, datasources, workers, auth, tls, isUiEnabled }: Config,
   { port, store }: Omit<Listening, 'end'>,
 ): void {
   const api = `${tls ? 'https' : 'http'}://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`
@@ -123,7 +130,9 @@ export function announce(
     data: shownLocation(location),
   }))
   const facts = { version: VERSION, api, docs: `${api}/docs`, data: first!.data, store }
+  const page = isUiEnabled ? { page: `${api}/ui` } : {}
   const more = {
+    ...page,
     ...(others.length > 0 && { datasources: others.map(({ name, data }) => `${name}=${data}`) }),
     ...(workers > 1 && { workers }),
   }
@@ -133,7 +142,7 @@ export function announce(
     return
   }
   process.stderr.write(
-    `Smalt ${VERSION}\n  API    ${api}\n  docs   ${facts.docs}\n  data   ${facts.data}\n` +
+    `Smalt ${VERSION}\n  API    ${api}\n${page.page === undefined ? '' : `  page   ${page.page}\n`}  docs   ${facts.docs}\n  data   ${facts.data}\n` +
       others.map(({ name, data }) => `         ${name}: ${data}\n`).join('') +
       `  store  ${store}\n  ${whoAsks(auth)}\n` +
       (workers > 1 ? `  works  in ${workers} processes\n` : ''),

@@ -1,5 +1,14 @@
-/** Shows the progress of a move: a bar on a terminal, otherwise a line from time to time. */
-import type { Progress } from '../../service/move/copy.ts'
+/** Shows the progress of a long command: a bar on a terminal, otherwise a line from time to time. */
+
+export interface Progress {
+  readonly phase: string
+  readonly done: number
+  readonly total: number
+  /** What is counted; documents if absent. */
+  readonly unit?: string
+  /** Appended to the line. */
+  readonly note?: string
+}
 
 interface ProgressView {
   show(progress: Progress): void
@@ -50,10 +59,15 @@ function bar({ done, total }: Progress): string {
   return `[${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}]`
 }
 
-function described({ phase, done, total }: Progress, seconds: number): string {
+function described({ note, ...progress }: Progress, seconds: number): string {
+  const text = rated(progress, seconds)
+  return note === undefined ? text : `${text}; ${note}`
+}
+
+function rated({ phase, done, total, unit = 'documents' }: Progress, seconds: number): string {
   const rate = seconds > 0 ? done / seconds : 0
   const share = total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100))
-  const counts = `${phase} ${share}%, ${done.toLocaleString('en')} of ${total.toLocaleString('en')} documents`
+  const counts = `${phase} ${share}%, ${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${unit}`
   if (rate < 1) return counts
   const left = Math.ceil(Math.max(0, total - done) / rate)
   return `${counts}, ${Math.round(rate).toLocaleString('en')}/s, ${left} s left`

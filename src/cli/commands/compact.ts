@@ -1,0 +1,17 @@
+/** `smalt compact`. */
+import { defineCommand } from '../command.ts'
+
+export const compact = defineCommand({
+  name: 'compact',
+  summary: 'return the unused space of an SQLite store that is not in use',
+  details:
+    'Stores that this release creates do that by themselves, while the service runs. One that an earlier release ' +
+    'created needs this command once. It needs as much free space on the disk as the store has.',
+  options: { json: { type: 'boolean', summary: 'print the sizes as JSON' } },
+  configuration: 'used',
+  examples: [{ command: 'smalt compact --data /srv', summary: 'compact the store in /srv' }],
+  async run({ flags, readConfig }) {
+    const { runCompact } = await import('../run/compact.ts')
+    await runCompact(readConfig(), flags)
+  },
+})

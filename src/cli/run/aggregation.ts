@@ -1,0 +1,35 @@
+/** Groups and values of `smalt aggregate` as its options spell them. */
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import { jsonFrom } from '../client/request-parts.ts'
+import { usageError } from '../usage-error.ts'
+
+interface AggregateFlags {
+  readonly by?: readonly string[]
+  readonly value?: readonly string[]
+  readonly having?: string
+}
+
+const FUNCTIONS = ['sum', 'avg', 'min', 'max', 'distinct']
+
+/** `--by date:month` truncates a date; `--value total=sum:amount` names a value of each group. */
+export function aggregation({ by = [], value = [], having }: AggregateFlags): JsonObject {
+  return {
+    ...(by.length > 0 && { groupBy: by.map(groupFrom) }),
+    ...(value.length > 0 && { values: Object.fromEntries(value.map(valueFrom)) }),
+    ...(having !== undefined && { having: jsonFrom(having, '--having') }),
+  }
+}
+
+function groupFrom(text: string): Json {
+  const [, field, truncate] = /^([^:]+)(?::([a-z]+))?$/.exec(text) ?? []
+  if (field === undefined) throw usageError('--by must be a field, or a date and a period such as date:month')
+  return truncate === undefined ? field : { field, truncate, as: truncate }
+}
+
+function valueFrom(text: string): readonly [string, Json] {
+  const [, name, call] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  const [, verb = '', field = ''] = /^([a-z]+)(?::(.+))?$/.exec(call ?? '') ?? []
+  if (name !== undefined && verb === 'count' && field === '') return [name, { $count: true }]
+  if (name !== undefined && FUNCTIONS.includes(verb) && field !== '') return [name, { [`$${verb}`]: field }]
+  throw usageError(`--value must be NAME=count, or NAME=FUNCTION:FIELD with ${FUNCTIONS.join(', ')}`)
+}

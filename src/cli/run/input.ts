@@ -1,0 +1,25 @@
+/** Documents that a command gets as a word, or from standard input. */
+import type { Json } from '../../base/json/json.ts'
+import { jsonFrom } from '../client/request-parts.ts'
+import { usageError } from '../usage-error.ts'
+
+/** `mark`, or no word, means standard input: one JSON value, or one for each line. */
+export async function readInput(text: string | undefined, mark: string): Promise<Json> {
+  if (text !== undefined && text !== mark) {
+    if (/^\s*[{[]/.test(text)) return jsonFrom(text, 'the document')
+    throw usageError('documents are JSON, or - for standard input; smalt import reads files')
+  }
+  const input = await standardInput()
+  if (input.trim() === '') throw usageError('standard input is empty; send documents as JSON')
+  const lines = input.split('\n').filter((line) => line.trim() !== '')
+  const isByLine = lines.length > 1 && lines.every((line) => /^\s*\{.*\}\s*$/.test(line))
+  return isByLine
+    ? lines.map((line, i) => jsonFrom(line, `line ${i + 1} of standard input`))
+    : jsonFrom(input, 'standard input')
+}
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,276 @@
+/** `smalt import FILE…`: sends the documents of files to a service, batch by batch. */
+import { type Json, type JsonObject, isArray, member } from '../../base/json/json.ts'
+import { batchesOf } from '../../records/read.ts'
+import { type GoodRecord, RecordsError, type SourceRecord } from '../../records/record.ts'
+import { type Client, createClient } from '../client/client.ts'
+import { errorLine, textIn } from '../client/failure.ts'
+import { countFrom, dataPath } from '../client/request-parts.ts'
+import type { Environment } from '../config/settings.ts'
+import { EXIT, Exit } from '../exit.ts'
+import { createProgress } from '../run/progress.ts'
+import { usageError } from '../usage-error.ts'
+import type { FileImportFlags } from './import-flags.ts'
+import { type ImportState, type Position, openState } from './import-state.ts'
+import { inferAndCreate } from './infer-files.ts'
+import { type Rejects, openRejects } from './rejects.ts'
+import { STANDARD_INPUT, type SourceFile, delimiterFrom, recordsOf, sourceFiles } from './source-files.ts'
+
+const BATCH = 1_000
+const MAX_BATCH = 10_000
+/** Well below the limit for the body of a request. */
+const BATCH_BYTES = 4 * 1024 * 1024
+
+export async function runImportFiles(
+  paths: readonly string[],
+  flags: FileImportFlags,
+  environment: Environment,
+): Promise<void> {
+  const { entity, version, json = false, upsert = false } = flags
+  if (paths.length === 0) throw usageError('import takes files, or lightblue')
+  if (entity === undefined || entity === '') throw usageError('import needs --entity')
+  const onError = flags['on-error'] ?? 'stop'
+  if (onError !== 'stop' && onError !== 'skip')
+    throw usageError(`--on-error must be stop or skip, not ${onError}`)
+  if (flags.rejects !== undefined && onError === 'stop')
+    throw usageError('--rejects is only for --on-error skip')
+  if (flags.yes === true && flags.infer !== true) throw usageError('--yes is only for --infer')
+  const batch = countFrom('--batch', flags.batch) ?? BATCH
+  if (batch > MAX_BATCH) throw usageError(`--batch must be at most ${MAX_BATCH}`)
+  const files = sourceFiles(paths, flags.format)
+  if (flags.resume !== undefined && paths.includes(STANDARD_INPUT))
+    throw usageError('standard input cannot be read a second time, so it takes no --resume')
+  const client = createClient(flags, environment)
+  const csv = delimiterFrom(flags.delimiter)
+  if (flags.infer === true && !(await inferAndCreate(client, files, { entity, flags, csv }))) return
+  const job = {
+    url: client.base,
+    entity,
+    version,
+    upsert,
+    batch,
+    files: files.map(({ path, bytes, modified }) => ({ path, bytes, modified })),
+  }
+  const state = openState(flags.resume, job)
+  const rejectsPath = flags.rejects ?? `${entity}-rejects.ndjson`
+  using rejects = openRejects(rejectsPath, state.position.rejectsBytes)
+  const sender = { client, entity, version, upsert, isAtomic: onError === 'stop' }
+  const done = await importAll(files, {
+    state,
+    rejects,
+    sender,
+    batch,
+    csv,
+    canResume: flags.resume !== undefined,
+  })
+  state.remove()
+  report(done, { json, rejectsPath, isResumed: state.isResumed })
+}
+
+interface Importing {
+  readonly state: ImportState
+  readonly rejects: Rejects
+  readonly sender: Sender
+  readonly batch: number
+  readonly csv: ReturnType<typeof delimiterFrom>
+  readonly canResume: boolean
+}
+
+async function importAll(files: readonly SourceFile[], importing: Importing): Promise<Position & Timed> {
+  const { state, canResume } = importing
+  const progress = createProgress(process.stderr)
+  const began = performance.now()
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let position = state.position
+  let bytes = files.slice(0, position.file).reduce((sum, each) => sum + each.bytes, 0)
+  const show = (more: number, imported: number): void => {
+    bytes += more
+    const note = `${imported.toLocaleString('en')} documents`
+    progress.show({
+      phase: 'importing',
+      done: Math.round(bytes / 1000),
+      total: Math.round(total / 1000),
+      unit: 'kB',
+      note,
+    })
+  }
+  try {
+    for (const [i, file] of files.entries()) {
+      if (i < position.file) continue
+      position = { ...position, file: i, records: i === position.file ? position.records : 0 }
+      const advance = (next: Position): void => {
+        state.advance(next)
+        position = next
+      }
+      position = await importFile(file, position, { ...importing, state: { ...state, advance }, show })
+    }
+    return { ...position, seconds: Math.round(performance.now() - began) / 1000 }
+  } catch (error) {
+    progress.end()
+    if (!(error instanceof Exit) || !canResume) throw error
+    throw new Exit(
+      error.code,
+      `${error.message}\nthe same command goes on after ${position.imported} documents`,
+    )
+  } finally {
+    progress.end()
+  }
+}
+
+interface Timed {
+  readonly seconds: number
+}
+
+async function importFile(
+  file: SourceFile,
+  begin: Position,
+  {
+    state,
+    rejects,
+    sender,
+    batch,
+    csv,
+    show,
+  }: Importing & { readonly show: (bytes: number, imported: number) => void },
+): Promise<Position> {
+  let position = begin
+  try {
+    const records = recordsOf(file, csv)
+    for await (const each of ahead(
+      batchesOf(records, { count: batch, bytes: BATCH_BYTES, skip: begin.records }),
+    )) {
+      const key = `${position.id}-${position.attempt}-${position.file}-${each.first}`
+      const outcome = await sendBatch(sender, each.records, key)
+      if (sender.isAtomic && outcome.failures.length > 0) {
+        state.advance({ ...position, attempt: position.attempt + 1 })
+        throw stopped(file, outcome.failures)
+      }
+      for (const { record, errors } of outcome.failures) rejects.add(rejectFrom(file, record, errors))
+      position = {
+        ...position,
+        records: each.first + each.records.length,
+        imported: position.imported + each.records.length - outcome.failures.length,
+        rejected: position.rejected + outcome.failures.length,
+        rejectsBytes: rejects.bytes(),
+      }
+      state.advance(position)
+      show(
+        each.records.reduce((sum, { bytes }) => sum + bytes, 0),
+        position.imported,
+      )
+    }
+  } catch (error) {
+    if (error instanceof RecordsError) throw new Exit(EXIT.failed, `${file.path}, ${error.message}`)
+    const { code, message } = error as NodeJS.ErrnoException
+    if (typeof code === 'string') throw new Exit(EXIT.failed, `${file.path} cannot be read: ${message}`)
+    throw error
+  }
+  return position
+}
+
+/** Reads the next batch while the service works on this one. */
+async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = source.next()
+  try {
+    for (;;) {
+      const { done, value } = await next
+      if (done === true) return
+      next = source.next()
+      // a failure is thrown when its turn comes
+      next.catch(() => undefined)
+      yield value
+    }
+  } finally {
+    await next.catch(() => undefined)
+    await source.return(undefined)
+  }
+}
+
+interface Sender {
+  readonly client: Client
+  readonly entity: string
+  readonly version: string | undefined
+  readonly upsert: boolean
+  /** Whether a batch with a failure is not stored at all. */
+  readonly isAtomic: boolean
+}
+
+interface Failure {
+  readonly record: SourceRecord
+  readonly errors: readonly Json[]
+}
+
+async function sendBatch(
+  { client, entity, version, upsert, isAtomic }: Sender,
+  records: readonly SourceRecord[],
+  key: string,
+): Promise<{ readonly failures: readonly Failure[] }> {
+  const unreadable = records.flatMap((record): readonly Failure[] =>
+    'problem' in record
+      ? [{ record, errors: [{ errorCode: 'crud:InvalidRequest', msg: record.problem }] }]
+      : [],
+  )
+  const good = records.filter((record): record is GoodRecord => 'document' in record)
+  if (good.length === 0 || (isAtomic && unreadable.length > 0)) return { failures: unreadable }
+  const body: JsonObject = {
+    data: good.map(({ document }) => document),
+    ...(upsert && { upsert }),
+    execution: { positions: true, atomic: isAtomic },
+  }
+  const [method, operation] = upsert ? (['POST', 'save'] as const) : (['PUT', 'insert'] as const)
+  const path = dataPath(operation, entity, version)
+  const answer = await client.ask(method, path, { body, headers: { 'idempotency-key': key } })
+  return {
+    failures: [...unreadable, ...failuresIn(answer, good)].sort((a, b) => a.record.line - b.record.line),
+  }
+}
+
+/** What only shares the fate of a document that failed is left out. */
+function failuresIn(answer: Json, good: readonly GoodRecord[]): readonly Failure[] {
+  const failed = member(answer, 'dataErrors')
+  if (!isArray(failed)) return []
+  return failed.flatMap((each) => {
+    const own = member(each, 'errors')
+    const errors = (isArray(own) ? own : []).filter(
+      (error) => textIn(error, 'errorCode') !== 'crud:Rolledback',
+    )
+    return errors.length === 0 ? [] : [{ record: good[Number(member(each, 'position'))]!, errors }]
+  })
+}
+
+function rejectFrom(
+  { path }: SourceFile,
+  record: SourceRecord,
+  errors: readonly Json[],
+): Readonly<Record<string, Json>> {
+  return { file: path, line: record.line, ...('document' in record && { document: record.document }), errors }
+}
+
+const SHOWN = 5
+
+function stopped({ path }: SourceFile, failures: readonly Failure[]): Exit {
+  const lines = failures
+    .slice(0, SHOWN)
+    .map(({ record, errors }) => `  ${path}, line ${record.line}: ${errors.map(errorLine).join('; ')}`)
+  const more = failures.length > SHOWN ? [`  and ${failures.length - SHOWN} more`] : []
+  const head = 'the batch with these records was not stored; --on-error skip would leave them out:'
+  return new Exit(EXIT.failed, [head, ...lines, ...more].join('\n'))
+}
+
+interface Reporting {
+  readonly json: boolean
+  readonly rejectsPath: string
+  readonly isResumed: boolean
+}
+
+function report(
+  { imported, rejected, seconds }: Position & Timed,
+  { json, rejectsPath, isResumed }: Reporting,
+): void {
+  const rejects = rejected === 0 ? null : rejectsPath
+  if (json) process.stdout.write(`${JSON.stringify({ imported, rejected, rejects, isResumed, seconds })}\n`)
+  else {
+    const end = rejects === null ? '' : `; ${rejected.toLocaleString('en')} rejected, see ${rejects}`
+    process.stdout.write(`imported ${imported.toLocaleString('en')} documents in ${seconds} s${end}\n`)
+  }
+  if (rejected > 0) process.exitCode = EXIT.warnings
+}

@@ -1,0 +1,83 @@
+/** The file in which an import remembers how far it has come, so that a repeated command goes on from there. */
+import { randomUUID } from 'node:crypto'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { EXIT, Exit } from '../exit.ts'
+import type { SourceFile } from './source-files.ts'
+
+/** What must be the same when the import is repeated. */
+export interface ImportJob {
+  readonly url: string
+  readonly entity: string
+  readonly version: string | undefined
+  readonly upsert: boolean
+  readonly batch: number
+  readonly files: readonly Pick<SourceFile, 'path' | 'bytes' | 'modified'>[]
+}
+
+export interface Position {
+  /** Part of the key of each batch: a batch that was stored, but not acknowledged, is not stored twice. */
+  readonly id: string
+  /** Grows after a batch that was refused, because its key must not be used for another content. */
+  readonly attempt: number
+  readonly file: number
+  /** Records of that file that are done. */
+  readonly records: number
+  readonly imported: number
+  readonly rejected: number
+  /** Size of the file of rejects. */
+  readonly rejectsBytes: number
+}
+
+export interface ImportState {
+  readonly position: Position
+  readonly isResumed: boolean
+  readonly advance: (position: Position) => void
+  readonly remove: () => void
+}
+
+const START = { attempt: 0, file: 0, records: 0, imported: 0, rejected: 0, rejectsBytes: 0 }
+
+/** Without a path, nothing is remembered. */
+export function openState(path: string | undefined, job: ImportJob): ImportState {
+  const fresh = { id: randomUUID(), ...START }
+  if (path === undefined)
+    return { position: fresh, isResumed: false, advance: () => undefined, remove: () => undefined }
+  const earlier = earlierPosition(path, job)
+  const advance = (position: Position): void => replaceFile(path, `${JSON.stringify({ job, position })}\n`)
+  if (!earlier) advance(fresh)
+  return {
+    position: earlier ?? fresh,
+    isResumed: earlier !== undefined,
+    advance,
+    remove: () => rmSync(path, { force: true }),
+  }
+}
+
+function earlierPosition(path: string, job: ImportJob): Position | undefined {
+  let text
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Exit(EXIT.failed, `${path} cannot be read: ${(error as Error).message}`)
+  }
+  try {
+    const earlier = JSON.parse(text) as { readonly job: ImportJob; readonly position: Position }
+    if (JSON.stringify(earlier.job) === JSON.stringify(job)) return earlier.position
+  } catch {
+    throw new Exit(EXIT.failed, `${path} is not the state of an import; remove it, or name another file`)
+  }
+  const message = `${path} belongs to an import of other files, or with other options; repeat that one, or remove the file`
+  throw new Exit(EXIT.conflict, message)
+}
+
+/** Whoever reads it sees either the old or the new content, also after a crash. */
+function replaceFile(path: string, text: string): void {
+  const next = `${path}.next`
+  try {
+    writeFileSync(next, text, { flush: true })
+    renameSync(next, path)
+  } catch (error) {
+    throw new Exit(EXIT.failed, `the position cannot be written: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,78 @@
+/** The files of an import: their formats, sizes and records. */
+import { createReadStream, statSync } from 'node:fs'
+import { extname } from 'node:path'
+import type { CsvOptions } from '../../records/csv.ts'
+import { DELIMITERS } from '../../records/delimiter.ts'
+import { readRecords } from '../../records/read.ts'
+import { type Chunks, FILE_FORMATS, type FileFormat, type SourceRecord } from '../../records/record.ts'
+import { EXIT, Exit } from '../exit.ts'
+import { usageError } from '../usage-error.ts'
+
+export interface SourceFile {
+  /** As given; `-` is standard input. */
+  readonly path: string
+  readonly format: FileFormat
+  /** 0 for standard input. */
+  readonly bytes: number
+  readonly modified: number
+}
+
+export const STANDARD_INPUT = '-'
+
+const FORMAT_OF: Readonly<Record<string, FileFormat>> = {
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+  '.json': 'json',
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.txt': 'csv',
+}
+
+export function sourceFiles(paths: readonly string[], format: string | undefined): readonly SourceFile[] {
+  const known = FILE_FORMATS.find((each) => each === format)
+  if (format !== undefined && !known)
+    throw usageError(`--format must be ${FILE_FORMATS.join(', ')}, not ${format}`, {
+      word: format,
+      known: FILE_FORMATS,
+    })
+  return paths.map((path) => ({ path, format: known ?? formatOf(path), ...sizeOf(path) }))
+}
+
+function formatOf(path: string): FileFormat {
+  const format = FORMAT_OF[extname(path).toLowerCase()]
+  if (format !== undefined) return format
+  throw usageError(
+    `the format of ${path} is not clear from its name; add --format ${FILE_FORMATS.join(', ')}`,
+  )
+}
+
+function sizeOf(path: string): Pick<SourceFile, 'bytes' | 'modified'> {
+  if (path === STANDARD_INPUT) return { bytes: 0, modified: 0 }
+  try {
+    const stat = statSync(path)
+    if (!stat.isDirectory()) return { bytes: stat.size, modified: Math.round(stat.mtimeMs) }
+  } catch (error) {
+    throw new Exit(EXIT.failed, `${path} cannot be read: ${(error as Error).message}`)
+  }
+  throw new Exit(EXIT.failed, `${path} is a directory; name the files`)
+}
+
+/** Smaller than the body of a request may be. */
+const LIMITS = { maxBytes: 15 * 1024 * 1024, maxDepth: 64 }
+
+export function recordsOf({ path, format }: SourceFile, options: CsvOptions): AsyncGenerator<SourceRecord> {
+  return readRecords(format, chunksOf(path), LIMITS, options)
+}
+
+export function chunksOf(path: string): Chunks {
+  return path === STANDARD_INPUT
+    ? (process.stdin as AsyncIterable<Buffer>)
+    : (createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>)
+}
+
+export function delimiterFrom(text: string | undefined): CsvOptions {
+  if (text === undefined) return {}
+  const delimiter = DELIMITERS.find((each) => each === (text === 'tab' ? '\t' : text))
+  if (delimiter === undefined) throw usageError("--delimiter must be ',' or ';' or '|' or tab")
+  return { delimiter }
+}
