@@ -1,0 +1,62 @@
+/** Signing in to the page by OpenID Connect: the whole way, an expired token, and answers that are not for this tab. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { launchChromium } from '../../support/chromium.ts'
+import { startTestServer } from '../../support/server.ts'
+import { barriers } from './axe.ts'
+import { CLIENT, startOidcProvider } from './oidc-provider.ts'
+import { visitSite } from './visit.ts'
+
+void suite('sign-in', () => {
+  test('oidc: a user signs in, again when the token expires, and not by an answer for somebody else', async () => {
+    await using provider = await startOidcProvider()
+    const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
+    await using server = await startTestServer({ auth: await provider.authentication(), oidc })
+    await using browser = await launchChromium()
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    const signIn = page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` })
+
+    await open('#/data/savedSearch?sort=name')
+    await signIn.waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      assert.deepEqual(await barriers(page), [])
+    }
+    provider.isRefusing = true
+    await signIn.click()
+    await page.getByRole('alert').filter({ hasText: 'not today' }).waitFor()
+
+    provider.isRefusing = false
+    provider.lifetimeSeconds = 5
+    await signIn.click()
+    await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
+    assert.match(page.url(), /\/ui#\/data\/savedSearch\?sort=name$/, 'the code is gone, the place is not')
+    assert.deepEqual(await page.evaluate('Object.keys(sessionStorage)'), ['smalt.token'])
+    await page.getByRole('button', { name: /View as by token/ }).waitFor()
+
+    // reads again until the token has expired
+    const expired = page.getByText('The token is no longer valid')
+    for (let i = 0; i < 100 && !(await expired.isVisible()); i++) {
+      const answered = page.waitForResponse((response) => response.url().includes('/data/find/'))
+      await page.getByRole('button', { name: 'Read again' }).click()
+      await answered
+    }
+    await expired.waitFor()
+    provider.lifetimeSeconds = 600
+    await signIn.click()
+    await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
+    assert.equal(provider.issued, 2)
+
+    // a link with a code, as somebody would send it to have others work in their account
+    await page.evaluate('sessionStorage.clear()')
+    await open('?code=stolen&state=x#/data')
+    await signIn.waitFor()
+    await page.evaluate(`sessionStorage.setItem('smalt.oidc', JSON.stringify({ state: 'mine', hash: '#/data',
+      tokenEndpoint: ${JSON.stringify(`${provider.url}/token`)}, verifier: 'v', clientId: 'c', issuer: 'i' }))`)
+    await open('?code=stolen&state=other#/data')
+    await page.getByRole('alert').filter({ hasText: 'belongs to another sign-in' }).waitFor()
+    assert.equal(provider.issued, 2)
+    assert.deepEqual(await page.evaluate('Object.keys(sessionStorage)'), [])
+  })
+})

@@ -1,0 +1,63 @@
+/** Who the user is: a token, kept for this tab only, or in open mode the roles and the name that the address says. */
+import { createClient } from '../client/client.ts'
+import { type Query, currentPlace } from './place.ts'
+import { createStore } from './store.ts'
+
+const KEY = 'smalt.token'
+
+export const tokenStore = createStore(sessionStorage.getItem(KEY) ?? '')
+
+/** Whether the service refused a request for lack of valid credentials. */
+export const signedOutStore = createStore(false)
+
+/** Why the last attempt to sign in failed. */
+export const signInProblemStore = createStore('')
+
+export function signIn(token: string): void {
+  if (token === '') sessionStorage.removeItem(KEY)
+  else sessionStorage.setItem(KEY, token)
+  tokenStore.set(token)
+  signedOutStore.set(false)
+  signInProblemStore.set('')
+}
+
+export interface ViewedAs {
+  readonly roles: readonly string[]
+  readonly principal: string
+  /** A JSON object as text, or empty. */
+  readonly claims: string
+}
+
+export function viewedAs(): ViewedAs {
+  const { as = '', who = '', claims = '' } = currentPlace().query
+  return { roles: as.split(',').filter((role) => role !== ''), principal: who, claims }
+}
+
+/** Changes with whose rights apply. */
+export function callerKey({ as = '', who = '', claims = '' }: Query): string {
+  return JSON.stringify([as, who, claims])
+}
+
+/** Headers that identify the caller, as people read them. */
+export function callerHeaders(): Readonly<Record<string, string>> {
+  const token = tokenStore.get()
+  if (token !== '') return { Authorization: `Bearer ${token}` }
+  const { roles, principal, claims } = viewedAs()
+  return {
+    ...(roles.length > 0 && { 'Smalt-Roles': roles.join(', ') }),
+    ...(principal !== '' && { 'Smalt-Principal': principal }),
+    ...(claims !== '' && { 'Smalt-Claims': claims }),
+  }
+}
+
+/** The same, as a browser sends them: it takes one character for each byte, and the service reads UTF-8. */
+export function encodedCallerHeaders(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(callerHeaders()).map(([name, value]) => [
+      name,
+      Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join(''),
+    ]),
+  )
+}
+
+export const client = createClient({ baseUrl: '', headers: encodedCallerHeaders })

@@ -1,0 +1,89 @@
+/** Events: pages, the live stream, sinks and their dead letters. */
+import { asList, asObject } from './data-client.ts'
+import { RequestFailure, asProblem } from './failure.ts'
+import { type Json, type JsonObject, parseJson } from './json.ts'
+import type { Transport } from './transport.ts'
+import type { Sink, SmaltEvent } from './types.ts'
+
+export interface EventFilter {
+  readonly entity?: string | undefined
+  readonly hook?: string | undefined
+  readonly operation?: string | undefined
+}
+
+export interface EventClient {
+  readonly events: (filter: EventFilter & { since?: string; limit?: string }) => Promise<EventPage>
+  /** Calls back with each event until the signal is aborted or the stream ends. */
+  readonly follow: (following: Following) => Promise<void>
+  readonly sinks: () => Promise<readonly Sink[]>
+  readonly createSink: (sink: JsonObject) => Promise<Json>
+  readonly removeSink: (name: string) => Promise<Json>
+  readonly deadLetters: (sink: string) => Promise<readonly JsonObject[]>
+  readonly redrive: (sink: string, eventId?: string) => Promise<Json>
+  readonly discard: (sink: string, eventId: string) => Promise<Json>
+}
+
+export interface EventPage {
+  readonly events: readonly SmaltEvent[]
+  readonly next: number
+}
+
+export interface Following {
+  readonly filter: EventFilter
+  readonly signal: AbortSignal
+  readonly onOpen: () => void
+  readonly onEvent: (event: SmaltEvent) => void
+}
+
+export function eventClient(transport: Transport): EventClient {
+  const at = (...segments: readonly string[]): string =>
+    ['', 'events', 'sinks', ...segments].map(encodeURIComponent).join('/')
+  return {
+    events: async (filter) =>
+      (await transport.send('GET', '/events', { query: { ...filter } })) as unknown as EventPage,
+    async follow({ filter, signal, onOpen, onEvent }) {
+      const body = await transport.open('/events/stream', { query: { ...filter }, signal })
+      onOpen()
+      for await (const { event, data } of messagesIn(body)) {
+        const value = parseJson(data)
+        if (event === 'end') throw new RequestFailure(0, [asProblem(value)])
+        onEvent(value as unknown as SmaltEvent)
+      }
+    },
+    sinks: async () => {
+      const answer = await transport.send('GET', at())
+      return asList(asObject(answer)['sinks']) as unknown as readonly Sink[]
+    },
+    createSink: (body) => transport.send('POST', at(), { body }),
+    removeSink: (name) => transport.send('DELETE', at(name)),
+    deadLetters: async (sink) => {
+      const answer = await transport.send('GET', at(sink, 'dead'))
+      return asList(asObject(answer)['dead']).map(asObject)
+    },
+    redrive: (sink, eventId) =>
+      transport.send('POST', eventId === undefined ? at(sink, 'dead', 'redrive') : at(sink, 'dead', eventId)),
+    discard: (sink, eventId) => transport.send('DELETE', at(sink, 'dead', eventId)),
+  }
+}
+
+interface Message {
+  readonly event: string
+  readonly data: string
+}
+
+/** Server-sent events with data. `EventSource` cannot send the headers that identify the caller. */
+async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of body) {
+    const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+    rest = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const lines = block.split('\n')
+      const valueOf = (name: string): string | undefined =>
+        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
+      const data = valueOf('data')
+      if (data !== undefined) yield { event: valueOf('event') ?? 'message', data }
+    }
+  }
+}

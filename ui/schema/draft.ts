@@ -1,0 +1,56 @@
+/** A document that is being written: reading and replacing parts of it by path. */
+import { type Json, type JsonObject, isArray, isObject } from '../client/json.ts'
+
+export type Path = readonly (string | number)[]
+
+export function partAt(document: Json | undefined, path: Path): Json | undefined {
+  let value = document
+  for (const step of path) {
+    if (typeof step === 'number') value = isArray(value) ? value[step] : undefined
+    else value = isObject(value) ? value[step] : undefined
+  }
+  return value
+}
+
+/** The document with another part; undefined removes a member or an element. */
+export function withPart(document: Json | undefined, path: Path, part: Json | undefined): Json {
+  const [step, ...rest] = path
+  if (step === undefined) return part ?? null
+  if (typeof step === 'number') {
+    const list = isArray(document) ? document : []
+    if (rest.length === 0 && part === undefined) return list.toSpliced(step, 1)
+    return list.toSpliced(step, 1, withPart(list[step], rest, part))
+  }
+  const object: JsonObject = isObject(document) ? document : {}
+  if (rest.length > 0) return { ...object, [step]: withPart(object[step], rest, part) }
+  const { [step]: _, ...others } = object
+  return part === undefined ? others : { ...object, [step]: part }
+}
+
+export function printPath(path: Path): string {
+  return path.join('.')
+}
+
+/** A difference between two documents, by the path of a simple value or list. */
+export interface Difference {
+  readonly path: string
+  readonly before: Json | undefined
+  readonly after: Json | undefined
+}
+
+export function differences(
+  before: Json | undefined,
+  after: Json | undefined,
+  prefix = '',
+): readonly Difference[] {
+  if (isObject(before) && isObject(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    return names
+      .filter((name) => !name.endsWith('#'))
+      .flatMap((name) => differences(before[name], after[name], prefix === '' ? name : `${prefix}.${name}`))
+  }
+  if (isArray(before) && isArray(after) && before.length === after.length) {
+    return before.flatMap((each, i) => differences(each, after[i], `${prefix}.${i}`))
+  }
+  return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path: prefix, before, after }]
+}

@@ -1,0 +1,249 @@
+/** Writing a document: the draft, the errors that the service reports, and a conflict with a change of somebody else. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { noteFailure } from '../../app/loading.ts'
+import { change } from '../../app/place.ts'
+import { client } from '../../app/session.ts'
+import { showToast } from '../../app/toast.tsx'
+import type { Versioned } from '../../client/data-client.ts'
+import { RequestFailure, type ServiceProblem, asProblem, fieldOf } from '../../client/failure.ts'
+import { type Json, type JsonObject, isArray, isObject, parseJson, printJson } from '../../client/json.ts'
+import type { Written } from '../../client/types.ts'
+import { Icon } from '../../parts/icons.tsx'
+import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
+import { Tabs } from '../../parts/tabs.tsx'
+import { differences, withPart } from '../../schema/draft.ts'
+import { Conflict } from './conflict.tsx'
+import { DocumentForm } from './document-form.tsx'
+import { DocumentHistory } from './document-history.tsx'
+import { type DocumentPanelProps, readDocument } from './document-source.ts'
+import { DocumentReferences } from './document-references.tsx'
+
+interface DocumentEditorProps extends DocumentPanelProps {
+  /** As it was read; undefined for a new document. */
+  readonly stored: Versioned | undefined
+  readonly initial: JsonObject
+  readonly onReload: () => void
+}
+
+type TabName = 'form' | 'json' | 'history' | 'references'
+
+export function DocumentEditor(props: DocumentEditorProps): JSX.Element {
+  const { metadata, initial, asOf, onClose, onWritten, onReload } = props
+  const { entityInfo, schema } = metadata
+  const target = { entity: entityInfo.name, version: schema.version.value }
+  /** As the service has it; undefined for a new document. */
+  const [stored, setStored] = useState(props.stored)
+  const [draft, setDraft] = useState<JsonObject>(() => withoutSizes(initial))
+  const [text, setText] = useState<string>()
+  const [problems, setProblems] = useState<readonly ServiceProblem[]>([])
+  const [theirs, setTheirs] = useState<Versioned>()
+  const [tab, setTab] = useState<TabName>('form')
+  const [isBusy, setIsBusy] = useState(false)
+  const [isSure, setIsSure] = useState(false)
+  const isNew = stored === undefined
+  const isReadOnly = asOf !== undefined
+  const isChanged =
+    isNew || text !== undefined || differences(withoutSizes(stored.document), draft).length > 0
+
+  /** The draft, from the JSON text where that was edited last. */
+  const currentDraft = (): JsonObject | undefined => {
+    if (text === undefined) return draft
+    try {
+      const parsed = parseJson(text)
+      if (isObject(parsed)) return parsed
+      setProblems([asProblem({ msg: 'a document is a JSON object' })])
+    } catch (error) {
+      setProblems([asProblem({ msg: `not valid JSON: ${(error as Error).message}` })])
+    }
+    return undefined
+  }
+  const write = async (send: (document: JsonObject) => Promise<Written>): Promise<void> => {
+    const document = currentDraft()
+    if (!document) return
+    setIsBusy(true)
+    try {
+      const written = await send(document)
+      const failed = written.failures[0]?.problems ?? []
+      if (failed.some(({ errorCode }) => errorCode.endsWith(':ConcurrentUpdate'))) {
+        setTheirs(await readDocument(target, stored!.document['_id'] ?? null))
+      }
+      setProblems(failed)
+      if (failed.length === 0) done(written, draft)
+    } catch (failure) {
+      noteFailure(failure)
+      setProblems(
+        failure instanceof RequestFailure ? failure.problems : [asProblem({ msg: String(failure) })],
+      )
+    } finally {
+      setIsBusy(false)
+    }
+  }
+  const done = (written: Written, sent: JsonObject): void => {
+    const document = written.documents[0] ?? {}
+    showToast({ kind: 'done', text: isNew ? 'Inserted.' : 'Saved.' })
+    onWritten()
+    if (isNew) {
+      change({ doc: printJson(document['_id'] ?? null), from: undefined })
+      return
+    }
+    setStored({ document, documentVersion: written.versions[0] ?? '' })
+    setText(undefined)
+    // what was typed while the service was writing stays
+    setDraft((current) => (current === sent ? withoutSizes(document) : current))
+  }
+  const insert = (): Promise<void> => write((document) => client.insert(target, [document]))
+  const save = (documentVersion = stored?.documentVersion ?? ''): Promise<void> =>
+    write((document) => client.save(target, [{ document, documentVersion }]))
+  const remove = async (): Promise<void> => {
+    if (!stored) return
+    try {
+      if ((await client.remove(target, [stored])) === 0) {
+        setProblems([
+          asProblem({ msg: 'It was not deleted: somebody changed it meanwhile, or you may not delete it.' }),
+        ])
+        return
+      }
+      const { document } = stored
+      const undo = (): void =>
+        void client
+          .insert(target, [withoutSizes(document)])
+          .then(onWritten, (error: Error) =>
+            showToast({ kind: 'failed', text: `It could not be inserted again: ${error.message}` }),
+          )
+      showToast({ kind: 'done', text: 'Deleted.', action: { label: 'Undo', run: undo } })
+      onWritten()
+      onClose()
+    } catch (failure) {
+      noteFailure(failure)
+      setProblems(
+        failure instanceof RequestFailure ? failure.problems : [asProblem({ msg: String(failure) })],
+      )
+    }
+  }
+
+  const general = problems.filter((problem) => tab !== 'form' || !isField(problem, schema.fields))
+  return (
+    <form
+      class="document"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void (isNew ? insert() : save())
+      }}
+    >
+      <Tabs
+        label="Document"
+        tabs={tabsFor(props)}
+        current={tab}
+        onChoose={(next) => {
+          const parsed = tab === 'json' ? currentDraft() : draft
+          if (!parsed) return
+          setDraft(parsed)
+          setText(undefined)
+          setTab(next)
+        }}
+      >
+        {general.length > 0 && (
+          <div class="notice failed" role="alert">
+            {general.map((problem) => (
+              <p key={problem.context + problem.msg}>
+                {problem.msg} <code>{problem.errorCode}</code>
+              </p>
+            ))}
+          </div>
+        )}
+        {theirs && (
+          <Conflict
+            mine={draft}
+            theirs={theirs}
+            onTakeTheirs={onReload}
+            onKeepMine={() => {
+              setTheirs(undefined)
+              void save(theirs.documentVersion)
+            }}
+          />
+        )}
+        {tab === 'form' && (
+          <fieldset class="plain" disabled={isReadOnly}>
+            <DocumentForm
+              document={draft}
+              fields={schema.fields}
+              info={entityInfo}
+              problems={problems}
+              isNew={isNew}
+              onChange={(path, value) => setDraft((before) => withPart(before, path, value) as JsonObject)}
+            />
+          </fieldset>
+        )}
+        {tab === 'json' && (
+          <LazyJsonEditor
+            label="Document as JSON"
+            text={text ?? printJson(draft, 2)}
+            isReadOnly={isReadOnly}
+            onChange={setText}
+          />
+        )}
+        {tab === 'history' && stored && (
+          <DocumentHistory target={target} id={stored.document['_id'] ?? null} />
+        )}
+        {tab === 'references' && stored && <DocumentReferences metadata={metadata} stored={stored} />}
+      </Tabs>
+      <footer>
+        {stored && !isReadOnly && (
+          <>
+            <button
+              type="button"
+              class={isSure ? 'danger' : ''}
+              onBlur={() => setIsSure(false)}
+              onClick={() => (isSure ? void remove() : setIsSure(true))}
+            >
+              <Icon name="trash" />
+              {isSure ? 'Really delete?' : 'Delete'}
+            </button>
+            <button
+              type="button"
+              onClick={() => change({ doc: 'new', from: printJson(stored.document['_id'] ?? null) })}
+            >
+              <Icon name="copy" />
+              Copy
+            </button>
+          </>
+        )}
+        <span class="spacer" />
+        {isReadOnly ? (
+          <span class="hint">The past cannot be changed.</span>
+        ) : (
+          <button type="submit" class="primary" disabled={isBusy || !isChanged}>
+            {isBusy ? 'Writing…' : isNew ? 'Insert' : 'Save'}
+          </button>
+        )}
+      </footer>
+    </form>
+  )
+}
+
+function tabsFor({ metadata, stored }: DocumentEditorProps): readonly { name: TabName; label: string }[] {
+  const hasReferences = JSON.stringify(metadata.schema.fields).includes('"type":"reference"')
+  return [
+    { name: 'form', label: 'Form' },
+    { name: 'json', label: 'JSON' },
+    ...(stored && metadata.entityInfo.history ? [{ name: 'history', label: 'History' } as const] : []),
+    ...(stored && hasReferences ? [{ name: 'references', label: 'References' } as const] : []),
+  ]
+}
+
+/** Whether the form has a place for the error. */
+function isField(problem: ServiceProblem, fields: Readonly<Record<string, unknown>>): boolean {
+  return Object.hasOwn(fields, fieldOf(problem).split('.')[0] ?? '')
+}
+
+/** Sizes of arrays are computed on read; the service would refuse wrong ones. */
+function withoutSizes(document: JsonObject): JsonObject {
+  const kept = Object.entries(document).filter(([name]) => !name.endsWith('#'))
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutSizesIn(value)]))
+}
+
+function withoutSizesIn(value: Json): Json {
+  if (isArray(value)) return value.map(withoutSizesIn)
+  return isObject(value) ? withoutSizes(value) : value
+}

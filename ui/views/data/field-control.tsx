@@ -1,0 +1,151 @@
+/** The control for one simple field. Values keep every digit: numbers are edited as text. */
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { type Json, isNumber, numberIn, parseJson, printJson, textOf } from '../../client/json.ts'
+import type { Field } from '../../client/types.ts'
+import { toRfc3339 } from '../../schema/dates.ts'
+
+export interface ControlProps {
+  readonly id: string
+  readonly field: Field
+  readonly value: Json | undefined
+  readonly enumValues: readonly string[] | undefined
+  readonly isInvalid: boolean
+  readonly describedBy: string
+  readonly onChange: (value: Json | undefined) => void
+}
+
+export function FieldControl(props: ControlProps): JSX.Element {
+  const { field, enumValues } = props
+  if (enumValues) return <Choice {...props} options={enumValues} />
+  switch (field.type) {
+    case 'boolean':
+      return <Choice {...props} options={['true', 'false']} />
+    case 'integer':
+    case 'double':
+    case 'biginteger':
+    case 'bigdecimal':
+      return <TextControl {...props} toText={textOf} toValue={(text) => numberIn(text.trim()) ?? text} />
+    case 'date':
+      return <DateControl {...props} />
+    case 'any':
+      return <JsonControl {...props} />
+    default:
+      return <TextControl {...props} toText={textOf} toValue={(text) => text} />
+  }
+}
+
+interface TextControlProps extends ControlProps {
+  readonly toText: (value: Json) => string
+  readonly toValue: (text: string) => Json
+}
+
+function TextControl({ toText, toValue, ...props }: TextControlProps): JSX.Element {
+  const { id, value, field, onChange } = props
+  const text = value === undefined || value === null ? '' : toText(value)
+  const isNumeric = isNumber(value) || ['integer', 'double', 'biginteger', 'bigdecimal'].includes(field.type)
+  const common = {
+    id,
+    placeholder: value === null ? 'null' : 'not set',
+    'aria-invalid': props.isInvalid,
+    'aria-describedby': props.describedBy,
+    spellcheck: false,
+  }
+  // an emptied number or date has no value; an emptied text is the empty text
+  const accept = (next: string): void =>
+    onChange(next === '' && field.type !== 'string' ? undefined : toValue(next))
+  if (!isNumeric && (text.length > 60 || text.includes('\n'))) {
+    return (
+      <textarea
+        {...common}
+        rows={Math.min(12, text.split('\n').length + 2)}
+        value={text}
+        onInput={(event) => accept(event.currentTarget.value)}
+      />
+    )
+  }
+  return (
+    <input
+      {...common}
+      type="text"
+      inputMode={isNumeric ? 'decimal' : 'text'}
+      class={isNumeric ? 'numeric' : ''}
+      value={text}
+      onInput={(event) => accept(event.currentTarget.value)}
+    />
+  )
+}
+
+function DateControl(props: ControlProps): JSX.Element {
+  return (
+    <div class="with-button">
+      <TextControl {...props} toText={(value) => toRfc3339(textOf(value))} toValue={(text) => text} />
+      <button type="button" onClick={() => props.onChange(new Date().toISOString())}>
+        Now
+      </button>
+    </div>
+  )
+}
+
+function Choice({
+  id,
+  value,
+  field,
+  options,
+  isInvalid,
+  describedBy,
+  onChange,
+}: ControlProps & { readonly options: readonly string[] }): JSX.Element {
+  const current = value === undefined ? '' : value === null ? 'null' : textOf(value)
+  const isKnown = current === '' || current === 'null' || options.includes(current)
+  return (
+    <select
+      id={id}
+      value={current}
+      aria-invalid={isInvalid}
+      aria-describedby={describedBy}
+      onChange={(event) => onChange(chosenValue(event.currentTarget.value, field))}
+    >
+      <option value="">not set</option>
+      {value === null && <option value="null">null</option>}
+      {!isKnown && <option>{current}</option>}
+      {options.map((each) => (
+        <option key={each}>{each}</option>
+      ))}
+    </select>
+  )
+}
+
+function chosenValue(text: string, { type }: Field): Json | undefined {
+  if (text === '') return undefined
+  if (text === 'null') return null
+  return type === 'boolean' ? text === 'true' : text
+}
+
+/** Any JSON value; the text may be invalid while it is typed. */
+function JsonControl({ id, value, isInvalid, describedBy, onChange }: ControlProps): JSX.Element {
+  const [text, setText] = useState(value === undefined ? '' : printJson(value, 2))
+  const [isBroken, setIsBroken] = useState(false)
+  useEffect(() => setIsBroken(false), [value])
+  return (
+    <textarea
+      id={id}
+      class="code"
+      rows={Math.min(12, text.split('\n').length + 1)}
+      placeholder="not set; any JSON value"
+      spellcheck={false}
+      aria-invalid={isInvalid || isBroken}
+      aria-describedby={describedBy}
+      value={text}
+      onInput={(event) => {
+        const next = event.currentTarget.value
+        setText(next)
+        try {
+          onChange(next.trim() === '' ? undefined : parseJson(next))
+        } catch {
+          setIsBroken(true)
+        }
+      }}
+    />
+  )
+}

@@ -1,0 +1,154 @@
+/** Saved searches of an entity: run one, with values for its parameters, or save the filter of the table. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { noteFailure, useLoaded } from '../../app/loading.ts'
+import { change } from '../../app/place.ts'
+import { client } from '../../app/session.ts'
+import { showToast } from '../../app/toast.tsx'
+import { asList, asObject } from '../../client/data-client.ts'
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isObject,
+  parseJson,
+  printJson,
+  textOf,
+} from '../../client/json.ts'
+import type { Find } from '../../client/types.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure, Progress } from '../../parts/notices.tsx'
+
+interface SavedSearchesProps {
+  readonly find: Find
+  readonly onClose: () => void
+}
+
+export function SavedSearches({ find, onClose }: SavedSearchesProps): JSX.Element {
+  const searches = useLoaded(() => client.searches(find.entity), [find.entity])
+  const [chosen, setChosen] = useState<JsonObject>()
+  const show = (search: JsonObject, values: Readonly<Record<string, string>>): void => {
+    change({ f: printJson(filled(queryOf(search), values)), doc: undefined })
+    onClose()
+  }
+  return (
+    <Dialog title={`Saved searches of ${find.entity}`} onClose={onClose}>
+      {searches.failure !== undefined && <Failure failure={searches.failure} onRetry={searches.reload} />}
+      {!searches.value && searches.isLoading && <Progress label="Loading searches" />}
+      {searches.value?.length === 0 && (
+        <p class="hint">None yet. Filter the table, then save the filter here.</p>
+      )}
+      <ul class="searches">
+        {searches.value?.map((search) => (
+          <li key={textOf(search['_id'])}>
+            <button
+              type="button"
+              onClick={() => (parametersOf(search).length === 0 ? show(search, {}) : setChosen(search))}
+            >
+              {textOf(search['name'])}
+            </button>
+            <code>{printJson(queryOf(search))}</code>
+          </li>
+        ))}
+      </ul>
+      {chosen && <Parameters search={chosen} onRun={(values) => show(chosen, values)} />}
+      <SaveForm find={find} onSaved={searches.reload} />
+    </Dialog>
+  )
+}
+
+interface ParametersProps {
+  readonly search: JsonObject
+  readonly onRun: (values: Readonly<Record<string, string>>) => void
+}
+
+function Parameters({ search, onRun }: ParametersProps): JSX.Element {
+  const parameters = parametersOf(search)
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(
+    Object.fromEntries(parameters.map(({ name, defaultValue }) => [textOf(name), textOf(defaultValue)])),
+  )
+  return (
+    <form
+      aria-label={`Parameters of ${textOf(search['name'])}`}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onRun(values)
+      }}
+    >
+      {parameters.map(({ name, type }) => (
+        <label key={textOf(name)}>
+          {textOf(name)} {type !== undefined && <small>{textOf(type)}</small>}
+          <input
+            type="text"
+            value={values[textOf(name)] ?? ''}
+            onInput={(event) => setValues({ ...values, [textOf(name)]: event.currentTarget.value })}
+          />
+        </label>
+      ))}
+      <button type="submit" class="primary">
+        Run
+      </button>
+    </form>
+  )
+}
+
+function SaveForm({
+  find,
+  onSaved,
+}: {
+  readonly find: Find
+  readonly onSaved: () => void
+}): JSX.Element | null {
+  const [name, setName] = useState('')
+  const { query } = find
+  if (query === undefined) return null
+  const save = async (): Promise<void> => {
+    try {
+      const { failures } = await client.insert({ entity: 'savedSearch' }, [
+        { name, entity: find.entity, query, ...(find.sort !== undefined && { sort: find.sort }) },
+      ])
+      const problem = failures[0]?.problems[0]
+      if (problem) throw new Error(problem.msg)
+      showToast({ kind: 'done', text: `Saved the search ${name}.` })
+      onSaved()
+    } catch (failure) {
+      noteFailure(failure)
+      showToast({ kind: 'failed', text: (failure as Error).message })
+    }
+  }
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <label>
+        Save the current filter as
+        <input type="text" required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+      <button type="submit">Save</button>
+    </form>
+  )
+}
+
+function parametersOf(search: JsonObject): readonly JsonObject[] {
+  return asList(search['parameters']).map(asObject)
+}
+
+/** Queries may be stored as JSON or as its text. */
+function queryOf(search: JsonObject): Json {
+  const query = search['query'] ?? null
+  return typeof query === 'string' ? parseJson(query) : query
+}
+
+/** The query with values in place of `${name}`; the service converts them to the types of the fields. */
+function filled(query: Json, values: Readonly<Record<string, string>>): Json {
+  if (typeof query === 'string') {
+    return query.replaceAll(/\$\{(\w+)\}/g, (written, name: string) => values[name] ?? written)
+  }
+  if (isArray(query)) return query.map((each) => filled(each, values))
+  if (!isObject(query)) return query
+  return Object.fromEntries(Object.entries(query).map(([name, each]) => [name, filled(each, values)]))
+}

@@ -1,0 +1,167 @@
+/** Sinks: their state, what failed, and what to do with it. */
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { noteFailure, useLoaded } from '../../app/loading.ts'
+import { client } from '../../app/session.ts'
+import { showToast } from '../../app/toast.tsx'
+import type { Sink } from '../../client/types.ts'
+import { textOf } from '../../client/json.ts'
+import { Icon } from '../../parts/icons.tsx'
+import { Empty, Failure, Progress } from '../../parts/notices.tsx'
+import { NewSink } from './new-sink.tsx'
+
+export function Sinks(): JSX.Element {
+  const sinks = useLoaded(() => client.sinks(), [])
+  const [open, setOpen] = useState<string>()
+  const [isCreating, setIsCreating] = useState(false)
+  if (sinks.failure !== undefined) return <Failure failure={sinks.failure} onRetry={sinks.reload} />
+  if (!sinks.value) return <Progress label="Loading sinks" />
+  return (
+    <>
+      <div class="row">
+        <button type="button" class="primary" onClick={() => setIsCreating(true)}>
+          <Icon name="plus" />
+          New sink
+        </button>
+        <button type="button" onClick={sinks.reload}>
+          <Icon name="refresh" />
+          Read again
+        </button>
+      </div>
+      {sinks.value.length === 0 ? (
+        <Empty title="No sinks">
+          <p>A sink is a receiver to which events are pushed: a webhook or a NATS stream.</p>
+        </Empty>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Sinks">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Sink</th>
+                <th scope="col">State</th>
+                <th scope="col">Failures</th>
+                <th scope="col">Position</th>
+                <th scope="col">Actions</th>
+              </tr>
+            </thead>
+            <tbody>
+              {sinks.value.map((sink) => (
+                <SinkRow
+                  key={sink.name}
+                  sink={sink}
+                  isOpen={open === sink.name}
+                  onOpen={() => setOpen(open === sink.name ? undefined : sink.name)}
+                  onDone={sinks.reload}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {open !== undefined && <DeadLetters key={open} sink={open} onDone={sinks.reload} />}
+      {isCreating && <NewSink onClose={() => setIsCreating(false)} onDone={sinks.reload} />}
+    </>
+  )
+}
+
+interface SinkRowProps {
+  readonly sink: Sink
+  readonly isOpen: boolean
+  readonly onOpen: () => void
+  readonly onDone: () => void
+}
+
+function SinkRow({ sink, isOpen, onOpen, onDone }: SinkRowProps): JSX.Element {
+  const { name, kind = 'webhook', url, status, failures, position, configured, retryAt } = sink
+  return (
+    <tr>
+      <th scope="row">
+        {name} <small>{kind}</small>
+        <br />
+        <small>{url}</small>
+      </th>
+      <td>
+        <span class={`badge ${status}`}>{status}</span>{' '}
+        {retryAt !== undefined && <small>again at {retryAt}</small>}
+      </td>
+      <td>{failures}</td>
+      <td>{position}</td>
+      <td>
+        <div class="row">
+          <button type="button" aria-expanded={isOpen} onClick={onOpen}>
+            Dead letters
+          </button>
+          {configured !== true && (
+            <button
+              type="button"
+              class="danger"
+              onClick={() => void run(client.removeSink(name), `Removed ${name}.`, onDone)}
+            >
+              Remove
+            </button>
+          )}
+        </div>
+      </td>
+    </tr>
+  )
+}
+
+function DeadLetters({ sink, onDone }: { readonly sink: string; readonly onDone: () => void }): JSX.Element {
+  const letters = useLoaded(() => client.deadLetters(sink), [sink])
+  if (letters.failure !== undefined) return <Failure failure={letters.failure} onRetry={letters.reload} />
+  if (!letters.value) return <Progress label="Loading dead letters" />
+  const done = (): void => {
+    letters.reload()
+    onDone()
+  }
+  return (
+    <section>
+      <h2>Dead letters of {sink}</h2>
+      {letters.value.length === 0 && (
+        <p class="hint">None: every event was delivered, or is still being tried.</p>
+      )}
+      {letters.value.length > 0 && (
+        <button type="button" onClick={() => void run(client.redrive(sink), 'All are tried again.', done)}>
+          Try all again
+        </button>
+      )}
+      <ul class="findings">
+        {letters.value.map((letter) => {
+          const id = textOf(letter['id'])
+          return (
+            <li key={id}>
+              <code>{id}</code>
+              <p>{textOf(letter['error'])}</p>
+              <div class="row">
+                <button
+                  type="button"
+                  onClick={() => void run(client.redrive(sink, id), 'It is tried again.', done)}
+                >
+                  Try again
+                </button>
+                <button
+                  type="button"
+                  class="danger"
+                  onClick={() => void run(client.discard(sink, id), 'Discarded.', done)}
+                >
+                  Discard
+                </button>
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+async function run(work: Promise<unknown>, text: string, onDone: () => void): Promise<void> {
+  try {
+    await work
+    showToast({ kind: 'done', text })
+  } catch (failure) {
+    noteFailure(failure)
+    showToast({ kind: 'failed', text: (failure as Error).message })
+  }
+  onDone()
+}

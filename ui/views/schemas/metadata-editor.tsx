@@ -1,0 +1,146 @@
+/** Writes metadata, by a form or as JSON: first a dry run with its report, then the change. */
+import type { Diagnostic } from '@codemirror/lint'
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { noteFailure } from '../../app/loading.ts'
+import { go } from '../../app/place.ts'
+import { client } from '../../app/session.ts'
+import { showToast } from '../../app/toast.tsx'
+import { type JsonObject, isObject, parseJson, printJson } from '../../client/json.ts'
+import type { Metadata } from '../../client/types.ts'
+import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
+import { Tabs } from '../../parts/tabs.tsx'
+import { pointerIn, spanOf } from '../../schema/json-pointer.ts'
+import { completeMetadata } from './completion.ts'
+import { ImpactReport } from './impact-report.tsx'
+import { SchemaForm } from './schema-form.tsx'
+
+interface MetadataEditorProps {
+  readonly initial: JsonObject
+  readonly isNew?: boolean
+  readonly onWritten: () => void
+}
+
+const TABS = [
+  { name: 'form', label: 'Form' },
+  { name: 'text', label: 'JSON' },
+] as const
+
+export function MetadataEditor({ initial, isNew = false, onWritten }: MetadataEditorProps): JSX.Element {
+  const [tab, setTab] = useState<'form' | 'text'>('form')
+  // the text is what counts; the form changes it
+  const [text, setText] = useState(() => printJson(initial, 2))
+  const [problem, setProblem] = useState('')
+  const [checked, setChecked] = useState<Metadata>()
+  const [isBusy, setIsBusy] = useState(false)
+  const pointer = pointerIn(problem)
+  const edit = (next: string): void => {
+    setText(next)
+    setChecked(undefined)
+  }
+  const run = async (isDryRun: boolean): Promise<void> => {
+    setProblem('')
+    setChecked(undefined)
+    setIsBusy(true)
+    try {
+      const metadata = parseJson(text)
+      if (!isObject(metadata)) throw new Error('metadata is a JSON object with entityInfo and schema')
+      const answer = await client.putMetadata(metadata, { isDryRun })
+      if (isDryRun) setChecked(answer)
+      else {
+        onWritten()
+        showWritten(answer)
+      }
+    } catch (failure) {
+      noteFailure(failure)
+      setProblem(failure instanceof Error ? failure.message : String(failure))
+    }
+    setIsBusy(false)
+  }
+  return (
+    <form
+      class="metadata-editor"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run(true)
+      }}
+    >
+      <Tabs label="Editor" tabs={TABS} current={tab} onChoose={setTab}>
+        {tab === 'form' ? (
+          <FormTab text={text} problem={problem} isNew={isNew} onChange={edit} />
+        ) : (
+          <LazyJsonEditor
+            label="Metadata as JSON"
+            text={text}
+            complete={completeMetadata}
+            diagnostics={pointer === undefined ? NO_DIAGNOSTICS : [diagnosticAt(text, pointer, problem)]}
+            onChange={edit}
+          />
+        )}
+      </Tabs>
+      <p class="problem" role={problem === '' ? undefined : 'alert'}>
+        {problem}
+      </p>
+      {checked?.dryRun && <ImpactReport impact={checked.dryRun} warnings={checked.warnings ?? []} />}
+      <footer class="row">
+        <button type="submit" class={checked ? '' : 'primary'} disabled={isBusy}>
+          {isBusy ? 'Working…' : 'Check'}
+        </button>
+        {checked?.dryRun?.changes === true && (
+          <button type="button" class="primary" disabled={isBusy} onClick={() => void run(false)}>
+            Save
+          </button>
+        )}
+        <span class="hint">A version is immutable: give a changed schema a new version.</span>
+      </footer>
+    </form>
+  )
+}
+
+const NO_DIAGNOSTICS: readonly Diagnostic[] = []
+
+function diagnosticAt(text: string, pointer: string, message: string): Diagnostic {
+  return { ...spanOf(text, pointer), severity: 'error', message }
+}
+
+interface FormTabProps {
+  readonly text: string
+  readonly problem: string
+  readonly isNew: boolean
+  readonly onChange: (text: string) => void
+}
+
+function FormTab({ text, problem, isNew, onChange }: FormTabProps): JSX.Element {
+  const metadata = objectIn(text)
+  if (!metadata) return <p class="hint">The text is not valid JSON. Correct it there first.</p>
+  const pointer = pointerIn(problem)
+  return (
+    <SchemaForm
+      metadata={metadata}
+      problem={pointer === undefined ? undefined : { pointer, message: problem }}
+      isNew={isNew}
+      onChange={(next) => onChange(printJson(next, 2))}
+    />
+  )
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value = parseJson(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function showWritten({ schema: { name, version }, warnings = [] }: Metadata): void {
+  const count = warnings.length
+  go(['schemas', name], { v: version.value })
+  showToast({
+    kind: 'done',
+    text: `Saved ${name} ${version.value}${count === 0 ? '' : `, with ${count} ${count === 1 ? 'warning' : 'warnings'}`}.`,
+    ...(count > 0 && {
+      action: { label: 'Show', run: () => go(['schemas', name], { v: version.value, tab: 'findings' }) },
+    }),
+  })
+}
