@@ -13,6 +13,8 @@ export interface Statements {
   readonly page: string
   readonly count: string
   readonly sorted: string
+  /** The first page of a walk by date; the limit writes the others by hand. */
+  readonly walked: string
 }
 
 export type Row = readonly [id: string, version: number | string, text: string]
@@ -30,14 +32,22 @@ export interface HolderPage {
   readonly matchCount: number
 }
 
+export type Groups = readonly (readonly [customer: string, n: number | string])[]
+export type Total = number | string
+
 /** What a store does for the bare server, at once or later. */
 export interface BareStore {
   findOne(id: string): Row | Promise<Row>
   findPage(value: string): Page | Promise<Page>
   findSorted(value: string): readonly Row[] | Promise<readonly Row[]>
+  /** The page of a walk after this document. */
+  findAfter(date: string, id: string): readonly Row[] | Promise<readonly Row[]>
   findHolders(value: string): HolderPage | Promise<HolderPage>
   /** All of them, which are fewer than fit on a page: nothing has to be counted. */
   findByJoined(value: string): readonly Row[] | Promise<readonly Row[]>
+  /** The number of documents of each customer. */
+  countByCustomer(): Groups | Promise<Groups>
+  sumOfPriority(priority: number): Total | Promise<Total>
   insert(rows: readonly Row[], isTextOnly: boolean): void | Promise<void>
   /** Reads the document, changes it, and writes it unless somebody else did meanwhile. */
   update(id: string, version: number, change: (text: string) => string): void | Promise<void>
@@ -47,6 +57,8 @@ type Document = Readonly<Record<string, unknown>>
 
 interface Body {
   readonly query: { readonly field: string; readonly rvalue: string }
+  readonly groupBy?: readonly string[]
+  readonly walk?: { readonly date: string; readonly id: string }
   readonly data: Document | readonly Document[]
 }
 
@@ -73,8 +85,14 @@ function respond(
   { url, text }: { readonly url: string; readonly text: string },
   response: ServerResponse,
 ): void {
-  const { query, data } = JSON.parse(text) as Body
-  if (url.startsWith('/data/insert/')) {
+  const { query, data, groupBy, walk } = JSON.parse(text) as Body
+  if (url.startsWith('/data/aggregate/')) {
+    if (groupBy) answerWith(response, store.countByCustomer(), (rows) => groups(rows.map(printGroup)))
+    else answerWith(response, store.sumOfPriority(Number(query.rvalue)), (n) => groups([`{"n":${n}}`]))
+  } else if (walk) {
+    const print = (rows: readonly Row[]): string => page({ rows, matchCount: 0 })
+    answerWith(response, store.findAfter(walk.date, walk.id), print)
+  } else if (url.startsWith('/data/insert/')) {
     const rows = newRows(Array.isArray(data) ? (data as readonly Document[]) : [data as Document])
     const done = store.insert(rows, url.endsWith(TEXT_ONLY))
     answerWith(response, done, () => written(rows))
@@ -142,6 +160,17 @@ function rootPage(rows: readonly Row[], matchCount: number): string {
 
 function written(rows: readonly Row[]): string {
   return answer({ texts: rows.map(() => '{}'), rows, modifiedCount: rows.length, matchCount: 0 })
+}
+
+function printGroup([customer, n]: Groups[number]): string {
+  return `{"customer":${JSON.stringify(customer)},"n":${n}}`
+}
+
+function groups(texts: readonly string[]): string {
+  return (
+    `{"entity":"${ENTITY}","entityVersion":"1.0.0","status":"COMPLETE","modifiedCount":0,` +
+    `"matchCount":${texts.length},"processed":[${texts.join(',')}]}`
+  )
 }
 
 interface Answer {

@@ -8,6 +8,7 @@ import type { Job, Result } from './load.ts'
 export interface Server extends AsyncDisposable {
   readonly api: string
   readonly port: number
+  readonly pid: number
   /** From the start of the process to its first answer. */
   readonly startMs: number
   /** Processor time it took so far, all threads; not a number where the system does not tell. */
@@ -23,8 +24,19 @@ const root = join(import.meta.dirname, '..')
 /** Smalt, with the defaults of production; its log is read and thrown away. */
 export function startSubject(location: string, profile?: string): Promise<Server> {
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
-  return start([...profiling, join(root, 'src/cli/main.ts'), '--port', '0', '--store', location])
+  return start([
+    ...profiling,
+    ...NODE_OPTIONS,
+    join(root, 'src/cli/main.ts'),
+    '--port',
+    '0',
+    '--store',
+    location,
+  ])
 }
+
+/** As `npm start` and the container image have it. */
+const NODE_OPTIONS = ['--max-semi-space-size=8']
 
 /** A bare server; its script stands beside this one. */
 export function startLimit(script: string, args: readonly string[]): Promise<Server> {
@@ -42,14 +54,51 @@ async function start(args: readonly string[]): Promise<Server> {
   return {
     api,
     port: Number(new URL(api).port),
+    pid: child.pid!,
     startMs: performance.now() - begun,
     cpuMs: () => cpuMs(child.pid!),
     [Symbol.asyncDispose]: () => stop(child),
   }
 }
 
+export interface Ended {
+  readonly out: string
+  readonly peakMegabytes: number
+}
+
+/** Runs a command of Smalt to its end. */
+export async function startCommand(args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment(),
+  })
+  running.add(child)
+  let [out, err, peak] = ['', '', 0]
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const look = (): void => void (peak = Math.max(peak, peakMegabytes(child.pid!)))
+  const timer = setInterval(look, POLL_MS)
+  const [code] = (await once(child, 'close')) as [number]
+  clearInterval(timer)
+  running.delete(child)
+  if (code !== 0) throw new Error(`smalt ${args.join(' ')} ended with ${code}: ${err}`)
+  return { out, peakMegabytes: peak }
+}
+
+const POLL_MS = 100
+
+/** The largest resident memory of a process so far; 0 where the system does not tell, or the process has ended. */
+export function peakMegabytes(pid: number): number {
+  try {
+    const match = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+    return Number(match?.[1] ?? 0) / 1_024
+  } catch {
+    return 0
+  }
+}
+
 /** Linux counts hundredths of a second, after the name of the program in parentheses. */
-function cpuMs(pid: number): number {
+export function cpuMs(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -123,6 +172,12 @@ export function startGenerator(script: string): ChildProcess {
 const running = new Set<ChildProcess>()
 
 /** For the end nobody planned. */
-export function killAll(): void {
+/** Whatever ends this process, its children end with it. */
+export function endTogether(): void {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
+  process.on('exit', killAll)
+}
+
+function killAll(): void {
   for (const child of running) child.kill('SIGKILL')
 }

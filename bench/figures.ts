@@ -1,4 +1,5 @@
 /** What is measured, in this order. */
+import { aggregateFigures } from './aggregates.ts'
 import {
   GUARDED,
   type Sent,
@@ -15,10 +16,14 @@ import {
   updateOf,
 } from './documents.ts'
 import { BARE, type Figure, several } from './figure.ts'
+import { type Begin, pageFigures } from './pages.ts'
 import { referenceFigures } from './references.ts'
 import { type Ids, hookFigures } from './watched.ts'
 
-export function figuresOf(known: Ids, documents: number): readonly Figure[] {
+export function figuresOf(
+  known: Ids & { readonly begins: readonly Begin[] },
+  documents: number,
+): readonly Figure[] {
   const ids = known.items
   return [
     { name: 'static', title: 'static answer', connections: 64, requests: [health()], against: BARE },
@@ -93,7 +98,9 @@ export function figuresOf(known: Ids, documents: number): readonly Figure[] {
         requests: several(1_000, (i) => pageOfCustomer(i, documents)),
       },
     },
+    ...pageFigures(known.begins),
     ...referenceFigures(documents),
+    ...aggregateFigures(),
     ...[1, 16, 64].map((connections): Figure => ({
       name: `insert-${connections}`,
       title: 'insert of one',

@@ -15,6 +15,7 @@ import {
   taggedMetadata,
 } from './documents.ts'
 import type { Statements } from './bare.ts'
+import { walkBody } from './pages.ts'
 import { CHILD, CHILDREN_PER_ROOT, ROOT, child, referenceMetadata, root } from './references.ts'
 import { HOOK, WATCHED, watchedMetadata } from './watched.ts'
 
@@ -99,6 +100,10 @@ export async function store(
   )
 }
 
+export async function define({ api }: Server, entity: string, metadata: unknown): Promise<void> {
+  await ask(api, 'PUT', `/metadata/${entity}/1.0.0`, metadata)
+}
+
 /** The statements that Smalt runs, from its own mouth. */
 export async function statementsOf({ api }: Server, hasReferences: boolean): Promise<Statements> {
   const page = await statementOf(api, ENTITY, pageBody('customer-0'))
@@ -109,6 +114,7 @@ export async function statementsOf({ api }: Server, hasReferences: boolean): Pro
     page,
     count: `select count(*)${match[1]!}`,
     sorted,
+    walked: await statementOf(api, ENTITY, walkBody()),
     table: match[2]!,
     ...(hasReferences && {
       references: { root: await tableOf(api, ROOT), child: await tableOf(api, CHILD) },
@@ -133,10 +139,19 @@ async function statementOf(api: string, entity: string, body: unknown): Promise<
   return found.query!.sql
 }
 
-export async function residentMegabytes({ api }: Server): Promise<number> {
+export async function residentMegabytes(server: Server): Promise<number> {
+  return (await memoryOf(server)).residentMegabytes
+}
+
+/** The heap is that of the main thread. */
+export async function memoryOf({ api }: Pick<Server, 'api'>) {
   const text = await (await fetch(`${api}/metrics`)).text()
-  const match = /^process_resident_memory_bytes (\S+)/m.exec(text)
-  return Number(match?.[1]) / 2 ** 20
+  const megabytes = (name: string): number =>
+    Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]) / 2 ** 20
+  return {
+    residentMegabytes: megabytes('process_resident_memory_bytes'),
+    heapMegabytes: megabytes('nodejs_heap_size_used_bytes'),
+  }
 }
 
 async function ask(api: string, method: string, path: string, body: unknown): Promise<unknown> {

@@ -2,12 +2,15 @@
  * What Smalt on PostgreSQL is measured against: the least that most would write. A pool, prepared statements, one query
  * for each request, rows as text, tables with the same columns and indexes, and nothing in between.
  */
+import { columnTexts, parseLayout } from '../src/store/postgres/schema/columns.ts'
 import pg from 'pg'
-import { type Holder, type Row, type Statements, serveBare } from './bare.ts'
+import type { JsonObject } from '../src/base/json/json.ts'
+import { type Groups, type Holder, type Row, type Statements, serveBare } from './bare.ts'
+import { walkStatement } from './pages.ts'
 import { PAGE_OF_ROOTS } from './references.ts'
 
 const [url = '', statements = '', poolSize = '16'] = process.argv.slice(2)
-const { table, page, count, sorted, references } = JSON.parse(statements) as Statements
+const { table, page, count, sorted, walked, references } = JSON.parse(statements) as Statements
 const { schema, connectionString } = placeOf(url)
 const pool = new pg.Pool({
   connectionString,
@@ -16,7 +19,12 @@ const pool = new pg.Pool({
   options: `-c search_path=${schema} -c jit=off`,
   types: { getTypeParser: () => (text: string) => text },
 })
+const layouts = await readLayouts()
+const { columns } = layouts.get(table)!
+const columnNames = columns.map(({ name }) => name)
+const columnOf = (path: string): string => columns.find((each) => each.path === path)!.name
 const joins = references && writeJoins(references)
+const after = walkStatement(walked, (n) => `$${n}`)
 
 serveBare({
   async findOne(id) {
@@ -29,38 +37,67 @@ serveBare({
       { name: 'count', text: count, values: parametersOf(count, [value]) },
     ),
   findSorted: (value) => ask<Row>('sorted', sorted, parametersOf(sorted, [value, 10])),
+  findAfter: (date, id) => ask<Row>('after', after, [date, date, id]),
   findHolders: (customer) =>
     countedPage<Holder>(
       { name: 'holders', text: joins!.page, values: [customer, PAGE_OF_ROOTS] },
       { name: 'holders_count', text: joins!.count, values: [customer] },
     ),
   findByJoined: (product) => ask<Row>('by_joined', joins!.byChild, [product, PAGE_OF_ROOTS]),
+  countByCustomer: () =>
+    ask<Groups[number]>(
+      'groups',
+      `select ${columnOf('customer')}, count(*) from ${table} group by 1 order by 1`,
+      [],
+    ),
+  async sumOfPriority(priority) {
+    const text = `select sum(${columnOf('quantity')}) from ${table} where ${columnOf('priority')} = $1`
+    const [row] = await ask<readonly [string]>('sum', text, [priority])
+    return row![0]
+  },
   async insert(rows, isTextOnly) {
     const into = isTextOnly ? `${table}_text` : table
-    const places = rows.map((_, i) => `($${3 * i + 1},$${3 * i + 2},$${3 * i + 3})`)
-    const text = `insert into ${into}(id, version, doc) values ${places.join(',')}`
-    await ask(`insert_${rows.length}_${into}`, text, rows.flat())
+    const names = ['id', 'version', 'doc', ...(isTextOnly ? [] : columnNames)]
+    const places = rows.map(
+      (_, i) => `(${names.map((_name, k) => `$${names.length * i + k + 1}`).join(',')})`,
+    )
+    const text = `insert into ${into}(${names.join(',')}) values ${places.join(',')}`
+    const values = rows.flatMap((row) => (isTextOnly ? row : [...row, ...valuesOf(row[2])]))
+    await ask(`insert_${rows.length}_${into}`, text, values)
   },
   async update(id, version, change) {
     const [row] = await ask<Row>('one', `select id, version, doc from ${table} where id = $1`, [id])
-    const text = `update ${table} set version = $1, doc = $2 where id = $3 and version = $4`
-    await ask('update', text, [version, change(row![2]), id, row![1]])
+    const changes = columnNames.map((name, i) => `, ${name} = $${i + 5}`).join('')
+    const text = `update ${table} set version = $1, doc = $2${changes} where id = $3 and version = $4`
+    const changed = change(row![2])
+    await ask('update', text, [version, changed, id, row![1], ...valuesOf(changed)])
   },
 })
 
-/** As one would write them by hand for these tables and their indexes, which hold the beginning of a text. */
+/** The values of the columns, taken from the document as Smalt takes them. */
+function valuesOf(text: string): readonly (string | null)[] {
+  return columnTexts(JSON.parse(text) as JsonObject, { hasBody: false, columns })
+}
+
+async function readLayouts() {
+  const rows = await ask<[string, string]>('layouts', 'select name, layout from smalt_layout', [])
+  return new Map(rows.map(([name, layout]) => [name, parseLayout(layout)]))
+}
+
+/** As one would write them by hand for these tables and their indexes. */
 function writeJoins({ root, child }: NonNullable<Statements['references']>) {
-  const indexed = (name: string): string => `left((body #>> '{${name}}') collate "C", 400)`
+  const columnIn = (name: string, path: string): string =>
+    layouts.get(name)!.columns.find((each) => each.path === path)!.name
   return {
     page: `select r.id, r.version, r.doc, c.docs
-      from (select id, version, doc from ${root} where ${indexed('customer')} = $1 order by id limit $2) r
+      from (select id, version, doc from ${root} where ${columnIn(root, 'customer')} = $1 order by id limit $2) r
       cross join lateral (
-        select string_agg(doc, ',' order by (body ->> 'rank')::numeric, id) as docs
-        from ${child} where ${indexed('root')} = r.id) c
+        select string_agg(doc, ',' order by ${columnIn(child, 'rank')}, id) as docs
+        from ${child} where ${columnIn(child, 'root')} = r.id) c
       order by r.id`,
-    count: `select count(*) from ${root} where ${indexed('customer')} = $1`,
+    count: `select count(*) from ${root} where ${columnIn(root, 'customer')} = $1`,
     byChild: `select id, version, doc from ${root}
-      where id in (select ${indexed('root')} from ${child} where ${indexed('product')} = $1)
+      where id in (select ${columnIn(child, 'root')} from ${child} where ${columnIn(child, 'product')} = $1)
       order by id limit $2`,
   }
 }

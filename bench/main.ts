@@ -1,7 +1,7 @@
 /** `npm run bench`: how far Smalt stays from the least that could answer the same, measured in the same run. */
 import { parseArgs } from 'node:util'
 import type { Statements } from './bare.ts'
-import { type Server, killAll, startLoad } from './children.ts'
+import { type Server, endTogether, startLoad } from './children.ts'
 import { drain } from './drain.ts'
 import type { Figure, StoreName } from './figure.ts'
 import { figuresOf } from './figures.ts'
@@ -15,17 +15,19 @@ import {
 } from './fill.ts'
 import { follow } from './follow.ts'
 import { type Measured, measure, median } from './measure.ts'
-import { postgresPlace } from './place-postgres.ts'
-import { type Place, sqlitePlace } from './place.ts'
+import { walkPages } from './pages.ts'
+import { openPlace } from './open-place.ts'
+import type { Place } from './place.ts'
 import { type Outcome, machineFacts, printOutcome } from './report.ts'
 import { compareAnswers } from './same-answers.ts'
+import { transfer } from './transfer.ts'
 
 const HELP = `npm run bench -- [options]
   --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
   --seconds N     length of each measurement, for each side; 5 when absent
-  --only NAME     static, find-get, find-alone, find-post, page, sorted, scan, tags, rules-find, rules-page,
-                  refs-page, refs-child, insert-1, insert-16, insert-64, update, hook-insert-16, hook-update,
-                  batch, batch-text (postgres only), cold, drain or followers;
+  --only NAME     static, find-get, find-alone, find-post, page, sorted, cursor, scan, tags, rules-find, rules-page,
+                  refs-page, refs-child, groups, sum, insert-1, insert-16, insert-64, update, hook-insert-16, hook-update,
+                  batch, batch-text (postgres only), cold, drain, followers or transfer;
                   the beginning of a name chooses all that begin so; may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
   --profile DIR   writes a CPU profile of Smalt under the load there
@@ -59,10 +61,9 @@ if (values.help) process.stdout.write(HELP)
 else await main()
 
 async function main(): Promise<void> {
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
-  process.on('exit', killAll)
+  endTogether()
   const options = readOptions()
-  await using place = options.store === 'postgres' ? await postgresPlace() : sqlitePlace()
+  await using place = await openPlace(options.store)
   const outcome = await bench(place, options)
   process.stdout.write(values.json ? `${JSON.stringify(outcome, undefined, 2)}\n` : printOutcome(outcome))
   const hasErrors = outcome.figures.some(({ errors }) => errors > 0)
@@ -99,14 +100,16 @@ async function bench(place: Place, options: Options): Promise<Outcome> {
   const machine = machineFacts(place.database)
   const { documents, seconds, isWanted, store } = options
   progress(`storing ${documents} documents`)
-  const { filled, watched, statements, afterFill } = await prepare(place, options)
+  const { filled, watched, begins, statements, afterFill } = await prepare(place, options)
   await place.copy(statements)
+  const before = await place.storage?.(statements)
   const coldStartMs = isWanted('cold') ? await coldStarts(place, statements) : undefined
-  const figures = figuresOf({ items: filled.ids, watched }, documents).filter(
+  const figures = figuresOf({ items: filled.ids, watched, begins }, documents).filter(
     (figure) => isWanted(figure.name) && (figure.store ?? store) === store,
   )
   const { measured, afterLoad } = await measureAll(figures, { place, statements, options })
-  const events = await measureEvents(place, options)
+  const after = await place.storage?.(statements)
+  const alone = await measureAlone(place, options)
   progress('')
   return {
     machine,
@@ -115,8 +118,9 @@ async function bench(place: Place, options: Options): Promise<Outcome> {
     fillPerSecond: filled.perSecond,
     ...(coldStartMs && { coldStartMs }),
     residentMegabytes: { afterFill, afterLoad },
+    ...(before && after && { storage: { afterFill: before, afterLoad: after } }),
     figures: measured,
-    ...events,
+    ...alone,
   }
 }
 
@@ -127,8 +131,9 @@ async function prepare(place: Place, { documents, isWanted }: Options) {
   const hasReferences = ABOUT_REFERENCES.some(isWanted)
   if (hasReferences) await fillReferences(subject, documents)
   const watched = ABOUT_EVENTS.some(isWanted) ? await fillWatched(subject, documents) : []
+  const begins = isWanted('cursor') ? await walkPages(subject) : []
   const statements = await statementsOf(subject, hasReferences)
-  return { filled, watched, statements, afterFill: await residentMegabytes(subject) }
+  return { filled, watched, begins, statements, afterFill: await residentMegabytes(subject) }
 }
 
 async function coldStarts(place: Place, statements: Statements) {
@@ -166,7 +171,7 @@ async function measureAll(figures: readonly Figure[], { place, statements, optio
 }
 
 /** Each in a process that did nothing before. */
-async function measureEvents(place: Place, { documents, seconds, isWanted }: Options) {
+async function measureAlone(place: Place, { documents, seconds, isWanted }: Options) {
   const on = async <T>(name: string, run: (subject: Server) => Promise<T>): Promise<T | undefined> => {
     if (!isWanted(name)) return undefined
     progress(name)
@@ -175,7 +180,12 @@ async function measureEvents(place: Place, { documents, seconds, isWanted }: Opt
   }
   const drained = await on('drain', (subject) => drain(subject, { seconds, least: documents }))
   const followed = await on('followers', (subject) => follow(subject, { seconds }))
-  return { ...(drained && { drained }), ...(followed && { followed }) }
+  const transferred = await on('transfer', (subject) => transfer(subject, documents))
+  return {
+    ...(drained && { drained }),
+    ...(followed && { followed }),
+    ...(transferred && { transferred }),
+  }
 }
 
 /** One line that is written over, for a person who waits. */

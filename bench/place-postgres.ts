@@ -23,6 +23,13 @@ export async function postgresPlace(): Promise<Place> {
     startSubject: (profile) => startSubject(inSchema(url, subject), profile),
     startLimit: (statements) =>
       startLimit('limit-postgres.ts', [inSchema(url, limit), JSON.stringify(statements), String(POOL)]),
+    async storage({ table }) {
+      const facts = `select pg_total_relation_size(relid) bytes, n_tup_upd updates, n_tup_hot_upd hot
+        from pg_stat_user_tables where schemaname = $1 and relname = $2`
+      const { rows: found } = await administration.query<Record<string, string>>(facts, [subject, table])
+      const { bytes, updates, hot } = found[0]!
+      return { megabytes: Number(bytes) / 1e6, updates: Number(updates), hotUpdates: Number(hot) }
+    },
     async copy(statements) {
       for (const text of copying(statements, { subject, limit })) await administration.query(text)
       await tidy(administration, [subject, limit])
@@ -47,6 +54,8 @@ function copying({ table, references }: Statements, schemas: Schemas): readonly 
   const tables = [table, ...(references ? Object.values(references) : [])]
   return [
     `create schema ${limit}`,
+    `create table ${limit}.smalt_layout as
+     select 'doc_' || no || '_' || generation || '_c' as name, layout from ${schemas.subject}.smalt_collection`,
     ...tables.flatMap((each) => copyingTable(each, schemas)),
     `create table ${limit}.${table}_text(id text collate "C" primary key, version bigint not null, doc text not null)`,
   ]
@@ -57,8 +66,7 @@ function copyingTable(table: string, { subject, limit }: Schemas): readonly stri
   return [
     `create table ${limit}.${table}(like ${subject}.${table} including all)`,
     `alter table ${limit}.${table} alter column paths set default 0`,
-    `insert into ${limit}.${table}(id, version, paths, doc)
-     select id, version, paths, doc from ${subject}.${table} order by ctid`,
+    `insert into ${limit}.${table} select * from ${subject}.${table} order by ctid`,
   ]
 }
 

@@ -11,8 +11,16 @@ export interface Place extends AsyncDisposable {
   readonly database: string
   startSubject(profile?: string): Promise<Server>
   startLimit(statements: Statements): Promise<Server>
+  /** What the documents of the bench take, and how many updates needed no new index entries; PostgreSQL only. */
+  storage?(statements: Statements): Promise<Storage>
   /** Gives the limit what Smalt has stored, in the same layout. */
   copy(statements: Statements): Promise<void>
+}
+
+export interface Storage {
+  readonly megabytes: number
+  readonly updates: number
+  readonly hotUpdates: number
 }
 
 export function sqlitePlace(): Place {

@@ -3,6 +3,8 @@ import { cpus, loadavg } from 'node:os'
 import type { Drained } from './drain.ts'
 import type { Followed } from './follow.ts'
 import type { Measured, Side } from './measure.ts'
+import type { Storage } from './place.ts'
+import type { Transferred } from './transfer.ts'
 
 export interface Outcome {
   readonly machine: Machine
@@ -11,9 +13,11 @@ export interface Outcome {
   readonly fillPerSecond: number
   readonly coldStartMs?: { readonly subject: number; readonly limit: number }
   readonly residentMegabytes: { readonly afterFill: number; readonly afterLoad: number }
+  readonly storage?: { readonly afterFill: Storage; readonly afterLoad: Storage }
   readonly figures: readonly Measured[]
   readonly drained?: Drained
   readonly followed?: Followed
+  readonly transferred?: Transferred
 }
 
 export interface Machine {
@@ -47,6 +51,7 @@ export function printOutcome(outcome: Outcome): string {
     figures,
     drained,
     followed,
+    transferred,
   } = outcome
   const lines = [
     `${machine.cores} cores (${machine.processor}), node ${machine.node}, ${machine.database}, ` +
@@ -58,10 +63,19 @@ export function printOutcome(outcome: Outcome): string {
     `fill over HTTP, 1,000 a request   ${whole(outcome.fillPerSecond)} documents/s`,
     ...(cold ? [`cold start   ${whole(cold.subject)} ms   limit ${whole(cold.limit)} ms`] : []),
     `memory   ${whole(memory.afterFill)} MB after the fill   ${whole(memory.afterLoad)} MB after all load`,
+    ...(outcome.storage ? [printStorage(outcome.storage)] : []),
     ...(drained ? [printDrained(drained)] : []),
     ...(followed ? printFollowed(followed) : []),
+    ...(transferred ? printTransferred(transferred) : []),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function printStorage({ afterFill, afterLoad }: NonNullable<Outcome['storage']>): string {
+  const { updates, hotUpdates } = afterLoad
+  const share =
+    updates === 0 ? '' : `   ${Math.round((100 * hotUpdates) / updates)} % of ${whole(updates)} updates HOT`
+  return `disk   ${whole(afterFill.megabytes)} MB with indexes after the fill${share}`
 }
 
 function printFigure({ title, connections, subject, limit, against, ratio, ...more }: Measured): string {
@@ -96,6 +110,16 @@ function printFollowed({ followers, residentMegabytes: memory, ...followed }: Fo
       `(followers at ${whole(followersCpu * 100)} % of a core)${lost}`,
     `  memory   ${whole(memory.before)} MB before   ${whole(memory.connected)} MB with all of them   ` +
       `${whole(memory.afterWrites)} MB after the writes   ${whole(memory.afterwards)} MB when they have left`,
+  ]
+}
+
+function printTransferred({ peakMegabytes: peak, ...transferred }: Transferred): readonly string[] {
+  const { documents, importsPerSecond, insertsPerSecond, exportsPerSecond, ratio } = transferred
+  return [
+    `smalt import   ${whole(importsPerSecond)} documents/s   inserts of 1,000 on 4 connections ` +
+      `${whole(insertsPerSecond)}/s   ratio ${ratio.toFixed(2)}   smalt export ${whole(exportsPerSecond)}/s`,
+    `  peak of memory with ${whole(documents)} documents   import ${whole(peak.importing)} MB   ` +
+      `export ${whole(peak.exporting)} MB   service ${whole(peak.service)} MB`,
   ]
 }
 

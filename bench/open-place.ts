@@ -1,0 +1,8 @@
+/** Opens the place of the documents by the name of the store. */
+import type { StoreName } from './figure.ts'
+import { postgresPlace } from './place-postgres.ts'
+import { type Place, sqlitePlace } from './place.ts'
+
+export async function openPlace(store: StoreName): Promise<Place> {
+  return store === 'postgres' ? await postgresPlace() : sqlitePlace()
+}
