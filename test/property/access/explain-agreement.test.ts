@@ -126,10 +126,12 @@ function promised(stage: Stage, op: Operation, field?: string): ReadonlySet<Json
   const { entity, caller, schema } = stage
   const { principal, roles, claims } = caller
   const question = { roles: [...roles], principal, claims, entity, op, ...(field !== undefined && { field }) }
-  const told = stage.on.service.metadata.explainAccess(ADMIN, question) as JsonObject
-  const decision = told['decision'] as string
-  const wheres = ((told['where'] ?? []) as readonly Json[]).map((each) => filled(each, caller) as Where)
-  assert.equal(decision === 'conditional', wheres.length > 0, JSON.stringify(told))
+  const explanation = stage.on.service.metadata.explainAccess(ADMIN, question) as JsonObject
+  const decision = explanation['decision'] as string
+  const wheres = ((explanation['where'] ?? []) as readonly Json[]).map(
+    (each) => filled(each, caller) as Where,
+  )
+  assert.equal(decision === 'conditional', wheres.length > 0, JSON.stringify(explanation))
   const trail = field === undefined ? undefined : fieldsOnPath(schema, field)!
   const asked = { schema, operation: op, ...(trail && { trail }) }
   const reach = reachOf(asked, [...roles])
@@ -138,7 +140,7 @@ function promised(stage: Stage, op: Operation, field?: string): ReadonlySet<Json
   for (const role of reaches.roles) {
     assert.equal(REACHES[ranks[reaches.classOf(role)]!], reachOf(asked, [role]), `${role}: ${op} ${field}`)
   }
-  assert.ok(POSSIBLE[reach].includes(decision), `${reach} on paper, but ${JSON.stringify(told)}`)
+  assert.ok(POSSIBLE[reach].includes(decision), `${reach} on paper, but ${JSON.stringify(explanation)}`)
   const within = DOCUMENTS.filter((each) => wheres.every((where) => matches(where, each)))
   return new Set(decision === 'deny' ? [] : within.map(({ _id }) => _id!))
 }

@@ -254,7 +254,7 @@ async function sameAs({ on, entity, documents }: Stage, asked: string): Promise<
 onEveryStore(() => {
   test('row rules: what is seen, counted and changed is what a model of the rules says', async () => {
     await using on = await openTestService()
-    let told = 0
+    let found = 0
     let changed = 0
     for (let round = 0; round < ROUNDS; round++) {
       const chances = <T>(no: number, make: (chance: Chance) => T): T => sample(SEED + round * 100 + no, make)
@@ -267,11 +267,11 @@ onEveryStore(() => {
       )
       await on.insert(entity, { data: documents }, BOSS)
       const stage: Stage = { on, entity, rules, documents }
-      for (let i = 2; i < 14; i++) told += Number(await chances(i, (chance) => findOnce(stage, chance)))
+      for (let i = 2; i < 14; i++) found += Number(await chances(i, (chance) => findOnce(stage, chance)))
       for (let i = 14; i < 20; i++) changed += Number(await chances(i, (chance) => updateOnce(stage, chance)))
       await chances(20, (chance) => insertOnce(stage, chance))
       await chances(21, (chance) => deleteOnce(stage, chance))
     }
-    assert.ok(told > ROUNDS && changed > ROUNDS / 2, `${told} finds and ${changed} updates did something`)
+    assert.ok(found > ROUNDS && changed > ROUNDS / 2, `${found} finds and ${changed} updates did something`)
   })
 })

@@ -9,7 +9,7 @@ export interface ReferencesRounds {
   /** Requests on one set of entities and documents. */
   readonly perRound: number
   readonly isThorough?: boolean
-  /** Whether to tell of progress. */
+  /** Whether to report progress. */
   readonly isLoud?: boolean
 }
 

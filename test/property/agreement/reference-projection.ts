@@ -1,6 +1,6 @@
 /**
  * Projections a second time: for every path of the document each item is asked for its opinion, from the last to the
- * first, exactly as docs/reference/projection.md tells it. Nothing here is shared with `src/lang`.
+ * first, exactly as docs/reference/projection.md defines it. Nothing here is shared with `src/lang`.
  */
 import { type Json, type JsonObject, isArray, isObject } from '../../../src/base/json/json.ts'
 import {
@@ -13,7 +13,7 @@ import {
   valueAt,
 } from './reference-query.ts'
 
-/** `complete` may add to what is shown of an object, whose place in the document it is told. */
+/** `complete` may add to what is shown of an object, whose place in the document it receives. */
 export function project(projection: Json, world: World, complete: Complete = asItIs): JsonObject {
   const items = itemsOf(projection, [])
   const shown = walk(world.document, [], { items, world, complete })
@@ -93,7 +93,8 @@ function output(value: Json, at: Position, work: Work): Wrapped | undefined {
 /** Below an element that an array projection chose, its own list decides, and exclusions listed after it. */
 function nestedWork(chosen: Item, at: Position, work: Work): Work {
   const { items } = work
-  const nested = chosen.body['projection'] ?? chosen.body['project'] ?? { field: '*', recursive: true }
+  const own = chosen.body['projection'] ?? chosen.body['project'] ?? []
+  const nested = isArray(own) && own.length === 0 ? { field: '*', recursive: true } : own
   const later = items.slice(items.indexOf(chosen) + 1)
   const exclusions = later.filter((item) => item.body['include'] === false && !isArrayItem(item))
   return { ...work, items: [...itemsOf(nested, at), ...exclusions] }

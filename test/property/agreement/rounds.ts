@@ -1,4 +1,4 @@
-/** Many rounds from one seed, which is told first so that a failure can be repeated. */
+/** Many rounds from one seed, which is printed first so that a failure can be repeated. */
 import { storeKind } from '../../support/store-kind.ts'
 import { type RoundResult, runRound } from './round.ts'
 import { openServices } from './services.ts'
@@ -9,7 +9,7 @@ export interface Rounds {
   readonly seed: number
   /** Requests on one schema and its documents; more of them where a new schema costs more than a request. */
   readonly perRound?: number
-  /** Whether to tell of progress. */
+  /** Whether to report progress. */
   readonly isLoud?: boolean
 }
 

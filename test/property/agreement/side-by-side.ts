@@ -2,7 +2,7 @@
 import { storeKind } from '../../support/store-kind.ts'
 
 /** On SQLite one after the other: a reader thread with a cursor still open does not see what others wrote since. */
-const LANES = { sqlite: 1, postgres: 4 }
+const ROUNDS_AT_ONCE = { sqlite: 1, postgres: 4 }
 
 /** Runs so many rounds, each from its number; after a failure no more begin, and the first of them is thrown. */
 export async function sideBySide<T>(
@@ -12,7 +12,7 @@ export async function sideBySide<T>(
   const results: T[] = []
   const failures: { readonly round: number; readonly error: unknown }[] = []
   let next = 0
-  const pipeline = async (): Promise<void> => {
+  const runRounds = async (): Promise<void> => {
     while (next < count && failures.length === 0) {
       const round = next++
       try {
@@ -22,7 +22,7 @@ export async function sideBySide<T>(
       }
     }
   }
-  await Promise.all(Array.from({ length: LANES[storeKind()] }, pipeline))
+  await Promise.all(Array.from({ length: ROUNDS_AT_ONCE[storeKind()] }, runRounds))
   const [first] = failures.toSorted((a, b) => a.round - b.round)
   if (first) throw first.error
   return results

@@ -193,18 +193,20 @@ async function updateAll(
   }))
   const target = { entity: entity.name, version: VERSIONS[entity.kept] }
   const responses = await Promise.all(all.map(({ service }) => service.data.update(ADMIN, target, body)))
-  const told = responses.map(({ errors, processed = [], matchCount, modifiedCount, dataErrors = [] }) => ({
-    errors: errors?.map(({ errorCode }) => errorCode),
-    processed: processed.toSorted(),
-    matchCount,
-    modifiedCount,
-    failed: dataErrors.map((each) => JSON.stringify(each)).toSorted(),
-  }))
+  const reported = responses.map(
+    ({ errors, processed = [], matchCount, modifiedCount, dataErrors = [] }) => ({
+      errors: errors?.map(({ errorCode }) => errorCode),
+      processed: processed.toSorted(),
+      matchCount,
+      modifiedCount,
+      failed: dataErrors.map((each) => JSON.stringify(each)).toSorted(),
+    }),
+  )
   try {
     expectSame(
       'answers',
       all.map(({ name }) => name),
-      told,
+      reported,
     )
     arena.documents = storedDocuments(all[0]!, entity.name)
     expectSame(
@@ -215,8 +217,8 @@ async function updateAll(
   } catch (cause) {
     throw new Error(`update ${JSON.stringify(body)}\n${describe(entity)}`, { cause })
   }
-  result.modified += told[0]!.modifiedCount
-  result.failed += told[0]!.failed.length
+  result.modified += reported[0]!.modifiedCount
+  result.failed += reported[0]!.failed.length
 }
 
 function expectSame(what: string, names: readonly string[], values: readonly unknown[]): void {

@@ -102,13 +102,16 @@ function nulled(path: string, { at, world }: Here): World {
   const position = existing(path, at, world)
   if (position === undefined) return world
   const isElement = typeof position.at(-1) === 'number'
-  return { ...world, document: changed(world.document, position, isElement ? () => [null] : () => []) }
+  return withDocument(world, changed(world.document, position, isElement ? () => [null] : () => []))
 }
 
 function unset(path: string, { at, world }: Here): World {
   const position = existing(path, at, world)
   if (position === undefined) return world
-  return { ...world, document: changed(world.document, position, () => []) }
+  return withDocument(
+    world,
+    changed(world.document, position, () => []),
+  )
 }
 
 function add(path: string, value: Json, here: Here): World {
@@ -152,7 +155,10 @@ function foreach(operand: JsonObject, { at, world }: Here): World {
       const element = [...array, i]
       const isSelected = selector === '$all' || matches(selector as JsonObject, element, current)
       if (isSelected && action === '$remove') {
-        current = { ...current, document: changed(current.document, element, () => []) }
+        current = withDocument(
+          current,
+          changed(current.document, element, () => []),
+        )
         continue
       }
       if (isSelected) current = applyAll(action, element, current)
@@ -199,7 +205,26 @@ function replaced(value: Json, [step, ...rest]: Position, change: () => readonly
 function put(path: string, value: Json, { at, world }: Here): World {
   const { climbs, steps } = folded(path)
   const position = [...climbed(at, climbs), ...steps] as Position
-  return { ...world, document: built(world.document, position, value) as JsonObject }
+  return withDocument(world, built(world.document, position, value) as JsonObject)
+}
+
+/** Sizes of arrays are true after every step. An object that the update makes has those of absent arrays at its end. */
+function withDocument(world: World, document: JsonObject): World {
+  return { ...world, document: counted(document, world.root) as JsonObject }
+}
+
+function counted(value: Json, node: Node): Json {
+  if (node.kind === 'array' && isArray(value)) return value.map((each) => counted(each, node.element))
+  if (node.kind !== 'object' || !isObject(value)) return value
+  const members: Record<string, Json> = { ...value }
+  for (const [name, child] of node.fields) {
+    const each = Object.hasOwn(value, name) ? value[name]! : null
+    const size = `${name}#`
+    if (child.kind === 'array' && (isArray(each) || Object.hasOwn(value, size)))
+      members[size] = isArray(each) ? each.length : 0
+    if (each !== null && !name.endsWith('#')) members[name] = counted(each, child)
+  }
+  return members
 }
 
 function built(old: Json | undefined, [step, ...rest]: Position, value: Json): Json {

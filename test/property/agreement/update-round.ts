@@ -26,10 +26,10 @@ export interface UpdateResult {
 }
 
 const DOCUMENTS = 6
-/** Documents start afresh so often, before random updates have made one and the same of them. */
-const FRESH = 10
-/** And so often everything that is held is compared; the answers are after every case. */
-const CHECKED = 5
+/** Documents are replaced after this many cases, before random updates have made them all alike. */
+const RESET_EVERY = 10
+/** All stored documents are compared after this many cases; the answers after every case. */
+const COMPARE_EVERY = 5
 
 export interface UpdateRoundOptions {
   /** Whether the second service takes its collection for a large one, and looks for documents on another thread. */
@@ -61,7 +61,7 @@ export async function runUpdateRound(
   const result = { answered: 0, refused: 0, modified: 0, failed: 0 }
   let model: readonly JsonObject[] = []
   for (let i = 0; i < cases; i++) {
-    if (i % FRESH === 0) {
+    if (i % RESET_EVERY === 0) {
       const documents = sample(seed + i, makeFresh(declared))
       for (const each of testers) {
         const isFilled = isLarge && each.tester === indexed
@@ -70,7 +70,7 @@ export async function runUpdateRound(
     }
     const request = sample(seed + i, makeCase(root))
     try {
-      const isLast = i % CHECKED === CHECKED - 1
+      const isLast = i % COMPARE_EVERY === COMPARE_EVERY - 1
       model = await runCase(request, { root, model, testers, result, isLast })
     } catch (error) {
       const about = [

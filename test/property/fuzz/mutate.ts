@@ -449,6 +449,8 @@ const HEADERS: readonly Readonly<Record<string, string>>[] = [
   { 'Smalt-Roles': 'hr' },
   { 'Smalt-Roles': 'x'.repeat(8_000) },
   { 'Smalt-Principal': '\u00ff' },
+  { 'Smalt-Claims': '{"regions":["north"]}' },
+  { 'Smalt-Claims': '{"__proto__":[' },
   { 'X-Request-Id': 'a b' },
   { 'X-Request-Id': '__proto__' },
   { Accept: 'application/x-ndjson' },

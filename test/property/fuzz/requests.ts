@@ -34,10 +34,42 @@ export const REQUESTS: readonly Request[] = [
       sort: [{ name: '$asc' }, { population: '$desc' }],
       range: [0, 10],
     },
+    {
+      filter:
+        'name ~ /^S.*d$/i and (population > 5 or any places (height <= $$parent.population)) and iso2Code not in ("FR", null)',
+      projection: EVERYTHING,
+    },
     { projection: { field: '*' }, from: 0, maxResults: 3, execution: { count: 'none', maxTimeMs: 1_000 } },
   ]),
   ...data('POST', 'explain', [
     { query: { $and: [{ field: 'name', op: '$eq', rvalue: 'x' }] }, projection: [EVERYTHING] },
+  ]),
+  ...data('POST', 'aggregate', [
+    {
+      query: { field: 'population', op: '>=', rvalue: 10 },
+      groupBy: ['name', { field: 'iso2Code', as: 'code' }],
+      values: {
+        n: { $count: true },
+        s: { $sum: 'population' },
+        m: { $avg: 'population' },
+        first: { $min: 'name' },
+        last: { $max: 'places.*.height' },
+        different: { $distinct: 'places.*.name' },
+      },
+      having: {
+        $and: [
+          { field: 'n', op: '>', rvalue: 0 },
+          { field: 's', op: '!=', rfield: 'm' },
+        ],
+      },
+      sort: [{ s: '$desc' }, { code: '$asc' }],
+      range: [0, 5],
+    },
+    { groupBy: ['neighbours.*'], execution: { maxTimeMs: 1_000 } },
+    { values: { n: { $count: true } } },
+  ]),
+  ...data('POST', 'explain', [
+    { groupBy: ['name'], values: { n: { $count: true } }, having: { field: 'n', op: '>', rvalue: 1 } },
   ]),
   ...data('PUT', 'insert', [
     { data: [{ iso2Code: 'XX', name: 'new', population: 5, places: [{ name: 'p', height: 1 }] }] },
@@ -67,10 +99,29 @@ export const REQUESTS: readonly Request[] = [
       projection: EVERYTHING,
     },
   ]),
+  ...[
+    ['POST', '', { iso2Code: 'XX', name: 'new', population: 5, places: [{ name: 'p', height: 1 }] }],
+    ['PUT', '/4?upsert=true&numbers=text', { iso2Code: 'YY', name: 'put' }],
+    ['PATCH', '/3', { name: null, places: [{ name: 'patched' }], population: 7 }],
+  ].map(([method, tail, body]): Request => ({
+    method: method as string,
+    path: `/documents/country${tail as string}`,
+    headers: { ...ROLES, 'If-Match': '*' },
+    body: body as Json,
+  })),
+  { method: 'POST', path: '/auth/ticket', headers: ROLES, body: { path: '/documents/country' } },
+  {
+    method: 'DELETE',
+    path: '/documents/country/2?version=1.0.0',
+    headers: { ...ROLES, 'If-Match': '"2:1"' },
+  },
   ...data('POST', 'delete', [{ query: { field: 'iso2Code', op: '=', rvalue: 'XX' } }]),
   ...[
     '/data/find/country?Q=iso2Code:CH,FR;population:9&P=*:1r,name:0&S=name:a,_id:d&from=0&to=5&maxResults=2',
     '/data/explain/country/1.0.0?Q=name:x&P=name:1',
+    `/data/find/country?filter=${encodeURIComponent('neighbours contains any ("FR") or not name = "x"')}&P=name:1`,
+    `/documents/country?filter=${encodeURIComponent('population > 5')}&sort=-name&fields=name,places&size=2&count=true`,
+    '/documents/country/1?fields=name&numbers=text',
     '/data/generate/staff/badge?n=2',
     '/data/generate/staff/1.0.0/tags.*.code?n=3',
     '/metadata',
@@ -227,6 +278,11 @@ function bulk(): JsonObject {
       { seq: 3, op: 'update', request: { ...target, query, update: { $set: { name: 'b' } } } },
       { seq: 4, op: 'generate', request: { entity: 'staff', field: 'badge', n: 1 } },
       { seq: 5, op: 'delete', request: { ...target, query: { ...query, rvalue: 'BU' } } },
+      {
+        seq: 8,
+        op: 'aggregate',
+        request: { ...target, query, groupBy: ['name'], values: { n: { $count: true } } },
+      },
       { seq: 6, op: 'explain', request: { ...target, query, projection } },
       { seq: 7, op: 'save', request: { ...target, data: { _id: '1', iso2Code: 'CH' }, upsert: true } },
     ],

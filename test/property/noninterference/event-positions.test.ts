@@ -1,5 +1,5 @@
 /**
- * Positions in the log of events tell nothing of events that are out of sight: two services with as many hidden events, which
+ * Positions in the log of events reveal nothing of events that are out of sight: two services with as many hidden events, which
  * differ in entity, hook, operation and size, give the same `next` and the same positions to whoever asks.
  */
 import assert from 'node:assert/strict'
@@ -71,7 +71,7 @@ const FILTERS = [
   'entity=x&operation=delete',
 ]
 
-/** What an answer tells, without what chance and clocks made. */
+/** The content of an answer, without what chance and clocks made. */
 async function pagesOf({ service }: TestService, filter: string): Promise<readonly unknown[]> {
   const pages: unknown[] = []
   for (const limit of [1, 100, 1_000]) {
@@ -86,7 +86,7 @@ async function pagesOf({ service }: TestService, filter: string): Promise<readon
   return pages
 }
 
-/** Every position that a follower is told on the way to the end of the log. */
+/** Every position that a follower receives on the way to the end of the log. */
 async function positionsOf({ service }: TestService, filter: string): Promise<readonly number[]> {
   const ending = new AbortController()
   const following = { parameters: new URLSearchParams(`${filter}&since=0`), lastEventId: undefined }

@@ -126,15 +126,15 @@ test('update: members out of sight that nothing needs are carried over where som
   assert.deepEqual(processed, ['{"safe":{"pin":"4321","note":"n"}}'])
 })
 
-test('find: the mark of a document tells nothing of documents of other entities whose _id is the same', async () => {
+test('find: the mark of a document reveals nothing of documents of other entities whose _id is the same', async () => {
   await using on = await openTestService()
   const marks = []
   for (const entity of ['e', 'f']) {
     await on.define(entity, { _id: { type: 'string', access: { find: ['boss'] } } })
     await on.store(entity, [{ _id: '1' }])
     const { resultMetadata = [] } = await on.find(entity, { projection: EVERYTHING }, CLERK)
-    const [told] = resultMetadata.map((text) => parseTrusted(text) as JsonObject)
-    marks.push(textOf(told!['documentVersion']).split(':')[0])
+    const [metadata] = resultMetadata.map((text) => parseTrusted(text) as JsonObject)
+    marks.push(textOf(metadata!['documentVersion']).split(':')[0])
   }
   assert.notEqual(marks[0], marks[1])
 })

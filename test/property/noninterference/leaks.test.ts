@@ -42,15 +42,15 @@ function withReferences(found: DataResponse, all: DataResponse): DataResponse {
 /** With how many documents in sight a query would choose that is asked about all that references join. */
 async function countingAll(
   data: DataService,
-  told: DataResponse,
+  response: DataResponse,
   [caller, target, body]: Parameters<DataService['find']>,
 ): Promise<DataResponse> {
   const query = member(body, 'query')
-  if (query === undefined || !leadsOn(query)) return told
+  if (query === undefined || !leadsOn(query)) return response
   const projection = { field: '_id' }
   const seen = namesIn(await data.find(caller, target, { projection }))
   const chosen = namesIn(await data.find(boss(caller), target, { query, projection }))
-  return { ...told, matchCount: chosen.intersection(seen).size }
+  return { ...response, matchCount: chosen.intersection(seen).size }
 }
 
 function leadsOn(asked: Json | undefined): boolean {
@@ -102,7 +102,7 @@ const LEAKS: readonly (readonly [rule: string, kinds: readonly Kind[], wrap: Wra
     leaking((data) => ({ update: (caller, ...rest) => data.update(boss(caller), ...rest) })),
   ],
   [
-    'a save that tells the size of documents',
+    'a save that reveals the size of documents',
     ['save'],
     leaking((data) => ({
       save: async (caller, target, body) => {
@@ -149,6 +149,11 @@ const LEAKS: readonly (readonly [rule: string, kinds: readonly Kind[], wrap: Wra
       events: { ...service.events, read: (caller, ...rest) => service.events.read(boss(caller), ...rest) },
     }),
   ],
+  [
+    'an aggregate of all',
+    ['aggregate'],
+    leaking((data) => ({ aggregate: (caller, ...rest) => data.aggregate(boss(caller), ...rest) })),
+  ],
 ]
 
 for (const [i, [rule, kinds, wrap]] of LEAKS.entries()) {
@@ -158,7 +163,7 @@ for (const [i, [rule, kinds, wrap]] of LEAKS.entries()) {
   })
 }
 
-test('noninterference: what differs is told by the smallest request that shows it, with its seed', async () => {
+test('noninterference: a difference is reported by the smallest request that shows it, with its seed', async () => {
   const wrap = leaking((data) => ({
     // one document is enough where none leads to others
     find: (caller, target, body) => data.find(leadsOn(body) ? caller : boss(caller), target, body),

@@ -1,5 +1,6 @@
 /** Random reads, half of them of what the caller may see and half of them reaching for what they may not. */
-import { type Json, type JsonObject, isNumber, numberText } from '../../../src/base/json/json.ts'
+import { type Json, type JsonObject, isNumber, isObject, numberText } from '../../../src/base/json/json.ts'
+import { queryToFilter } from '../../../src/lang/text/spellings.ts'
 import type { Chance } from '../../support/chance.ts'
 import {
   makeLiteral,
@@ -30,6 +31,28 @@ export function viewOf(chance: Chance, { world, version }: Subject, percentInSig
 }
 
 export function makeFind(chance: Chance, subject: Subject): JsonObject {
+  const body = makePlainFind(chance, subject)
+  return chance.happens(20) ? inText(body) : body
+}
+
+/** The same request with its query as text. */
+function inText({ query, ...others }: JsonObject): JsonObject {
+  return isObject(query) ? { ...others, filter: queryToFilter(query) } : others
+}
+
+function makePlainFind(chance: Chance, subject: Subject): JsonObject {
+  const { range, from, to, maxResults, ...body } = makeOpenFind(chance, subject)
+  if (chance.happens(25)) return { ...body, page: makePage(chance) }
+  const bounds = Object.entries({ range, from, to, maxResults }).filter(([, bound]) => bound !== undefined)
+  return { ...body, ...(Object.fromEntries(bounds) as JsonObject) }
+}
+
+/** The harness follows its cursor. */
+function makePage(chance: Chance): JsonObject {
+  return { size: 1 + chance.int(3), ...(chance.happens(30) && { count: true }) }
+}
+
+function makeOpenFind(chance: Chance, subject: Subject): JsonObject {
   const reach = chance.happens(55) ? makeReach(chance, subject) : undefined
   if (reach) return makeLeading(chance, subject, reach)
   const body = makeRequest(chance, viewOf(chance, subject))
@@ -43,9 +66,26 @@ export function makeFind(chance: Chance, subject: Subject): JsonObject {
     ...(projection !== undefined && { projection }),
     // the shortest question about a secret is the one that a forgotten check would answer
     ...(chance.happens(15) && { query: makeQuery(chance, [secretsOf(subject.world)], 0) }),
+    ...(chance.happens(15) && makeSearching(chance, subject)),
     ...(chance.happens(10) && { execution: { count: chance.pick(['exact', 'none']) } }),
   }
 }
+
+/** A text search, sometimes among other conditions, and sometimes by relevance. */
+function makeSearching(chance: Chance, subject: Subject): JsonObject {
+  const search = makeSearch(chance, subject)
+  if (!search) return {}
+  const other = chance.happens(40) ? [makeQuery(chance, [viewOf(chance, subject, 90)], 1)] : []
+  const query = { [chance.pick(['$and', '$or'])]: [search, ...other] }
+  return { query, ...(chance.happens(40) && { sort: { $score: chance.pick(['$asc', '$desc']) } }) }
+}
+
+function makeSearch(chance: Chance, { world }: Pick<Subject, 'world'>): JsonObject | undefined {
+  const names = world.indexes.filter(({ kind }) => kind === 'text').map(({ name }) => name!)
+  return names.length === 0 ? undefined : { text: chance.pick(SEARCHES), index: chance.pick(names) }
+}
+
+const SEARCHES = ['a', 'ab', 'a*', '-a', 'b -a', '"a b"', 's*', '😀', '-"a" -k*']
 
 /** A query and a projection, or one of them, that lead on by references. */
 function makeLeading(chance: Chance, subject: Subject, reach: Reach): JsonObject {
@@ -64,7 +104,9 @@ export function makeExplained(chance: Chance, subject: Subject): JsonObject {
   const body = makeFind(chance, subject)
   if (chance.happens(50)) return body
   const reach = chance.happens(40) ? makeReach(chance, subject, 30) : undefined
-  const query = reach ? makeAsked(chance, reach, 0) : makeQuery(chance, [secretsOf(subject.world)], 0)
+  const search = chance.happens(20) ? makeSearch(chance, subject) : undefined
+  const query =
+    search ?? (reach ? makeAsked(chance, reach, 0) : makeQuery(chance, [secretsOf(subject.world)], 0))
   return { query, projection: { field: '*', recursive: true } }
 }
 
@@ -74,6 +116,8 @@ export function makeSelection(chance: Chance, subject: Subject): JsonObject {
   const kind = chance.int(100)
   const reach = kind < 30 ? makeReach(chance, subject) : undefined
   if (reach) return makeAsked(chance, reach, 1)
+  const search = kind < 35 ? makeSearch(chance, subject) : undefined
+  if (search) return search
   if (kind < 45) return { $and: [] }
   if (kind < 65 && !isSecret(world, '_id')) {
     const names = Array.from({ length: 1 + chance.int(3) }, () => chance.pick(pairs).a['_id']!)
@@ -97,6 +141,10 @@ export function makeSimpleParameters(chance: Chance, subject: Subject): URLSearc
   }
   if (shown && chance.happens(50)) parameters.set('P', `*:1r,${shown.path}:${chance.pick(['0', '1', '1r'])}`)
   if (sorted && chance.happens(50)) parameters.set('S', `${sorted.path}:${chance.pick(['a', 'd'])}`)
+  if (chance.happens(20)) {
+    parameters.set('size', String(1 + chance.int(3)))
+    return parameters
+  }
   if (chance.happens(30)) parameters.set('from', String(chance.int(3)))
   if (chance.happens(20)) parameters.set('maxResults', String(chance.int(6)))
   return parameters
@@ -110,7 +158,7 @@ function textOf(value: Json): string {
 /** Kept beside the documents by an administrator, in the form that they have as documents. */
 export function makeSearches(chance: Chance, subject: Subject): readonly JsonObject[] {
   return ['s0', 's1', 's2', 's3'].map((name) => {
-    const { query, projection, sort } = makeFind(chance, subject)
+    const { query, projection, sort } = makePlainFind(chance, subject)
     const field = pickField(chance, [viewOf(chance, subject)], (node) => familyOf(node) === 'text')
     const byParameter = field && { field: field.path, op: '=', rvalue: '${value}' }
     return {

@@ -3,7 +3,9 @@ import { type Json, type JsonObject, isArray, isObject } from '../../../src/base
 import { memoized } from '../../../src/base/memo.ts'
 import type { Chance } from '../../support/chance.ts'
 import { pickField } from '../agreement/make-requests.ts'
+import { makeAggregate } from './make-aggregates.ts'
 import { type Subject, makeExplained, makeFind, makeSimpleParameters, viewOf } from './make-reads.ts'
+import { makePlainList, makePlainOne } from './make-plain.ts'
 import { makeChange, makeInsert, makeRemoval, makeSave } from './make-writes.ts'
 import { type Request, eventMark, versionMark } from './request.ts'
 import { storeKind } from '../../support/store-kind.ts'
@@ -32,7 +34,7 @@ export function makeRequestFor(
 
 const RARE_EVERY = 10
 
-/** The request with another entity in the place of the one that most requests are about; events are told of that only. */
+/** The request with another entity in the place of the one that most requests are about; it alone has events. */
 function of(entity: string, asked: Asked): Asked {
   if (entity === ENTITY || asked.route === 'events') return asked
   const body = asked.body === undefined ? undefined : renamed(asked.body, entity)
@@ -46,10 +48,11 @@ function renamed(value: Json, entity: string): Json {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, renamed(each, entity)]))
 }
 
-type Op = 'find' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
+type Op = 'find' | 'aggregate' | 'explain' | 'insert' | 'save' | 'update' | 'delete'
 
 const BODIES: Readonly<Record<Op, (chance: Chance, subject: Subject) => JsonObject>> = {
   find: makeFind,
+  aggregate: makeAggregate,
   explain: makeExplained,
   insert: makeInsert,
   save: makeSave,
@@ -127,7 +130,7 @@ const insertAlias: Make = (chance, subject) => {
 }
 
 function isWrite(op: Op | 'generate'): boolean {
-  return op !== 'find' && op !== 'explain' && op !== 'generate'
+  return op !== 'find' && op !== 'aggregate' && op !== 'explain' && op !== 'generate'
 }
 
 const bulk: Make = (chance, subject) => {
@@ -136,8 +139,8 @@ const bulk: Make = (chance, subject) => {
   // side by side, writes would come in an order of their own on each side
   const ops: readonly (Op | 'generate')[] =
     kind === 'unordered'
-      ? ['find', 'explain']
-      : ['find', 'explain', 'insert', 'save', 'update', 'delete', 'generate']
+      ? ['find', 'aggregate', 'explain']
+      : ['find', 'aggregate', 'explain', 'insert', 'save', 'update', 'delete', 'generate']
   let writes = 0
   const requests = Array.from({ length: 1 + chance.int(4) }, (_, seq): JsonObject => {
     const drawn = chance.pick(ops)
@@ -169,7 +172,7 @@ const search: Make = (chance, subject) => {
 
 const searches: Make = () => get({ path: `/data/search/${ENTITY}`, route: 'searches' })
 
-/** From the oldest one, or from one that was told before; other worlds in the same database have other secrets. */
+/** From the oldest one, or from one that was received before; other worlds in the same database have other secrets. */
 const events: Make = (chance) => {
   const parameters = [
     `entity=${ENTITY}`,
@@ -211,6 +214,11 @@ const SERVICE: readonly (readonly [route: string, path: string])[] = [
   ['version', '/version'],
   ['openapi', '/openapi.json'],
   ['docs', '/docs'],
+  ['ui', '/ui'],
+  ['uiSettings', '/ui/settings'],
+  ['guide', '/docs/guide'],
+  ['guidePage', '/docs/guide/tutorial'],
+  ['guideSectionPage', '/docs/guide/how-to/use-the-page'],
 ]
 
 /** Changes of metadata that change nothing, or are refused. */
@@ -218,6 +226,10 @@ const CHANGES: readonly ((entityInfo: Json, schema: Json, version: string) => As
   (info) => change('updateEntityInfo', 'PUT', ENTITY, info),
   (entityInfo, schema, version) =>
     change('createMetadata', 'PUT', `${ENTITY}/${version}`, { entityInfo, schema }),
+  (entityInfo, schema) => ({
+    ...change('createAllMetadata', 'PUT', '', [{ entityInfo, schema }]),
+    path: '/metadata',
+  }),
   (_, schema, version) => change('createSchema', 'PUT', `${ENTITY}/schema=${version}`, schema),
   (_, __, version) => change('setStatus', 'PUT', `${ENTITY}/${version}/active?comment=again`),
   (_, __, version) => change('setDefault', 'POST', `${ENTITY}/${version}/default`),
@@ -247,13 +259,18 @@ const explainAccess: Make = (chance, { world }) => {
   return { route: 'explainAccess', method: 'POST', path: '/metadata/access/explain', body }
 }
 
+const issueTicket: Make = () => {
+  const path = `/documents/${ENTITY}`
+  return { route: 'issueTicket', method: 'POST', path: '/auth/ticket', body: { path } }
+}
+
 const lock: Make = (chance) => {
   const operation = chance.pick(['acquire', 'release', 'count', 'ping'])
   const body = { operation, domain: ENTITY, callerId: 'c', resourceId: 'x' }
   return { route: 'lock', method: 'POST', path: '/data/lock', body }
 }
 
-/** There is no sink: one would tell by its receiver, and what it is told is made as events are. */
+/** There is no sink: its effects would show at its receiver, and what it receives is made as events are. */
 const SINKS: readonly (readonly [route: string, method: string, tail: string])[] = [
   ['createSink', 'POST', ''],
   ['sinks', 'GET', ''],
@@ -295,6 +312,7 @@ const RARE: readonly Make[] = [
   }),
   lock,
   explainAccess,
+  issueTicket,
 ]
 
 function get({ path, route }: { readonly path: string; readonly route: string }): Asked {
@@ -306,6 +324,7 @@ const KINDS = {
   find: [40, data('find', 'POST')],
   stream: [10, streamed],
   simpleFind: [12, simple('find', 'simpleFind')],
+  aggregate: [24, data('aggregate', 'POST')],
   explain: [24, data('explain', 'POST')],
   simpleExplain: [6, simple('explain', 'simpleExplain')],
   insert: [20, data('insert', 'PUT')],
@@ -320,6 +339,8 @@ const KINDS = {
   events: [24, events],
   lookingBack: [16, lookingBack],
   history: [12, history],
+  plainList: [12, makePlainList],
+  plainOne: [40, makePlainOne],
 } as const satisfies Readonly<Record<string, readonly [weight: number, make: Make]>>
 
 /** Kinds of requests about documents. */

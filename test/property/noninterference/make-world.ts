@@ -62,7 +62,7 @@ function listsOfReferences(chance: Chance, { root, references }: World): readonl
 }
 
 function makeWorld(chance: Chance): World {
-  // a world that hides nothing, or all of it, has little to tell
+  // a world that hides nothing, or all of it, shows little
   for (let tries = 0; ; tries++) {
     const root = makeRoot(chance)
     const roles = ROLES.filter(() => chance.happens(40))
@@ -281,8 +281,35 @@ function makeBounds(chance: Chance, node: Node): JsonObject | undefined {
 
 /** Uniqueness shows to everybody, as the documentation argues, so secrets are in no unique index. */
 function makeWorldIndexes(chance: Chance, world: World): readonly JsonObject[] {
-  return makeIndexes(chance, world.root).map(({ unique, fields, printed }) => ({
+  const plain = makeIndexes(chance, world.root).map(({ unique, fields, printed }) => ({
     ...printed,
     unique: unique && fields.length > 1 && fields.every(({ path }) => isOpen(world, path)),
   }))
+  return [...plain, ...makeWordIndexes(chance, world)]
+}
+
+/** For text search: of fields in sight, of fields out of it, and of both. */
+function makeWordIndexes(chance: Chance, world: World): readonly JsonObject[] {
+  const texts = [...textsIn(world.root)]
+  const subsets = [
+    texts.filter((path) => isOpen(world, path)),
+    texts.filter((path) => isSecret(world, path)),
+    texts,
+  ]
+  const indexes = subsets.map((paths) => paths.filter(() => chance.happens(60)).slice(0, 4))
+  const distinct = new Map(indexes.filter(({ length }) => length > 0).map((paths) => [paths.join(), paths]))
+  return [...distinct.values()].map((paths, i) => ({
+    name: `words ${i}`,
+    kind: 'text',
+    fields: paths.map((field) => ({ field, weight: 1 + chance.int(3) })),
+  }))
+}
+
+function* textsIn({ fields }: ObjectNode, at = ''): Generator<string> {
+  for (const [name, node] of fields) {
+    const element = node.kind === 'array' ? node.element : node
+    const path = node.kind === 'array' ? `${at}${name}.*` : `${at}${name}`
+    if (element.kind === 'object') yield* textsIn(element, `${path}.`)
+    else if (element.kind === 'simple' && element.type === 'string') yield path
+  }
 }

@@ -32,6 +32,8 @@ export function createMask(entity: string, { hidesPlans }: { readonly hidesPlans
         const document = MARK.test(name) ? `@M${numberOf(name)}` : name
         return `${document}:@N${numberOf(number)}`
       })
+      .replaceAll(CURSOR, (_, name: string, cursor: string) => `"${name}":"@C${cursor.length}"`)
+      .replaceAll(TICKET, '"@K"')
       .replaceAll(DURATION, '"executionTimeMillis":0')
       .replaceAll(MOMENT, '@T')
       .replaceAll(EVENT, (_, number: string) => {
@@ -43,10 +45,14 @@ export function createMask(entity: string, { hidesPlans }: { readonly hidesPlans
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
-const DOCUMENT_VERSION = /(?<=")([\w@-]+):(\d{16})(?=")/g
+const DOCUMENT_VERSION = /(?<=")([\w@-]+):(\d{16})(?=\\?")/g
 const MARK = /^[\w-]{22}$/
 /** Dates of versions, and what explanations say of them. */
 const MOMENT = /\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z|(?<=[[,]"?)1[78]\d{14}(?="?[,\]])/g
+/** Encrypted with chance: only the length may tell something. */
+const CURSOR = /"(next|after)":"([\w-]{40,})"/g
+/** Encrypted anew each time. */
+const TICKET = /"t1\.[\w-]+"/g
 const DURATION = /"executionTimeMillis":\d+/g
 /** Rises with every event of everybody, which the documentation argues. */
 const EVENT = /,"seq":(\d+)(?=,"hook":"h\d","entity":"@E@")/g

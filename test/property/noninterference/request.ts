@@ -11,12 +11,12 @@ export interface Request {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The n-th number of an event, as each side told it; there may be fewer. */
+/** The n-th number of an event, as each side returned it; there may be fewer. */
 export function eventMark(n: number): string {
   return `@S${n}@`
 }
 
-/** The n-th document version, as each side told it; there may be fewer. */
+/** The n-th document version, as each side returned it; there may be fewer. */
 export function versionMark(n: number): string {
   return `@V${n}@`
 }

@@ -1,4 +1,4 @@
-/** Many rounds from one seed, which is told first so that a failure can be repeated. */
+/** Many rounds from one seed, which is printed first so that a failure can be repeated. */
 import { storeKind } from '../../support/store-kind.ts'
 import type { Kind } from './make-requests.ts'
 import { type Round, runRound } from './round.ts'

@@ -5,8 +5,12 @@ import { type Rounds, runRounds } from './rounds.ts'
 
 /** Routes that are not asked, and why. */
 const EXCUSED: Readonly<Record<string, string>> = {
+  importDefault: 'inserts or saves each record as the data routes do, which are asked',
+  import: 'the same',
+  backup: 'for operators; the answer names files and sizes',
+  uiAsset: 'is a file of the build; its name changes with each one',
   metrics: 'counts and times the requests of everybody',
-  eventStream: 'has no end; what it tells of an event is made as that of events is',
+  eventStream: 'has no end; it makes events as the route of events does',
 }
 
 export async function tellNothingApart(options: Rounds): Promise<void> {

@@ -30,7 +30,7 @@ export interface World {
   readonly root: ObjectNode
   /** Where its documents lead to; lists of roles are on their paths as on those of fields. */
   readonly references: readonly Reference[]
-  /** Whether documents tell their version in a field, also where a reference shows them. */
+  /** Whether documents show their version in a field, also where a reference shows them. */
   readonly tellsVersions: boolean
   /** Constraints and generator by path, `*` for elements; the same in every version. */
   readonly rules: ReadonlyMap<string, Rule>
