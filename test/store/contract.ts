@@ -12,7 +12,7 @@ import { parseSort } from '../../src/lang/sort.ts'
 import type { IndexDefinition, IndexField } from '../../src/schema/schema.ts'
 import type { TypeName } from '../../src/schema/types.ts'
 import type { Outcome, StoredDocument, WritePlan } from '../../src/plan/plan.ts'
-import type { MetadataChange } from '../../src/store/metadata-records.ts'
+import type { EntityChange, MetadataChange } from '../../src/store/metadata-records.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Report, StoreSession } from '../../src/store/store.ts'
 import { compiledSchema } from '../support/schema.ts'
@@ -34,6 +34,8 @@ export const SCHEMA = compiledSchema('t', {
   b: { type: 'boolean' },
 })
 const { collection } = SCHEMA
+/** The fields have columns. */
+const PATHS = ['s', '$text.s', '$text.s2', '$number.i', '$big.bd', '$big.bi', '$boolean.b']
 
 /** A store at a place of its own. */
 export interface Stage extends AsyncDisposable {
@@ -45,7 +47,7 @@ export async function openStage(open: OpenStore, indexes: readonly IndexDefiniti
   const place = await open.freshPlace()
   const { location } = place
   const store = await open.openAt(location)
-  await store.metadata.changeMetadata(await change(store, { prepare: { collection, indexes, paths: ['s'] } }))
+  await store.metadata.changeMetadata(await change(store, { prepare: { collection, indexes, paths: PATHS } }))
   return {
     store,
     location,
@@ -56,10 +58,15 @@ export async function openStage(open: OpenStore, indexes: readonly IndexDefiniti
   }
 }
 
-export async function change(store: Database, part: Partial<MetadataChange> = {}): Promise<MetadataChange> {
+export async function change(
+  store: Database,
+  ...parts: readonly Partial<EntityChange>[]
+): Promise<MetadataChange> {
   const { epoch } = await store.metadata.readMetadata()
   const history = { at: 'now', principal: 'me', action: 'change', before: null, after: '{}' }
-  return { expectedEpoch: epoch, entity: 't', info: '{"name":"t"}', schemas: [], history, ...part }
+  const whole = { entity: 't', info: '{"name":"t"}', schemas: [], history }
+  const entities = (parts.length === 0 ? [{}] : parts).map((part) => ({ ...whole, ...part }))
+  return { expectedEpoch: epoch, entities }
 }
 
 export function index(fields: readonly (string | Partial<IndexField>)[], unique = false): IndexDefinition {
@@ -86,9 +93,9 @@ export interface Written {
 export async function write(store: StoreSession, plan: WritePlan): Promise<Written> {
   let outcomes: Outcome[] = []
   const begin = (): Report => {
-    const told: Outcome[] = []
-    outcomes = told
-    return (outcome) => told.push(outcome)
+    const reported: Outcome[] = []
+    outcomes = reported
+    return (outcome) => reported.push(outcome)
   }
   const isCommitted = await store.write(plan, begin, BOUNDS)
   return { isCommitted, outcomes }
@@ -232,6 +239,20 @@ function insertContract(kind: string, open: OpenStore): void {
     const last = { name: 'end', initialValue: 9_223_372_036_854_775_806n, increment: 1n }
     await refused(stage.store.nextValues(last, 5), 'crud:LimitExceeded')
   })
+
+  for (const { rule, increment, raises, next } of [
+    { rule: 'a new one begins there', increment: 5n, raises: [40n], next: 40n },
+    { rule: 'the furthest of several counts', increment: 5n, raises: [40n, 90n, 60n], next: 90n },
+    { rule: 'a descending one goes down only', increment: -1n, raises: [-7n, -3n, -9n, -8n], next: -9n },
+  ]) {
+    test(`${kind}: sequences: raised: ${rule}`, async () => {
+      await using stage = await openStage(open)
+      for (const initialValue of raises)
+        await stage.store.raiseSequence({ name: 'r', initialValue, increment })
+      const later = { name: 'r', initialValue: 1n, increment: 3n }
+      assert.deepEqual(await stage.store.nextValues(later, 2), [next, next + increment])
+    })
+  }
 }
 
 function resolved(query: Json) {
@@ -649,12 +670,41 @@ function metadataContract(kind: string, open: OpenStore): void {
     )
     assert.deepEqual(
       after.collections.map(({ paths }) => [...paths].sort()),
-      [['i', 's']],
+      [[...PATHS, 'i'].toSorted()],
     )
     assert.deepEqual(await kinds(insert(store, '[{"_id":"a","s":"x"},{"_id":"b","s":"x"}]')), [
       'inserted',
       'duplicate',
     ])
+  })
+
+  test(`${kind}: metadata: a change of several entities is applied whole, or not at all`, async () => {
+    await using stage = await openStage(open, [index(['i'])])
+    const { store } = stage
+    await insert(store, '[{"_id":"a","s":"x"},{"_id":"b","s":"x"}]')
+    const before = await store.metadata.readMetadata()
+    const other = { ...collection, entity: 'other' }
+    const making = {
+      entity: 'other',
+      prepare: { collection: other, indexes: [index(['s'], true)], paths: ['s'] },
+    }
+    const failing = { prepare: { collection, indexes: [index(['s2']), index(['s'], true)], paths: ['s2'] } }
+    for (const parts of [
+      [making, failing],
+      [failing, making],
+    ]) {
+      await refused(store.metadata.changeMetadata(await change(store, ...parts)), 'metadata:InvalidIndex')
+      assert.deepEqual(await store.metadata.readMetadata(), before)
+    }
+    const fitting = { prepare: { collection, indexes: [index(['s']), index(['i'])], paths: ['s', 'i'] } }
+    await store.metadata.changeMetadata(await change(store, making, fitting))
+    const after = await store.metadata.readMetadata()
+    assert.equal(after.epoch, before.epoch + 1)
+    assert.deepEqual(
+      after.entities.map(({ entity }) => entity),
+      ['other', 't'],
+    )
+    assert.equal((await store.metadata.readMetadataHistory('other')).length, 1)
   })
 
   test(`${kind}: metadata: a change made from an old state is refused`, async () => {
@@ -673,7 +723,8 @@ function metadataContract(kind: string, open: OpenStore): void {
     const results = await Promise.allSettled(both.map((each) => store.metadata.changeMetadata(each)))
     const accepted = both.filter((_, i) => results[i]!.status === 'fulfilled')
     assert.equal(accepted.length, 1)
-    assert.equal((await store.metadata.readMetadata()).entities[0]!.info, accepted[0]!.info)
+    const [kept] = (await store.metadata.readMetadata()).entities
+    assert.equal(kept!.info, accepted[0]!.entities[0]!.info)
   })
 
   test(`${kind}: metadata: an entity that is removed leaves its documents and its history`, async () => {
@@ -687,7 +738,7 @@ function metadataContract(kind: string, open: OpenStore): void {
     assert.equal((await store.metadata.readMetadataHistory('t')).length, 2)
   })
 
-  test(`${kind}: metadata: history tells who did what, in order`, async () => {
+  test(`${kind}: metadata: history records who did what, in order`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
     const history = {

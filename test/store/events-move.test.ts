@@ -10,7 +10,7 @@ import { chooseStore, freshPlace } from '../support/store-kind.ts'
 import { allEvents } from './events.ts'
 import { ENTITY, follow, thingMetadata } from './events-world.ts'
 
-/** What the sinks are told to be here is nothing that could be delivered to. */
+/** The definitions of these sinks name no receiver that could be reached. */
 const UNDELIVERED = { onInternalError: () => undefined }
 
 const PATHS = [

@@ -18,7 +18,7 @@ const CLIENTS = 12
 const IDS = Array.from({ length: 600 }, (_, i) => `t${i}`)
 
 test(
-  `events: ${WRITES} writes of two processes are told once each, in order (SMALT_SEED=${SEED})`,
+  `events: ${WRITES} writes of two processes are reported once each, in order (SMALT_SEED=${SEED})`,
   {
     timeout: 300_000,
   },

@@ -1,4 +1,4 @@
-/** Documents that hooks watch, changed over HTTP in every way there is; and what their events must tell in the end. */
+/** Documents that hooks watch, changed over HTTP in every way there is; and what their events must show in the end. */
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../../src/base/json/json.ts'
@@ -82,7 +82,7 @@ export async function follow(store: Database, isOver: () => boolean): Promise<re
   return events
 }
 
-/** Each event came once, those of one document in the order of its changes, and together they tell what is stored. */
+/** Each event came once, those of one document in the order of its changes, and together they show what is stored. */
 export async function checkEvents(store: Database, events: readonly StoredEvent[]): Promise<void> {
   assert.ok(events.every(({ seq }, i) => i === 0 || seq > events[i - 1]!.seq))
   assert.equal(new Set(events.map(({ id }) => id)).size, events.length)

@@ -33,8 +33,8 @@ interface Watching {
   readonly captureChange?: CaptureChange
 }
 
-function place({ atomic = false, captureChange: told = captureChange }: Watching) {
-  return { collection, idType: 'string', atomic, captureChange: told } as const
+function place({ atomic = false, captureChange: capture = captureChange }: Watching) {
+  return { collection, idType: 'string', atomic, captureChange: capture } as const
 }
 
 function byId(id: Json, schema: Schema = SCHEMA) {
@@ -111,7 +111,7 @@ async function settledEvents(store: Database, done: Database = store): Promise<r
   }
 }
 
-function told(events: readonly StoredEvent[]): readonly string[] {
+function changesIn(events: readonly StoredEvent[]): readonly string[] {
   return events.map(({ operation, document }) => `${operation} ${document}`).toSorted()
 }
 
@@ -180,7 +180,7 @@ function keepingContract(kind: string, open: OpenStore): void {
         ...[...old, ...saved, ...fresh].flatMap((id) => [`insert ${id}`, `update ${id}`, `delete ${id}`]),
         ...saved.map((id) => `update ${id}`),
       ]
-      assert.deepEqual(told(events), expected.toSorted())
+      assert.deepEqual(changesIn(events), expected.toSorted())
       checkChains(events, new Map())
     }
   })
@@ -211,7 +211,7 @@ function keepingContract(kind: string, open: OpenStore): void {
     )
   })
 
-  test(`${kind}: events: what is told gets the change itself`, async () => {
+  test(`${kind}: events: the capture receives the change itself`, async () => {
     await using stage = await openStage(open)
     const seen: Json[] = []
     const listening: CaptureChange = (change) => {
@@ -229,7 +229,7 @@ function keepingContract(kind: string, open: OpenStore): void {
     ])
   })
 
-  test(`${kind}: events: a number as _id is told as it is written`, async () => {
+  test(`${kind}: events: a number as _id is reported as it is written`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
     const schema = compiledSchema('t', { _id: { type: 'integer' }, i: { type: 'integer' } })
@@ -245,7 +245,12 @@ function keepingContract(kind: string, open: OpenStore): void {
     const change = (): Change => ({ kind: 'write', document: { _id: -12, i: 2 } })
     await write(store, { kind: 'update', ...shared, query: byId(-12, schema), change })
     await write(store, { kind: 'delete', ...shared, query: byId(-12, schema) })
-    assert.deepEqual(told(await settledEvents(store)), ['delete -12', 'insert -12', 'insert 7', 'update -12'])
+    assert.deepEqual(changesIn(await settledEvents(store)), [
+      'delete -12',
+      'insert -12',
+      'insert 7',
+      'update -12',
+    ])
   })
 }
 
@@ -316,7 +321,7 @@ function takingBackContract(kind: string, open: OpenStore): void {
     }
     await write(store, deletion('nobody'))
     const events = await settledEvents(store)
-    assert.deepEqual(told(events), ['insert a', 'insert b', 'insert c', 'insert f'])
+    assert.deepEqual(changesIn(events), ['insert a', 'insert b', 'insert c', 'insert f'])
     await checkStored(store, events)
   })
 
@@ -346,7 +351,7 @@ function takingBackContract(kind: string, open: OpenStore): void {
       throw thrown
     }
     for (const plan of plans({ captureChange: failingTell })) await assert.rejects(write(store, plan), thrown)
-    assert.deepEqual(told(await settledEvents(store)), ['insert a', 'insert b'])
+    assert.deepEqual(changesIn(await settledEvents(store)), ['insert a', 'insert b'])
   })
 
   test(`${kind}: events: a transaction keeps them all, or none`, async () => {
@@ -374,12 +379,12 @@ function takingBackContract(kind: string, open: OpenStore): void {
     assert.deepEqual(await settledEvents(store), [])
     await store.transact(work)
     const events = await settledEvents(store)
-    assert.deepEqual(told(events), ['delete b', 'insert a', 'insert b', 'update a'])
+    assert.deepEqual(changesIn(events), ['delete b', 'insert a', 'insert b', 'update a'])
     await checkStored(store, events)
   })
 }
 
-/** The documents that are there, and the events, tell the same. */
+/** The documents that are there, and the events, show the same. */
 async function checkStored(store: Database, events: readonly StoredEvent[]): Promise<void> {
   const { documents } = await find(store)
   const stored = documents
@@ -428,7 +433,7 @@ function readingContract(kind: string, open: OpenStore): void {
     assert.deepEqual(beyond, { events: [], scannedTo: last + 5 })
   })
 
-  test(`${kind}: events: a filter chooses by entity, hook and operation, and tells how far it looked`, async () => {
+  test(`${kind}: events: a filter chooses by entity, hook and operation, and reports how far it scanned`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
     const by =
@@ -552,7 +557,7 @@ function lifeContract(kind: string, open: OpenStore): void {
     const trimming = store.events.trimEvents({ keptSince: Infinity, keepCount: 1000, notAfter: last - 1 })
     await write(store, insertion([{ _id: 'meanwhile' }]))
     assert.equal(await trimming, 2500)
-    assert.deepEqual(told(await settledEvents(store)), ['insert meanwhile'])
+    assert.deepEqual(changesIn(await settledEvents(store)), ['insert meanwhile'])
   })
 }
 

@@ -1,4 +1,4 @@
-/** A process with a small heap that reads what is far larger: told where, it prints what came of each reading. */
+/** A process with a small heap that reads far larger results from a given store, and prints the outcome of each read. */
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING, openServiceAt } from '../support/service.ts'
 

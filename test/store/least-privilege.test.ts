@@ -131,7 +131,7 @@ async function doEverything(location: string): Promise<void> {
   await service.metadata.updateInfo(ADMIN, 'item', entityInfo)
   await write(service)
   await read(service)
-  await eventually(() => receiver.taken.length >= 6, 'a sink is told')
+  await eventually(() => receiver.taken.length >= 6, 'a sink receives events')
   await service.sinks.remove(ADMIN, 'kitchen')
   await changeMetadata(service)
 }
@@ -186,7 +186,7 @@ async function changeMetadata({ metadata }: Service): Promise<void> {
   assert.ok(JSON.stringify(await metadata.history(ADMIN, 'item')).length > 2)
   await metadata.clearDefault(ADMIN, 'item')
   await metadata.setStatus(ADMIN, VERSION, { status: 'disabled' })
-  await metadata.remove(ADMIN, 'item')
+  await metadata.remove(ADMIN, 'item', { documents: 'delete' })
 }
 
 async function moveInto(location: string): Promise<void> {
@@ -208,7 +208,7 @@ async function beStoppedIn(database: string, location: string): Promise<void> {
   const client = new pg.Client({ ...server.local, database })
   await client.connect()
   const { rows } = await client.query<{ name: string }>(
-    `select 'doc_' || no || '_' || generation as name from smalt.smalt_collection where entity = 'item'`,
+    `select 'doc_' || no || '_' || generation || '_c' as name from smalt.smalt_collection where entity = 'item'`,
   )
   await client.query(`begin; lock table smalt.${rows[0]!.name} in access exclusive mode`)
   await using service = await openServiceAt(location, { limits: { queryTimeMs: 200 } })

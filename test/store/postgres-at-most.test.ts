@@ -5,7 +5,7 @@ import type { StoredDocument } from '../../src/plan/plan.ts'
 import type { Statement } from '../../src/store/sql/fragment.ts'
 import {
   type Connections,
-  type Session,
+  type SqlSession,
   openConnections,
 } from '../../src/store/postgres/connection/connections.ts'
 import { pieces } from '../../src/store/postgres/connection/cursor.ts'
@@ -96,7 +96,7 @@ test('find: a page that is too much at once is read again in pieces, with the co
     const { matchCount } = await inTransaction(
       connections,
       (transaction) => {
-        const asWritten: Session = {
+        const asWritten: SqlSession = {
           async query(statement) {
             if (statement.text.includes('count')) await add(81, 90)
             return await transaction.query(statement)
@@ -123,7 +123,7 @@ for (const [bytes, count, fetched] of PIECES) {
     await connected(async (connections) => {
       const asked: number[] = []
       const seen = await inTransaction(connections, async (transaction) => {
-        const session: Session = {
+        const session: SqlSession = {
           query(statement) {
             const size = /^fetch (\d+)/.exec(statement.text)?.[1]
             if (size !== undefined) asked.push(Number(size))

@@ -97,6 +97,9 @@ test('driver: the status of the transaction and the backend are those of the ser
     await client.query('begin')
     assert.equal(transactionStatus(client), 'T')
     await assert.rejects(ask(client, { text: 'select 1 / 0' }))
+    // The server sends its status after the error, often in a packet of its own. It has arrived when
+    // the next statement is answered.
+    await assert.rejects(ask(client, { text: 'select 1' }), /aborted/)
     assert.equal(transactionStatus(client), 'E')
     await client.query('rollback')
     assert.equal(transactionStatus(client), 'I')

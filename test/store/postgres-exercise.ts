@@ -263,7 +263,7 @@ async function changeMetadata(
   await metadata.history(ADMIN, OTHER)
   await metadata.clearDefault(ADMIN, OTHER)
   await metadata.setStatus(ADMIN, { entity: OTHER, version: '1.0.0' }, { status: 'disabled' })
-  await metadata.remove(ADMIN, OTHER)
+  await metadata.remove(ADMIN, OTHER, { documents: 'delete' })
 }
 
 function infoOf(entity: string, indexes: readonly JsonObject[]): Json {

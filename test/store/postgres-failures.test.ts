@@ -73,7 +73,7 @@ async function outsider(location: string, statement: (table: string) => string) 
   })
   await client.connect()
   const { rows } = await client.query<{ name: string }>(
-    `select 'doc_' || no || '_' || generation as name from smalt_collection where entity = 't'`,
+    `select 'doc_' || no || '_' || generation || '_c' as name from smalt_collection where entity = 't'`,
   )
   await client.query('begin')
   await client.query(statement(rows[0]!.name))
@@ -142,7 +142,7 @@ for (const [name, operation] of Object.entries(OPERATIONS)) {
   )
 }
 
-test('write: stopped at any moment it tells truly whether it happened', BOUNDED, async (t) => {
+test('write: stopped at any moment it reports correctly whether it happened', BOUNDED, async (t) => {
   await using stage = await openStage(open)
   const documents = Array.from({ length: 250 }, (_, i) => ({ _id: `d${i}`, i: 0 }))
   await insert(stage.store, JSON.stringify(documents))

@@ -148,11 +148,11 @@ async function compare(cases: readonly Case[], texts: readonly string[]): Promis
     texts,
   ])
   for (const [i, { source, flags, theirs, ours }] of translated.entries()) {
-    const told = `${JSON.stringify(source)} ${names(flags)} as ${theirs.pattern}`
-    assert.ok(ours, `${told} is no RE2 pattern`)
+    const described = `${JSON.stringify(source)} ${names(flags)} as ${theirs.pattern}`
+    assert.ok(ours, `${described} is not an RE2 pattern`)
     for (const [j, text] of texts.entries()) {
       if (ours.occursIn(text) === rows[i]!.found[j]) continue
-      assert.fail(`${told} on ${JSON.stringify(text)}: PostgreSQL says ${rows[i]!.found[j]}`)
+      assert.fail(`${described} on ${JSON.stringify(text)}: PostgreSQL says ${rows[i]!.found[j]}`)
     }
   }
   return translated.length

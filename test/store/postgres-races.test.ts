@@ -1,4 +1,4 @@
-/** What others do at the same time must not show: pages told twice, locks lost, inserts given up. */
+/** Concurrent work must not show: no page is passed on twice, no lock lost, no insert given up. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'

@@ -154,7 +154,7 @@ test('events: others are heard of', BOUNDED, async () => {
   other.metadata.onMetadataChange(() => undefined)
   other.events.onEvents(() => heard.push(Date.now()))
   let written = 0
-  // what is published before the other one listens is not told to it
+  // the other one is not notified of what is published before it listens
   for (; heard.length === 0; await pause(50)) await write(stage.store, insertion([{ _id: `d${written++}` }]))
   await check(other, written)
 })

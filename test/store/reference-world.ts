@@ -133,16 +133,16 @@ export const SHOPS = json(`[
 ]`) as readonly JsonObject[]
 
 export const PARTS = json(`[
-  {"_id":"p1","shop":"s1","code":"a","kind":"a","n":1,"bd":1.00,"d":1.0,"day":"${DAY}","on":true,"tags":["a","b"],
+  {"_id":"p1","shop":"s1","code":"a","kind":"a","n":1,"bd":1.00,"d":1.0,"day":"${DAY}","on":true,"tags":["a","b"],"tags#":2,
    "marks":[{"v":"a","w":1},{"v":"b"}]},
-  {"_id":"p2","shop":"s1","code":"b","kind":"b","n":2,"bd":2,"d":2.5,"on":false,"tags":["p1"],"marks":[{"v":"p1","w":2}]},
-  {"_id":"p3","shop":"s1","code":"a","kind":"a","n":2,"bd":2.50,"d":2,"tags":[],"marks":[]},
-  {"_id":"p4","shop":"s2","code":"b","kind":"a","n":3,"bd":3.0,"d":3,"tags":["s1","a"],"marks":[{"w":4},null]},
+  {"_id":"p2","shop":"s1","code":"b","kind":"b","n":2,"bd":2,"d":2.5,"on":false,"tags":["p1"],"tags#":1,"marks":[{"v":"p1","w":2}]},
+  {"_id":"p3","shop":"s1","code":"a","kind":"a","n":2,"bd":2.50,"d":2,"tags":[],"tags#":0,"marks":[]},
+  {"_id":"p4","shop":"s2","code":"b","kind":"a","n":3,"bd":3.0,"d":3,"tags":["s1","a"],"tags#":2,"marks":[{"w":4},null]},
   {"_id":"p5","shop":"s2","code":null,"kind":"b","n":null,"bd":null,"d":null,"day":null,"on":null},
-  {"_id":"p6","kind":"a","n":0,"bd":9007199254740993,"d":9007199254740992e0,"tags":[null,"b"]},
+  {"_id":"p6","kind":"a","n":0,"bd":9007199254740993,"d":9007199254740992e0,"tags":[null,"b"],"tags#":2},
   {"_id":"p7","shop":"s9","code":"p1","kind":"B","n":9,"bd":1e0,"d":-1,"on":true},
   {"_id":"p8","shop":"s6","code":"s1","n":2,"bd":123456789012345678901234567890,"d":3,"marks":[{"v":"s7"}]},
-  {"_id":"p9","shop":"s1","code":"a","kind":"a","n":2,"d":2,"tags":["b"]}
+  {"_id":"p9","shop":"s1","code":"a","kind":"a","n":2,"d":2,"tags":["b"],"tags#":1}
 ]`) as readonly JsonObject[]
 
 export const ITEMS = json(`[
@@ -163,7 +163,7 @@ export function documentsOf({ entity }: Schema): readonly JsonObject[] {
   return DOCUMENTS[entity]!
 }
 
-/** As stores tell it. */
+/** As stores report it. */
 export function idOf({ _id: id }: JsonObject): string {
   return typeof id === 'string' ? id : JSON.stringify(id)
 }

@@ -242,7 +242,7 @@ function queryContract(kind: string, opened: () => Promise<Shops>): void {
       const { ids } = await find(shops.store, { query }, ITEM)
       assert.deepEqual({ asked, ids }, { asked, ids: matching(query, ITEM) })
     }
-    assert.ok(filled > QUERIES.length / 2, `only ${filled} of ${QUERIES.length} tell anything`)
+    assert.ok(filled > QUERIES.length / 2, `only ${filled} of ${QUERIES.length} return anything`)
   })
 
   test(`${kind}: references: sort, range and count of a page stay exact`, async () => {
@@ -400,7 +400,7 @@ function otherContract(kind: string, open: OpenStore): void {
     }
   })
 
-  test(`${kind}: references: a store tells whether its engine can answer a query`, async () => {
+  test(`${kind}: references: a store says whether it can push down a query`, async () => {
     await using shops = await openShops(open, NO_INDEXES, false)
     const { store } = shops
     const regex = (field: string, pattern: string) => resolved({ field, regex: pattern })

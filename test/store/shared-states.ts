@@ -26,7 +26,7 @@ function risingId(): string {
 }
 
 /** One event by each of so many hooks. */
-function telling(count: number): CaptureChange {
+function capturing(count: number): CaptureChange {
   return ({ operation }) =>
     Array.from({ length: count }, (_, i) => {
       const hook = `h${String(i).padStart(3, '0')}`
@@ -77,7 +77,7 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
     await using _ = place
     await using stage = await openStage({ ...open, freshPlace: async () => borrowed(place) })
     const { store } = stage
-    await changeInEveryWay(store, telling(50))
+    await changeInEveryWay(store, capturing(50))
     const events = await eventsUpTo(store, 50 * CHANGES)
     assert.equal(events.length, 50 * CHANGES)
     const heads = await store.events.readHeads({ after: 0, upTo: events.at(-1)!.seq }, BOUNDS)
@@ -101,8 +101,8 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
   test(`${kind}: events: trimming keeps the documents of events that stay`, async () => {
     await using stage = await openStage(open)
     const { store } = stage
-    await write(store, insertion([{ _id: 'a', s: 'one' }], { captureChange: telling(30) }))
-    await write(store, insertion([{ _id: 'b', s: 'two' }], { captureChange: telling(250) }))
+    await write(store, insertion([{ _id: 'a', s: 'one' }], { captureChange: capturing(30) }))
+    await write(store, insertion([{ _id: 'b', s: 'two' }], { captureChange: capturing(250) }))
     const events = await eventsUpTo(store, 280)
     const trim = (notAfter: number) =>
       store.events.trimEvents({ keptSince: Infinity, keepCount: 0, notAfter })
@@ -120,13 +120,13 @@ export function sharedStatesContract(kind: string, open: OpenEarlier): void {
     let before: readonly StoredEvent[]
     {
       await using stage = await openStage({ ...open, freshPlace: async () => borrowed(place) })
-      await changeInEveryWay(stage.store, telling(1))
+      await changeInEveryWay(stage.store, capturing(1))
       before = await eventsUpTo(stage.store, CHANGES)
     }
     await open.downgrade(place)
     await using store = await open.openAt(place.location)
     assert.deepEqual(await allEvents(store), before)
-    await write(store, setting('b', 'z', { captureChange: telling(3) }))
+    await write(store, setting('b', 'z', { captureChange: capturing(3) }))
     const after = await eventsUpTo(store, CHANGES + 3)
     assert.deepEqual(after.slice(0, CHANGES), before)
     assert.deepEqual(

@@ -10,21 +10,21 @@ export interface Finding {
 export const UNORDERED: readonly { readonly shape: RegExp; readonly reason: string }[] = [
   { shape: /^select count\(\*\) from/, reason: 'one row' },
   {
-    shape: /^select [^()]*(?:\(?doc::json ->> ''\)?[^()]*)? from doc_\d+_\d+ where id = \$1$/,
+    shape: /^select [^()]*(?:\(?doc::json ->> ''\)?[^()]*)? from doc_\d+_\d+(?:_c)? where id = \$1$/,
     reason: 'one row',
   },
   { shape: /where id = \$1 for update$/, reason: 'one row' },
-  { shape: /^select 1 from doc_\d+_\d+ limit 1$/, reason: 'only whether there is a row' },
+  { shape: /^select 1 from doc_\d+_\d+(?:_c)? limit 1$/, reason: 'only whether there is a row' },
   {
-    shape: /^select id, version, doc(?:, paths)? from doc_\d+_\d+ where id = any\(\$1\)$/,
+    shape: /^select id, version, doc(?:, paths)? from doc_\d+_\d+(?:_c)? where id = any\(\$1\)$/,
     reason: 'rows are matched by id',
   },
   {
-    shape: /^select key, doc from claim_\d+ where key = any\(\$1\)$/,
+    shape: /^select key, doc from claim_\d+ where key = any\(\$1(?:::text\[\])?\)$/,
     reason: 'rows are matched by key',
   },
   { shape: /^select min\(seq\) from smalt_outbox$/, reason: 'one row' },
-  { shape: /^select max\(version\) from (?:doc_\d+_\d+|past_\d+)$/, reason: 'one row' },
+  { shape: /^select max\(version\) from (?:doc_\d+_\d+(?:_c)?|past_\d+)$/, reason: 'one row' },
   {
     shape: /^select doc, id, entity, seen, version, at from smalt_outbox where seq is null /,
     reason: 'they are put in order afterwards',
@@ -67,7 +67,9 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: 'writes of documents convert parameters only, never columns',
-    breaks: onDocuments((bare) => isWrite(bare) && /(?<!\$\d{1,5})::|\bcast\b/.test(bare)),
+    breaks: onDocuments(
+      (bare) => isWrite(bare) && /(?<!\$\d{1,5}|\(\$\d{1,5}::text(?:\[\])?\))::|\bcast\b/.test(bare),
+    ),
   },
   {
     name: 'statements on documents call no function that is unknown here',
@@ -109,7 +111,7 @@ export const RULES: readonly Rule[] = [
       if (isSetup(bare)) return false
       return isWrite(bare)
         ? readsOf(bare) > 0
-        : readsOf(outermost(bare)) > 1 || /\bfrom doc_\d+_\d+(?: r\d+)?,/.test(bare)
+        : readsOf(outermost(bare)) > 1 || /\bfrom doc_\d+_\d+(?:_c)?(?: r\d+)?,/.test(bare)
     }),
   },
   {
@@ -133,7 +135,7 @@ export const RULES: readonly Rule[] = [
     breaks: onDocuments((bare) => bare.startsWith('update') && /[\s,](?:id|key) =/.test(changesIn(bare))),
   },
   {
-    name: 'what a write returns is told by id',
+    name: 'what a write returns is found by id',
     breaks: onDocuments((bare) => bare.includes(' returning ') && !/ returning (?:stored\.)?id\b/.test(bare)),
   },
   {
@@ -143,28 +145,62 @@ export const RULES: readonly Rule[] = [
         bare.replace(/^declare \w+ no scroll cursor for |^explain \(format json\) /, ''),
       )
       if (!select.startsWith('select') || UNORDERED.some(({ shape }) => shape.test(select))) return false
-      return !/ order by (?:(?:.*, )?id|id, follows|seq)(?: limit (?:\$\d+|500))?(?: offset \$\d+)?$/.test(
+      return !/ order by (?:(?:.*, )?id(?: desc)?|id, follows|seq)(?: limit (?:\$\d+|500))?(?: offset \$\d+)?$/.test(
         outermost(select),
       )
     }),
   },
   {
-    name: 'tables of documents are created, renamed, dropped and never altered',
+    name: 'tables of documents are created, renamed, dropped, and altered only to get columns',
     breaks: onDocuments(
       (bare) =>
         /^(?:alter|truncate)/.test(bare) &&
-        !/^alter table doc_(\d+)_\d+ rename to doc_\1_\d+$/.test(bare) &&
+        !/^alter table doc_(\d+)_\d+(?:_c)? rename to doc_\1_\d+(?:_c)?$/.test(bare) &&
         // a column without a default, which a cluster adds on all its nodes
+        !ADDED_COLUMNS.test(bare) &&
         !/^alter table smalt_outbox add column \w+ text collate "c"$/.test(bare),
     ),
   },
 ]
 
-export function findingsIn(recorded: readonly Recorded[]): readonly Finding[] {
+const ADDED_COLUMNS =
+  /^alter table doc_\d+_\d+_c(?:,? add column c\d+ (?:integer|numeric|text collate "c"|jsonb))+$/
+
+/** What one server answers rightly and Citus does not: wrong answers, lost error codes, or a refusal. */
+export const CLUSTER_RULES: readonly Rule[] = [
+  {
+    name: 'rows are entered by values, because an insert from a select loses the code of its error',
+    breaks: onDocuments((bare) => /\binsert into (?!smalt_fill)[^;]*?\)\s*(?:select|with)\b/.test(bare)),
+  },
+  {
+    name: 'a statement reads documents of one entity, because references in one statement give wrong answers',
+    breaks: onDocuments((bare) => !isSetup(bare) && numbersOf(bare).size > 1),
+  },
+  {
+    name: 'no correlated sub-select of a union, which is answered shard by shard',
+    breaks: onDocuments((bare) => {
+      const unions = [...bare.matchAll(/\b(r\d+) as (?=\()/g)]
+        .filter(({ index, 0: { length } }) =>
+          bare.slice(index + length, closingOf(bare, index + length)).includes(' union all '),
+        )
+        .map(([, name]) => name!)
+      return subSelectsIn(bare).some((select) => unions.some((name) => select.includes(` from ${name} `)))
+    }),
+  },
+  {
+    name: 'the number of a backend is an integer, or its statement is never cancelled',
+    breaks: (bare) => /\bpg_cancel_backend\((?!\$1::integer\))/.test(bare),
+  },
+]
+
+export function findingsIn(
+  recorded: readonly Recorded[],
+  rules: readonly Rule[] = RULES,
+): readonly Finding[] {
   // many texts differ in nothing that rules look at
   const texts = new Map(recorded.map(({ text }) => [bareOf(text), text]))
   const broken = [...texts].flatMap(([bare, text]) => {
-    return RULES.filter(({ breaks }) => breaks(bare)).map(({ name }) => ({ rule: name, text }))
+    return rules.filter(({ breaks }) => breaks(bare)).map(({ name }) => ({ rule: name, text }))
   })
   return [...broken, ...undistributed(recorded)]
 }
@@ -193,7 +229,7 @@ function madeBare(text: string): string {
 }
 
 /** Watched changes and past versions lie beside their documents. */
-const DOCUMENTS = /\b(?:doc_\d+_\d+|claim_\d+|past_\d+|smalt_outbox)\b/
+const DOCUMENTS = /\b(?:doc_\d+_\d+(?:_c)?|claim_\d+|past_\d+|smalt_outbox)\b/
 export const DISTRIBUTED = 'tables of documents are distributed by their key before their transaction ends'
 
 /** Tables that were created and not handed to the cluster, by their primary key, in the same transaction. */
@@ -206,7 +242,9 @@ function undistributed(recorded: readonly Recorded[]): readonly Finding[] {
       if (table === undefined) continue
       const rest = texts.slice(i + 1).map((later) => later.text)
       const end = rest.findIndex((later) => /^(?:commit|rollback)$/.test(later))
-      const call = `create_distributed_table('${table}', '${keyOf(bare)}')`
+      // In one co-location group, which the first table makes.
+      const beside = table === 'smalt_outbox' ? 'none' : 'smalt_outbox'
+      const call = `create_distributed_table('${table}', '${keyOf(bare)}', colocate_with => '${beside}')`
       if (!rest.slice(0, Math.max(end, 0)).some((later) => later.includes(call)))
         findings.push({ rule: DISTRIBUTED, text })
     }
@@ -238,7 +276,7 @@ function keyOf(bare: string): string | undefined {
 
 /** Words before an opening parenthesis that call nothing. */
 const NO_FUNCTIONS =
-  /^(?:and|or|not|in|any|as|when|then|else|case|exists|from|where|select|values|using|explain|on|by|distinct|conflict|new|old|seen|told|kept|entry|change|array|e\d+|gin|doc_\d+_\d+|claim_\d+|past_\d+|smalt_outbox)$/
+  /^(?:and|or|not|in|any|as|when|then|else|case|exists|from|where|select|values|using|explain|on|by|distinct|conflict|new|old|seen|kept|entry|change|array|e\d+|gin|doc_\d+_\d+(?:_c)?|claim_\d+|past_\d+|smalt_outbox)$/
 
 function functionsOf(bare: string): readonly string[] {
   return [...bare.matchAll(/([a-z_][\w.]*)\s*\(/g)]
@@ -258,6 +296,7 @@ const KNOWN_FUNCTIONS = [
   'min',
   'max',
   'left',
+  'char_length',
   'octet_length',
   'coalesce',
   'nullif',
@@ -304,16 +343,20 @@ function closingOf(bare: string, opening: number): number {
 /** Whether documents that a sub-select reads itself are held against rows that are not its own. */
 function isCorrelated(select: string): boolean {
   const itself = subSelectsIn(select).reduce((text, inner) => text.replace(inner, ''), select)
-  if (!/\bfrom doc_\d+_\d+\b/.test(itself)) return false
-  if (/\bfrom doc_\d+_\d+(?! r\d)/.test(itself)) return true
-  const names = /\bfrom (?:(?:doc_\d+_\d+|past_\d+) )?(r\d+)\b|(?:\)|\bordinality) ([er]\d+)\b/g
+  if (!/(?<!distinct )from doc_\d+_\d+(?:_c)?\b/.test(itself)) return false
+  if (/(?<!distinct )from doc_\d+_\d+(?:_c)?\b(?! r\d)/.test(itself)) return true
+  const names = /\bfrom (?:(?:doc_\d+_\d+(?:_c)?|past_\d+) )?(r\d+)\b|(?:\)|\bordinality) ([er]\d+)\b/g
   const own = new Set([...select.matchAll(names)].map(([, row, other]) => row ?? other))
-  return [...select.matchAll(/\b(doc_\d+_\d+|[er]\d+)\./g)].some(([, name]) => !own.has(name))
+  return [...select.matchAll(/\b(doc_\d+_\d+(?:_c)?|[er]\d+)\./g)].some(([, name]) => !own.has(name))
 }
 
 /** How often documents are read, apart from those that a write changes. */
 function readsOf(bare: string): number {
-  return [...bare.matchAll(/(?<!delete )\b(?:from|join|using) (?:doc_\d+_\d+|claim_\d+|past_\d+)\b/g)].length
+  return [
+    ...bare.matchAll(
+      /(?<!delete |distinct )\b(?:from|join|using) (?:doc_\d+_\d+(?:_c)?|claim_\d+|past_\d+)\b/g,
+    ),
+  ].length
 }
 
 function isOwnSource(name: string): boolean {
@@ -322,7 +365,7 @@ function isOwnSource(name: string): boolean {
 
 /** The numbers of the collections whose tables a text names. */
 function numbersOf(bare: string): ReadonlySet<string> {
-  return new Set([...bare.matchAll(/\b(?:doc|claim|past)_(\d+)(?:_\d+)?\b/g)].map(([, no]) => no!))
+  return new Set([...bare.matchAll(/\b(?:doc|claim|past)_(\d+)(?=_|\b)/g)].map(([, no]) => no!))
 }
 
 /** What stands between `set` and whatever follows the assignments. */

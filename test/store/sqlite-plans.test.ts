@@ -38,7 +38,7 @@ test('find: of pages that differ in values and range, the second is not planned 
   }
 })
 
-/** Tells how often a database has planned a `select`, of all that prepare a statement from now on. */
+/** Counts how often a database has planned a `select`, of all that prepare a statement from now on. */
 function watchPlanning(): () => number {
   let planned = 0
   const watched = new Set<DatabaseSync>()

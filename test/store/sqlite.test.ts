@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { toEarlierSqlite } from '../support/earlier-sqlite.ts'
 import { directoryOf, freshPlace } from '../support/store-kind.ts'
 import { SCHEMA, change, find, index, insert, openStage, storeContract } from './contract.ts'
 import { eventContract } from './events.ts'
@@ -29,8 +30,10 @@ pastContract('sqlite', sqlite)
 sharedStatesContract('sqlite', {
   ...sqlite,
   async downgrade({ location }) {
+    toEarlierSqlite(directoryOf(location))
     using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'))
-    database.exec('alter table smalt_event drop column holder; pragma user_version = 5')
+    database.exec('drop table smalt_answer; alter table smalt_event drop column holder')
+    database.exec('pragma user_version = 5')
   },
   async bytesOfStates({ location }) {
     using database = new DatabaseSync(join(directoryOf(location), 'smalt.db'), { readOnly: true })

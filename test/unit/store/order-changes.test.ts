@@ -1,11 +1,11 @@
-/** The order of changes of a document, told by versions that clocks of several machines made. */
+/** The order of changes of a document, derived from versions that clocks of several machines made. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ChangeRow, orderChanges } from '../../../src/store/postgres/events/commit-order.ts'
 import { chanceFrom } from '../../support/seeded.ts'
 import { SEED } from '../../support/seed.ts'
 
-/** `1>2` changes version 1 into 2, `>1` inserts, `1>` deletes; `/` begins another document, `@` tells the time. */
+/** `1>2` changes version 1 into 2, `>1` inserts, `1>` deletes; `/` begins another document, `@` sets the time. */
 function rowsFrom(text: string): readonly (ChangeRow & { readonly name: string })[] {
   return text.split(' ').map((name) => {
     const [, doc = 'a', seen, version, at = '0'] = /^(?:(\w+)\/)?(\d*)>(\d*)(?:@(\d+))?$/.exec(name)!

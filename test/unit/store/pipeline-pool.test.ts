@@ -1,13 +1,9 @@
 /** Which finds are pipelined on PostgreSQL, and when pipelines are opened and released: the rules alone. */
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
+import { test } from 'node:test'
 import type { Pipeline } from '../../../src/store/postgres/connection/pipeline.ts'
 import { PIPELINES, createPipelinePool } from '../../../src/store/postgres/connection/pipeline-pool.ts'
 import { createStatementLatencies } from '../../../src/store/postgres/connection/statement-latency.ts'
-
-// The pool checks its connections every 50 ms of real time. Only `pass` lets time go by in these tests: on a busy machine
-// the timer would fire between two steps of a test, and a second check at the same time takes a connection for late.
-mock.timers.enable({ apis: ['setInterval'] })
 
 test('latency: only kinds that were quick on their own connection are pipelined', () => {
   const latencies = createStatementLatencies(() => 0)
@@ -61,24 +57,12 @@ test('latency: a kind that stopped a pipeline is tried again after five seconds'
   assert.ok(latencies.pipelinable('a'))
 })
 
-test('latency: a kind is slow as long as its last statement took more than 250 ms', () => {
-  const latencies = createStatementLatencies(() => 0)
-  assert.ok(!latencies.isSlow('a'))
-  latencies.noteAlone('a', 251)
-  assert.ok(latencies.isSlow('a'))
-  latencies.noteAlone('a', 249)
-  assert.ok(!latencies.isSlow('a'))
-})
-
 test('latency: a bounded number of kinds is remembered', () => {
   const latencies = createStatementLatencies(() => 0)
   const kinds = Array.from({ length: 10_000 }, (_, i) => `select ${i}`)
   for (const kind of kinds) latencies.noteAlone(kind, 1)
   const remembered = kinds.filter((kind) => latencies.pipelinable(kind))
   assert.ok(remembered.length > 0 && remembered.length <= 500, `${remembered.length}`)
-  for (const kind of kinds) latencies.noteAlone(kind, 1_000)
-  const slow = kinds.filter((kind) => latencies.isSlow(kind))
-  assert.ok(slow.length > 0 && slow.length <= 500, `${slow.length}`)
 })
 
 type State = { -readonly [K in keyof Omit<Pipeline, 'query'>]: Pipeline[K] } & { isReleased: boolean }

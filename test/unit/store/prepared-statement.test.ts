@@ -7,7 +7,7 @@ import { parameterized } from '../../../src/lang/parameters.ts'
 import type { ReadPlan } from '../../../src/plan/plan.ts'
 import { requestedId, withLiterals } from '../../../src/plan/about.ts'
 import { planFind } from '../../../src/plan/read.ts'
-import { allowedFind } from '../../../src/service/read/plan-find.ts'
+import { resolveAndAuthorizeFind } from '../../../src/service/read/plan-find.ts'
 import { bindFind, preparedFrom } from '../../../src/service/read/prepared/bind-find.ts'
 import { preparedOnce } from '../../../src/service/read/prepared/prepared-finds.ts'
 import { readFind } from '../../../src/service/request/request.ts'
@@ -20,13 +20,13 @@ const SCHEMA = compiledSchema('thing', { code: { type: 'string' }, n: { type: 'i
 
 /** A find prepared from its first request, bound to other literals. */
 function planWith(query: Json, literals: readonly Json[]): ReadPlan | undefined {
-  const request = readFind({ query, projection: EVERYTHING }, { entity: 'thing' }, DEFAULT_LIMITS)
+  const deps = { schemaOf: () => SCHEMA, limits: DEFAULT_LIMITS, now: () => new Date() }
+  const request = readFind({ query, projection: EVERYTHING }, { entity: 'thing' }, deps)
   const parameters = parameterized(request.query!)
-  const deps = { schemaOf: () => SCHEMA, limits: DEFAULT_LIMITS }
-  const allowed = allowedFind(deps, ADMIN, { ...request, query: parameters.query })
+  const allowed = resolveAndAuthorizeFind(deps, ADMIN, { ...request, query: parameters.query })
   const find = { allowed, plan: planFind(allowed, () => true), maxTimeMs: undefined }
   const prepared = preparedFrom(find, parameters.literals.length)!
-  return bindFind(prepared, literals)?.plan.read
+  return bindFind(prepared, { literals })?.plan.read
 }
 
 const BY_CODE = { field: 'code', op: '=', rvalue: 'a' }
@@ -63,6 +63,16 @@ test('prepared find: from the second request of a shape on', () => {
   assert.equal(count, 2)
 })
 
+test('prepared find: the cache counts the key of a shape once', () => {
+  const metadata = {}
+  const find = (key: string) =>
+    preparedOnce({ metadata, caller: ADMIN, key }, () => ({ find: {} as never, parameters: [] }))
+  const keys = Array.from({ length: 48 }, (_, i) => `${i}`.padEnd(10_000))
+  for (const key of keys) find(key)
+  for (const key of keys)
+    assert.ok(find(key), `the cache has room for 50 keys, but not for key ${key.trim()}`)
+})
+
 test('prepared statement: one text for all arguments, written once for each page and table', () => {
   let written = 0
   const statements = writtenOnce((plan: ReadPlan, _table: object) => {
@@ -73,7 +83,7 @@ test('prepared statement: one text for all arguments, written once for each page
   })
   const plan = planWith(BY_CODE, ['a'])!
   const [table, other] = [{}, {}]
-  const read = (of: ReadPlan, on: object = table) => bindRead(statements(of, on), of.arguments)
+  const read = (of: ReadPlan, on: object = table) => bindRead(statements(of, on), of)
   const text = 'select $1 where a = $2'
   assert.deepEqual(read(plan).page, { text, values: [0, '<a>'] })
   assert.deepEqual(read({ ...plan, arguments: ['b'] }).page, { text, values: [0, '<b>'] })

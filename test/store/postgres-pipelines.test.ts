@@ -47,7 +47,7 @@ function watchedPace(): Latency & { readonly noted: number[]; excluded: number }
   return latency
 }
 
-test('lane: statements at once have their own answers, and one that fails fails alone', async () => {
+test('pipeline: statements at once have their own answers, and one that fails fails alone', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
     const { pipeline } = leased
@@ -73,7 +73,7 @@ test('lane: statements at once have their own answers, and one that fails fails 
   })
 })
 
-test('lane: a statement of which all that wait share the name may fail to be prepared, and works for the next', async () => {
+test('pipeline: a statement of which all that wait share the name may fail to be prepared, and works for the next', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
     const { pipeline } = leased
@@ -93,7 +93,7 @@ test('lane: a statement of which all that wait share the name may fail to be pre
   })
 })
 
-test('lane: an answer that is too large is refused, and those behind it come', async () => {
+test('pipeline: an answer that is too large is refused, and those behind it come', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
     const { pipeline } = leased
@@ -109,7 +109,7 @@ test('lane: an answer that is too large is refused, and those behind it come', a
   })
 })
 
-test('lane: what is under way when the connection ends fails so that it can be asked elsewhere', async () => {
+test('pipeline: what is under way when the connection ends fails so that it can be asked elsewhere', async () => {
   await connected(async (connections) => {
     using leased = await leasedLane(connections)
     const { pipeline } = leased
@@ -126,7 +126,7 @@ test('lane: what is under way when the connection ends fails so that it can be a
   })
 })
 
-test('lane: one that is released with work under way ends it on the server, and excludes what was slow', async () => {
+test('pipeline: one that is released with work under way ends it on the server, and excludes what was slow', async () => {
   await connected(async (connections) => {
     const { pipeline, release } = await connections.leasePipeline()
     const [[backend]] = (await pipeline.query(plain('select pg_backend_pid()'), watchedPace())) as [Row]
@@ -206,7 +206,7 @@ async function untilShared(sharing: Sharing, statements: readonly Statement[]) {
 
 const EIGHT = Array.from({ length: 8 }, (_, i) => doubled(i))
 
-test('lanes: one find at a time has a connection of its own, many at once share few', async () => {
+test('pipeline: one find at a time has a connection of its own, many at once share few', async () => {
   await sharing(async (context) => {
     const { tally } = context
     for (let i = 0; i < 10; i++) await shareOn(context, doubled(i))
@@ -221,7 +221,7 @@ test('lanes: one find at a time has a connection of its own, many at once share 
   })
 })
 
-test('lanes: what is allowed little time is not shared', async () => {
+test('pipeline: what is allowed little time is not shared', async () => {
   await sharing(async (context) => {
     await untilShared(context, EIGHT)
     const tally = { shared: 0, alone: 0 }
@@ -230,7 +230,7 @@ test('lanes: what is allowed little time is not shared', async () => {
   })
 })
 
-test('lanes: a find that turns out slow is done alone, and so are those that waited behind it', async () => {
+test('pipeline: a find that turns out slow is done alone, and so are those that waited behind it', async () => {
   await sharing(async (context) => {
     const slept = (seconds: number): Statement => ({
       text: 'select $1::text from pg_sleep($1::float8)',
@@ -256,7 +256,7 @@ test('lanes: a find that turns out slow is done alone, and so are those that wai
   })
 })
 
-test('lanes: finds are answered while their connections are cut again and again', async () => {
+test('pipeline: finds are answered while their connections are cut again and again', async () => {
   await connected(async (connections) => {
     const backends: string[] = []
     const lease = async () => {
@@ -282,7 +282,7 @@ test('lanes: finds are answered while their connections are cut again and again'
   })
 })
 
-test('lanes: where no connection can be had, finds are done alone', async () => {
+test('pipeline: where no connection can be had, finds are done alone', async () => {
   await connected(async (connections) => {
     const refused: Error[] = []
     const lease = async (): Promise<never> => {
@@ -299,7 +299,7 @@ test('lanes: where no connection can be had, finds are done alone', async () => 
   })
 })
 
-test('lanes: connections that nobody uses any more are given back, and those in use when all ends', async () => {
+test('pipeline: connections that nobody uses any more are given back, and those in use when all ends', async () => {
   await connected(async (connections) => {
     const held = new Set<object>()
     const lease = async () => {

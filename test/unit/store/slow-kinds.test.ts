@@ -1,0 +1,40 @@
+/** Which kinds of work count as slow on PostgreSQL, and until when. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSlowKinds } from '../../../src/store/postgres/connection/slow-kinds.ts'
+
+const QUICK = { elapsedMs: 10, idleMs: 10, hasTimedOut: false }
+const SLOW = { elapsedMs: 300, idleMs: 251, hasTimedOut: false }
+
+test('slow kinds: a slow kind stays slow until it is quick once', () => {
+  const kinds = createSlowKinds()
+  assert.ok(!kinds.isSlow('a'))
+  kinds.note('a', SLOW)
+  assert.ok(kinds.isSlow('a') && !kinds.isSlow('b'))
+  kinds.note('a', QUICK)
+  assert.ok(!kinds.isSlow('a'))
+})
+
+test('slow kinds: time in which this process was busy counts for nothing', () => {
+  const kinds = createSlowKinds()
+  const unread = { elapsedMs: 2_000, idleMs: 20, hasTimedOut: false }
+  kinds.note('a', unread)
+  assert.ok(!kinds.isSlow('a'))
+  kinds.note('a', SLOW)
+  kinds.note('a', unread)
+  assert.ok(kinds.isSlow('a'))
+})
+
+test('slow kinds: a kind that its time limit ended is slow, however short the limit was', () => {
+  const kinds = createSlowKinds()
+  kinds.note('a', { elapsedMs: 5, idleMs: 5, hasTimedOut: true })
+  assert.ok(kinds.isSlow('a'))
+})
+
+test('slow kinds: a bounded number of them is remembered', () => {
+  const slow = createSlowKinds()
+  const kinds = Array.from({ length: 10_000 }, (_, i) => `select ${i}`)
+  for (const kind of kinds) slow.note(kind, SLOW)
+  const remembered = kinds.filter((kind) => slow.isSlow(kind))
+  assert.ok(remembered.length > 0 && remembered.length <= 500, `${remembered.length}`)
+})
