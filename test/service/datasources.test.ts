@@ -212,10 +212,12 @@ testOn(
     const requests = [
       { seq: 1, op: 'update', request: { entity: 'far', query, update: { $add: { times: 1 } } } },
       { seq: 2, op: 'save', request: { entity: 'far', upsert: true, data, projection: EVERYTHING } },
+      { seq: 3, op: 'insert', request: { entity: 'far', data: [{ name: 'c' }], projection: EVERYTHING } },
     ]
     const { responses } = JSON.parse(await service.data.bulk(ADMIN, { atomic: true, requests }))
-    const numbers = responses[1].response.processed.map(({ no }: JsonObject) => no)
-    assert.equal(new Set([taken!['no'], ...numbers]).size, 41)
+    const written = [...responses[1].response.processed, ...responses[2].response.processed]
+    const numbers = written.map(({ no }: JsonObject) => no)
+    assert.equal(new Set([taken!['no'], ...numbers]).size, 42)
     const found = await service.data.find(ADMIN, { entity: 'far' }, { query, projection: EVERYTHING })
     assert.equal(documentsOf(found)[0]!['times'], 1)
   },

@@ -62,7 +62,7 @@ async function idsOf(service: Service, count: number, query: string): Promise<re
 }
 
 onEveryStore(() => {
-  test('events: each datasource has its own; the entity tells which one, else the default one is meant', async () => {
+  test('events: each datasource has its own; the entity decides which one, else the default one is meant', async () => {
     await using opened = await openTwo()
     const { service } = opened
     await put(service, 'here', 'h1')

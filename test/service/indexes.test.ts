@@ -39,6 +39,18 @@ const CASES: readonly (readonly [
     { field: 's', regex: '^ﬆ', caseInsensitive: true },
     ['3'],
   ],
+  [
+    'that ignores case, for equal texts only',
+    { fields: [{ field: 's', caseInsensitive: true }] },
+    { field: 's', op: '=', rvalue: 'ﬅ' },
+    ['3'],
+  ],
+  [
+    'that ignores case, for none of the texts that differ in case',
+    { fields: [{ field: 's', caseInsensitive: true }] },
+    { field: 's', op: '$in', values: ['ﬆ', 'x'] },
+    [],
+  ],
 ]
 
 onEveryStore(() => {

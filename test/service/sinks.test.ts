@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { seeing, deliveredUpTo } from '../../src/service/sinks/deliver.ts'
+import { eventRenderer, deliveredUpTo } from '../../src/service/sinks/deliver.ts'
 import { trimAll } from '../../src/service/events/retention.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
@@ -72,7 +72,10 @@ onEveryStore(() => {
     await assert.rejects(moved, refusal('crud:InvalidRequest', /another datasource/))
     await put(service, 'here', '1')
     await put(service, 'there', '2')
-    await eventually(() => receiver.taken.length === 2 && receiver.asked() === 3, 'one is told by two sinks')
+    await eventually(
+      () => receiver.taken.length === 2 && receiver.asked() === 3,
+      'one event is delivered by two sinks',
+    )
   })
 
   test('sinks: nothing of them can be done without the permission', async () => {
@@ -97,7 +100,7 @@ onEveryStore(() => {
   test('sinks: an entity that is not known yet is waited for, one that is gone is not', async () => {
     const steps: string[] = []
     const answers = [false, false, true]
-    const see = seeing({
+    const renderEvent = eventRenderer({
       schemaOf() {
         steps.push('asked for the schema')
         throw new ServiceError('crud:UnknownEntity', 'there is none')
@@ -109,7 +112,7 @@ onEveryStore(() => {
       },
     })
     const details = '{"entityVersion":"1.0.0","principal":"","date":"","hook":{}}'
-    assert.equal(await see({ ...keptEvent(1, 'd'), details }, callerWith('cook')), undefined)
+    assert.equal(await renderEvent({ ...keptEvent(1, 'd'), details }, callerWith('cook')), undefined)
     assert.deepEqual(
       steps.filter((step) => step !== 'asked for the schema'),
       ['not in step', 'not in step', 'in step'],
@@ -125,7 +128,7 @@ onEveryStore(() => {
     return (await allEvents(store)).map(({ seq }) => seq)
   }
 
-  test('retention: a sink holds back what it has yet to be told of; a disabled one not for ever', async () => {
+  test('retention: a sink holds back events that it has yet to receive; a disabled one not for ever', async () => {
     await using place = await freshPlace()
     await using store = await openStore(place.location, { onError: failLoudly })
     await store.metadata.prepareCollection({ collection: SCHEMA.collection, indexes: [], paths: [] })
@@ -152,7 +155,7 @@ onEveryStore(() => {
     assert.deepEqual(await left(19), numbers.slice(2))
     assert.deepEqual(warned, [])
     assert.deepEqual(await left(21), numbers.slice(6))
-    assert.match(String(warned), /4 events of the datasource default, older than 20 days, are gone/)
+    assert.match(String(warned), /4 events of the datasource default, older than 20 days, were removed/)
     await store.sinks.remove('slow')
     await store.sinks.remove('quick')
     assert.deepEqual(await left(1), numbers.slice(7))

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:https'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { parseDistinguishedName } from '../../../src/auth/distinguished-name.ts'
 import { DEFAULT_LIMITS } from '../../../src/base/limits.ts'
 import {
   AUTHORITY,
@@ -46,6 +47,23 @@ test('certificate: its common name is the principal, its units are the roles', a
   assert.equal(status, 200)
   const { principal, roles } = JSON.parse(text).processed[0]
   assert.deepEqual([principal, roles], ['ann', ['hr', 'editor']])
+})
+
+test('certificate: the table of the configuration adds roles to subjects', async () => {
+  const tls = { cert: SERVER_CERT, key: SERVER_KEY, ca: AUTHORITY }
+  const entry = (text: string, ...roles: readonly string[]) => ({
+    subject: parseDistinguishedName(text)!,
+    roles,
+  })
+  const certificateRoles = [
+    entry('CN=ann', 'reader'),
+    entry('cn=ann,OU=hr', 'auditor'),
+    entry('CN=ann,OU=other', 'nobody'),
+    entry('CN=bob', 'nobody'),
+  ]
+  await using server = await startAuthServer({ hasCertificates: true, certificateRoles }, { tls })
+  const { text } = await find(server.port, { cert: CLIENT_CERT, key: CLIENT_KEY })
+  assert.deepEqual(JSON.parse(text).processed[0].roles, ['hr', 'editor', 'reader', 'auditor'])
 })
 
 test('certificate: one of an unknown authority is 401', async () => {

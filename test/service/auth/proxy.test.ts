@@ -23,6 +23,14 @@ const BY_SECRET: ProxySettings = {
   },
 }
 
+test('proxy: the table of the configuration adds roles to the subject of a certificate', async () => {
+  const certificateRoles = [{ subject: parseDistinguishedName('CN=ann,O=Example')!, roles: ['reader'] }]
+  await using server = await startAuthServer({ proxy: BY_SECRET, certificateRoles })
+  const ask = (subject: string) => server.who({ 'X-Subject': subject, 'X-Secret': SECRET })
+  assert.deepEqual(await ask('CN=ann,OU=hr,O=Example'), { principal: 'ann', roles: ['hr', 'reader'] })
+  assert.deepEqual(await ask('CN=ann,OU=hr,O=Other'), { principal: 'ann', roles: ['hr'] })
+})
+
 type Case = readonly [rule: string, headers: Ask['headers'], who: object | number]
 
 const CASES: readonly Case[] = [

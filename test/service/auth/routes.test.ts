@@ -17,6 +17,12 @@ const PUBLIC = [
   'GET /version',
   'GET /openapi.json',
   'GET /docs',
+  'GET /ui',
+  'GET /ui/settings',
+  'GET /ui/assets/{file}',
+  'GET /docs/guide',
+  'GET /docs/guide/{page}',
+  'GET /docs/guide/{section}/{page}',
 ]
 
 function nameOf({ method, path }: Route): string {
@@ -49,9 +55,9 @@ test('routes: every one declares who may ask', () => {
   assert.deepEqual(ROUTES.filter(({ access }) => access === 'public').map(nameOf), PUBLIC)
 })
 
-test('routes: all of /metadata needs a permission, all of /data a caller', () => {
-  const inside = ROUTES.filter(({ tag }) => tag === 'data' || tag === 'metadata')
-  const loose = inside.filter(({ tag, access }) => (tag === 'data') !== (access === 'authenticated'))
+test('routes: all of /metadata needs a permission, all of /data and /documents a caller', () => {
+  const inside = ROUTES.filter(({ tag }) => tag === 'data' || tag === 'documents' || tag === 'metadata')
+  const loose = inside.filter(({ tag, access }) => (tag !== 'metadata') !== (access === 'authenticated'))
   assert.deepEqual(loose.map(nameOf), [])
 })
 

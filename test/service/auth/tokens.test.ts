@@ -37,6 +37,31 @@ async function startWithToken(options: ServerSettings = {}) {
   return { file, id, token, server, [Symbol.asyncDispose]: end }
 }
 
+const basic = (user: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+})
+
+test('tokens: HTTP Basic carries principal and token, only where it is accepted', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  const { token } = await addToken(file, ANN)
+  await using accepting = await startAuthServer({ tokens: { file, acceptsBasic: true } })
+  assert.deepEqual(await accepting.who(basic('ann', token)), ANN)
+  assert.deepEqual(await accepting.who(bearer(token)), ANN)
+  for (const headers of [
+    basic('eve', token),
+    basic('', token),
+    basic('ann', `${token}x`),
+    basic('ann', ''),
+    { authorization: `Basic ${Buffer.from('ann').toString('base64')}` },
+    { authorization: 'Basic ???' },
+    { authorization: 'Basic' },
+  ])
+    assert.equal(await accepting.who(headers), 401, JSON.stringify(headers))
+  await using refusing = await startAuthServer({ tokens: { file } })
+  assert.equal(await refusing.who(basic('ann', token)), 401)
+})
+
 test('tokens: the caller has the principal and roles of the token', async () => {
   await using started = await startWithToken()
   assert.deepEqual(await started.server.who(bearer(started.token)), ANN)

@@ -53,7 +53,7 @@ for (const isRevoked of [true, false]) {
     // the request was admitted, because a later request was
     assert.deepEqual(await started.server.who(bearer(started.token)), ANN)
     if (isRevoked) await started.revoke()
-    await eventually(() => performance.now() - begun > 700, 'the body is late')
+    await eventually(() => performance.now() - begun > 1_500, 'the body is late')
     outgoing.end('}')
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
     response.resume()
@@ -63,8 +63,10 @@ for (const isRevoked of [true, false]) {
 
 test('streams: one whose token is revoked before its first line is 401, and its cursor is closed', async () => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  let isBegun = false
   let isClosed = false
   const stream: ServerSettings['stream'] = async () => {
+    isBegun = true
     await gate
     return (async function* () {
       try {
@@ -80,6 +82,7 @@ test('streams: one whose token is revoked before its first line is 401, and its 
     headers: bearer(started.token),
     body: {},
   })
+  await eventually(() => isBegun, 'the request is admitted', SOON_MS)
   await started.revoke()
   open()
   const answer = await pending
@@ -88,7 +91,9 @@ test('streams: one whose token is revoked before its first line is 401, and its 
 })
 
 test('reads: one whose token is revoked ends with an error that says why', async () => {
+  let isBegun = false
   const stream: ServerSettings['stream'] = async (_caller, { getSignal }) => {
+    isBegun = true
     await once(getSignal!(), 'abort')
     return failed(new ServiceError('crud:Unavailable', 'the caller hung up'))
   }
@@ -97,6 +102,7 @@ test('reads: one whose token is revoked ends with an error that says why', async
     headers: bearer(started.token),
     body: {},
   })
+  await eventually(() => isBegun, 'the request is admitted', SOON_MS)
   await started.revoke()
   const answer = await pending
   assert.equal(answer.status, 403)
@@ -117,6 +123,7 @@ for (const atomic of [false, true]) {
       datasourceOf: () => 'main',
       transact: <T>(_: unknown, run: (operations: Operations) => Promise<T>) => run({ insert } as Operations),
       onInternalError: (error: unknown) => assert.fail(String(error)),
+      respond: (response: DataResponse) => response,
     }
     await using started = await startWithToken({
       bulk: async (caller, body, { getSignal } = {}) => {
@@ -129,6 +136,7 @@ for (const atomic of [false, true]) {
       headers: bearer(started.token),
       body: { requests, ordered: true, atomic },
     })
+    await eventually(() => begun === 1, 'the request is admitted', SOON_MS)
     await started.revoke()
     const answer = await pending
     assert.equal(answer.status, 200, answer.text)

@@ -46,7 +46,7 @@ const KEYS: readonly [key: string, values: readonly Json[]][] = [
   ['from', othersThan('integer')],
   ['to', othersThan('integer')],
   ['maxResults', othersThan('integer')],
-  ['upsert', [...othersThan('boolean'), 'yes', 'true', 0, 1]],
+  ['upsert', [...othersThan('boolean'), 'yes', 'true', '1', 2, -1]],
   ['onlyIfCurrent', [...othersThan('boolean'), 'true']],
   ['documentVersions', [...othersThan('array'), [1], [null], ['a', {}]]],
   [
@@ -58,6 +58,11 @@ const KEYS: readonly [key: string, values: readonly Json[]][] = [
       { maxTimeMs: 'x' },
       { maxTimeMs: 0 },
       { maxTimeMs: -1 },
+      { maxQueryTimeMS: 'soon' },
+      { maxQueryTimeMS: 0 },
+      { maxQueryTimeMS: '0' },
+      { maxQueryTimeMS: 5, maxTimeMs: 6 },
+      { atomic: 2 },
       { unknown: 1 },
     ],
   ],
@@ -291,8 +296,8 @@ const FINDS: readonly [rule: string, body: JsonObject, refusal: Refusal][] = [
     { status: 400, code: 'query-api:InvalidProjection', place: /\/projection\/recursive/ },
   ],
   [
-    '1 for include',
-    { projection: { field: '*', include: 1 } },
+    '2 for include',
+    { projection: { field: '*', include: 2 } },
     { status: 400, code: 'query-api:InvalidProjection', place: /\/projection\/include/ },
   ],
   [
@@ -429,16 +434,14 @@ for (const [rule, update, code] of UPDATES) {
 }
 
 test('update, delete: without a query is store-crud:NullQuery', async () => {
-  for (const body of [
-    { update: { $set: { name: 'x' } } },
-    { query: null, update: { $set: { name: 'x' } } },
-  ]) {
+  for (const none of [{}, { query: null }]) {
+    const body = { ...none, update: { $set: { name: 'x' } } }
     await refused(
       { method: 'POST', path: '/data/update/country', body },
       { status: 400, code: 'store-crud:NullQuery' },
     )
     await refused(
-      { method: 'POST', path: '/data/delete/country', body },
+      { method: 'POST', path: '/data/delete/country', body: none },
       { status: 400, code: 'store-crud:NullQuery' },
     )
   }
@@ -502,7 +505,7 @@ const invalidName: Refusal = { status: 422, code: 'metadata:InvalidName' }
 for (const name of [
   'constructor',
   'prototype',
-  '__proto',
+  '__proto__',
   'a"b',
   "a'b",
   'a;b',
@@ -511,7 +514,7 @@ for (const name of [
   '',
   'x'.repeat(129),
 ]) {
-  const isFine = /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && name.length <= 128
+  const isFine = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/.test(name) && name !== '__proto__'
   if (isFine) {
     test(`metadata: the entity ${name} is one like others`, async () => {
       const { ask } = server()
@@ -549,8 +552,8 @@ const METADATA: readonly [rule: string, change: JsonObject, code: string][] = [
     'metadata:InvalidDatastore',
   ],
   [
-    'an index of constructor',
-    { indexes: [{ name: 'x', fields: [{ field: 'constructor', dir: '$asc' }] }] },
+    'an index of an array of objects',
+    { indexes: [{ name: 'x', fields: [{ field: 'places', dir: '$asc' }] }] },
     'metadata:InvalidIndex',
   ],
 ]

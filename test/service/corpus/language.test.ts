@@ -10,6 +10,7 @@ import { parseQuery } from '../../../src/lang/parse/parse-query.ts'
 import { compileProjection } from '../../../src/lang/evaluate/project.ts'
 import { resolveProjection, resolveQuery, resolveSort } from '../../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../../src/lang/resolve/scope.ts'
+import { printFilter } from '../../../src/lang/text/print-filter.ts'
 import { parseSort } from '../../../src/lang/sort.ts'
 import { printResponse } from '../../../src/service/response.ts'
 import { compiledSchema } from '../../support/schema.ts'
@@ -72,6 +73,9 @@ onEveryStore(() => {
       })
       assert.deepEqual(ids(documentsOf(response)), expected, printResponse(response))
       assert.equal(response.matchCount, expected.length)
+      const filter = printFilter(parseQuery(only(data, json(query)), '', DEFAULT_LIMITS))
+      const asText = await tester.find('t', { filter, projection: { field: '_id' } })
+      assert.deepEqual(asText.processed, response.processed, filter)
     })
   }
 

@@ -33,6 +33,11 @@ export const PROJECTION_CASES: readonly ProjectionCase[] = [
     `{"_id":"ID",${TOP},"o":${O},${ARRAYS},"oa":${OA},${SIZES},"objectType":"t"}`,
   ),
   row('an array projection of an unknown field gives nothing', '{"field":"zz","range":[0,1]}', '{}'),
+  row(
+    'an empty nested projection is the same as none',
+    '{"field":"oa","range":[1,1],"projection":[]}',
+    '{"oa":[{"id":2,"n":"n2","k":20,"na":[],"na#":0,"si#":0}]}',
+  ),
   row('an object without deeper pattern vanishes', '{"field":"o"}', '{}'),
   row('a recursive pattern takes the whole object', '{"field":"o","recursive":true}', `{"o":${O}}`),
   row('o.* takes the scalars of o', '{"field":"o.*"}', '{"o":{"x":"ox","y":5,"a#":2}}'),

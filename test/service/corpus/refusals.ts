@@ -91,7 +91,7 @@ export const REFUSALS: readonly Refusal[] = [
   query('a pattern on a number', '{"field":"i","regex":"3"}', INVALID, '/field'),
   query('a pattern on an array', '{"field":"sa","regex":"t"}', INVALID, '/field'),
   query('an unknown option', '{"field":"s","regex":"a","options":"g"}', INVALID, '/options'),
-  query('a flag that is no boolean', '{"field":"s","regex":"a","dotall":1}', INVALID, '/dotall'),
+  query('a flag that is no boolean', '{"field":"s","regex":"a","dotall":2}', INVALID, '/dotall'),
   query('contains on an array of objects', '{"array":"oa","contains":"$any","values":[]}', INVALID, '/array'),
   query('contains on a simple field', '{"array":"i","contains":"$any","values":[1]}', INVALID, '/array'),
   query('an unknown contains', '{"array":"ia","contains":"$some","values":[1]}', INVALID, '/contains'),

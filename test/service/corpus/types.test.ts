@@ -168,7 +168,7 @@ function testOn(kind: StoreKind): void {
     assert.deepEqual(await ids(entity, '1.0.0-SNAPSHOT', by('n', '5')), ['2'])
     await service.metadata.clearDefault(ADMIN, entity)
     await disable(entity, '1.0.0-SNAPSHOT')
-    await service.metadata.remove(ADMIN, entity)
+    await service.metadata.remove(ADMIN, entity, { documents: 'keep' })
     await define(entity, '2.0.0', { n: { type: 'boolean' } })
     await insert(entity, '2.0.0', [{ _id: '3', n: true }])
     assert.deepEqual(await ids(entity, '2.0.0', by('n', null)), ['1', '2'])

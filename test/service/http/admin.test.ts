@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { CODES } from '../../../src/base/errors.ts'
+import { CODES, dataStatusOf } from '../../../src/base/errors.ts'
 import { ROUTES } from '../../../src/http/routes/routes.ts'
 import { terminal } from '../../../src/http/observe/terminal.ts'
 import { logTo } from '../../../src/http/observe/log.ts'
@@ -99,10 +99,14 @@ test('openapi: every route is told whole', async () => {
       .map((each: { in: string; name: string }) => `{${each.name}}`)
     assert.deepEqual(names, route.path.match(/\{\w+\}/g) ?? [])
     assert.equal('requestBody' in operation, route.body !== undefined)
-    for (const status of ['200', '400', '403', '500', '503'])
+    for (const status of [String(route.status ?? 200), '400', '403', '500', '503'])
       assert.ok(operation.responses[status], route.path)
     for (const code of route.errors ?? [])
-      assert.ok(operation.responses[CODES[code]].description.includes(code))
+      assert.ok(
+        operation.responses[route.tag === 'data' ? dataStatusOf(code) : CODES[code]].description.includes(
+          code,
+        ),
+      )
   }
   assert.equal(ids.size, ROUTES.length)
   assert.ok(components.schemas.Query && components.schemas.Projection && components.schemas.Error)
@@ -119,6 +123,8 @@ test('openapi: who asks may be told in part or not at all', async () => {
     [
       ['Smalt-Roles', false],
       ['Smalt-Principal', false],
+      ['Smalt-Claims', false],
+      ['Idempotency-Key', false],
     ],
   )
   const told = (path: string) => JSON.stringify(paths[path].get.parameters).includes('parameters/Roles')

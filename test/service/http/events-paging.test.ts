@@ -108,7 +108,7 @@ onEveryStore(() => {
     ['wait=61', /"wait" must be a whole number from 0 to 60/],
     ['wait=-1', /"wait"/],
     ['operation=find', /"operation" must be one of insert, update, delete/],
-    ['limit=1&limit=2', /"limit" stands twice/],
+    ['limit=1&limit=2', /"limit" is given twice/],
     ['sinze=1', /there is no parameter "sinze"; known are entity/],
     ['datasource=other', /"datasource" must be one of default/],
     ['entity=a%00', /"entity" holds a NUL character/],

@@ -23,7 +23,7 @@ async function startSending({ stallMs = 60_000, ...given }: Given): Promise<Sent
   const server: Server = createServer((request, response) => {
     const usual = { watch: () => () => undefined, ending: new AbortController().signal }
     const outlet = { response, stallMs }
-    void sendEvents(new Exchange(request, response), { ...usual, ...given, outlet }).then((bytes) =>
+    void sendEvents(new Exchange(request, response, 0), { ...usual, ...given, outlet }).then((bytes) =>
       ended.push(bytes),
     )
   })

@@ -125,14 +125,14 @@ onEveryStore(() => {
     const all = await eventsOf(server, 3, { roles: ['boss'] })
     assert.deepEqual(
       all.map(({ changed }) => changed),
-      [['_id', 'owner', 'open', 'hidden', 'objectType'], ['hidden'], ['open', 'hidden']],
+      [['objectType', '_id', 'owner', 'open', 'hidden'], ['hidden'], ['open', 'hidden']],
     )
     const seen = await eventsOf(server, 2, { principal: 'me' })
     assert.doesNotMatch(JSON.stringify(seen), /hidden|"[xyz]"/)
     assert.deepEqual(
       seen.map(({ operation, changed, include }) => [operation, changed, include]),
       [
-        ['insert', ['_id', 'owner', 'open', 'objectType'], {}],
+        ['insert', ['objectType', '_id', 'owner', 'open'], {}],
         ['update', ['open'], {}],
       ],
     )
@@ -196,7 +196,7 @@ onEveryStore(() => {
     const [{ seq }] = await eventsOf(server, 1)
     await server.ask('DELETE', '/metadata/sandwich/default')
     await server.ask('PUT', '/metadata/sandwich/1.0.0/disabled')
-    const gone = await server.ask('DELETE', '/metadata/sandwich')
+    const gone = await server.ask('DELETE', '/metadata/sandwich?documents=delete')
     assert.equal(gone.status, 200, gone.text)
     assert.deepEqual((await server.ask('GET', '/events')).json, { events: [], next: seq })
     assert.equal((await server.ask('GET', '/events?entity=sandwich')).status, 404)

@@ -1,12 +1,15 @@
 /** A service that answers what it was asked, so that tests see what HTTP made of a request. */
+import { ticketService } from '../../../src/service/tickets.ts'
 import type { Caller } from '../../../src/access/caller.ts'
 import { ServiceError } from '../../../src/base/errors.ts'
 import type { Json } from '../../../src/base/json/json.ts'
 import { type DataResponse, failed } from '../../../src/service/response.ts'
 import type {
   DataService,
+  DocumentService,
   EventService,
   MetadataService,
+  OnceService,
   Service,
   SinkService,
   Target,
@@ -28,9 +31,14 @@ export function fakeService(): FakeService {
       fake.begun++
       return fake.gate
     }),
+    documents: fakeDocuments(),
+    tickets: ticketService({ secret: () => 'a secret', now: () => new Date() }),
     metadata: fakeMetadata(),
     events: fakeEvents(),
     sinks: fakeSinks(),
+    once: NO_KEYS,
+    rehearseMetadata: () => noKeys(),
+    backups: { make: async () => ({ backups: [] }) },
     store: { kind: 'fake', description: 'nothing is kept', location: 'nowhere' },
     problem: undefined,
     readyCalls: 0,
@@ -48,20 +56,26 @@ export function fakeService(): FakeService {
   return fake
 }
 
+function fakeDocuments(): DocumentService {
+  const nothing = async () => ({ status: 200, text: '{}', headers: [] })
+  return { list: nothing, get: nothing, create: nothing, replace: nothing, patch: nothing, remove: nothing }
+}
+
 function fakeData(gate: () => Promise<void>): DataService {
   const captureChange = async (
     operation: string,
     caller: Caller,
     target: Target,
-    rest: { [key: string]: Json | undefined },
+    sent: { [key: string]: Json | undefined },
   ) => {
     await gate()
     if (target.entity === 'broken') throw new TypeError('secret detail of a stored document')
     if (target.entity === 'denied')
       return failed(new ServiceError('crud:NoAccess', 'find denied', { context: 'find(denied)' }))
     if (target.entity === 'away') return failed(new ServiceError('crud:Unavailable', 'the store is away'))
-    const { getSignal: _hangUp, work: _work, chargedTo: _chargedTo, offload: _offload, ...named } = target
-    return echo({ operation, ...named, roles: [...caller.roles], principal: caller.principal, ...rest })
+    const { getSignal: _hangUp, work: _work, chargedTo: _chargedTo, offload: _offload, ...rest } = target
+    const { idempotency: _idempotency, ...named } = rest
+    return echo({ operation, ...named, roles: [...caller.roles], principal: caller.principal, ...sent })
   }
   return {
     find: (caller, target, body) => captureChange('find', caller, target, { body }),
@@ -74,6 +88,7 @@ function fakeData(gate: () => Promise<void>): DataService {
         yield '{"last":true,"status":"COMPLETE","matchCount":0}'
       })()
     },
+    aggregate: (caller, target, body) => captureChange('aggregate', caller, target, { body }),
     explain: (caller, target, body) => captureChange('explain', caller, target, { body }),
     insert: (caller, target, body) => captureChange('insert', caller, target, { body }),
     save: (caller, target, body) => captureChange('save', caller, target, { body }),
@@ -126,6 +141,7 @@ function fakeMetadata(): MetadataService {
     lint: (_, entity) => captureChange('lint', entity),
     history: async (_, entity) => captureChange('history', entity),
     create: async (_, target, body) => captureChange('create', target, body),
+    createAll: async (_, body) => captureChange('createAll', body),
     createSchema: async (_, target, body) => captureChange('createSchema', target, body),
     updateInfo: async (_, entity, body) => captureChange('updateInfo', entity, body),
     setStatus: async (_, target, change) => captureChange('setStatus', target, change),
@@ -163,5 +179,12 @@ function fakeSinks(): SinkService {
     inspect: (_, name, eventId) => captureChange('inspect', name, eventId),
     redrive: (_, name, eventId) => captureChange('redrive', name, eventId),
     discard: (_, name, eventId) => captureChange('discard', name, eventId),
+    once: noKeys,
   }
 }
+
+function noKeys(): Promise<never> {
+  return Promise.reject(new Error('the fake keeps no keys'))
+}
+
+const NO_KEYS: OnceService = { data: noKeys, bulk: noKeys, lock: noKeys, document: noKeys, metadata: noKeys }

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { DEFAULT_LIMITS, type Limits } from '../../../src/base/limits.ts'
+import type { OidcSettings } from '../../../src/auth/settings.ts'
 import { openMode } from '../../../src/auth/open.ts'
 import { logTo } from '../../../src/http/observe/log.ts'
 import { createMetrics } from '../../../src/http/observe/metrics.ts'
@@ -34,7 +35,7 @@ export interface Answer {
 }
 
 export async function start(
-  options: { limits?: Partial<Limits>; overload?: Overload } = {},
+  options: { limits?: Partial<Limits>; overload?: Overload; isUiEnabled?: boolean; oidc?: OidcSettings } = {},
 ): Promise<Harness> {
   const service = fakeService()
   const written: string[] = []
@@ -47,6 +48,8 @@ export async function start(
     host: '127.0.0.1',
     port: 0,
     ...(options.overload ? { overload: options.overload } : {}),
+    ...(options.oidc && { oidc: options.oidc }),
+    ...(options.isUiEnabled === undefined ? {} : { isUiEnabled: options.isUiEnabled }),
   })
   const { port } = server
   return {

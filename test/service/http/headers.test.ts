@@ -114,13 +114,22 @@ const TYPED: readonly [
   ['of JSON is served', 'POST', '/data/save/x', { ...PAGE, 'Content-Type': 'application/json' }, 200],
   ['to find something, without a type, is 415', 'POST', '/data/find/x', PAGE, 415],
   ['by PUT without a type is 415', 'PUT', '/data/insert/x', PAGE, 415],
+  [
+    'of CSV is served where files are taken',
+    'POST',
+    '/data/import/x',
+    { ...PAGE, 'Content-Type': 'text/csv' },
+    200,
+  ],
+  ['of a simple type is 415 there', 'POST', '/data/import/x', { ...PAGE, 'Content-Type': 'text/plain' }, 415],
   ['without a type and an origin is served', 'POST', '/data/save/x', {}, 200],
 ]
 for (const [what, method, path, headers, status] of TYPED) {
   test(`web page: a body ${what}`, async () => {
     const answer = await http.ask(method, path, { body: '{}', headers })
     assert.equal(answer.status, status)
-    if (status === 415) assert.match(answer.text, /crud:UnsupportedMediaType[^]*application\/json/)
+    if (status === 415)
+      assert.match(answer.text, /crud:UnsupportedMediaType[^]*(?:application\/json|text\/csv)/)
   })
 }
 

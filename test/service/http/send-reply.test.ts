@@ -25,7 +25,7 @@ for (const [what, text] of SENT) {
     const counted: number[] = []
     const server = createServer((request, response) => {
       const sending = { isLast: true, unsent, isRefusable: true, stallTimeMs: 10_000, longestMs: 10_000 }
-      sendReply(new Exchange(request, response), { status: 200, text }, sending)
+      sendReply(new Exchange(request, response, 0), { status: 200, text }, sending)
       counted.push(unsent.used)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { ServiceError } from '../../../src/base/errors.ts'
 import { type Registry, openRegistry } from '../../../src/metadata/registry.ts'
 import { openStore } from '../../../src/store/open.ts'
+import type { Collection } from '../../../src/schema/schema.ts'
 import type { CollectionDefinition } from '../../../src/store/metadata-records.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { freshPlace } from '../../support/store-kind.ts'
@@ -36,6 +37,8 @@ async function open(): Promise<Fixture> {
       asked.push(definition.indexes.length)
       await store.metadata.prepareCollection(definition)
     },
+    hasDocuments: (collection: Collection) => store.metadata.hasDocuments(collection),
+    dropCollection: (collection: Collection) => store.metadata.dropCollection(collection),
   }
   const registry = await openRegistry(metadata, {
     backends: ['sqlite'],

@@ -14,7 +14,14 @@ import { ANYONE, CONFIGURED, infoOf, metadataOf, schemaOf, versionOf } from '../
 const ONE = { entity: 'item', version: '1.0.0' }
 const OPTIONS = { ...CONFIGURED, now: () => new Date(0) }
 const string = { type: 'string' }
-const SMALL = { versionFields: 4, versionRoles: 3, entityVersions: 2, entityIndexes: 2, indexFields: 2 }
+const SMALL = {
+  versionFields: 4,
+  versionRoles: 3,
+  entityVersions: 2,
+  entityCharacters: 1_000,
+  entityIndexes: 2,
+  indexFields: 2,
+}
 
 const fields = (count: number, field: JsonObject = string): JsonObject =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, field]))
@@ -90,7 +97,7 @@ for (const [what, limit, make] of CASES) {
 
 test('metadata: versions of an entity have a limit', async () => {
   const registry = await openRegistry(memoryMetadata(), { ...OPTIONS, limits: SMALL })
-  const add = (version: string): Promise<void> =>
+  const add = (version: string): Promise<unknown> =>
     registry.create('ann', { entity: 'item', version }, metadataOf('item', { schema: versionOf(version) }))
   await add('1.0.0')
   await add('2.0.0-SNAPSHOT')
@@ -105,6 +112,19 @@ test('metadata: versions of an entity have a limit', async () => {
   )
   const replaced = metadataOf('item', { schema: versionOf('2.0.0-SNAPSHOT'), fields: fields(2) })
   await registry.create('ann', { entity: 'item', version: '2.0.0-SNAPSHOT' }, replaced)
+})
+
+test('metadata: versions that are too long together admit no further one', async () => {
+  const registry = await openRegistry(memoryMetadata(), { ...OPTIONS, limits: SMALL })
+  await registry.create('ann', ONE, metadataOf('item', { fields: { ['x'.repeat(1_000)]: string } }))
+  const further = schemaOf(fields(1), versionOf('2.0.0'))
+  const problem =
+    /at most 1000 characters in all versions of "item", and there are \d+; .*limits.entityCharacters/
+  await assert.rejects(registry.createSchema('ann', { entity: 'item', version: '2.0.0' }, further), {
+    code: 'crud:LimitExceeded',
+    message: problem,
+  })
+  await registry.setStatus('ann', ONE, { status: 'deprecated' })
 })
 
 test('metadata: what is stored beyond a limit goes on to be served and changed otherwise', async () => {
@@ -131,9 +151,10 @@ test('metadata: limits are told before a document is parsed, whoever sends it', 
 })
 
 test('metadata: the limits are those of the documentation', () => {
-  const { versionFields, versionRoles, entityVersions, entityIndexes, indexFields } = DEFAULT_LIMITS
+  const { versionFields, versionRoles, entityVersions, entityCharacters, entityIndexes, indexFields } =
+    DEFAULT_LIMITS
   assert.deepEqual(
-    [versionFields, versionRoles, entityVersions, entityIndexes, indexFields],
-    [2_000, 500, 1_000, 100, 32],
+    [versionFields, versionRoles, entityVersions, entityCharacters, entityIndexes, indexFields],
+    [2_000, 500, 1_000, 16_000_000, 100, 32],
   )
 })

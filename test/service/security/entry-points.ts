@@ -1,6 +1,8 @@
 /** Every way in which a query, an order, a projection, a change or a document can reach the service, as one list. */
 import { createHash } from 'node:crypto'
+import { ServiceError } from '../../../src/base/errors.ts'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import { queryToFilter } from '../../../src/lang/text/spellings.ts'
 import type { Answer, TestServer } from '../../support/server.ts'
 import { EVERYTHING } from '../../support/service.ts'
 import { simpleParameters } from './simple-parameters.ts'
@@ -41,6 +43,7 @@ const READ: readonly Part[] = ['query', 'sort', 'projection']
 const CARRIES = {
   find: READ,
   explain: READ,
+  aggregate: ['query'],
   insert: ['data', 'projection'],
   save: ['data', 'projection'],
   update: ['query', 'update', 'projection'],
@@ -51,12 +54,28 @@ const OPERATIONS = Object.keys(CARRIES) as readonly Operation[]
 
 const ALL: Json = { field: '_id', op: '!=', rvalue: null }
 
+/** The parts without those that the operation would refuse, because it has no use for them. */
+function partsFor(
+  operation: Operation,
+  { query, update, data, ...others }: Omit<Parts, 'entity'>,
+): JsonObject {
+  const decisive = Object.entries({ query, update, data }).filter(
+    ([name, part]) => part !== undefined && CARRIES[operation].some((each) => each === name),
+  )
+  // An aggregate refuses a projection, and sorts by names of its result.
+  const own = operation === 'aggregate' ? {} : (others as JsonObject)
+  return { ...own, ...(Object.fromEntries(decisive) as JsonObject) }
+}
+
 /** The body of a request that is sound but for the parts. */
-function bodyOf(operation: Operation, { entity = 'person', ...parts }: Parts): JsonObject {
+function bodyOf(operation: Operation, { entity = 'person', ...all }: Parts): JsonObject {
+  const parts = partsFor(operation, all)
   switch (operation) {
     case 'find':
     case 'explain':
       return { entity, query: ALL, projection: EVERYTHING, ...parts }
+    case 'aggregate':
+      return { entity, query: ALL, groupBy: ['_id'], values: { n: { $count: true } }, ...parts }
     case 'insert':
       return { entity, data: { name: 'new' }, projection: EVERYTHING, ...parts }
     case 'save':
@@ -93,6 +112,7 @@ const BODY_DOORS: readonly Door[] = [
     headers: { Accept: 'application/x-ndjson' },
   },
   { method: 'POST', base: '/data/explain', operation: 'explain', route: 'explain' },
+  { method: 'POST', base: '/data/aggregate', operation: 'aggregate', route: 'aggregate' },
   { method: 'POST', base: '/data/find', operation: 'find', route: 'find', more: LOOKING_BACK },
   { method: 'POST', base: '/data/explain', operation: 'explain', route: 'explain', more: LOOKING_BACK },
   { method: 'PUT', base: '/data/insert', operation: 'insert', route: 'insert' },
@@ -127,6 +147,54 @@ const withBody = BODY_DOORS.flatMap(({ method, base, operation, route, query = '
     }
   }),
 )
+
+/** The query as a filter; undefined where no text can say it, because it is no query. */
+function filterOf(query: Json): string | undefined {
+  try {
+    return queryToFilter(query)
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
+}
+
+const byFilter = (['find', 'explain', 'update', 'delete'] as const).flatMap((operation) =>
+  VERSIONS.map(([version, suffix]): EntryPoint => {
+    const name = `POST /data/${operation}${version} with a filter`
+    return {
+      name,
+      route: `${operation}${suffix}`,
+      carries: ['query'],
+      async send({ ask }, parts, roles) {
+        const { query, ...others } = bodyOf(operation, parts)
+        const filter = filterOf(query!)
+        if (filter === undefined) return undefined
+        const path = `/data/${operation}/${parts.entity ?? 'person'}${version}`
+        return outcome(name, await ask('POST', path, { body: { ...others, filter }, roles }))
+      },
+    }
+  }),
+)
+
+const byFilterInAddress = (['find', 'explain'] as const).flatMap((operation) =>
+  VERSIONS.map(([version, suffix]): EntryPoint => {
+    const name = `GET /data/${operation}${version} with a filter`
+    return {
+      name,
+      route: `${operation === 'find' ? 'simpleFind' : 'simpleExplain'}${suffix}`,
+      carries: ['query'],
+      async send({ ask }, { entity = 'person', query = ALL }, roles) {
+        const filter = filterOf(query)
+        // longer addresses are refused before they are read
+        if (filter === undefined || filter.length > MAX_FILTER) return undefined
+        const path = `/data/${operation}/${entity}${version}?filter=${encodeURIComponent(filter)}`
+        return outcome(name, await ask('GET', path, { roles }))
+      },
+    }
+  }),
+)
+
+const MAX_FILTER = 2_000
 
 const byAddress = (['find', 'explain'] as const).flatMap((operation) =>
   VERSIONS.map(([version, suffix]): EntryPoint => {
@@ -210,7 +278,40 @@ const saved = (['GET', 'POST'] as const).flatMap((method) =>
   ),
 )
 
-export const ENTRY_POINTS: readonly EntryPoint[] = [...withBody, ...byAddress, ...bulk, ...saved]
+/** One document per line, stored as it arrives. */
+const imports = ['', '?upsert=true'].flatMap((query) =>
+  VERSIONS.map(([version, suffix]): EntryPoint => {
+    const name = `POST /data/import${version}${query}`
+    return {
+      name,
+      route: `import${suffix}`,
+      carries: ['data'],
+      async send({ ask }, { entity = 'person', data = { name: 'new' } }, roles) {
+        const lines = (Array.isArray(data) ? data : [data]).map((each) => JSON.stringify(each))
+        const headers = { 'Content-Type': 'application/x-ndjson' }
+        const body = Buffer.from(lines.join('\n'))
+        const answer = await ask('POST', `/data/import/${entity}${version}${query}`, { body, roles, headers })
+        const told = answer.text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line))
+        const dataErrors = told.filter((line) => line.line !== undefined)
+        const last = told.at(-1)
+        return outcomeOf(name, answer.text, dataErrors.length > 0 ? { ...last, dataErrors } : last)
+      },
+    }
+  }),
+)
+
+export const ENTRY_POINTS: readonly EntryPoint[] = [
+  ...withBody,
+  ...byFilter,
+  ...byFilterInAddress,
+  ...byAddress,
+  ...bulk,
+  ...saved,
+  ...imports,
+]
 
 export interface Attack {
   readonly parts: Parts

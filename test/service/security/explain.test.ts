@@ -16,7 +16,7 @@ onEveryStore(() => {
   }
 
   test('explain: without a role that may find it is refused at every entry point', async () => {
-    assert.equal(EXPLAINS.length, 10)
+    assert.equal(EXPLAINS.length, 14)
     for (const point of EXPLAINS) {
       for (const roles of [[], ['stranger'], ['anyone']]) {
         const { code, response } = await explain(point, {}, roles)

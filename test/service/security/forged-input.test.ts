@@ -114,7 +114,9 @@ const BODIES: readonly [rule: string, body: string][] = [
 ]
 for (const [rule, body] of BODIES) {
   test(`body: ${rule} is refused by every route that takes one`, async () => {
-    const taking = ROUTES.filter((route) => route.body)
+    const taking = ROUTES.filter(
+      ({ body: taken }) => taken && (taken.type ?? 'application/json') === 'application/json',
+    )
     assert.ok(taking.length > 20)
     for (const { method, path } of taking) {
       const address = path.replaceAll(/\{\w+\}/g, 'person')

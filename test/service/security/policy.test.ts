@@ -60,7 +60,11 @@ onEveryStore(() => {
       assert.equal(kept.json.modifiedCount, 1, kept.text)
       for (const { name, send } of ENTRY_POINTS) {
         const { response, text } = (await send(office(), { entity }, ['clerk']))!
-        assert.deepEqual([response['matchCount'], response['modifiedCount'] ?? 0], [0, 0], `${name}: ${text}`)
+        assert.deepEqual(
+          [response['matchCount'] ?? 0, response['modifiedCount'] ?? 0],
+          [0, 0],
+          `${name}: ${text}`,
+        )
         assert.doesNotMatch(text, /"name":"x"/, name)
       }
       assert.equal(

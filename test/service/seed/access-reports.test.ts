@@ -200,6 +200,11 @@ test('warnings: a change of entity info or status that brings none answers the d
     warned.warnings.map(({ code, at }: JsonObject) => [code, at]),
     [['hook-carries-hidden', '/entityInfo/hooks/0']],
   )
+  const without = sound(await ask('PUT', '/metadata/note', { body: info })).json
+  assert.deepEqual(
+    without.warnings.map(({ code }: JsonObject) => code),
+    ['dropped-hook'],
+  )
   assert.equal('warnings' in sound(await ask('PUT', '/metadata/note', { body: info })).json, false)
   assert.equal('warnings' in sound(await ask('PUT', '/metadata/note/1.0.0/deprecated')).json, false)
 })

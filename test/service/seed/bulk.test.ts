@@ -179,7 +179,7 @@ onEveryStore(() => {
     ['an object', []],
     ['known keys', { requests: [], orderd: true }],
     ['a boolean ordered', { requests: [], ordered: 'yes' }],
-    ['a boolean atomic', { requests: [], atomic: 1 }],
+    ['a boolean atomic', { requests: [], atomic: 2 }],
   ]
   for (const [rule, body] of UNUSABLE) {
     test(`bulk: without ${rule} it is a 400`, async () => {

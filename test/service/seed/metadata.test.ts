@@ -170,7 +170,11 @@ onEveryStore(() => {
         body: { name: 'country', datastore: { backend: storeKind() } },
       }),
     )
-    assert.deepEqual(Object.keys(json), ['entityInfo'])
+    assert.deepEqual(Object.keys(json), ['entityInfo', 'warnings'])
+    assert.deepEqual(
+      (json.warnings as JsonObject[]).map(({ code }) => code),
+      ['dropped-index', 'dropped-hook', 'dropped-default-version'],
+    )
     assert.equal('defaultVersion' in json.entityInfo, false)
     metadataError(await ask('GET', '/metadata/country/roles'), 404, 'ERR_NO_METADATA')
     sound(await ask('PUT', '/metadata/country', { body: countryInfo() }))
@@ -251,11 +255,11 @@ onEveryStore(() => {
       'metadata:InvalidHook',
     ],
     [
-      'an index of an unknown field is refused',
+      'an index of an array of objects is refused',
       '/metadata/country',
       {
         ...countryInfo(),
-        indexes: [{ name: 'x', unique: false, fields: [{ field: 'nothing', dir: '$asc' }] }],
+        indexes: [{ name: 'x', unique: false, fields: [{ field: 'places', dir: '$asc' }] }],
       },
       422,
       'metadata:InvalidIndex',
@@ -341,7 +345,8 @@ onEveryStore(() => {
     metadataError(await ask('PUT', '/metadata/brief/1.0.0/disabled'), 409, 'metadata:DisabledDefaultVersion')
     sound(await ask('DELETE', '/metadata/brief/default'))
     sound(await ask('PUT', '/metadata/brief/1.0.0/disabled'))
-    sound(await ask('DELETE', '/metadata/brief'))
+    metadataError(await ask('DELETE', '/metadata/brief'), 409, 'metadata:CannotDeleteEntity')
+    sound(await ask('DELETE', '/metadata/brief?documents=keep'))
     dataError(await ask('GET', '/data/find/brief/1.0.0'), 404, 'crud:UnknownEntity')
     await define('brief', { a: { type: 'string' } })
     assert.equal(sound(await ask('GET', '/data/find/brief?P=a:1')).json.processed[0].a, 'kept')
@@ -359,7 +364,7 @@ onEveryStore(() => {
     assert.equal(record.after.entityInfo.hooks[0].name, 'h')
   })
 
-  for (const name of ['roles', 'dependencies', 'health', '1a', 'a-b', 'ä', '_a', 'x'.repeat(129)]) {
+  for (const name of ['roles', 'dependencies', 'health', '1a', '-a', 'a.b', 'ä', 'x'.repeat(129)]) {
     test(`metadata: ${name.slice(0, 20)} is refused as an entity name`, async () => {
       const body = metadataDocument(name, { a: { type: 'string' } })
       const answer = await ask('PUT', `/metadata/${encodeURIComponent(name)}/1.0.0`, { body })

@@ -70,7 +70,7 @@ onEveryStore(() => {
     [
       'a key of another operation is tolerated',
       'country',
-      { upsert: true, data: [], update: {}, onlyIfCurrent: false, documentVersions: [] },
+      { upsert: true, from: 0, maxResults: 5, data: null, update: null, documentVersions: null },
       '1.0.0',
     ],
     ['client and clientId are tolerated', 'country', { client: { any: 1 }, clientId: 'x' }, '1.0.0'],

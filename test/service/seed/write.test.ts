@@ -194,17 +194,16 @@ onEveryStore(() => {
     assert.equal((await one('1'))['population'], 49)
   })
 
-  for (const operation of ['update', 'delete']) {
+  for (const [operation, more] of [
+    ['update', { update: { $set: { name: 'x' } } }],
+    ['delete', {}],
+  ] as const) {
     test(`${operation}: without a query is store-crud:NullQuery`, async () => {
       for (const path of addresses(operation, 'country', '1.0.0'))
-        dataError(
-          await ask('POST', path, { body: { update: { $set: { name: 'x' } } } }),
-          400,
-          'store-crud:NullQuery',
-        )
+        dataError(await ask('POST', path, { body: more }), 400, 'store-crud:NullQuery')
     })
     test(`${operation}: without access to the entity is crud:NoAccess`, async () => {
-      const body = { query: byId('a'), update: { $set: { name: 'x' } } }
+      const body = { query: byId('a'), ...more }
       for (const path of addresses(operation, 'staff', '1.0.0'))
         dataError(await ask('POST', path, { body, roles: ['guest'] }), 403, 'crud:NoAccess')
     })

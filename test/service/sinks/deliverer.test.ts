@@ -8,7 +8,7 @@ import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
 import { visibleEvent } from '../../../src/events/visible-event.ts'
 import { printDefinition } from '../../../src/sinks/definition.ts'
 import type { Overview } from '../../../src/sinks/delivery/delivery-state.ts'
-import type { See } from '../../../src/sinks/delivery/sink-run.ts'
+import type { RenderEvent } from '../../../src/sinks/delivery/sink-run.ts'
 import type { StoredEvent } from '../../../src/store/events.ts'
 import type { StoreKind } from '../../../src/store/store.ts'
 import { hookOf } from '../../unit/events/watching.ts'
@@ -185,7 +185,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await until(() => one.got.length === 3)
     await store.replace('a', printDefinition(webhookTo(other.url)))
     let count = 3
-    // When it is noticed is not told, so events come until one goes to the new address.
+    // When it is noticed is not reported, so events come until one goes to the new address.
     await until(async () => {
       if (other.got.length > 0) return true
       log.push(...eventLog(++count, 3).slice(count - 1))
@@ -258,7 +258,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await using boss = await receiver()
     await addSink(store, webhookTo(clerk.url, { name: 'clerk', roles: ['clerk'] }))
     await addSink(store, webhookTo(boss.url, { name: 'boss', roles: ['boss'] }))
-    await using _deliverer = deliver(store, salaries(), { see: seeing() })
+    await using _deliverer = deliver(store, salaries(), { renderEvent: eventRenderer() })
     await until(() => boss.got.length === 3)
     await until(async () => (await store.read('clerk'))!.progress.position === 3)
     assert.deepEqual(
@@ -274,12 +274,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const errors: unknown[] = []
     await using server = await receiver()
     await addSink(store, webhookTo(server.url))
-    const see: See = ({ seq }) => {
+    const renderEvent: RenderEvent = ({ seq }) => {
       if (seq === 2) throw new Error('what is this?')
       return { seq }
     }
     const observer = { error: (error: unknown) => void errors.push(error) }
-    await using _deliverer = deliver(store, eventLog(3, 3), { see, observer })
+    await using _deliverer = deliver(store, eventLog(3, 3), { renderEvent, observer })
     await until(() => server.got.length === 2)
     await until(async () => (await store.readItems('a')).length === 1)
     assert.equal(errors.length, 1)
@@ -337,7 +337,7 @@ function salaries(): readonly StoredEvent[] {
 }
 
 /** As the service would: the event made anew for each caller, from whole documents. */
-function seeing(): See {
+function eventRenderer(): RenderEvent {
   const schema = compiledSchema('person', {
     name: { type: 'string' },
     salary: { type: 'integer', access: { find: ['boss'] } },

@@ -63,7 +63,7 @@ export function deliver(
   return startDeliverer({
     store,
     readEvents: reading(log),
-    see: ({ seq, document }) => ({ seq, documentId: document }),
+    renderEvent: ({ seq, document }) => ({ seq, documentId: document }),
     openTransport: webhooks(),
     observer: { error: (error) => console.error(error) },
     ...more,

@@ -25,10 +25,8 @@ test('sinks: events of an entity that another process defined a moment ago are n
   await eventually(() => receiver.taken.length === 1, 'the first one delivers')
   await using writing = await openServiceAt(place.location, { events: NEARBY })
   for (const entity of entities) await write(writing, entity)
-  await eventually(() => receiver.taken.length === 13, 'all are told')
-  const sources = receiver.taken.map(({ source }) => source)
-  assert.deepEqual(
-    sources,
-    ['first', ...entities].map((each) => `/entities/${each}`),
-  )
+  await eventually(() => receiver.taken.length === 13, 'all are delivered')
+  // Only events of one document have an order.
+  const sources = receiver.taken.map(({ source }) => String(source)).sort()
+  assert.deepEqual(sources, ['first', ...entities].map((each) => `/entities/${each}`).sort())
 })

@@ -76,11 +76,12 @@ onEveryStore(() => {
       sort: { i: '$desc' },
     })
     assert.deepEqual(header, { entity: 't', entityVersion: '1.0.0', status: 'COMPLETE' })
-    for (const [line, id] of [
-      [first, '00001'],
-      [second, '00000'],
+    for (const [line, id, keys] of [
+      [first, '00001', ['processed', 'resultMetadata']],
+      [second, '00000', ['last', 'processed', 'resultMetadata']],
     ] as const) {
-      assert.deepEqual(Object.keys(line!), ['processed', 'resultMetadata'])
+      assert.deepEqual(Object.keys(line!), keys)
+      assert.equal(line!['last'], keys.length === 3 ? true : undefined)
       assert.deepEqual(line!['processed'], { _id: id })
       assert.match(
         JSON.stringify(line!['resultMetadata']),

@@ -22,6 +22,32 @@ const E3 = '{"id":3,"n":"n3","na#":0,"si#":0}'
 const nulls = (count: number): string => Array.from({ length: count }, () => 'null').join()
 
 export const CHANGES: readonly ChangeCase[] = [
+  // sizes are true at every step
+  to(
+    '$append, then the new size in a condition',
+    '{"$append":{"sa":["four"]},"$foreach":{"ia":{"field":"$this","op":"<","rfield":"$parent.sa#"},"$update":"$remove"}}',
+    '{"sa":["one","two","three","four"],"ia":[],"ia#":0,"sa#":4}',
+  ),
+  to(
+    '$append, then a copy of the new size',
+    '{"$append":{"sa":["four","five"]},"$set":{"i":{"$valueof":"sa#"}}}',
+    '{"sa":["one","two","three","four","five"],"sa#":5,"i":5}',
+  ),
+  to(
+    '$unset of an array, then a copy of its size',
+    '{"$unset":"sa","$set":{"i":{"$valueof":"sa#"}}}',
+    '{"sa":null,"sa#":0,"i":0}',
+  ),
+  to(
+    '$set of an array, then a copy of its size',
+    '{"$set":{"o":{"x":"ox","a":[7]}},"$add":{"i":{"$valueof":"o.a#"}}}',
+    '{"o":{"x":"ox","a":[7],"a#":1},"i":4}',
+  ),
+  to(
+    '$foreach: removed elements count no more in the next condition',
+    '{"$foreach":{"ia":{"field":"$parent.ia#","op":">","rvalue":1},"$update":"$remove"}}',
+    '{"ia":[2],"ia#":1}',
+  ),
   // $set of simple fields
   to('$set: a text', '{"$set":{"s":"new"}}', '{"s":"new"}'),
   to('$set: the same value changes nothing', '{"$set":{"s":"abc","i":3}}', '{}'),

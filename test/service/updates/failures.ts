@@ -98,7 +98,7 @@ export const REFUSALS: readonly Refusal[] = [
   [
     '$foreach with a bad selector',
     '{"$foreach":{"ia":"$any","$update":"$remove"}}',
-    'query-api:InvalidQuery',
+    'query-api:InvalidUpdate',
     '/update/$foreach/ia',
   ],
   [

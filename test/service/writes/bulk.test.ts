@@ -46,6 +46,19 @@ const find = (seq: number): BulkEntry => entry(seq, 'find', { projection: EVERYT
 const add = (seq: number): BulkEntry => entry(seq, 'update', { query: byId('1'), update: { $add: { i: 1 } } })
 
 onEveryStore(() => {
+  test('bulk: values of a sequence are generated in the order of the entries', async () => {
+    await using tester = await openTenant()
+    const configuration = { name: `of ${tester.entity}` }
+    const number = { type: 'integer', valueGenerator: { type: 'IntSequence', configuration } }
+    await tester.define(tester.entity, { number })
+    const entries = Array.from({ length: 40 }, (_, seq) => entry(seq, 'generate', { field: 'number' }))
+    const generated = (await bulk(tester, entries)).map(({ processed }) => processed?.[0])
+    assert.deepEqual(
+      generated,
+      entries.map((_, i) => i + 1),
+    )
+  })
+
   test('bulk: ordered writes see each other, and finds between them see what came before', async () => {
     await using tester = await open()
     const responses = await bulk(tester, [

@@ -1,9 +1,9 @@
 /** Optimistic concurrency, sequences, and updates that meet. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { codeOf, dataErrorCodes, documentsOf } from '../../support/service.ts'
+import { dataErrorCodes, documentsOf } from '../../support/service.ts'
 import { type Tenant, openTenant } from '../../support/shared-service.ts'
-import { counts, held, save, update, versionsOf } from './writing.ts'
+import { counts, held, update, versionsOf } from './writing.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 
 async function open(): Promise<Tenant> {
@@ -56,53 +56,6 @@ onEveryStore(() => {
     const body = { update: { $set: { i: 9 } }, onlyIfCurrent: true, documentVersions: [third!] }
     assert.deepEqual(counts(await update(tester, body)), ['COMPLETE', 1, 1])
     assert.deepEqual(counts(await update(tester, body)), ['ERROR', 1, 0])
-  })
-
-  test('onlyIfCurrent: an empty list, or none, touches nothing', async () => {
-    await using tester = await open()
-    for (const more of [{}, { documentVersions: [] }]) {
-      const response = await update(tester, { update: { $add: { i: 1 } }, onlyIfCurrent: true, ...more })
-      assert.deepEqual(counts(response), ['COMPLETE', 0, 0])
-    }
-  })
-
-  test('onlyIfCurrent: must be a boolean; without it versions do not matter', async () => {
-    await using tester = await open()
-    const body = { update: { $add: { i: 1 } }, documentVersions: ['1:0'] }
-    assert.equal(codeOf(await update(tester, { ...body, onlyIfCurrent: 'true' })), 'crud:InvalidRequest')
-    assert.deepEqual(counts(await update(tester, body)), ['COMPLETE', 3, 3])
-    assert.deepEqual(counts(await update(tester, { ...body, onlyIfCurrent: false })), ['COMPLETE', 3, 3])
-  })
-
-  test('onlyIfCurrent: save writes what is current, refuses what is stale, leaves what is not listed', async () => {
-    await using tester = await open()
-    const [first] = await versionsOf(tester)
-    const request = { onlyIfCurrent: true, documentVersions: [first!] }
-    const data = [
-      { _id: '1', i: 10 },
-      { _id: '2', i: 20 },
-    ]
-    assert.deepEqual(counts(await save(tester, { data, ...request })), ['COMPLETE', 0, 1])
-    const again = await save(tester, { data: [{ _id: '1', i: 11 }], ...request })
-    assert.deepEqual(dataErrorCodes(again), [['store-crud:ConcurrentUpdate']])
-    assert.deepEqual(
-      Object.values(await held(tester)).map(({ i }) => i),
-      [10, 2, 3],
-    )
-  })
-
-  test('onlyIfCurrent: atomic takes back what was current', async () => {
-    await using tester = await open()
-    const documentVersions = await versionsOf(tester)
-    await update(tester, { query: { field: 'i', op: '=', rvalue: 2 }, update: { $set: { i: 0 } } })
-    const body = {
-      update: { $add: { i: 1 } },
-      onlyIfCurrent: true,
-      documentVersions,
-      execution: { atomic: true },
-    }
-    assert.deepEqual(counts(await update(tester, body)), ['ERROR', 3, 0])
-    assert.equal((await held(tester))['1']!['i'], 1)
   })
 
   test('update: many at once lose nothing', async () => {

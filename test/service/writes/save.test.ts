@@ -299,11 +299,12 @@ onEveryStore(() => {
     assert.deepEqual(dataErrorCodes(response), [['crud:insert:NoFieldAccess']])
   })
 
-  test('save: data must be there, and a query is not its business', async () => {
+  test('save: data must be there, and a query is refused', async () => {
     await using tester = await open({ s: { type: 'string' } }, [{ _id: '1' }])
     assert.equal(codeOf(await save(tester, {})), 'crud:InvalidRequest')
     assert.deepEqual(counts(await save(tester, { data: [] })), ['COMPLETE', 0, 0])
-    assert.equal((await save(tester, { data: { _id: '1', s: 'x' }, query: byId('9') })).modifiedCount, 1)
-    assert.equal((await update(tester, { update: { $unset: 's' } })).modifiedCount, 1)
+    const queried = await save(tester, { data: { _id: '1', s: 'x' }, query: byId('9') })
+    assert.equal(codeOf(queried), 'crud:InvalidRequest')
+    assert.equal((await update(tester, { update: { $set: { s: 'y' } } })).modifiedCount, 1)
   })
 })

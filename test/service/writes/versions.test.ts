@@ -43,7 +43,7 @@ async function through2(
   operation: 'update' | 'save',
   body: JsonObject,
 ): Promise<DataResponse> {
-  const all = { query: { $and: [] }, projection: EVERYTHING }
+  const all = { projection: EVERYTHING, ...(operation === 'update' && { query: { $and: [] } }) }
   const response = await tester.service.data[operation](ADMIN, second(tester), { ...all, ...body })
   assert.equal(response.status, 'COMPLETE', printResponse(response))
   return response

@@ -1,0 +1,98 @@
+/** Tickets: credentials in the address for one minute, one path and GET only. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addToken, revokeToken } from '../../../src/auth/token-file.ts'
+import { ticketService } from '../../../src/service/tickets.ts'
+import { startTestServer } from '../../support/server.ts'
+import { onEveryStore } from '../../support/store-kind.ts'
+import { follow } from '../http/events-follower.ts'
+import { SOON_MS, bearer, eventually, scratch, startAuthServer } from './harness.ts'
+
+const PATH = '/documents/secret/1'
+
+onEveryStore(() => {
+  test('tickets: they have the rights of their caller, for one path', async () => {
+    await using server = await startTestServer()
+    const fields = { name: { type: 'string' }, pay: { type: 'integer', access: { find: ['hr'] } } }
+    await server.define('secret', fields)
+    await server.ask('POST', '/documents/secret', { body: { _id: '1', name: 'Ann', pay: 5 }, roles: ['hr'] })
+    const ticketFor = async (path: string, roles: readonly string[]): Promise<string> => {
+      const answer = await server.ask('POST', '/auth/ticket', { body: { path }, roles })
+      assert.equal(answer.status, 200, answer.text)
+      return answer.json.ticket
+    }
+    const [boss, other] = [await ticketFor(PATH, ['hr']), await ticketFor(`/rest${PATH}/`, ['x'])]
+    assert.equal((await server.ask('GET', `${PATH}?ticket=${boss}`)).json.pay, 5)
+    assert.equal((await server.ask('GET', `/rest${PATH}?fields=pay&ticket=${boss}`)).text, '{"pay":5}')
+    assert.equal((await server.ask('HEAD', `${PATH}?ticket=${boss}`)).status, 200)
+    assert.equal((await server.ask('GET', `${PATH}?ticket=${other}`)).json.pay, undefined)
+    assert.equal((await server.ask('GET', PATH)).json.pay, undefined)
+    for (const path of ['/documents/secret/2', '/documents/secret', '/data/find/secret', '/events'])
+      assert.equal((await server.ask('GET', `${path}?ticket=${boss}`)).status, 401, path)
+    const changed = `${boss.slice(0, -2)}${boss.endsWith('AA') ? 'BB' : 'AA'}`
+    for (const wrong of [changed, 't1.', 't1.AAAA', '', 'x', '%', boss.slice(0, 60)])
+      assert.equal((await server.ask('GET', `${PATH}?ticket=${wrong}`)).status, 401, wrong)
+    for (const method of ['DELETE', 'PUT', 'PATCH'])
+      assert.equal((await server.ask(method, `${PATH}?ticket=${boss}`, { body: { name: 'x' } })).status, 400)
+    const twice = await server.ask('GET', `${PATH}?ticket=${boss}&ticket=${boss}`)
+    assert.match(twice.json.msg, /given twice/)
+    const both = await server.ask('GET', `${PATH}?ticket=${boss}`, { roles: ['x'] })
+    assert.match(both.json.msg, /not both/)
+  })
+})
+
+test('tickets: a request for one names a path and nothing else', async () => {
+  await using server = await startTestServer()
+  for (const body of [
+    {},
+    { path: 5 },
+    { path: 'events' },
+    { path: '/a?b=1' },
+    { path: '/a', role: 'x' },
+    [],
+  ]) {
+    const answer = await server.ask('POST', '/auth/ticket', { body })
+    assert.deepEqual([answer.status, answer.json.errorCode], [400, 'crud:InvalidRequest'], answer.text)
+  }
+})
+
+test('tickets: they count for a minute, in every process with the same secret', () => {
+  let time = Date.UTC(2026, 0, 1)
+  const now = (): Date => new Date(time)
+  const [one, two, stranger] = ['a', 'a', 'b'].map((secret) => ticketService({ secret: () => secret, now }))
+  const ticket = one!.issue({ path: '/events' }, { Authorization: 'x' })
+  assert.deepEqual(two!.open(ticket, '/events/'), { Authorization: 'x' })
+  assert.equal(stranger!.open(ticket, '/events'), undefined)
+  assert.notEqual(one!.issue({ path: '/events' }, { Authorization: 'x' }), ticket)
+  time += 60_000
+  assert.ok(two!.open(ticket, '/events'))
+  time += 1
+  assert.equal(two!.open(ticket, '/events'), undefined)
+})
+
+test('tickets: they need credentials, and end with them', async () => {
+  using folder = scratch()
+  const file = folder.path('tokens.json')
+  const { id, token } = await addToken(file, { principal: 'ann', roles: ['hr'] })
+  await using server = await startAuthServer({ tokens: { file } })
+  const body = { path: '/events' }
+  assert.equal((await server.ask('POST', '/auth/ticket', { body })).status, 401)
+  const { json } = await server.ask('POST', '/auth/ticket', { body, headers: bearer(token) })
+  assert.equal((await server.ask('GET', `/events?ticket=${json.ticket}`)).status, 200)
+  await revokeToken(file, id)
+  await eventually(
+    async () => (await server.ask('GET', `/events?ticket=${json.ticket}`)).status === 401,
+    'the ticket of a revoked token is refused',
+  )
+})
+
+test('tickets: a stream that was opened by one receives events', async () => {
+  await using server = await startTestServer()
+  const hooks = [{ name: 'h', actions: ['insert'], configuration: { watchProjection: { field: 'name' } } }]
+  await server.define('seen', { name: { type: 'string' } }, { info: { hooks } })
+  const path = '/events/stream'
+  const { json } = await server.ask('POST', '/auth/ticket', { body: { path }, roles: ['x'] })
+  using follower = await follow(server.port, `${path}?entity=seen&ticket=${json.ticket}`)
+  await server.ask('POST', '/documents/seen', { body: { name: 'Ann' } })
+  await follower.until(({ events }) => events().length > 0, SOON_MS)
+})

@@ -1,0 +1,90 @@
+/** Dry runs of metadata changes: the answer of the change with a report, and a store in which nothing has changed. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../../../src/base/json/json.ts'
+import { dumpOf } from '../../support/dump.ts'
+import { metadataDocument } from '../../support/service.ts'
+import { type TestServer, startTestServer } from '../../support/server.ts'
+import { onEveryStore } from '../../support/store-kind.ts'
+
+const FIELDS = { name: { type: 'string' }, city: { type: 'string' } }
+const ACCESS = { find: ['anyone'], insert: ['anyone'], update: ['anyone'], delete: ['anyone'] }
+
+async function open(): Promise<TestServer> {
+  const server = await startTestServer()
+  const index = { name: 'city', fields: [{ field: 'city', dir: '$asc' }] }
+  await server.define('person', FIELDS, { info: { indexes: [index] } })
+  const data = [{ _id: '1', name: 'Ann', city: 'Bern' }, { _id: '2', name: 'Bo' }, { _id: '3' }]
+  await server.ask('PUT', '/data/insert/person', { body: { data } })
+  return server
+}
+
+function next(info: JsonObject = {}): JsonObject {
+  const fields = {
+    name: { type: 'string', constraints: { required: true, minLength: 3 } },
+    city: { type: 'string' },
+  }
+  const schema = {
+    version: { value: '2.0.0', changelog: 'stricter' },
+    access: { ...ACCESS, find: ['hr'] },
+  }
+  const index = { name: 'name', fields: [{ field: 'name', dir: '$asc' }] }
+  return metadataDocument('person', fields, { schema, info: { indexes: [index], ...info } })
+}
+
+onEveryStore(() => {
+  test('dry run of metadata: every change answers as if it were made, and changes no byte of the store', async () => {
+    await using server = await open()
+    const changes: readonly (readonly [string, string, JsonObject?])[] = [
+      ['PUT', '/metadata/person/2.0.0', next()],
+      ['PUT', '/metadata/person', { ...(next()['entityInfo'] as JsonObject) }],
+      ['PUT', '/metadata/other/1.0.0', metadataDocument('other', FIELDS)],
+      ['PUT', '/metadata/person/1.0.0/deprecated'],
+      ['POST', '/metadata/person/1.0.0/default'],
+      ['DELETE', '/metadata/person/default'],
+    ]
+    for (const [method, path, body] of changes) {
+      const before = await dumpOf(server.location)
+      const sent = body === undefined ? {} : { body }
+      const dry = await server.ask(method, `${path}?dryRun=true`, sent)
+      assert.equal(dry.status, 200, dry.text)
+      assert.equal(await dumpOf(server.location), before, path)
+      const { dryRun, ...answer } = dry.json as JsonObject
+      assert.ok(dryRun, path)
+      const real = await server.ask(method, path, sent)
+      assert.equal(real.status, 200, real.text)
+      // the log of a status has the time of the change
+      if (!path.includes('deprecated')) assert.deepEqual(answer, real.json)
+    }
+    assert.deepEqual(server.faults(), [])
+  })
+
+  test('dry run of metadata: the report says what would happen to documents, indexes and access', async () => {
+    await using server = await open()
+    const { json } = await server.ask('PUT', '/metadata/person/2.0.0?dryRun=true', { body: next() })
+    const { changes, entities } = (json as { dryRun: { changes: boolean; entities: JsonObject[] } }).dryRun
+    assert.equal(changes, true)
+    const [{ indexes, documents, access, dependents }] = entities as [JsonObject]
+    assert.deepEqual(indexes, {
+      build: [{ unique: false, fields: ['name'] }],
+      drop: [{ unique: false, fields: ['city'] }],
+    })
+    assert.deepEqual(documents, {
+      checked: 3,
+      complete: true,
+      problems: [
+        { version: '2.0.0', errorCode: 'crud:TooShort', field: 'name', count: 1, ids: ['2'] },
+        { version: '2.0.0', errorCode: 'crud:Required', field: 'name', count: 1, ids: ['3'] },
+      ],
+    })
+    assert.deepEqual(dependents, [])
+    const lost = (access as JsonObject[]).filter(
+      ({ operation, field }) => operation === 'find' && field === '',
+    )
+    assert.ok(lost.length > 0, JSON.stringify(access))
+    const same = await server.ask('PUT', '/metadata/person/1.0.0/active?dryRun=maybe')
+    assert.equal(same.status, 400)
+    const broken = await server.ask('PUT', '/metadata/person/2.0.0?dryRun=true', { body: { schema: {} } })
+    assert.ok(broken.status >= 400)
+  })
+})
