@@ -1,11 +1,12 @@
 /**
- * What a whole run of the tests shares: one PostgreSQL server, unless SMALT_TEST_POSTGRES names one, the compiled
- * modules, unless NODE_COMPILE_CACHE says where they are, and a place in memory for all that tests write, unless TMPDIR
+ * What a whole run of the tests shares: one PostgreSQL server, unless SMALT_TEST_POSTGRES or SMALT_TEST_CITUS names one,
+ * the compiled modules, unless NODE_COMPILE_CACHE says where they are, and a place in memory for all that tests write, unless TMPDIR
  * says where that goes. To compile takes longer than most files of tests, and to wait for a disk longer than their work.
  */
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { citusUrl } from './citus.ts'
 import { DISK } from './disk.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 
@@ -26,7 +27,7 @@ export async function globalSetup(): Promise<void> {
     compiled = mkdtempSync(join(tmpdir(), 'smalt-compiled-'))
     process.env['NODE_COMPILE_CACHE'] = compiled
   }
-  if (process.env['SMALT_TEST_POSTGRES']) return
+  if (citusUrl() !== undefined || process.env['SMALT_TEST_POSTGRES']) return
   server = await startPostgres()
   process.env['SMALT_TEST_POSTGRES'] = server.url
 }
@@ -36,6 +37,11 @@ export async function globalTeardown(): Promise<void> {
   for (const directory of [compiled, memory]) {
     if (directory) rmSync(directory, { recursive: true, force: true })
   }
+  // another run may follow in this process
+  if (server) delete process.env['SMALT_TEST_POSTGRES']
+  if (compiled) delete process.env['NODE_COMPILE_CACHE']
+  if (memory) delete process.env['TMPDIR']
+  server = compiled = memory = undefined
 }
 
 const MEMORY = '/dev/shm'
