@@ -22,27 +22,28 @@ test('slow readers: large answers that nobody reads have a bound', async () => {
   // the service of this test keeps the text
   assert.equal((await server.ask('POST', LARGE)).status, 200)
   const before = await server.measure()
-  const clients = Array.from({ length: 25 }, () =>
+  const clients = Array.from({ length: 40 }, () =>
     client(server.port, [head('POST', LARGE)], { isLazy: true }),
   )
   const statuses = await statusesOf(clients)
   // one address has half: two answers of 8 MiB
-  assert.deepEqual(count(statuses), { 200: 2, 503: 23 })
+  assert.deepEqual(count(statuses), { 200: 2, 503: 38 })
   const refused = clients[statuses.indexOf(503)]!
   assert.match(refused.received(), /Retry-After: 1\r\n[^]*crud:Unavailable/)
   const during = await server.measure()
-  assert.ok(during.memory - before.memory < 30, `${before.memory} MiB became ${during.memory}`)
+  // without a bound it would be 320 MiB
+  assert.ok(during.memory - before.memory < 60, `${before.memory} MiB became ${during.memory}`)
   assert.equal((await server.ask('GET', '/health')).status, 200)
   using other = client(server.port, [head('POST', LARGE)], { localAddress: '127.0.0.2' })
   assert.equal(await other.status(), 200)
   for (const each of clients) each.socket.destroy()
   await eventually(async () => (await server.ask('POST', LARGE)).status === 200, 'there is room')
   const after = await server.measure()
-  assert.ok(after.memory - before.memory < 10, `${before.memory} MiB became ${after.memory}`)
+  assert.ok(after.memory - before.memory < 30, `${before.memory} MiB became ${after.memory}`)
 })
 
 test('slow readers: whoever takes nothing of an answer for a while is closed', async () => {
-  await using server = await startHostile({ stallTimeMs: 500, unsentBytes: 40 * MIB })
+  await using server = await startHostile({ stallTimeMs: 2_500, unsentBytes: 40 * MIB })
   const clients = [1, 2].map(() => client(server.port, [head('POST', LARGE)], { isLazy: true }))
   await statusesOf(clients)
   assert.equal((await server.ask('POST', LARGE)).status, 503)
@@ -87,20 +88,21 @@ test('large answers: arrive whole, whatever characters they are made of, without
 })
 
 test('unfinished uploads: what is held of them has a bound, and they end', async () => {
-  await using server = await startHostile({ ...STALL, uploadStallMs: 1_500, uploadBytes: 16 * MIB })
+  await using server = await startHostile({ ...STALL, uploadStallMs: 4_000, uploadBytes: 16 * MIB })
   const before = await server.measure()
   const request = head('PUT', '/data/insert/x', `Content-Length: ${8 * MIB}`)
   const part = Buffer.alloc(3 * MIB, 'x')
-  const clients = Array.from({ length: 25 }, () => client(server.port, [request, part]))
+  const clients = Array.from({ length: 50 }, () => client(server.port, [request, part]))
   const refused = await Promise.all(
     clients.map((each) =>
-      Promise.race([each.status(), new Promise<0>((resolve) => setTimeout(resolve, 1_000, 0))]),
+      Promise.race([each.status(), new Promise<0>((resolve) => setTimeout(resolve, 3_000, 0))]),
     ),
   )
   // one address has half, which is two of them
-  assert.ok((count(refused)[503] ?? 0) >= 22, JSON.stringify(count(refused)))
+  assert.ok((count(refused)[503] ?? 0) >= 47, JSON.stringify(count(refused)))
   const during = await server.measure()
-  assert.ok(during.memory - before.memory < 30, `${before.memory} MiB became ${during.memory}`)
+  // without a bound it would be 150 MiB
+  assert.ok(during.memory - before.memory < 75, `${before.memory} MiB became ${during.memory}`)
   using other = client(server.port, [head('PUT', '/data/insert/x', 'Content-Length: 2'), '{}'], {
     localAddress: '127.0.0.2',
   })
@@ -110,7 +112,7 @@ test('unfinished uploads: what is held of them has a bound, and they end', async
   for (const each of clients) each.socket.destroy()
   assert.match(clients.map((each) => each.received()).join(''), /crud:RequestTimeout/)
   const after = await server.measure()
-  assert.ok(after.memory - before.memory < 10, `${before.memory} MiB became ${after.memory}`)
+  assert.ok(after.memory - before.memory < 30, `${before.memory} MiB became ${after.memory}`)
 })
 
 test('unfinished uploads: a body that comes a few bytes at a time is given up as well', async () => {
@@ -141,7 +143,7 @@ test('connections: a thousand idle ones leave room for others, and are refused b
     'room',
   )
   const after = await server.measure()
-  assert.ok(after.memory - before.memory < 20, `${before.memory} MiB became ${after.memory}`)
+  assert.ok(after.memory - before.memory < 30, `${before.memory} MiB became ${after.memory}`)
 })
 
 test('followers: those that do not read are few, hold little, and end', async () => {
@@ -152,11 +154,11 @@ test('followers: those that do not read are few, hold little, and end', async ()
   )
   assert.deepEqual(count(await statusesOf(clients)), { 200: 10, 503: 20 })
   const during = await server.measure()
-  assert.ok(during.memory - before.memory < 25, `${before.memory} MiB became ${during.memory}`)
+  assert.ok(during.memory - before.memory < 40, `${before.memory} MiB became ${during.memory}`)
   await eventually(async () => (await server.measure()).open === 0, 'the server has ended them')
   for (const each of clients) each.socket.destroy()
   const after = await server.measure()
-  assert.ok(after.memory - before.memory < 10, `${before.memory} MiB became ${after.memory}`)
+  assert.ok(after.memory - before.memory < 30, `${before.memory} MiB became ${after.memory}`)
 })
 
 const STREAM = head('POST', '/data/find/x?stream=true', 'Content-Length: 2')
@@ -167,7 +169,7 @@ test('streams: those that are not read are few, hold little, and end', async () 
   const clients = Array.from({ length: 12 }, () => client(server.port, [STREAM, '{}'], { isLazy: true }))
   assert.deepEqual(count(await statusesOf(clients)), { 200: 4, 503: 8 })
   const during = await server.measure()
-  assert.ok(during.memory - before.memory < 20, `${before.memory} MiB became ${during.memory}`)
+  assert.ok(during.memory - before.memory < 40, `${before.memory} MiB became ${during.memory}`)
   await eventually(async () => (await server.measure()).open === 0, 'the server has ended them')
   for (const each of clients) each.socket.destroy()
 })
