@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/base/json/json.ts'
 import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { readTables } from '../../src/store/postgres/schema/catalogue.ts'
 import { claimsOf } from '../../src/store/postgres/schema/claims.ts'
-import type { Row, Session } from '../../src/store/postgres/connection/connections.ts'
+import type { Row, SqlSession } from '../../src/store/postgres/connection/connections.ts'
 
 /** Every document has its claims, and no claim is without its document; gives the number of claims. */
 export async function checkClaims(url: string): Promise<number> {
@@ -16,7 +16,7 @@ export async function checkClaims(url: string): Promise<number> {
   await client.connect()
   try {
     await client.query('begin isolation level repeatable read')
-    const session: Session = {
+    const session: SqlSession = {
       query: async ({ text, values }) =>
         (await client.query<string[]>({ text, values: [...values], rowMode: 'array' })).rows,
     }

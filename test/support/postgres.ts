@@ -1,9 +1,10 @@
-/** A real PostgreSQL server for tests: started for the run, or given by SMALT_TEST_POSTGRES. */
+/** A real PostgreSQL server for tests: started for the run, or given by SMALT_TEST_CITUS or SMALT_TEST_POSTGRES. */
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { citusUrl } from './citus.ts'
 import { diskDirectory } from './disk.ts'
 import { type Cluster, createCluster, localWay, logOf, startServer } from './postgres-cluster.ts'
 import { endServer, freePort } from './guarded.ts'
@@ -56,7 +57,7 @@ let ofThisProcess: Promise<string> | undefined
 
 /** The server of this test run; one started here ends with this process. */
 export function testPostgresUrl(): Promise<string> {
-  const given = process.env['SMALT_TEST_POSTGRES']
+  const given = citusUrl() ?? process.env['SMALT_TEST_POSTGRES']
   ofThisProcess ??= given ? Promise.resolve(given) : startPostgres().then(({ url }) => url)
   return ofThisProcess
 }

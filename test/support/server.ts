@@ -5,10 +5,13 @@ import { connect } from 'node:net'
 import type { Json } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS, type Limits } from '../../src/base/limits.ts'
 import { openMode } from '../../src/auth/open.ts'
+import { type Compatibility, formFor } from '../../src/http/compatibility.ts'
 import { logTo } from '../../src/http/observe/log.ts'
 import { createMetrics } from '../../src/http/observe/metrics.ts'
 import { startServer } from '../../src/http/server.ts'
 import type { Authentication } from '../../src/auth/authentication.ts'
+import type { OidcSettings } from '../../src/auth/settings.ts'
+import { assertDocumented } from './openapi-answers.ts'
 import { type Definition, type TestServiceOptions, metadataDocument, openServiceAt } from './service.ts'
 import { type Place, freshPlace } from './store-kind.ts'
 
@@ -23,6 +26,8 @@ export interface TestServer extends AsyncDisposable {
   readonly define: (entity: string, fields: Json, more?: Definition) => Promise<void>
   /** What went wrong on our side since the start: lines of the log, and faults inside bulks. */
   readonly faults: () => readonly string[]
+  /** What was ignored in requests. */
+  readonly warnings: () => readonly string[]
 }
 
 export interface Ask {
@@ -49,8 +54,12 @@ interface ServerSettings extends Pick<TestServiceOptions, 'events' | 'now'> {
   readonly location?: string
   /** Open to everybody when absent. */
   readonly auth?: Authentication
+  /** How users of the page sign in; by pasting a token only when absent. */
+  readonly oidc?: OidcSettings
   /** Bodies larger than this are left to threads; the usual sizes when absent. */
   readonly inlineBodyBytes?: number
+  /** Our own form when absent. */
+  readonly compatibility?: Compatibility
 }
 
 export async function startTestServer(options: ServerSettings = {}): Promise<TestServer> {
@@ -60,13 +69,15 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
   const note = (line: string): void => void faults.push(line)
   const onInternalError = (error: unknown): void =>
     note(error instanceof Error ? error.stack! : String(error))
-  const { events, now } = options
+  const { events, now, compatibility } = options
+  const warnings: string[] = []
   const chosen = { ...(events && { events }), ...(now && { now }) }
   const metrics = createMetrics()
   const { sinks: sinkMeter } = metrics
   // a clock of the test's own would not be known to other threads
   const offloads = now === undefined
-  const open = { limits, onInternalError, sinkMeter, offloads, ...chosen }
+  const form = formFor(compatibility, (message) => void warnings.push(message))
+  const open = { limits, onInternalError, sinkMeter, offloads, form, ...chosen }
   const service = await openServiceAt(place.location, open)
   const server = await startServer({
     service,
@@ -77,12 +88,19 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
     host: '127.0.0.1',
     port: 0,
     // a machine busy with other tests is no reason to turn these away
+    compatibility,
+    oidc: options.oidc,
     overload: { isOverloaded: () => false, close: () => undefined },
     ...(offloads && { threads: threadsFor(place, options) }),
   })
   const { port } = server
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-  const ask = (method: string, path: string, ask: Ask = {}) => askServer({ port, agent }, method, path, ask)
+  const ask: TestServer['ask'] = async (method, path, ask = {}) => {
+    const answer = await askServer({ port, agent }, method, path, ask)
+    // Lightblue's answers differ from ours
+    if (compatibility === undefined) assertDocumented(method, path, answer)
+    return answer
+  }
   return {
     port,
     location: place.location,
@@ -94,6 +112,7 @@ export async function startTestServer(options: ServerSettings = {}): Promise<Tes
       assert.equal(answer.status, 200, answer.text)
     },
     faults: () => faults,
+    warnings: () => warnings,
     async [Symbol.asyncDispose]() {
       agent.destroy()
       await server.close()

@@ -29,6 +29,8 @@ export interface Definition {
 }
 
 export interface TestServiceOptions {
+  /** Our own when absent. */
+  readonly form?: Pick<ServiceOptions, 'dialect' | 'adaptMetadata'>
   /** Absent: a fault of our own fails the test that caused it. */
   readonly onInternalError?: (error: unknown) => void
   readonly limits?: Partial<Limits>
@@ -96,6 +98,7 @@ export function openServiceAt(location: string, options: TestServiceOptions = {}
     datasources: [{ name: 'default', location }],
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     onInternalError: options.onInternalError ?? failLoudly,
+    ...options.form,
     ...(options.offloads && { offloads: true }),
     ...(options.now && { now: options.now }),
     ...(options.events && { events: options.events }),
@@ -152,11 +155,11 @@ export function codeOf(response: DataResponse): Code {
   assert.equal(response.status, 'ERROR', printResponse(response))
   const [error, ...others] = response.errors ?? []
   assert.ok(error && others.length === 0, printResponse(response))
-  return error.errorCode
+  return error.errorCode as Code
 }
 
 /** The codes of everything wrong with each failed document, in order. */
 export function dataErrorCodes(response: DataResponse): readonly (readonly Code[])[] {
   assert.deepEqual(response.errors ?? [], [])
-  return (response.dataErrors ?? []).map(({ errors }) => errors.map(({ errorCode }) => errorCode))
+  return (response.dataErrors ?? []).map(({ errors }) => errors.map(({ errorCode }) => errorCode as Code))
 }

@@ -9,6 +9,8 @@ import { type Answer, type Ask, askServer } from './server.ts'
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 export interface SmaltProcess extends AsyncDisposable {
+  /** Its address. */
+  readonly url: string
   readonly ask: (method: string, path: string, body?: Ask['body']) => Promise<Answer>
   /** What it wrote to its log since the start. */
   readonly lines: () => readonly LogLine[]
@@ -51,6 +53,7 @@ export async function startSmalt(url: string, ...more: readonly string[]): Promi
       throw new Error(`${method} ${path} has no answer; ${end}`, { cause })
     })
   return {
+    url: `http://127.0.0.1:${port}`,
     ask,
     lines: () => lines,
     kill,

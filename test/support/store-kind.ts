@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite } from 'node:test'
 import type { StoreKind } from '../../src/store/store.ts'
+import { citusUrl } from './citus.ts'
 import { freshDatabase } from './postgres.ts'
 
 /** An empty place for one store, gone with everything in it when disposed. */
@@ -13,7 +14,8 @@ export interface Place extends AsyncDisposable {
   readonly location: string
 }
 
-export const STORES: readonly StoreKind[] = ['sqlite', 'postgres']
+/** On a cluster only what it keeps is tested. */
+export const STORES: readonly StoreKind[] = citusUrl() === undefined ? ['sqlite', 'postgres'] : ['postgres']
 
 let chosen: StoreKind = 'sqlite'
 const opened = new Set<StoreKind>()

@@ -52,7 +52,11 @@ test('events dead: dead letters are listed, shown, tried again and given up', as
 })
 
 const MISUSED: readonly [args: readonly string[], problem: RegExp][] = [
-  [['events'], /events takes dead, and then list, show, redrive, discard/],
+  [['events', 'dead'], /events dead takes list, show, redrive, discard/],
+  [['events', 'ded'], /events takes dead, not ded; did you mean dead\?/],
+  [['events', '--sink', 'x'], /events without dead takes no --sink/],
+  [['events', 'dead', 'list', '--sink', 'x', '--follow'], /events dead takes no --follow/],
+  [['events', '--since', 'yesterday'], /--since must be the number of an event/],
   [['events', 'dead', 'lst', '--sink', 'x'], /did you mean list\?/],
   [['events', 'dead', 'list'], /events dead list needs --sink/],
   [['events', 'dead', 'show', '--sink', 'x'], /events dead show needs --event/],

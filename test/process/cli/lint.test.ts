@@ -45,6 +45,37 @@ test('smalt lint: warnings are printed and end it with 7', async () => {
   )
 })
 
+test('smalt lint: a saved search that no index serves is a hint', async () => {
+  const equal = (field: string): JsonObject => ({ field, op: '=', rvalue: '${value}' })
+  const queries: Readonly<Record<string, JsonObject | string>> = {
+    'by name': equal('name'),
+    'by id': equal('_id'),
+    'one of both': { $and: [equal('name'), equal('_id')] },
+    'either of both': { $or: [equal('name'), equal('_id')] },
+    'as text': '{"field":"name","op":"=","rvalue":${value}}',
+    'any field': { field: '${field}', op: '=', rvalue: 1 },
+    'all but one': { field: '_id', op: '!=', rvalue: 1 },
+    everything: { $and: [] },
+  }
+  const directory = await stored('searches', async (service) => {
+    await create(service, 'sound', SOUND)
+    const data = Object.entries(queries).map(([name, query]) => ({ name, entity: 'sound', query }))
+    const admin = { ...ADMIN, roles: new Set(['admin']) }
+    const { modifiedCount } = await service.data.insert(admin, { entity: 'savedSearch' }, { data })
+    assert.equal(modifiedCount, data.length)
+  })
+  const { code, out } = await run('--data', directory, '--entity', 'sound')
+  assert.equal(code, 0)
+  const named = [...out.matchAll(/hint {2}sound {2}search-without-index.*\n.*saved search "([^"]*)"/g)]
+  assert.deepEqual(named.map(([, name]) => name).toSorted(), [
+    'all but one',
+    'as text',
+    'by name',
+    'either of both',
+  ])
+  assert.match(out, /which compares "name", so each run looks at all documents; add one to "indexes"/)
+})
+
 test('smalt lint: --json prints the findings of each entity, --entity those of one', async () => {
   const directory = await stored('json', async (service) => {
     await create(service, 'open')

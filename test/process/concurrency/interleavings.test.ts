@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/base/json/json.ts'
+import { unlessOnCitus } from '../../support/citus.ts'
 import { sample } from '../../support/chance.ts'
 import { SEED } from '../../support/seed.ts'
 import { ADMIN, type TestService, documentsOf, openTestService } from '../../support/service.ts'
@@ -9,9 +10,10 @@ import { onEveryStore, storeKind } from '../../support/store-kind.ts'
 
 /**
  * add: one more on document a. both: one more on a and on b, in one request. read: remember a and its version.
- * write: a becomes what was remembered and one more, if it is still that version.
+ * write: a becomes what was remembered and one more, if it is still that version. remove: a is deleted, if it is still
+ * that version.
  */
-type Step = 'add' | 'both' | 'read' | 'write'
+type Step = 'add' | 'both' | 'read' | 'write' | 'remove'
 type Program = readonly Step[]
 
 const STEPS: readonly Step[] = ['add', 'both', 'read', 'write']
@@ -20,25 +22,37 @@ const STEPS: readonly Step[] = ['add', 'both', 'read', 'write']
  * All programs of three steps; nobody can write what they have not read. Shorter ones are the beginnings of these, in
  * every order, and what is lost in the beginning is missing in the end.
  */
-const PROGRAMS: readonly Program[] = programs(3).filter(
-  (program) =>
-    !program.includes('write') ||
-    (program.includes('read') && program.indexOf('read') < program.indexOf('write')),
-)
+const PROGRAMS = programs(STEPS, 3).filter(readsFirst('write'))
 
-function programs(length: number): readonly Program[] {
+/** Programs in which a may be deleted. */
+const REMOVING_STEPS: readonly Step[] = ['add', 'read', 'remove']
+const REMOVING_PROGRAMS = programs(REMOVING_STEPS, 3).filter(readsFirst('remove'))
+
+function programs(steps: readonly Step[], length: number): readonly Program[] {
   if (length === 0) return [[]]
-  return programs(length - 1).flatMap((program) => STEPS.map((step) => [...program, step]))
+  return programs(steps, length - 1).flatMap((program) => steps.map((step) => [...program, step]))
+}
+
+function readsFirst(step: Step): (program: Program) => boolean {
+  return (program) =>
+    !program.includes(step) || (program.includes('read') && program.indexOf('read') < program.indexOf(step))
 }
 
 interface Client {
-  remembered?: { readonly n: number; readonly version: string }
+  remembered?: Remembered
+}
+
+interface Remembered {
+  readonly n: number
+  readonly version: string
 }
 
 /** What a step did to the numbers, as its response tells it. */
 interface Effect {
   readonly a: number
   readonly b: number
+  /** The number that a had in the version that was deleted. */
+  readonly removed?: number
 }
 
 const NOTHING: Effect = { a: 0, b: 0 }
@@ -61,11 +75,19 @@ async function perform(step: Step, client: Client, run: Run): Promise<Effect> {
       return { a: 1, b: 1 }
     }
     case 'read':
-      client.remembered = await read(run)
+      await remember(client, run)
       return NOTHING
     case 'write':
       return { a: await write(client, run), b: 0 }
+    case 'remove':
+      return await remove(client, run)
   }
+}
+
+async function remember(client: Client, run: Run): Promise<void> {
+  const remembered = await readIfThere(run)
+  if (remembered) client.remembered = remembered
+  else delete client.remembered
 }
 
 interface Run {
@@ -78,13 +100,33 @@ function addOne(query: JsonObject, counter?: string): JsonObject {
   return { query, update: { $add: counter === undefined ? { n: 1 } : { n: 1, [counter]: 1 } } }
 }
 
-async function read(run: Run): Promise<{ n: number; version: string }> {
+/** Undefined once a was deleted. */
+async function readIfThere(run: Run): Promise<Remembered | undefined> {
   const query = { field: 'run', op: '=', rvalue: run.id }
   const response = await run.on.find('pair', { query, projection: { field: '*' }, sort: { _id: '$asc' } })
   const [a, b] = documentsOf(response)
-  assert.equal(a!['both'], b!['both'], 'a read never sees half of a request')
+  if (!b) return undefined
+  unlessOnCitus('snapshot', () => assert.equal(a!['both'], b['both'], 'a read never sees half of a request'))
   const version = (JSON.parse(response.resultMetadata![0]!) as { documentVersion: string }).documentVersion
   return { n: Number(a!['n']), version }
+}
+
+async function read(run: Run): Promise<Remembered> {
+  const remembered = await readIfThere(run)
+  assert.ok(remembered)
+  return remembered
+}
+
+async function remove({ remembered }: Client, run: Run): Promise<Effect> {
+  if (!remembered) return NOTHING
+  const query = { field: '_id', op: '=', rvalue: run.a }
+  const body = { query, documentVersions: [remembered.version] }
+  const response = await run.on.service.data.delete(ADMIN, { entity: 'pair' }, body)
+  if (response.modifiedCount === 1) return { ...NOTHING, removed: remembered.n }
+  const code = response.dataErrors?.[0]?.errors[0]?.errorCode
+  const isGone = response.status === 'COMPLETE' && response.matchCount === 0
+  assert.ok(isGone || code === 'store-crud:ConcurrentUpdate', JSON.stringify(response))
+  return NOTHING
 }
 
 /** Tells whether the write was accepted: 1, or 0 when the document had changed. */
@@ -102,6 +144,13 @@ async function write({ remembered }: Client, run: Run): Promise<number> {
   const code = response.dataErrors?.[0]?.errors[0]?.errorCode
   assert.ok(response.modifiedCount === 1 || code === 'store-crud:ConcurrentUpdate', JSON.stringify(response))
   return response.modifiedCount
+}
+
+async function runFreely(program: Program, run: Run): Promise<Effect> {
+  const client: Client = {}
+  let effect = NOTHING
+  for (const step of program) effect = add(effect, await perform(step, client, run))
+  return effect
 }
 
 async function startRun(on: TestService, id: string): Promise<Run> {
@@ -133,7 +182,16 @@ function* interleavings(left: Program, right: Program): Generator<readonly (0 | 
 }
 
 function add(x: Effect, y: Effect): Effect {
-  return { a: x.a + y.a, b: x.b + y.b }
+  const removed = x.removed ?? y.removed
+  assert.ok(x.removed === undefined || y.removed === undefined, 'a is deleted once')
+  return { a: x.a + y.a, b: x.b + y.b, ...(removed !== undefined && { removed }) }
+}
+
+/** An acknowledged change of a is in the final document, or in the version whose deletion was acknowledged. */
+function checkRemoved(effect: Effect, actual: Effect, what: string): void {
+  const { a, removed } = effect
+  assert.deepEqual([actual.a, actual.b], removed === undefined ? [a, 0] : [undefined, 0], what)
+  if (removed !== undefined) assert.equal(removed, a, what)
 }
 
 async function openPair(): Promise<TestService> {
@@ -172,9 +230,9 @@ onEveryStore(() => {
     readonly order: readonly (0 | 1)[]
   }
 
-  function* allSchedules(): Generator<Schedule> {
-    for (const [i, left] of PROGRAMS.entries()) {
-      for (const right of PROGRAMS.slice(i)) {
+  function* allSchedules(all = PROGRAMS): Generator<Schedule> {
+    for (const [i, left] of all.entries()) {
+      for (const right of all.slice(i)) {
         for (const order of interleavings(left, right)) {
           const schedule = { left, right, order }
           if (!isRepeated(schedule)) yield schedule
@@ -222,16 +280,46 @@ onEveryStore(() => {
       const clients = sample(SEED + round, (chance) =>
         Array.from({ length: 4 }, (): Program => ['read', ...chance.list(9, () => chance.pick(STEPS))]),
       )
-      const effects = await Promise.all(
-        clients.map(async (program) => {
-          const client: Client = {}
-          let effect = NOTHING
-          for (const step of program) effect = add(effect, await perform(step, client, run))
-          return effect
-        }),
-      )
+      const effects = await Promise.all(clients.map((program) => runFreely(program, run)))
       assert.deepEqual(await finalNumbers(on, [run.id]), [effects.reduce(add)], `round ${round}`)
     }
+  })
+
+  test('concurrency: in every order of two clients’ steps a conditional delete takes no acknowledged change with it', async () => {
+    await using on = await openPair()
+    const all = [...allSchedules(REMOVING_PROGRAMS)]
+    assert.ok(all.length > 1_000)
+    const schedules = storeKind() === 'sqlite' ? all : all.filter((_, i) => (i + SEED) % SHARE === 0)
+    for (let start = 0; start < schedules.length; start += BATCH) {
+      const own = schedules.slice(start, start + BATCH)
+      const ids = own.map((_, i) => `removed-${start}-${i}`)
+      const runs = await startRuns(on, ids)
+      const effects = await Promise.all(runs.map((run, i) => runSchedule(run, own[i]!)))
+      for (const [i, actual] of (await finalNumbers(on, ids)).entries()) {
+        const { left, right, order } = own[i]!
+        checkRemoved(effects[i]!, actual, `${left.join()} / ${right.join()} as ${order.join('')}`)
+      }
+    }
+  })
+
+  test(`concurrency: nor does it when the clients do not wait for each other (SMALT_SEED=${SEED})`, async () => {
+    await using on = await openPair()
+    let removals = 0
+    for (let round = 0; round < 60; round++) {
+      const run = await startRun(on, `racing-${round}`)
+      const clients = sample(SEED + round, (chance) =>
+        Array.from({ length: 4 }, (): Program => [
+          'read',
+          ...chance.list(9, () => chance.pick(REMOVING_STEPS)),
+        ]),
+      )
+      const effects = await Promise.all(clients.map((program) => runFreely(program, run)))
+      const effect = effects.reduce(add)
+      const [actual] = await finalNumbers(on, [run.id])
+      checkRemoved(effect, actual!, `round ${round}`)
+      if (effect.removed !== undefined) removals++
+    }
+    assert.ok(removals > 0)
   })
 
   test('concurrency: the versions of a document always rise', async () => {

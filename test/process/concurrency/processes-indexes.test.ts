@@ -158,7 +158,7 @@ test('index: a reader who takes their time does not make writers wait', BOUNDED,
   try {
     const [table] = await rowsOf(
       database.url,
-      (schema) => `select 'doc_' || no || '_' || generation as name from ${schema}.smalt_collection
+      (schema) => `select 'doc_' || no || '_' || generation || '_c' as name from ${schema}.smalt_collection
         where entity = 'streamed'`,
     )
     // as a stream does that nobody reads on

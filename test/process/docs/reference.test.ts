@@ -1,11 +1,13 @@
 /**
  * Every example of the reference is run by the whole service on SQLite. A block `json entity` defines the entity of the
- * blocks after it, `json documents` what is stored; the other tags are the kinds of example below.
+ * blocks after it, `json documents` what is stored; the other tags are the kinds of example below. A block `filter` is the
+ * text of the query in the block after it.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Caller } from '../../../src/access/caller.ts'
-import { type Json, type JsonObject, isArray, isObject } from '../../../src/base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject, sameJson } from '../../../src/base/json/json.ts'
+import { filterToQuery } from '../../../src/lang/text/spellings.ts'
 import { type DataResponse, printResponse } from '../../../src/service/response.ts'
 import {
   ANYONE,
@@ -22,8 +24,11 @@ import { type Block, blocksOf, isAsShown } from './page.ts'
 
 const PAGES = [
   'docs/reference/query.md',
+  'docs/reference/filters.md',
+  'docs/reference/text-search.md',
   'docs/reference/projection.md',
   'docs/reference/sort.md',
+  'docs/reference/aggregate.md',
   'docs/reference/update.md',
   'docs/reference/types.md',
   'docs/explanation/access.md',
@@ -35,6 +40,7 @@ for (const page of PAGES) {
     const stage: Stage = { tester, entity: '', documents: [] }
     for (const block of blocksOf(page)) {
       const [language, kind] = block.tag.split(' ')
+      if (language === 'filter') stage.filter = block.text
       if (language !== 'json' || kind === undefined) continue
       if (kind === 'entity') await define(stage, block)
       else if (kind === 'documents') stage.documents = json(block.text) as readonly JsonObject[]
@@ -47,14 +53,16 @@ interface Stage {
   readonly tester: TestService
   entity: string
   documents: readonly JsonObject[]
+  /** Of the block before, where that is a filter. */
+  filter?: string | undefined
 }
 
-/** `{name, fields, access?, enums?}`: in open hands unless it says otherwise. */
+/** `{name, fields, access?, enums?, indexes?}`: in open hands unless it says otherwise. */
 async function define(stage: Stage, block: Block): Promise<void> {
-  const { name, fields, access, enums = [] } = jsonObject(block.text)
+  const { name, fields, access, enums = [], indexes = [] } = jsonObject(block.text)
   stage.entity = name as string
   stage.documents = []
-  const more = { info: { enums }, schema: { access: access ?? ANYONE } }
+  const more = { info: { enums, indexes }, schema: { access: access ?? ANYONE } }
   const body = metadataDocument(stage.entity, fields!, more)
   await stage.tester.service.metadata.create(callerWith(), { entity: stage.entity, version: '1.0.0' }, body)
 }
@@ -65,12 +73,38 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   async query(stage, { query, matches, ...rest }) {
     const response = await found(stage, { query: query!, projection: { field: '_id' } }, rest)
     if (response) assert.deepEqual(idsOf(response).sort(), [...(matches as readonly string[])].sort())
+    const { filter } = stage
+    if (filter === undefined) return
+    stage.filter = undefined
+    assert.ok(sameJson(filterToQuery(filter), query), JSON.stringify(filterToQuery(filter)))
+    const asText = await found(stage, { filter, projection: { field: '_id' } }, rest)
+    assert.deepEqual(asText?.processed, response?.processed)
+  },
+
+  async refused(stage, { error, msg }) {
+    const { filter = '' } = stage
+    stage.filter = undefined
+    const response = await stage.tester.find(stage.entity, { filter, projection: EVERYTHING })
+    assert.deepEqual(
+      response.errors?.map((each) => [each.errorCode, each.msg]),
+      [[error, msg]],
+    )
   },
 
   async sort(stage, { sort, order, ...rest }) {
-    const { range = null, ...others } = rest
-    const response = await found(stage, { sort: sort!, range, projection: { field: '_id' } }, others)
+    const { range = null, page = null, query = null, ...others } = rest
+    const body = { ...(query !== null && { query }), sort: sort!, range, page, projection: { field: '_id' } }
+    const response = await found(stage, body, others)
     if (response) assert.deepEqual(idsOf(response), order)
+  },
+
+  async aggregate(stage, { request, result, matchCount, ...rest }) {
+    await fill(stage, stage.documents)
+    const { tester, entity } = stage
+    const response = await tester.service.data.aggregate(callerOf(rest), { entity }, request)
+    if (isRefused(response, rest)) return
+    assert.equal(JSON.stringify(documentsOf(response)), JSON.stringify(result))
+    assert.equal(response.matchCount, matchCount ?? (result as readonly Json[]).length)
   },
 
   async projection(stage, { document, projection, result, ...rest }) {

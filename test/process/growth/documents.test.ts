@@ -102,7 +102,7 @@ testGrowth('faultsOfNew', [
 ])
 
 function sources(): Sources {
-  return { uuid: () => 'u', id: () => 'i', generate: () => null, faults: budget() }
+  return { uuid: () => 'u', id: () => 'i', usesDefaults: true, generate: () => null, faults: budget() }
 }
 
 function budget() {

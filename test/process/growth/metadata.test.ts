@@ -149,6 +149,7 @@ for (const [dimension, start, make] of SHAPES) {
           versionFields: 1e6,
           versionRoles: 1e6,
           entityVersions: 1,
+          entityCharacters: 1e9,
           entityIndexes: 1e6,
           indexFields: 1e6,
         })

@@ -3,6 +3,7 @@ import { addDecimals, orderKey, parseDecimal } from '../../../src/base/decimal.t
 import type { Json } from '../../../src/base/json/json.ts'
 import { parsePath } from '../../../src/base/path.ts'
 import { countCodePoints, foldCase } from '../../../src/base/text.ts'
+import { wordsIn } from '../../../src/base/words.ts'
 import { TYPES, type TypeName } from '../../../src/schema/types.ts'
 import { type Case, many, refused, testGrowth } from './growth.ts'
 
@@ -58,6 +59,25 @@ testGrowth('texts', [
   ['parsePath: steps', 5_000, (n) => on(many(n, () => 'a').join('.'), (path) => parsePath(path, ''))],
   ['parsePath: digits', 50_000, (n) => on(`${'0'.repeat(n)}1`, (path) => parsePath(path, ''))],
 ])
+
+const WORDS: readonly (readonly [what: string, make: (size: number) => string])[] = [
+  ['words', (n) => 'word '.repeat(n / 5)],
+  ['underscores', (n) => '_'.repeat(n)],
+  ['underscores in words', (n) => 'a__'.repeat(n / 3)],
+  ['one long word', (n) => 'a'.repeat(n)],
+  ['digits and points', (n) => '1.'.repeat(n / 2)],
+  ['marks out of order', (n) => `a${'\u0301'.repeat(n / 2)}${'\u0316'.repeat(n / 2)}`],
+  ['marks that alternate', (n) => `a${'\u0316\u0301'.repeat(n / 2)}`],
+  ['one long word with an accent', (n) => `é${'a'.repeat(n)}`],
+  ['letters without spaces', (n) => '日本'.repeat(n / 2)],
+  ['emoji', (n) => '👩‍👩‍👧'.repeat(n / 8)],
+  ['flags', (n) => '🇨🇭'.repeat(n / 4)],
+]
+
+testGrowth(
+  'words',
+  WORDS.map(([what, make]): Case => [what, 20_000, (n) => on(make(n), wordsIn)]),
+)
 
 function on<T>(value: string, run: (value: string) => T): () => T {
   return () => run(value)

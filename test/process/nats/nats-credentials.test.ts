@@ -97,9 +97,9 @@ test(
 )
 
 test('send to NATS: credentials that are none are found out before anybody is asked', BOUNDED, async () => {
-  const unsound: Answer = { kind: 'failed', reason: 'the credentials are not sound' }
-  assert.deepEqual(await sendAs('nats://127.0.0.1:1', { nkey: `SU${'A'.repeat(56)}` }), unsound)
-  assert.deepEqual(await sendAs('nats://127.0.0.1:1', { creds: 'SECRET' }), unsound)
+  const invalid: Answer = { kind: 'failed', reason: 'the credentials are not valid' }
+  assert.deepEqual(await sendAs('nats://127.0.0.1:1', { nkey: `SU${'A'.repeat(56)}` }), invalid)
+  assert.deepEqual(await sendAs('nats://127.0.0.1:1', { creds: 'SECRET' }), invalid)
 })
 
 /** An operator vouches for an account, and that for a user. */

@@ -34,6 +34,7 @@ after(() => tester[Symbol.asyncDispose]())
 
 /** Looks at every document, and takes its time with each. */
 const SLOW: JsonObject = { field: 's', regex: '(a|b)*(b|a)*7$' }
+const CHANGE = { update: { $set: { i: 0 } } }
 const PAGE = { projection: { field: '_id' }, range: [0, 9] }
 
 test('find: the loop keeps turning while a slow question is answered', async () => {
@@ -72,7 +73,7 @@ for (const operation of ['update', 'delete', 'explain', 'stream'] as const) {
     const body = {
       query: SLOW,
       projection: EVERYTHING,
-      update: { $set: { i: 0 } },
+      ...(operation === 'update' && CHANGE),
       execution: { maxTimeMs: 1 },
     }
     const late = await tester.service.data[operation](ADMIN, { entity: 't' }, body)
@@ -89,7 +90,7 @@ for (const operation of ['find', 'update', 'delete', 'explain', 'stream'] as con
   test(`${operation}: ends when the caller hangs up`, async () => {
     using watch = watchReaders()
     const { signal, abort } = getSignal()
-    const body = { query: SLOW, projection: EVERYTHING, update: { $set: { i: 0 } } }
+    const body = { query: SLOW, projection: EVERYTHING, ...(operation === 'update' && CHANGE) }
     const target = { entity: 't', getSignal: () => signal }
     const running = tester.service.data[operation](ADMIN, target, body)
     await until(() => watch.asked.next > 0)

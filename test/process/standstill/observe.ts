@@ -165,7 +165,7 @@ export function median(outcomes: readonly Pick<Outcome, 'ms'>[]): number {
 
 export function quantile(outcomes: readonly Pick<Outcome, 'ms'>[], part: number): number {
   const sorted = outcomes.map(({ ms }) => ms).sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0
 }
 
 export function pause(ms: number): Promise<void> {

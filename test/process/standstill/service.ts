@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import type { StoreKind } from '../../../src/store/store.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
 import { rowsOf } from '../../support/postgres.ts'
 import { type Definition, metadataDocument } from '../../support/service.ts'
 import { freshPlace } from '../../support/store-kind.ts'
@@ -44,6 +45,8 @@ export interface WatchedOptions {
 }
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+/** Flags of Node.js with which `npm start` runs the service. */
+const START_FLAGS = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 const HEARTBEAT = new URL('./heartbeat.ts', import.meta.url).href
 const START_MS = 30_000
 
@@ -121,7 +124,7 @@ function withName(location: string): string {
 
 function launch(location: string, { env = {}, heapMb = 1_024 }: WatchedOptions): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const flags = ['--expose-gc', `--max-old-space-size=${heapMb}`, '--import', HEARTBEAT]
+  const flags = ['--expose-gc', ...START_FLAGS, `--max-old-space-size=${heapMb}`, '--import', HEARTBEAT]
   return spawn(process.execPath, [...flags, MAIN, '--store', location, '--port', '0'], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

@@ -173,7 +173,7 @@ function openStageAs(name: string): Promise<Stage> {
 /** Holds the documents of a stage for as long as the work takes. */
 async function whileLocked(schema: string, work: () => Promise<void>): Promise<void> {
   const { rows } = await superuser.query<{ name: string }>(
-    `select 'doc_' || no || '_' || generation as name from ${schema}.smalt_collection where entity = 't'`,
+    `select 'doc_' || no || '_' || generation || '_c' as name from ${schema}.smalt_collection where entity = 't'`,
   )
   await superuser.query(`begin; lock table ${schema}.${rows[0]!.name} in access exclusive mode`)
   try {

@@ -67,6 +67,7 @@ test('config file: datasources stand by name', () => {
   ])
 })
 
+const JWT = { issuer: 'https://id.example', audience: 'smalt' }
 const PROXY = { secret: 'sixteen letters!', headers: { principal: 'X-User' } }
 
 test('config file: secrets may come from variables and files', () => {
@@ -150,7 +151,7 @@ test('config file: all of it is understood', () => {
     metrics: 'public',
     tls: { cert: 'c.pem', key: 'k.pem' },
   })
-  assert.deepEqual(auth.tokens, { file: '/d/tokens.json' })
+  assert.deepEqual(auth.tokens, { file: '/d/tokens.json', acceptsBasic: false })
   assert.equal(tokensFile, '/d/tokens.json')
   assert.deepEqual(auth.jwt?.rolesClaim, ['realm_access', 'roles'])
   assert.deepEqual(auth.proxy?.headers, { secret: 'smalt-proxy-secret', principal: 'x-user' })
@@ -159,6 +160,12 @@ test('config file: all of it is understood', () => {
   assert.deepEqual(rateLimit, { perSecond: 10, burst: 10 })
   assert.equal(metrics, 'public')
   assert.deepEqual(tls, { cert: 'c.pem', key: 'k.pem', ca: undefined })
+})
+
+test('config file: users of the page sign in at the issuer of the tokens', () => {
+  const { oidc } = read({ auth: { jwt: JWT }, ui: { oidc: { clientId: 'page' } } })
+  assert.deepEqual(oidc, { issuer: JWT.issuer, clientId: 'page', scope: 'openid' })
+  assert.equal(read({ auth: { jwt: JWT } }).oidc, undefined)
 })
 
 test('config file: events are kept for a week, a million of them, unless it says otherwise', () => {
@@ -266,6 +273,19 @@ const REFUSED: readonly [file: Json | string, message: RegExp][] = [
   [{ auth: { proxy: { ...PROXY, headers: { principal: 'a b' } } } }, /must be the name of a header/],
   [{ auth: { proxy: { ...PROXY, addresses: ['10.0.0.0/33'] } } }, /10\.0\.0\.0\/33 is no address/],
   [{ auth: { proxy: { ...PROXY, addresses: ['proxy.example'] } } }, /proxy\.example is no address/],
+  [{ ui: { oidc: { clientId: 'page' } } }, /^ui\.oidc needs auth\.jwt/],
+  [{ auth: { jwt: JWT }, ui: { oidc: { scope: 'openid' } } }, /^ui\.oidc needs clientId/],
+  [
+    { auth: { jwt: JWT }, ui: { oidc: { clientId: 'page', issuer: 'https://other.example' } } },
+    /\/ui\/oidc\/issuer must be the issuer of auth\.jwt, https:\/\/id\.example$/,
+  ],
+  [
+    {
+      auth: { jwt: { ...JWT, issuer: 'http://id.example', jwksFile: 'x' } },
+      ui: { oidc: { clientId: 'page' } },
+    },
+    /\/auth\/jwt\/issuer must be an address with https/,
+  ],
   [{ cors: { origins: ['*'] } }, /\/cors\/origins: \* is no origin/],
   [{ cors: { origins: ['https://a.example/'] } }, /is no origin such as/],
   [{ cors: { origins: ['https://*.example'] } }, /is no origin such as/],

@@ -6,7 +6,7 @@ import { limitVariable, readConfig } from '../../../src/cli/config/config.ts'
 import { ConfigError } from '../../../src/cli/config/config-error.ts'
 import type { Flags } from '../../../src/cli/config/flags.ts'
 import type { Environment } from '../../../src/cli/config/settings.ts'
-import { suggestion } from '../../../src/cli/suggest.ts'
+import { suggestion } from '../../../src/base/suggest.ts'
 
 const DEFAULTS = {
   host: '127.0.0.1',
@@ -165,4 +165,15 @@ test('suggestion: near words are suggested, far ones not', () => {
   assert.equal(suggestion('RATELIMTI', ['rateLimit']), 'rateLimit')
   assert.equal(suggestion('lni', ['lint', 'ap']), 'lint')
   assert.equal(suggestion('xyzzy', ['serve', 'config']), undefined)
+})
+
+test('config: compatibility comes from flag, variable or file, and allows HTTP Basic for tokens', () => {
+  const of = (flags: Flags, environment: Environment) => {
+    const { compatibility, auth } = readConfig(flags, environment)
+    return [compatibility, auth.tokens?.acceptsBasic]
+  }
+  assert.deepEqual(of({ auth: 'tokens' }, {}), [undefined, false])
+  assert.deepEqual(of({ auth: 'tokens', compatibility: 'lightblue' }, {}), ['lightblue', true])
+  assert.deepEqual(of({ auth: 'tokens' }, { SMALT_COMPATIBILITY: 'lightblue' }), ['lightblue', true])
+  assert.throws(() => of({ compatibility: 'lightred' }, {}), /--compatibility must be .*lightblue/)
 })

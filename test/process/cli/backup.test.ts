@@ -1,0 +1,311 @@
+/** Backups: of one moment while others write, complete or not there, and loaded completely or not at all. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import type { JsonObject } from '../../../src/base/json/json.ts'
+import { DEFAULT_LIMITS } from '../../../src/base/limits.ts'
+import { makeBackup } from '../../../src/service/backup/backup.ts'
+import { openBackup } from '../../../src/service/backup/read-backup.ts'
+import { restore } from '../../../src/service/backup/restore.ts'
+import { openService } from '../../../src/service/open.ts'
+import type { Service } from '../../../src/service/service.ts'
+import { runCommand } from '../../support/command.ts'
+import { SEED } from '../../support/seed.ts'
+import { chanceFrom } from '../../support/seeded.ts'
+import {
+  ADMIN,
+  EVERYTHING,
+  callerWith,
+  documentsOf,
+  failLoudly,
+  metadataDocument,
+  openServiceAt,
+} from '../../support/service.ts'
+import { freshPlace, onEveryStore } from '../../support/store-kind.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+const ACCOUNTS = 10
+const ROUNDS = 20
+const HOOKS = [{ name: 'logged', actions: ['insert'] }]
+
+const directory = mkdtempSync(join(tmpdir(), 'smalt-backups-'))
+const children = new Set<ChildProcess>()
+after(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(directory, { recursive: true, force: true })
+})
+let files = 0
+const freshFile = (): string => join(directory, `${++files}.jsonl.gz`)
+
+/** Accounts whose balances add up to 0, and a log with one line for each movement between them. */
+async function open(location: string): Promise<Service> {
+  const service = await openServiceAt(location)
+  const define = (entity: string, fields: object, info: object) =>
+    service.metadata.create(
+      ADMIN,
+      { entity, version: '1.0.0' },
+      metadataDocument(entity, { ...fields }, { info: { ...info } }),
+    )
+  await define('account', { balance: { type: 'integer' }, moves: { type: 'integer' } }, { history: true })
+  await define('log', { text: { type: 'string' } }, { hooks: HOOKS })
+  const data = Array.from({ length: ACCOUNTS }, (_, i) => ({ _id: `${i}`, balance: 0, moves: 0 }))
+  await service.data.insert(ADMIN, { entity: 'account' }, { data })
+  return service
+}
+
+/** In one transaction. */
+async function transfer({ data }: Service, from: number, to: number): Promise<void> {
+  const change = (id: number, by: JsonObject): JsonObject => ({
+    entity: 'account',
+    query: { field: '_id', op: '=', rvalue: `${id}` },
+    update: { $add: by },
+  })
+  const text = await data.bulk(ADMIN, {
+    atomic: true,
+    requests: [
+      { seq: 1, op: 'update', request: change(from, { balance: -1, moves: 1 }) },
+      { seq: 2, op: 'update', request: change(to, { balance: 1 }) },
+      { seq: 3, op: 'insert', request: { entity: 'log', data: { text: 'x'.repeat(50) } } },
+    ],
+  })
+  assert.match(text, /"status":"COMPLETE"/)
+}
+
+/** Writes until it is told to stop. */
+function load(service: Service, seed: number): () => Promise<void> {
+  const chance = chanceFrom(seed)
+  const over = new AbortController()
+  const writers = [1, 2].map(async () => {
+    while (!over.signal.aborted) {
+      const from = chance(ACCOUNTS)
+      await transfer(service, from, (from + 1 + chance(ACCOUNTS - 1)) % ACCOUNTS).catch((error: unknown) => {
+        if (!over.signal.aborted) throw error
+      })
+      await sleep(20)
+    }
+  })
+  return async () => {
+    over.abort()
+    await Promise.all(writers)
+  }
+}
+
+interface State {
+  readonly balance: number
+  readonly moves: number
+  readonly logged: number
+  readonly events: number
+}
+
+async function stateIn(location: string): Promise<State> {
+  await using service = await openServiceAt(location)
+  const find = async (entity: string) =>
+    documentsOf(await service.data.find(ADMIN, { entity }, { projection: EVERYTHING }))
+  const accounts = await find('account')
+  const sum = (name: string): number => accounts.reduce((total, each) => total + Number(each[name]), 0)
+  const page = await service.events.read(ADMIN, new URLSearchParams('limit=1000'))
+  return {
+    balance: sum('balance'),
+    moves: sum('moves'),
+    logged: (await find('log')).length,
+    events: page.events.length,
+  }
+}
+
+function start(...args: readonly string[]) {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: Object.fromEntries(inherited),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  children.add(child)
+  let err = ''
+  child.stderr.on('data', (chunk) => (err += String(chunk)))
+  const ended = once(child, 'close').then(([code]) => {
+    children.delete(child)
+    return { code: code as number | null, err }
+  })
+  return { child, ended }
+}
+
+onEveryStore((kind) => {
+  test(`backup: ${ROUNDS} backups under writes each hold one moment (seed ${SEED})`, async () => {
+    await using place = await freshPlace()
+    await using service = await open(place.location)
+    const made: string[] = []
+    const stop = load(service, SEED)
+    for (let round = 0; round < ROUNDS; round++) {
+      const file = freshFile()
+      await makeBackup({ from: place.location, file })
+      made.push(file)
+    }
+    await stop()
+    let last = 0
+    for (const file of made) {
+      await using target = await freshPlace('sqlite')
+      await restore({ file, to: target.location })
+      const { balance, moves, logged, events } = await stateIn(target.location)
+      assert.equal(balance, 0)
+      assert.equal(moves, logged)
+      assert.equal(Math.min(logged, 1_000), events)
+      assert.ok(logged >= last)
+      last = logged
+    }
+    assert.ok(last > 0)
+  })
+
+  test('backup: a restored store is the same, of either kind, and can be backed up to the same content', async () => {
+    await using place = await freshPlace()
+    await using service = await open(place.location)
+    for (let i = 0; i < 5; i++) await transfer(service, i, i + 1)
+    const keyed = { key: 'k', fingerprint: 'f' }
+    const write = {
+      operation: 'insert',
+      target: { entity: 'log' },
+      body: { data: { text: 'once' } },
+    } as const
+    const answer = await service.once.data(ADMIN, write, keyed)
+    const file = freshFile()
+    const { documents } = await makeBackup({ from: place.location, file })
+    assert.equal(documents, ACCOUNTS + 6)
+    const lines = gunzipSync(readFileSync(file)).toString().split('\n')
+    assert.ok(lines.length > 10)
+    for (const line of lines.filter((each) => each !== '')) JSON.parse(line)
+    const contents: string[] = []
+    for (const other of ['sqlite', 'postgres'] as const) {
+      await using target = await freshPlace(other)
+      await restore({ file, to: target.location })
+      {
+        await using restored = await openServiceAt(target.location)
+        const again = await restored.once.data(ADMIN, write, keyed)
+        assert.deepEqual(again, { ...answer, isRepeated: true })
+      }
+      const copy = freshFile()
+      await makeBackup({ from: target.location, file: copy })
+      await using content = await openBackup(copy)
+      const { collection } = (await content.collections()).find((each) => each.collection.name === 'account')!
+      const pages = await Array.fromAsync(content.documents(collection))
+      contents.push(JSON.stringify(pages.flat().sort((a, b) => (a.key < b.key ? -1 : 1))))
+    }
+    assert.equal(contents[0], contents[1])
+  })
+
+  test('backup: the commands, and what they refuse', async () => {
+    await using place = await freshPlace()
+    await (await open(place.location))[Symbol.asyncDispose]()
+    const file = freshFile()
+    const store = ['--store', place.location]
+    const made = await runCommand(['backup', file, ...store])
+    assert.deepEqual([made.code, made.err], [0, ''])
+    assert.match(made.out, /^backed up and read back 10 documents/)
+    await using target = await freshPlace()
+    const to = ['--store', target.location]
+    const restored = await runCommand(['restore', file, '--json', ...to])
+    assert.equal(restored.code, 0, restored.err)
+    assert.equal((JSON.parse(restored.out) as { documents: number }).documents, ACCOUNTS)
+    const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
+      [['backup', file, ...store], 6, /exists; a backup never replaces a file/],
+      [['backup', freshFile(), '--store', `sqlite:${directory}/none`], 4, /there is no store in/],
+      [['backup', ...store], 2, /needs the name of one file/],
+      [['restore', file, ...to], 6, /is not empty/],
+      [['restore', `${directory}/none`, ...to], 3, /there is no file/],
+      [['restore', MAIN, ...to], 1, /damaged, or no backup/],
+    ]
+    for (const [args, code, message] of rows) {
+      const ended = await runCommand(args)
+      assert.equal(ended.code, code, `${args[0]}: ${ended.err}`)
+      assert.match(ended.err, message)
+    }
+    const bytes = readFileSync(file)
+    for (const [i, spoiled] of [bytes.subarray(0, -1), Buffer.from(bytes)].entries()) {
+      if (i === 1) spoiled[Math.floor(bytes.length / 2)]! ^= 1
+      const bad = freshFile()
+      writeFileSync(bad, spoiled)
+      await using empty = await freshPlace()
+      const ended = await runCommand(['restore', bad, '--store', empty.location])
+      assert.equal(ended.code, 1)
+      assert.match(ended.err, /damaged/)
+    }
+  })
+
+  // half of them while it is made, half while it is restored
+  const rounds = kind === 'sqlite' ? 2 * ROUNDS : 10
+  test(`backup: killed ${rounds} times while it is made or restored, nothing is half done (seed ${SEED})`, async () => {
+    const chance = chanceFrom(SEED)
+    await using place = await freshPlace()
+    await using service = await open(place.location)
+    const data = Array.from({ length: 1_500 }, (_, i) => ({ _id: `d${i}`, text: `${i}`.repeat(20) }))
+    await service.data.insert(ADMIN, { entity: 'log' }, { data })
+    const whole = freshFile()
+    const began = performance.now()
+    const first = start('backup', whole, '--store', place.location)
+    assert.equal((await first.ended).code, 0)
+    const fullMs = performance.now() - began
+    for (let round = 0; round < rounds; round++) {
+      const killed = async (...args: readonly string[]) => {
+        const { child, ended } = start(...args)
+        await sleep(fullMs * (0.3 + chance(60) / 100))
+        child.kill('SIGKILL')
+        return await ended
+      }
+      if (round % 2 === 0) {
+        const file = freshFile()
+        await killed('backup', file, '--store', place.location)
+        const isThere = readdirSync(directory).includes(file.slice(directory.length + 1))
+        if (isThere) {
+          await using content = await openBackup(file)
+          await content.verify()
+        }
+        continue
+      }
+      await using target = await freshPlace()
+      const { code } = await killed('restore', whole, '--store', target.location)
+      if (code !== 0) {
+        await restore({ file: whole, to: target.location, discardsIncomplete: true }).catch((error) => {
+          // Killed after its last step, while it exited.
+          assert.match(String(error), /is not empty/)
+        })
+      }
+      const { logged, balance } = await stateIn(target.location)
+      assert.deepEqual([logged, balance], [1_500, 0])
+    }
+  })
+})
+
+test('backup: the service makes them on request and on a schedule, and keeps the newest', async () => {
+  await using place = await freshPlace('sqlite')
+  const backups = join(directory, 'scheduled')
+  await using service = await openService({
+    datasources: [{ name: 'default', location: place.location }],
+    limits: DEFAULT_LIMITS,
+    onInternalError: failLoudly,
+    backup: { directory: backups, everyMs: 1_000, keep: 2 },
+  })
+  const seen = new Set<string>()
+  const deadline = performance.now() + 60_000
+  while (seen.size < 4 && performance.now() < deadline) {
+    for (const file of readdirSync(directory).includes('scheduled') ? readdirSync(backups) : [])
+      if (file.endsWith('-default.jsonl.gz')) seen.add(file)
+    await sleep(20)
+  }
+  assert.ok(seen.size >= 4, [...seen].join())
+  const settled = async (): Promise<void> => {
+    while (performance.now() < deadline) {
+      const made = await service.backups.make(ADMIN).catch(() => undefined)
+      if (made === undefined) await sleep(50)
+      else return
+    }
+  }
+  await settled()
+  const kept = readdirSync(backups).filter((file) => file.endsWith('.jsonl.gz'))
+  assert.ok(kept.length <= 2, kept.join())
+  const nobody = { ...callerWith(), permissions: new Set<never>() }
+  await assert.rejects(service.backups.make(nobody), /permission backup.make/)
+})
