@@ -14,10 +14,10 @@ const RUNS = 9
 /** The least that could answer. */
 const BARE = `const server = require('node:http').createServer((_, answer) => answer.end('up'))
     server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ api: 'http://127.0.0.1:' + server.address().port })))`
-const main = join(import.meta.dirname, '../dist/cli/main.js')
+const main = join(import.meta.dirname, '../dist/lib/main.js')
 
 if (!existsSync(main)) {
-  process.stderr.write('there is no dist/cli/main.js; npm run build makes it\n')
+  process.stderr.write('there is no dist/lib/main.js; npm run build makes it\n')
   process.exit(1)
 }
 const starts = await timesOf([main, '--port', '0'])

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs'
 
 export const NAME = 'smalt'
-export const VERSION: string = versionOf(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+/** The folder of `package.json`; the bundled package is as deep in it as this file is. */
+export const PACKAGE_ROOT: URL = new URL('../../', import.meta.url)
+export const VERSION: string = versionOf(readFileSync(new URL('package.json', PACKAGE_ROOT), 'utf8'))
 
 function versionOf(packageJson: string): string {
   return (JSON.parse(packageJson) as { readonly version: string }).version

@@ -25,8 +25,13 @@ export interface LogLine {
 
 /** Resolves once it listens, and fails when it ends before. */
 export async function startSmalt(url: string, ...more: readonly string[]): Promise<SmaltProcess> {
+  return await startProgram(MAIN, '--store', url, ...more)
+}
+
+/** `main` is the file of the program: that of the checkout, or a built one. */
+export async function startProgram(main: string, ...args: readonly string[]): Promise<SmaltProcess> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const child = spawn(process.execPath, [MAIN, '--store', url, '--port', '0', ...more], {
+  const child = spawn(process.execPath, [main, '--port', '0', ...args], {
     env: Object.fromEntries(inherited),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { UiFile } from '../routes/route.ts'
+import { PACKAGE_ROOT } from '../version.ts'
 
 /** The same place in a checkout and in the installed package. */
-const BUILT = join(import.meta.dirname, '../../../dist/ui')
+const BUILT = fileURLToPath(new URL('dist/ui', PACKAGE_ROOT))
 
 const TYPES: Readonly<Partial<Record<string, string>>> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,13 +1,15 @@
 /** The files for containers and systemd name paths, settings and commands that exist; the image is built where a builder is. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { VARIABLES } from '../../../src/cli/config/settings.ts'
 import { EXIT } from '../../../src/cli/exit.ts'
 import { runCommand } from '../../support/command.ts'
+import { metadataDocument } from '../../support/service.ts'
+import { startProgram } from '../../support/smalt-process.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -46,7 +48,7 @@ function copiedPaths(): readonly string[] {
   return [...copies].flatMap(([, paths]) => paths!.split(' '))
 }
 
-test('Containerfile: what it copies is enough to build the service and the page', (t) => {
+test('Containerfile: what it copies is enough to build the service and the page', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-image-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   for (const path of copiedPaths()) cpSync(join(ROOT, path), join(directory, path), { recursive: true })
@@ -59,7 +61,28 @@ test('Containerfile: what it copies is enough to build the service and the page'
     encoding: 'utf8',
   })
   assert.match(printed, /^\d+\.\d+\.\d+\n$/)
+  await tryBuilt(join(directory, bin.smalt), directory)
 })
+
+/** The bundled program finds the page and the files of its threads, which it loads by their paths. */
+async function tryBuilt(main: string, directory: string): Promise<void> {
+  const config = join(directory, 'smalt.json')
+  writeFileSync(config, JSON.stringify({ backup: { directory: join(directory, 'backups') } }))
+  await using smalt = await startProgram(main, '--data', join(directory, 'data'), '--config', config)
+  assert.equal((await smalt.ask('GET', '/ui/')).status, 200)
+  const metadata = metadataDocument('thing', { name: { type: 'string' } })
+  assert.equal((await smalt.ask('PUT', '/metadata/thing/1.0.0', metadata)).status, 200)
+  // a body of this size is parsed by a worker thread
+  const things = Array.from({ length: 1_000 }, (_, i) => ({ name: `${i}`.padStart(200, 'x') }))
+  const inserted = await smalt.ask('PUT', '/data/insert/thing/1.0.0', { data: things })
+  assert.equal(JSON.parse(inserted.text).modifiedCount, 1_000)
+  // a scan is read by a thread of the store
+  const query = { field: 'name', regex: '.*9$' }
+  const found = await smalt.ask('POST', '/data/find/thing/1.0.0', { query, projection: { field: '*' } })
+  assert.equal(JSON.parse(found.text).matchCount, 100)
+  const backup = await smalt.ask('POST', '/admin/backup')
+  assert.equal(backup.status, 200, backup.text)
+}
 
 test('npm ci --omit=dev: the script that npm runs then succeeds, and says that the page is not built', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-prepare-'))
