@@ -15,6 +15,7 @@ import type { Loan } from '../base/work/loan.ts'
 import type { Database } from '../store/database.ts'
 import { type BackupSettings, backupService } from './backup/backups.ts'
 import { dataOnce, dataService } from './data.ts'
+import { brokenSearches } from './search/broken-searches.ts'
 import { type DeliveryDeps, type SinkMeter, startDelivery, deliveredUpTo } from './sinks/deliver.ts'
 import type { Deps } from './deps.ts'
 import { documentService } from './documents/documents.ts'
@@ -172,16 +173,10 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
     !registry.isPartial() && (await store.metadata.readEpoch()) === registry.epoch()
   const eventDeps = { stores, limits, now, onInternalError, schemaOf, datasourceOf, isInStep }
   const deps: Deps = {
-    schemaOf,
-    versionsOf: (entity) => registry.versionNames(entity),
-    hooksOf: (entity) => watchingHooks(registry.infoOf(entity).hooks),
-    indexesOf: (entity) => registry.infoOf(entity).indexes,
-    epoch: () => registry.epoch(),
-    metadata: () => registry.current(),
+    ...metadataDeps(registry),
     storeOf: (schema) => storeIn(schema.collection.datasource),
     storeIn,
     store,
-    secret: () => registry.secret(),
     limits,
     dialect,
     now,
@@ -203,6 +198,8 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
       open,
       serve,
       readable: (caller, entity, ids) => readableIds(data, caller, { entity, ids }),
+      brokenSearches: (rehearsed, { work, ...change }) =>
+        brokenSearches({ ...change, before: deps, after: { ...deps, ...metadataDeps(rehearsed) } }, work),
     }),
     once: {
       ...dataOnce(deps),
@@ -228,6 +225,19 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
     },
   } satisfies Partial<Service>
   return { service, stores, registry, configured, eventDeps }
+}
+
+/** What the operations ask of metadata. */
+function metadataDeps(registry: Registry) {
+  return {
+    schemaOf: (entity, version) => registry.schemaOf(entity, version),
+    versionsOf: (entity) => registry.versionNames(entity),
+    hooksOf: (entity) => watchingHooks(registry.infoOf(entity).hooks),
+    indexesOf: (entity) => registry.infoOf(entity).indexes,
+    epoch: () => registry.epoch(),
+    metadata: () => registry.current(),
+    secret: () => registry.secret(),
+  } satisfies Partial<Deps>
 }
 
 /** Nothing where the caller may not find documents of the entity at all. */

@@ -71,6 +71,12 @@ export interface EntityImpact {
     }[]
   }
   readonly dependents: readonly string[]
+  /** Saved searches that would fail; without a version, for the default one. */
+  readonly searches: readonly {
+    readonly name: string | null
+    readonly version: string | null
+    readonly msg: string
+  }[]
   readonly access: readonly {
     readonly version: string
     readonly comparedWith: string | null

@@ -26,6 +26,15 @@ export interface ImpactDeps {
   readonly serve: (registry: Registry) => MetadataService
   /** The `_id`s that the caller may read. */
   readonly readable: (caller: Caller, entity: string, ids: readonly Json[]) => Promise<readonly Json[]>
+  /** The saved searches that would fail with the metadata of the other registry. */
+  readonly brokenSearches: (rehearsed: Registry, change: ChangedVersions) => Promise<Json>
+}
+
+export interface ChangedVersions {
+  readonly caller: Caller
+  readonly entity: string
+  readonly versions: readonly string[]
+  readonly work: Work | undefined
 }
 
 export function rehearseMetadata(deps: ImpactDeps) {
@@ -46,6 +55,7 @@ export function rehearseMetadata(deps: ImpactDeps) {
         indexes: indexChanges(before, entityIn(rehearsed, name)),
         documents: await violations(deps, rehearsed, { caller, name, versions, before, work }),
         dependents: dependentsOf(deps.registry, name),
+        searches: await deps.brokenSearches(rehearsed, { caller, entity: name, versions, work }),
         access: accessChanges(deps.registry, rehearsed, { name, versions }),
       })
     }

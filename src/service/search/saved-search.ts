@@ -74,13 +74,22 @@ function savedSearchesFor({ getSignal, work, chargedTo, offload }: Target): Targ
  * lowest `_id`.
  */
 function bestMatch(found: readonly JsonObject[], version: string): JsonObject | undefined {
-  const steps = version.split('.')
-  const wanted = steps.map((_, i) => steps.slice(0, steps.length - i).join('.'))
-  for (const each of [...wanted, null]) {
+  for (const each of namesOf(version)) {
     const match = found.find((saved) => versionsOf(saved).includes(each))
     if (match) return match
   }
   return undefined
+}
+
+/** Whether the search can run on this version. */
+export function isFor(saved: JsonObject, version: string): boolean {
+  return namesOf(version).some((each) => versionsOf(saved).includes(each))
+}
+
+/** What a search may call a version: `1.0.0`, `1.0`, `1`, or every version. */
+function namesOf(version: string): readonly (string | null)[] {
+  const steps = version.split('.')
+  return [...steps.map((_, i) => steps.slice(0, steps.length - i).join('.')), null]
 }
 
 /** Null, or an absent list, means every version. */
@@ -88,7 +97,8 @@ function versionsOf({ versions }: JsonObject): readonly Json[] {
   return isArray(versions) && versions.length > 0 ? versions : [null]
 }
 
-function findRequest(saved: JsonObject, values: Values, { limits }: Deps): JsonObject {
+/** The find that a search stands for. */
+export function findRequest(saved: JsonObject, values: Values, { limits }: Deps): JsonObject {
   const part = (name: Part): Json => bind(readPart(saved[name] ?? null, name, limits), values)
   const query = part('query')
   // Without this check, a search without a query would find every document.

@@ -87,4 +87,60 @@ onEveryStore(() => {
     const broken = await server.ask('PUT', '/metadata/person/2.0.0?dryRun=true', { body: { schema: {} } })
     assert.ok(broken.status >= 400)
   })
+
+  test('dry run of metadata: the report names saved searches that would fail', async () => {
+    await using server = await open()
+    const search = (name: string, query: JsonObject, more: JsonObject = {}): JsonObject => ({
+      name,
+      entity: 'person',
+      query,
+      ...more,
+    })
+    const data = [
+      search('byName', { field: 'name', op: '=', rvalue: '${name}' }, { parameters: [{ name: 'name' }] }),
+      search('byCity', { field: 'city', op: '=', rvalue: '${city}' }, { parameters: [{ name: 'city' }] }),
+      search('sorted', { field: 'name', op: '!=', rvalue: null }, { sort: { city: '$asc' } }),
+      search('first', { field: 'city', op: '=', rvalue: 'Bern' }, { versions: ['1'] }),
+      search('wrong', { field: 'nowhere', op: '=', rvalue: 1 }),
+    ]
+    const saved = await server.ask('PUT', '/data/insert/savedSearch', {
+      body: { data },
+      roles: ['admin'],
+    })
+    assert.equal(saved.status, 200, saved.text)
+    const schema = { version: { value: '2.0.0', changelog: 'no city' } }
+    const info = { defaultVersion: '2.0.0' }
+    const body = metadataDocument('person', { name: { type: 'string' } }, { schema, info })
+    const failing = async (
+      method: string,
+      path: string,
+      sent: JsonObject | undefined,
+    ): Promise<readonly JsonObject[]> => {
+      const { json, text } = await server.ask(method, `${path}?dryRun=true`, sent ? { body: sent } : {})
+      const report = (json as { dryRun?: { entities: { searches: JsonObject[] }[] } }).dryRun
+      assert.ok(report, text)
+      return report.entities.flatMap(({ searches }) => searches)
+    }
+    const broken = await failing('PUT', '/metadata/person/2.0.0', body)
+    assert.deepEqual(
+      broken.map(({ name, version }) => [name, version]),
+      [
+        ['byCity', null],
+        ['sorted', null],
+      ],
+    )
+    for (const { msg } of broken) assert.match(msg as string, /city/)
+    const real = await server.ask('PUT', '/metadata/person/2.0.0', { body })
+    assert.equal(real.status, 200, real.text)
+    // both fail today, and in the same way
+    assert.deepEqual(await failing('PUT', '/metadata/person/2.0.0', body), [])
+    const disabled = await failing('PUT', '/metadata/person/1.0.0/disabled', undefined)
+    assert.deepEqual(
+      disabled.map(({ name }) => name),
+      ['first'],
+    )
+    const unused = await server.ask('DELETE', '/metadata/savedSearch/default')
+    assert.equal(unused.status, 200, unused.text)
+    assert.deepEqual(await failing('PUT', '/metadata/person/1.0.0/disabled', undefined), [])
+  })
 })

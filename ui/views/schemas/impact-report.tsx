@@ -30,7 +30,7 @@ export function ImpactReport({ impact, warnings }: ImpactReportProps): JSX.Eleme
 }
 
 function EntityReport({ report }: { readonly report: EntityImpact }): JSX.Element {
-  const { entity, indexes, documents, dependents } = report
+  const { entity, indexes, documents, dependents, searches } = report
   return (
     <>
       <p role="status">
@@ -46,6 +46,13 @@ function EntityReport({ report }: { readonly report: EntityImpact }): JSX.Elemen
         <dd>{indexes.drop.length === 0 ? 'none' : indexes.drop.map(indexText).join('; ')}</dd>
         <dt>Entities that refer to it</dt>
         <dd>{dependents.length === 0 ? 'none' : dependents.join(', ')}</dd>
+        <dt>Saved searches that would fail</dt>
+        {searches.length === 0 && <dd>none</dd>}
+        {searches.map(({ name, version, msg }) => (
+          <dd key={`${name} ${version}`}>
+            {name} {version !== null && <small>in {version}</small>}: {msg}
+          </dd>
+        ))}
       </dl>
       {report.access.length > 0 && <AccessChanges report={report} />}
     </>

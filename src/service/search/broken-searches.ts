@@ -1,0 +1,113 @@
+/** Saved searches that run today, and would fail after a change of metadata. */
+import type { Caller } from '../../access/caller.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
+import { yieldEvery } from '../../base/work/rest.ts'
+import { type Work, during } from '../../base/work/work.ts'
+import type { Deps } from '../deps.ts'
+import { planFindRequest } from '../read/plan-find.ts'
+import { readFind } from '../request/request.ts'
+import { parameterNames } from './parameters.ts'
+import { findRequest, isFor, searches } from './saved-search.ts'
+
+export interface Change {
+  readonly caller: Caller
+  readonly entity: string
+  /** The versions that change or go. */
+  readonly versions: readonly string[]
+  /** With the metadata of today. */
+  readonly before: Deps
+  /** With the metadata as it would be. */
+  readonly after: Deps
+}
+
+export async function brokenSearches(change: Change, work: Work | undefined): Promise<Json> {
+  const broken: Json[] = []
+  const rest = yieldEvery(SLICE_MS)
+  for (const text of await readableSearches(change, work)) {
+    await rest()
+    const check = (): JsonObject | undefined => brokenBy(change, parseTrusted(text) as JsonObject)
+    const found = work ? during(work, check) : check()
+    if (found && broken.length < MAX_LISTED) broken.push(found)
+  }
+  return broken
+}
+
+/** None where the caller may not read saved searches, or their entity was removed. */
+async function readableSearches({ caller, entity, before }: Change, work: Work | undefined) {
+  const target = { entity, ...(work && { work }) }
+  try {
+    const { processed = [] } = await searches(before, caller, { target, overrides: {} })
+    return processed
+  } catch (error) {
+    if (isFailure(error)) return []
+    throw error
+  }
+}
+
+const SLICE_MS = 10
+const MAX_LISTED = 100
+
+/** The search is planned as the caller would run it, for the default version and for each version that changes. */
+function brokenBy(change: Change, saved: JsonObject): JsonObject | undefined {
+  const { entity, versions, before, after } = change
+  const broken = (version: string | undefined, msg: string): JsonObject => ({
+    name: saved['name'] ?? null,
+    version: version ?? null,
+    msg,
+  })
+  const [known, left] = [usableVersions(before, entity), usableVersions(after, entity)]
+  if (isForOneOf(saved, known) && !isForOneOf(saved, left))
+    return broken(undefined, 'no version that it is for would be left')
+  const changed = versions.filter((each) => known.includes(each) && left.includes(each))
+  for (const version of [undefined, ...changed]) {
+    const is = failureOf(saved, after, { ...change, version })
+    // one that fails in the same way today is not broken by the change
+    if (is !== undefined && is !== failureOf(saved, before, { ...change, version }))
+      return broken(version, is)
+  }
+  return undefined
+}
+
+/** Those that are not disabled. */
+function usableVersions({ versionsOf, schemaOf }: Deps, entity: string): readonly string[] {
+  return versionsOf(entity).filter((version) => failureIn(() => schemaOf(entity, version)) === undefined)
+}
+
+function isForOneOf(saved: JsonObject, versions: readonly string[]): boolean {
+  return versions.some((version) => isFor(saved, version))
+}
+
+interface Run {
+  readonly caller: Caller
+  readonly entity: string
+  readonly version: string | undefined
+}
+
+/** The message of the error; undefined where it runs, and where it is no search for this version. */
+function failureOf(saved: JsonObject, deps: Deps, { caller, entity, version }: Run): string | undefined {
+  return failureIn(() => {
+    const schema = deps.schemaOf(entity, version)
+    if (!isFor(saved, schema.version)) return
+    // a value that only callers know is null here, which every type allows
+    const values = new Map([...parameterNames(saved['parameters'])].map((name) => [name, null]))
+    const target = { entity, version: schema.version }
+    planFindRequest(deps, caller, readFind(findRequest(saved, values, deps), target, deps))
+  })
+}
+
+function failureIn(attempt: () => unknown): string | undefined {
+  try {
+    attempt()
+    return undefined
+  } catch (error) {
+    if (isFailure(error)) return error.message
+    throw error
+  }
+}
+
+/** The time limit is that of the report, not of a search. */
+function isFailure(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code !== 'store-crud:Timeout'
+}
