@@ -19,7 +19,14 @@ export function watchReaders(): Watch {
   return { asked, [Symbol.dispose]: () => spy.mock.restore() }
 }
 
-/** Waits for something that must come about; a test that waits in vain runs into the runner's time limit. */
+/** Waits for something that must come about. */
 export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
+  const end = performance.now() + PATIENCE_MS
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`waited in vain for ${String(holds)}`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
 }
+
+/** Far longer than it takes on a busy machine. */
+const PATIENCE_MS = 60_000

@@ -34,7 +34,11 @@ for (const kind of STORES) {
       const line = [print('random', on, seen), ...describe(sent, seen.during)].join('\n')
       console.log(describe(sent, seen.during).join('\n'))
       const failed = sent.find(({ outcome }) => !DOCUMENTED.includes(outcome.status))
-      assert.equal(failed && nameOf(failed), undefined, `only documented answers\n${line}`)
+      assert.equal(
+        failed && nameOf(failed),
+        undefined,
+        `only documented answers\n${line}\n${on.faults().join('\n')}`,
+      )
       const late = sent.find(
         ({ outcome, request }) => outcome.ms > request.limitMs + MARGIN_MS + seen.during.starvedMs,
       )
