@@ -99,7 +99,7 @@ for (const operation of ['find', 'update', 'delete', 'explain', 'stream'] as con
     assert.ok('status' in response)
     assert.equal(codeOf(response), 'crud:Unavailable')
     // every statement is ended; one that does not react within its time ends with its thread
-    await until(() => watch.asked.close === watch.asked.open)
+    await until(() => watch.reading.size === 0)
     assert.equal(
       (await tester.find('t', { ...PAGE, query: { field: 'i', op: '=', rvalue: 0 } })).matchCount,
       1,

@@ -5,18 +5,24 @@ import { Worker } from 'node:worker_threads'
 export interface Watch extends Disposable {
   /** How many cursors were opened, asked for rows, and closed. */
   readonly asked: { open: number; next: number; close: number }
+  /** Threads with a cursor that was opened since the beginning, and is not closed yet. */
+  readonly reading: ReadonlySet<Worker>
 }
 
 export function watchReaders(): Watch {
   const asked = { open: 0, next: 0, close: 0 }
+  const reading = new Set<Worker>()
   // eslint-disable-next-line typescript/unbound-method -- called with the worker it was called on
   const { postMessage } = Worker.prototype
   const spy = mock.method(Worker.prototype, 'postMessage', function (this: Worker, message: unknown) {
     const { kind } = message as { kind: keyof typeof asked }
     if (kind in asked) asked[kind]++
+    if (kind === 'open') reading.add(this)
+    // a read that began before may end now
+    if (kind === 'close') reading.delete(this)
     postMessage.call(this, message)
   })
-  return { asked, [Symbol.dispose]: () => spy.mock.restore() }
+  return { asked, reading, [Symbol.dispose]: () => spy.mock.restore() }
 }
 
 /** Waits for something that must come about. */
