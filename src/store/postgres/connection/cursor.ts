@@ -24,6 +24,7 @@ export async function* pieces(
   await session.query({ text: `declare piecewise no scroll cursor for ${text}`, values })
   let size: number = FIRST_PIECE
   let largest = 1
+  let hasFailed = false
   try {
     for (;;) {
       const rows = await session.query({ text: `fetch ${size} from piecewise`, values: [] })
@@ -32,8 +33,14 @@ export async function* pieces(
       if (rows.length < size) break
       size = sizeAfter(size, Math.min(maxRows, PIECE_BYTES / largest))
     }
+  } catch (error) {
+    hasFailed = true
+    throw error
   } finally {
-    await session.query({ text: 'close piecewise', values: [] }).catch(() => undefined)
+    // After a failure the transaction is rolled back, and the cursor with it. Otherwise a cursor that stays open, because
+    // the time is over, would make the next read of the transaction fail.
+    const closing = session.query({ text: 'close piecewise', values: [] })
+    await (hasFailed ? closing.catch(() => undefined) : closing)
   }
 }
 
