@@ -216,10 +216,15 @@ function* requests(chance: Chance, fields: JsonObject): Generator<JsonObject> {
 async function untilComplete(location: string): Promise<void> {
   for (;;) {
     const rows = await rowsOf(location, (schema) => `select layout from ${schema}.smalt_collection`)
+    // null until the migration of a collection begins
     const layouts = rows.map(
-      ({ layout }) => JSON.parse(String(layout)) as { hasBody: boolean; columns: { isFilled: boolean }[] },
+      ({ layout }) =>
+        JSON.parse(String(layout)) as { hasBody: boolean; columns: { isFilled: boolean }[] } | null,
     )
-    if (layouts.every(({ hasBody, columns }) => !hasBody && columns.every(({ isFilled }) => isFilled))) return
+    const isComplete = layouts.every(
+      (layout) => layout && !layout.hasBody && layout.columns.every(({ isFilled }) => isFilled),
+    )
+    if (isComplete) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
