@@ -116,7 +116,21 @@ export function withRoles(access: Json | undefined, operation: string, text: str
     .split(',')
     .map((role) => role.trim())
     .filter((role) => role !== '')
-  const list = [...new Set(roles), ...rowRules(before)]
+  return withList(others, operation, [...new Set(roles), ...rowRules(before)])
+}
+
+/** The access of an entity or a field with other row rules for an operation; roles stay. */
+export function withRowRules(
+  access: Json | undefined,
+  operation: string,
+  rules: readonly Json[],
+): JsonObject | undefined {
+  const { [operation]: before, ...others } = isObject(access) ? access : {}
+  const roles = isArray(before) ? before.filter((each) => typeof each === 'string') : []
+  return withList(others, operation, [...roles, ...rules])
+}
+
+function withList(others: JsonObject, operation: string, list: readonly Json[]): JsonObject | undefined {
   const next = list.length === 0 ? others : { ...others, [operation]: list }
   return Object.keys(next).length === 0 ? undefined : next
 }

@@ -171,6 +171,50 @@ onEveryStore((kind) => {
     assert.equal(jobs.items.fields.since.type, 'date')
   })
 
+  test('schemas: references and row rules are written by form', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/schemas/employee?tab=new')
+    const field = (path: string) => page.getByRole('group', { name: path, exact: true })
+    await page.getByRole('textbox', { name: 'Version', exact: true }).first().fill('1.5.0')
+    await page.getByRole('button', { name: 'Add a field', exact: true }).click()
+    const added = page.getByRole('group', { name: /^field\d+$/ })
+    await added.getByLabel('Type').selectOption('reference')
+    await added.getByRole('textbox', { name: 'Name' }).fill('colleagues')
+    await added.getByRole('textbox', { name: 'Name' }).blur()
+    await field('colleagues').getByRole('combobox', { name: 'Entity' }).fill('employee')
+    await field('colleagues').getByLabel('Field of the other entity').fill('teamId')
+    await field('colleagues').getByLabel('equals the field beside colleagues').fill('teamId')
+    await field('colleagues').getByRole('button', { name: 'Add a condition' }).click()
+    await field('colleagues').getByLabel('Field of the other entity').last().fill('city')
+    await field('colleagues').getByLabel('equals the field beside colleagues').last().fill('city')
+    await page
+      .getByRole('group', { name: 'Access to the entity' })
+      .getByRole('button', { name: 'Role that may find some documents' })
+      .click()
+    const rule = page.getByRole('group', { name: /^Rule of .* for find$/ })
+    await rule.getByRole('textbox', { name: 'Role' }).fill('clerk')
+    await rule.getByLabel('where the field').fill('city')
+    await rule.getByLabel('equals').selectOption('a claim of the caller')
+    await rule.getByRole('textbox', { name: 'Claim' }).fill('city')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved employee 1.5.0').waitFor()
+    const { json } = await server().ask('GET', '/metadata/employee/1.5.0')
+    const { colleagues } = json.schema.fields
+    assert.equal(colleagues.entity, 'employee')
+    assert.deepEqual(colleagues.query, {
+      $and: [
+        { field: 'teamId', op: '=', rfield: '$parent.teamId' },
+        { field: 'city', op: '=', rfield: '$parent.city' },
+      ],
+    })
+    assert.deepEqual(json.schema.access.find.at(-1), {
+      role: 'clerk',
+      where: { field: 'city', op: '=', rvalue: '$caller.claims.city' },
+    })
+  })
+
   test('schemas: the graph has every entity and reference, the matrix every role', async () => {
     await using visited = await visit()
     const { page, open } = visited

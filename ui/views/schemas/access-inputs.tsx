@@ -1,8 +1,9 @@
-/** Access lists as text: one input for each operation, with the roles by comma. */
+/** Access lists in a form: for each operation the roles by comma, and the row rules. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { type Json, type JsonObject, isObject, printJson } from '../../client/json.ts'
-import { rolesText, rowRules, withRoles } from '../../schema/metadata-draft.ts'
+import { type Json, type JsonObject, isObject } from '../../client/json.ts'
+import { rolesText, rowRules, withRoles, withRowRules } from '../../schema/metadata-draft.ts'
+import { RowRules } from './row-rules.tsx'
 
 interface AccessInputsProps {
   readonly operations: readonly string[]
@@ -16,13 +17,19 @@ export function AccessInputs({ operations, access, placeholder, onChange }: Acce
   return (
     <div class="row">
       {operations.map((operation) => (
-        <RolesInput
-          key={operation}
-          operation={operation}
-          list={lists[operation]}
-          placeholder={placeholder}
-          onChange={(text) => onChange(withRoles(access, operation, text))}
-        />
+        <div key={operation} class="access-list">
+          <RolesInput
+            operation={operation}
+            list={lists[operation]}
+            placeholder={placeholder}
+            onChange={(text) => onChange(withRoles(access, operation, text))}
+          />
+          <RowRules
+            operation={operation}
+            rules={rowRules(lists[operation])}
+            onChange={(rules) => onChange(withRowRules(access, operation, rules))}
+          />
+        </div>
       ))}
     </div>
   )
@@ -38,7 +45,6 @@ interface RolesInputProps {
 /** The text stays as it is typed until the input is left: a comma at its end is no role yet. */
 function RolesInput({ operation, list, placeholder, onChange }: RolesInputProps): JSX.Element {
   const [draft, setDraft] = useState<string>()
-  const rules = rowRules(list)
   return (
     <label>
       Roles that may {operation}
@@ -52,11 +58,6 @@ function RolesInput({ operation, list, placeholder, onChange }: RolesInputProps)
         }}
         onBlur={() => setDraft(undefined)}
       />
-      {rules.map((rule) => (
-        <small key={printJson(rule)}>
-          <code>{printJson(rule)}</code>
-        </small>
-      ))}
     </label>
   )
 }

@@ -16,6 +16,7 @@ import {
   withType,
 } from '../../schema/metadata-draft.ts'
 import { AccessInputs } from './access-inputs.tsx'
+import { ReferenceInputs } from './reference-inputs.tsx'
 
 /** What fields at every depth need to know. */
 interface FieldContext {
@@ -125,6 +126,7 @@ function FieldItem(props: FieldItemProps): JSX.Element {
           {own}
         </p>
       )}
+      {type === 'reference' && <ReferenceInputs field={field} path={path} onChange={onChange} />}
       <Details {...props} type={type} />
       {type === 'object' && (
         <FieldList
@@ -258,9 +260,6 @@ function Details({
           ),
         )}
       </div>
-      {type === 'reference' && (
-        <p class="hint">The entity and the query of a reference are written as JSON.</p>
-      )}
       {!isInArray && (
         <AccessInputs
           operations={FIELD_OPERATIONS}
