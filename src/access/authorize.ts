@@ -9,7 +9,7 @@ import type { FieldRef } from '../lang/resolve/scope.ts'
 import type { Field, FieldOperation, Fields } from '../schema/field.ts'
 import { type EntityOperation, type Schema, allFields } from '../schema/schema.ts'
 import { allowedQuery, requireReadable, requireReadableProjection, queryAccessOf } from './authorize-query.ts'
-import { allowedRows } from './authorize-rows.ts'
+import { allowedKey, allowedRows } from './authorize-rows.ts'
 import type { Caller } from './caller.ts'
 import { ALWAYS, type Rules, holds, narrowed } from './conditions.ts'
 import { allowedJoins, isNarrowedJoin } from './joins.ts'
@@ -42,7 +42,7 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
   requireEntity(view, ['find'], 'find')
   const queryAccess = queryAccessOf(view)
   const own = find.query && allowedQuery(find.query, [queryAccess], caller)
-  for (const key of find.sort) requireReadable(key.field, queryAccess)
+  const sort = find.sort.map((key) => allowedKey(key, queryAccess, caller))
   requireReadableProjection(find.projection, queryAccess, caller)
   const rules = [...view.rulesFor('find'), ...queryAccess.rules]
   const query = narrowed(own, rules)
@@ -52,6 +52,7 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
   return grant({
     ...find,
     ...(query && { query }),
+    sort,
     isNarrowed:
       rules.length > 0 || queryAccess.rulesElsewhere.size > 0 || Boolean(joins?.some(isNarrowedJoin)),
     ...shown(find.projection, view),

@@ -16,13 +16,15 @@ export function compileSchema(info: EntityInfo, document: SchemaDocument, stored
   const marked = marking(stored)(compileRoot(document.fields, enums))
   const { fields } = marked
   const own = new Set([...pathsStored(fields), ...formsOf(fields)])
+  const identity = identityOf(fields)
   return {
     entity: info.name,
     version: document.version.value,
     status: document.status.value,
     access: document.access,
     root: withWordIndexes(marked, info),
-    identity: identityOf(fields),
+    identity,
+    uniqueKeys: uniqueKeysOf(info, identity),
     collection: { ...collectionOf(info), paths: stored.length },
     // A stored simple value of another form has no members, so it is shown unchanged.
     coversCollection: stored.every((each) => own.has(each) || (isForm(each) && !isOpenForm(each))),
@@ -36,6 +38,14 @@ function withWordIndexes(root: ObjectField, { indexes }: EntityInfo): ObjectFiel
     return [{ name, fields: fields.map(({ field, weight = 1 }) => ({ path: field, weight })) }]
   })
   return wordIndexes.length === 0 ? root : { ...root, wordIndexes }
+}
+
+/** `_id` is one of the declared indexes; the store has a unique index of the identity, too. */
+function uniqueKeysOf({ indexes }: EntityInfo, identity: readonly SimpleField[]): Schema['uniqueKeys'] {
+  const declared = indexes
+    .filter(({ unique }) => unique)
+    .map(({ fields }) => fields.map(({ field }) => field))
+  return [...declared, identity.map(({ path }) => path)]
 }
 
 /**
@@ -59,7 +69,7 @@ const plainSchemas = new WeakMap<
 
 /** The parts of entity info that a schema depends on. */
 const basisOf = memoized(({ name, datastore, enums, indexes }: EntityInfo) =>
-  JSON.stringify([name, datastore, enums, indexes.filter(({ kind }) => kind === 'text')]),
+  JSON.stringify([name, datastore, enums, indexes.filter(({ kind, unique }) => kind === 'text' || unique)]),
 )
 
 export function collectionOf({ name, datastore }: EntityInfo): Collection {

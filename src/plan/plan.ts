@@ -27,6 +27,11 @@ export interface ReadPlan {
   readonly idType: TypeName
   /** Documents of other collections, read in the same statement. */
   readonly joins?: readonly JoinPlan[]
+  /**
+   * Whether what the page is sorted by through references is returned behind the joined documents, one for each such
+   * key: the document at the end of the way, or a number of documents.
+   */
+  readonly withSources?: true
   /** Read all documents, joined ones too, as of this time: microseconds since 1970, the unit of versions. */
   readonly asOf?: number
 }

@@ -12,6 +12,8 @@ export interface Schema {
   readonly root: ObjectField
   /** The fields that together identify a document, in path order; `_id` alone when none is declared. */
   readonly identity: readonly SimpleField[]
+  /** The paths whose values together no two documents share, one list for each unique index; null is no value. */
+  readonly uniqueKeys: readonly (readonly string[])[]
   readonly collection: Collection
   /** Whether this version defines every member that any version ever stored in the collection. */
   readonly coversCollection: boolean

@@ -26,6 +26,14 @@ export function tooLargeToHold({ entity }: Schema, { maxBytes }: Held): ServiceE
   return new ServiceError('crud:LimitExceeded', message)
 }
 
+/** The service sorts documents itself where the store cannot. */
+export function tooManyToSort({ entity }: Schema): ServiceError {
+  const message =
+    `more than ${MAX_DOCUMENTS} documents of ${entity} would have to be held to sort them by a reference; narrow the ` +
+    'query, or sort by fields of the document'
+  return new ServiceError('crud:LimitExceeded', message)
+}
+
 export function tooManyGroups(): ServiceError {
   const message = `there are more than ${MAX_GROUPS} groups; ask for a range of them, or group by something coarser`
   return new ServiceError('crud:LimitExceeded', message)

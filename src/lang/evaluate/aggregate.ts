@@ -1,16 +1,13 @@
 /** Compiles aggregations to closures: rows of a document, groups of rows, and pages of groups. */
-import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
-import type { Step } from '../../base/path.ts'
+import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
 import { spend } from '../../base/work/work.ts'
 import { asCompared } from '../../schema/kind.ts'
 import { periodStart } from '../../schema/period.ts'
 import type { Group, GroupKey, GroupValue, Groups } from '../aggregate.ts'
-import { conjunctsOf } from '../query.ts'
 import type { Link, ResolvedAggregation, RowField } from '../resolve/resolve-aggregate.ts'
-import { looksOut } from '../resolve/query-walk.ts'
 import { type Accumulator, accumulator } from './accumulators.ts'
-import { type Near, indexBy } from './join-index.ts'
-import { keyText, pairsIn } from './join-key.ts'
+import { keyText } from './join-key.ts'
+import { type Linking, documentsBy, valueAt } from './links.ts'
 import { type Seen, climb, compileQuery } from './match.ts'
 import { compileSort } from './order.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
@@ -22,15 +19,10 @@ export interface Aggregator {
   readonly page: (range: { readonly from: number; readonly to?: number }) => Groups
 }
 
-export interface AggregatorOptions {
-  /** The documents that a reference may join: a superset of those that it does join. */
-  readonly documentsOf: (link: DocumentsLink) => readonly Json[]
+export interface AggregatorOptions extends Linking {
   /** Accounts for memory that grows with the groups. */
   readonly hold: (bytes: number) => void
-  readonly shouldYield: ShouldYield
 }
-
-export type DocumentsLink = Extract<Link, { readonly kind: 'documents' }>
 
 interface Accumulated {
   readonly keys: readonly Accumulator[]
@@ -115,14 +107,6 @@ function reading({ up, steps, field }: RowField): Read {
   return (row) => compared(valueAt(climb(row, up).value, steps))
 }
 
-function valueAt(start: Json | undefined, steps: readonly Step[]): Json | undefined {
-  let value = start
-  for (const step of steps) {
-    value = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step)
-  }
-  return value
-}
-
 /** The values of the scopes that a link opens inside of another. */
 type Opening = (outer: Seen) => readonly Json[] | Yielding<readonly Json[]>
 
@@ -133,20 +117,7 @@ function opening(link: Link, { documentsOf, shouldYield }: AggregatorOptions): O
       return isArray(array) ? array : []
     }
   }
-  const documents = documentsOf(link)
-  const matches = compileQuery(link.query)
-  let near: Near | undefined
-  return function* (outer) {
-    if (!isObject(valueAt(outer.value, link.steps))) return []
-    near ??= yield* indexBy(pairsIn(conjunctsOf(link.query).filter(looksOut)), documents, shouldYield)
-    const candidates = near(outer)?.map((position) => documents[position]!) ?? documents
-    const joined: Json[] = []
-    for (const value of candidates) {
-      if (shouldYield()) yield
-      if (matches({ value, outer })) joined.push(value)
-    }
-    return joined
-  }
+  return documentsBy(link, { documentsOf, shouldYield })
 }
 
 function rowsOf(openings: readonly Opening[], shouldYield: ShouldYield) {

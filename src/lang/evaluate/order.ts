@@ -33,9 +33,39 @@ export function compileSort(
   }
 }
 
-/** The values by which a document is sorted, one for each key. */
-export function sortValues(value: Json, sort: readonly SortKey<FieldRef>[]): readonly Json[] {
-  return sort.map((key) => sortValue({ value }, key))
+/**
+ * The values by which a document is sorted, one for each key. `sources` are those of the keys that lead through
+ * references, in their order: the document at the end of the way, or a number of documents; undefined if there is none.
+ */
+export function sortValues(
+  value: Json,
+  sort: readonly SortKey<FieldRef>[],
+  sources: readonly (Json | undefined)[] = [],
+): readonly Json[] {
+  const next = sources.values()
+  return sort.map((key) =>
+    key.field.joined ? joinedSortValue(next.next().value, key) : sortValue({ value }, key),
+  )
+}
+
+/** The value of a key that leads through references, from what is at the end of the way. */
+export function joinedSortValue(source: Json | undefined, key: SortKey<FieldRef>): Json {
+  if (source === undefined) return null
+  return key.field.joined?.counted ? source : sortValue({ value: source }, key)
+}
+
+/** Compares the values of two documents, as `sortValues` returns them. */
+export function compareSortValues(
+  a: readonly Json[],
+  b: readonly Json[],
+  sort: readonly Pick<SortKey<FieldRef>, 'descending'>[],
+): number {
+  spend(sort.length)
+  for (const [i, { descending }] of sort.entries()) {
+    const order = compareNullsFirst(keyOf(a[i]!), keyOf(b[i]!), compareKeys)
+    if (order !== 0) return descending ? -order : order
+  }
+  return 0
 }
 
 /** Sort keys can be expensive, so each is computed at most once, and only if a comparison needs it. */

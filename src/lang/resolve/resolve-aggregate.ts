@@ -10,9 +10,10 @@ import type { Aggregation, GroupKey, GroupValue, ResultKind } from '../aggregate
 import { invalid } from '../parse/parse-aggregate.ts'
 import type { Named, Query } from '../query.ts'
 import type { SortKey } from '../sort.ts'
-import { type JoinedField, isCount, isJoined } from './joins.ts'
+import { isCount, isJoined } from './joins.ts'
+import { documentsLink } from './resolve-joined.ts'
 import { resolveQuery, resolveSort } from './resolve.ts'
-import { type FieldRef, type Scope, type Waypoint, joinedScope, trailOf } from './scope.ts'
+import { type DocumentsLink, type FieldRef, type Scope, type Waypoint, trailOf } from './scope.ts'
 
 /**
  * A resolved aggregation. Each link of the chain opens a scope: the elements of an array, or the documents of a
@@ -35,14 +36,7 @@ export type Link =
       readonly steps: readonly Step[]
       readonly isMixed: boolean
     }
-  | {
-      readonly kind: 'documents'
-      /** From the scope outside to the object with the reference. */
-      readonly steps: readonly Step[]
-      readonly reference: FieldRef & { readonly field: JoinedField }
-      /** Selects the joined documents, in the scope of a joined document. */
-      readonly query: Query<FieldRef>
-    }
+  | DocumentsLink
 
 export interface ResultField extends FieldRef {
   readonly kind: ResultKind
@@ -121,13 +115,7 @@ function linkTo(way: readonly Waypoint[], { path }: Named, root: ObjectField): L
   const steps = way.map(({ step }) => step)
   const { field } = way.at(-1)!
   if (!isJoined(field)) return { kind: 'elements', steps, isMixed: field.isMixed === true }
-  const holder = field.inside?.join.schema.root ?? root
-  return {
-    kind: 'documents',
-    steps: steps.slice(0, -1),
-    reference: { path, up: 0, steps, field },
-    query: resolveQuery(field.join.query, joinedScope(field, holder)),
-  }
+  return documentsLink({ path, up: 0, steps, field }, root, resolveQuery)
 }
 
 /** The chain on which all paths lie. */

@@ -17,6 +17,7 @@ import { isShown } from './joins.ts'
 import { isNegative } from '../operators.ts'
 import { EVERY_DOCUMENT, type Named, type Query, neverWritten } from '../query.ts'
 import { resolveAcross } from './resolve-across.ts'
+import { resolveJoined } from './resolve-joined.ts'
 import { resolvePair } from './resolve-pair.ts'
 import { SCORE, resolveScore } from './resolve-score.ts'
 import { resolveText } from './resolve-text.ts'
@@ -79,7 +80,7 @@ function resolveHere(query: Query<Named>, scope: Scope): Query<FieldRef> {
   }
 }
 
-/** With `searched`, a resolved query, the sort may be by relevance. */
+/** With `searched`, a resolved query, the sort may be by relevance. Where the scope follows references, so may the sort. */
 export function resolveSort(
   sort: readonly SortKey<Named>[],
   scope: Scope,
@@ -97,7 +98,7 @@ export function resolveSort(
 
 function sortedBy(named: Named, scope: Scope): FieldRef {
   try {
-    return resolveField(named, scope)
+    return (scope.joins && resolveJoined(named, scope, resolveQuery)) ?? resolveField(named, scope)
   } catch (error) {
     const isUnfit = error instanceof ServiceError && error.code === 'query-api:InvalidQuery'
     // The message names the path already.

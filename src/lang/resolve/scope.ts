@@ -19,7 +19,7 @@ import {
   isJoined,
   isShown,
 } from './joins.ts'
-import type { Named, TextSearch } from '../query.ts'
+import type { Named, Query, TextSearch } from '../query.ts'
 
 /** A field relative to the scope of a query: `up` scopes out, then `steps` down. */
 export interface FieldRef {
@@ -32,6 +32,41 @@ export interface FieldRef {
   readonly of?: Schema
   /** Present for the relevance of a document, which is no field: the text searches that decide it. */
   readonly score?: readonly TextSearch<FieldRef>[]
+  /** Present in a sort for a value of other documents: `up` and `steps` begin in the last of them. */
+  readonly joined?: JoinedValue
+}
+
+/** How references lead to a value of other documents. */
+export interface JoinedValue {
+  /** Outermost first. Each joins one document to the one before. */
+  readonly links: readonly DocumentsLink[]
+  /** Present if the value is the number of documents that this reference joins to the last document. */
+  readonly counted?: DocumentsLink
+}
+
+/** The documents that a reference joins to a document. */
+export interface DocumentsLink {
+  readonly kind: 'documents'
+  /** From the scope outside to the object with the reference. */
+  readonly steps: readonly Step[]
+  readonly reference: FieldRef & { readonly field: JoinedField }
+  /** Selects the joined documents, in the scope of a joined document. */
+  readonly query: Query<FieldRef>
+}
+
+/** All references of a joined value, outermost first. */
+export function linksOf({ links, counted }: JoinedValue): readonly DocumentsLink[] {
+  return counted ? [...links, counted] : links
+}
+
+/** The references through which a sort leads. */
+export function linksIn(sort: readonly { readonly field: FieldRef }[]): readonly DocumentsLink[] {
+  return sort.flatMap(({ field }) => (field.joined ? linksOf(field.joined) : []))
+}
+
+/** Whether a sort reads other documents. */
+export function sortsByOthers(sort: readonly { readonly field: FieldRef }[]): boolean {
+  return sort.some(({ field }) => field.joined)
 }
 
 /**

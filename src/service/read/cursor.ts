@@ -15,6 +15,7 @@ import type { Json } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { bindQuery } from '../../lang/parameters.ts'
 import { queryKey } from '../../lang/resolve/query-walk.ts'
+import { type DocumentsLink, linksOf } from '../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import { MAX_ID_BYTES } from '../../schema/id.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -117,11 +118,18 @@ function bindingOf({ schema, read }: CursorContext): Buffer {
   const { query, arguments: given = [], sort, asOf = null } = read
   const sorted = sort.map(({ field, descending }) => {
     const type = field.field.kind === 'simple' ? field.field.type.name : field.field.kind
-    return [field.steps, type, descending]
+    const { joined } = field
+    const others = joined ? [linksOf(joined).map(bindingOfLink), joined.counted !== undefined] : []
+    return [field.steps, type, descending, ...others]
   })
   const asked = query ? queryKey(bindQuery(query, given), schema) : null
   const bound = JSON.stringify([schema.entity, schema.version, asked, sorted, asOf])
   return createHash('sha256').update(bound).digest()
+}
+
+/** The other documents, with the row rules of the caller for them. */
+function bindingOfLink({ steps, query, reference }: DocumentsLink): Json {
+  return [...steps, queryKey(query, reference.field.join.schema)]
 }
 
 /** The length of `_id`, `_id`, and the sort values as JSON. */

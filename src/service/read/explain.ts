@@ -13,7 +13,9 @@ import { printTimestamp } from '../../store/history.ts'
 import { type Deps, boundsOf, workOf } from '../deps.ts'
 import { afterCursor, cursorsFor, hidesIdFrom } from './find-by-cursor.ts'
 import { resolveAndAuthorizeFind } from './plan-find.ts'
+import { isSortedByStore } from './pushdown.ts'
 import { countMatches, isInStatement } from './read-page.ts'
+import { unsorted } from './scan.ts'
 import type { FindRequest } from '../request/request.ts'
 import { type DataResponse, complete } from '../response.ts'
 import { resolveRemoteJoins } from './embed/remote-joins.ts'
@@ -32,7 +34,9 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
     bounds,
     asOf: request.asOf,
   })
-  const explained = await store.explain(read, bounds)
+  // The service sorts what the store cannot.
+  const isSorted = isSortedByStore(read, schema, deps)
+  const explained = await store.explain(isSorted ? read : unsorted(read), bounds)
   // The parameters of a page contain the `_id` after which it begins.
   const revealsId = paged.after !== undefined && hidesIdFrom(allowed)
   const { query, plan } = allowed.isNarrowed || revealsId ? UNTOLD : explained
@@ -45,7 +49,7 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
     [store.kind]: { query: query as unknown as Json, projection, plan },
     request: printRequest(request),
     ...(planned.joins && { references: planned.joins.map(printJoin) }),
-    ...(isMatch && { residual: true }),
+    ...((isMatch || !isSorted) && { residual: true }),
   }
   return complete(schema, { matchCount, processed: [JSON.stringify(entry)] })
 }

@@ -2,6 +2,7 @@
 import { type Work, during, spend } from '../../base/work/work.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { sortValues } from '../../lang/evaluate/order.ts'
+import { sortsByOthers } from '../../lang/resolve/scope.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Deps } from '../deps.ts'
 import { tooLargeResult } from '../memory-limits.ts'
@@ -52,8 +53,9 @@ export async function findByCursor(
 
 /** The read of a page, which begins after its cursor. */
 export function afterCursor(read: ReadPlan, { after }: PageRequest, cursors: Cursors): ReadPlan {
-  if (after === undefined) return read
-  return { ...read, counted: false, after: cursors.open(after) }
+  const paged: ReadPlan = sortsByOthers(read.sort) ? { ...read, withSources: true } : read
+  if (after === undefined) return paged
+  return { ...paged, counted: false, after: cursors.open(after) }
 }
 
 export function cursorsFor(
@@ -69,10 +71,13 @@ export function hidesIdFrom({ visibility, shownAs }: PlannedFind['allowed']): bo
   return !visibility.showsId || shownAs !== undefined
 }
 
-function positionOf({ id, text }: StoredDocument, sort: ReadPlan['sort']): Position {
+function positionOf({ id, text, joined = [] }: StoredDocument, sort: ReadPlan['sort']): Position {
   if (sort.length === 0) return { id, sortValues: [] }
-  spend(text.length / CHARACTERS_PARSED_PER_STEP)
-  return { id, sortValues: sortValues(parseTrusted(text), sort) }
+  const others = sort.filter(({ field }) => field.joined).length
+  const sources = joined.slice(joined.length - others).map(({ documents }) => documents)
+  spend(sources.reduce((sum, each) => sum + (each?.length ?? 0), text.length) / CHARACTERS_PARSED_PER_STEP)
+  const parsed = sources.map((each) => (each === null ? undefined : parseTrusted(each)))
+  return { id, sortValues: sortValues(parseTrusted(text), sort, parsed) }
 }
 
 const CHARACTERS_PARSED_PER_STEP = 2

@@ -5,8 +5,7 @@ import type { AllowedFind } from '../../access/requests.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Query, nodesOf } from '../../lang/query.ts'
 import { relatedIn } from '../../lang/resolve/query-walk.ts'
-import { resolveSort } from '../../lang/resolve/resolve.ts'
-import { type FieldRef, rootScope } from '../../lang/resolve/scope.ts'
+import type { FieldRef } from '../../lang/resolve/scope.ts'
 import type { SortKey } from '../../lang/sort.ts'
 import { type FindPlan, planFind } from '../../plan/read.ts'
 import type { Deps } from '../deps.ts'
@@ -50,15 +49,13 @@ export function resolveAndAuthorizeFind(
   request: FindRequest,
 ): Authorized<AllowedFind> {
   const schema = deps.schemaOf(request.entity, request.version)
-  const { sort, range, counted, asOf } = request
+  const { range, counted, asOf } = request
   const read = resolveReading(request, schema, deps)
-  const resolved = resolveSort(sort, rootScope(schema), read)
-  if (asOf !== undefined && read.query) refusePastSearch(read.query, resolved)
+  if (asOf !== undefined && read.query) refusePastSearch(read.query, read.sort)
   return authorizeFind(
     {
       schema,
       ...read,
-      sort: resolved,
       ...range,
       counted,
       ...(asOf !== undefined && { asOf }),

@@ -1,8 +1,9 @@
-/** Decides whether one store can evaluate a query alone, including clauses that lead through references. */
+/** Decides whether one store can evaluate a query or a sort alone, including those that lead through references. */
 import { isJoined } from '../../lang/resolve/joins.ts'
 import type { Query, Related } from '../../lang/query.ts'
 import { relatedIn } from '../../lang/resolve/query-walk.ts'
-import type { FieldRef } from '../../lang/resolve/scope.ts'
+import { type FieldRef, linksIn } from '../../lang/resolve/scope.ts'
+import type { ReadPlan } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Deps } from '../deps.ts'
 
@@ -19,6 +20,23 @@ export function isPushable(
   const stay = related.every((each) => targetOf(each).collection.datasource === datasource)
   const store = storeOf(schema)
   return stay && store.canJoin() && store.answers(query)
+}
+
+/** Whether the store with the documents of the schema can sort them. It has no indexes to look up past documents by. */
+export function isSortedByStore(
+  { sort, asOf }: Pick<ReadPlan, 'sort' | 'asOf'>,
+  schema: Schema,
+  { storeOf }: Pick<Deps, 'storeOf'>,
+): boolean {
+  const links = linksIn(sort)
+  if (links.length === 0) return true
+  const { datasource } = schema.collection
+  const store = storeOf(schema)
+  if (asOf !== undefined || !store.canJoin()) return false
+  return links.every(
+    ({ reference, query }) =>
+      reference.field.join.schema.collection.datasource === datasource && store.answers(query),
+  )
 }
 
 /** The schema of the documents that the reference leads to. */

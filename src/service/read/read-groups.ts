@@ -2,18 +2,16 @@
  * Reads the groups of an aggregate: in one statement, or from the documents one by one where the store cannot evaluate
  * everything.
  */
-import type { Json } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { during, spend } from '../../base/work/work.ts'
 import type { Group } from '../../lang/aggregate.ts'
-import { type DocumentsLink, compileAggregation, pageOf } from '../../lang/evaluate/aggregate.ts'
-import { partsOf } from '../../lang/evaluate/join-key.ts'
+import { compileAggregation, pageOf } from '../../lang/evaluate/aggregate.ts'
 import { isFieldPair, nodesOf } from '../../lang/query.ts'
 import { type AggregatePlan, lastGroupOf } from '../../plan/aggregate.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { BeginGroups, Explanation, Found, OnGroup } from '../../store/store.ts'
 import { groupsTooLarge } from '../memory-limits.ts'
-import { type RemoteJoins, documentsFor, resolveRemoteJoins } from './embed/remote-joins.ts'
+import { type RemoteJoins, documentsOfLinks, resolveRemoteJoins } from './embed/remote-joins.ts'
 import type { PageReading } from './read-page.ts'
 import { type SharedReadContext, sharing } from './read-context.ts'
 import { visit } from './scan.ts'
@@ -119,7 +117,7 @@ async function evaluate(
   { reading, onGroup }: Evaluating,
 ): Promise<Found> {
   const { timeSlice, held } = reading.shared
-  const documents = await documentsOfLinks(plan, reading)
+  const documents = await documentsOfLinks(plan.aggregation.chain, reading)
   const aggregator = compileAggregation(plan.aggregation, {
     documentsOf: (link) => documents.get(link)!,
     hold: (bytes) => held.hold(bytes, () => groupsTooLarge(held)),
@@ -135,19 +133,6 @@ async function evaluate(
 }
 
 const CHARACTERS_PARSED_PER_STEP = 8
-
-async function documentsOfLinks(
-  { aggregation }: AggregatePlan,
-  reading: Reading,
-): Promise<ReadonlyMap<DocumentsLink, readonly Json[]>> {
-  const documents = new Map<DocumentsLink, readonly Json[]>()
-  for (const link of aggregation.chain) {
-    if (link.kind !== 'documents') continue
-    const { local } = partsOf(link.query)
-    documents.set(link, await documentsFor(local, link.reference.field.join.schema, reading))
-  }
-  return documents
-}
 
 function passOn(
   { bounds: { work } }: Reading,

@@ -8,14 +8,15 @@ import type { FindPlan } from '../../plan/read.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { Found } from '../../store/store.ts'
-import { isPushable } from './pushdown.ts'
+import { isPushable, isSortedByStore } from './pushdown.ts'
 import type { Deps } from '../deps.ts'
 import { type JoinedSet, hasSeparate } from './embed/joined-tree.ts'
 import { holdersOf, readSeparately } from './embed/read-joined.ts'
 import { type ReadContext, sharing } from './read-context.ts'
 import { resolveRemoteJoins, sizeOf } from './embed/remote-joins.ts'
 import { tooLargeToHold } from '../memory-limits.ts'
-import { visit } from './scan.ts'
+import { unbounded, visit } from './scan.ts'
+import { readSorted } from './sort-here.ts'
 
 export type OnDocument = (document: StoredDocument, joinedSets?: readonly JoinedSet[]) => void
 export type PageReading = ReadContext & { readonly schema: Schema }
@@ -32,8 +33,9 @@ export function isInStatement({ storeIn }: Pick<Deps, 'storeIn'>): IsInStatement
 export async function readPage(plan: FindPlan, reading: PageReading, take: OnDocument): Promise<Found> {
   const { read, joins } = plan
   const { deps, schema, bounds } = reading
-  if (!joins) return await deps.storeOf(schema).find(read, take, bounds)
-  if (!hasSeparate(joins)) return await readMatches(read, reading, take)
+  if (!joins && isSortedByStore(read, schema, deps))
+    return await deps.storeOf(schema).find(read, take, bounds)
+  if (!joins || !hasSeparate(joins)) return await readMatches(read, reading, take)
   const together = { ...sharing(reading), schema }
   const { timeSlice, held } = together.shared
   const documents: StoredDocument[] = []
@@ -63,7 +65,7 @@ function* inTurns<T>(
 /** The number of documents that a find matches, independent of its page. */
 export async function countMatches({ read }: FindPlan, reading: PageReading): Promise<number> {
   const { joins: _, ...alone } = read
-  const { matchCount } = await readMatches({ ...alone, from: 0, to: -1 }, reading, () => undefined)
+  const { matchCount } = await readMatches({ ...alone, sort: [], from: 0, to: -1 }, reading, () => undefined)
   return matchCount
 }
 
@@ -75,6 +77,11 @@ async function readMatches(
 ): Promise<Found> {
   const { deps, schema, bounds } = reading
   const { query } = read
+  if (!isSortedByStore(read, schema, deps)) {
+    const { documents, matchCount } = await readSorted(read, { schema, reading: sharing(reading) })
+    for (const document of documents) take(document)
+    return { matchCount }
+  }
   if (!query || isPushable(query, schema, deps)) return await deps.storeOf(schema).find(read, take, bounds)
   const together = sharing(reading)
   const { isMatch, ...resolved } = await resolveRemoteJoins(read, schema, together)
@@ -89,9 +96,4 @@ async function readMatches(
     return read.counted || matchCount <= to
   })
   return { matchCount: read.counted ? matchCount : 0 }
-}
-
-export function unbounded(read: ReadPlan): ReadPlan {
-  const { to: _, ...open } = read
-  return { ...open, from: 0, counted: false }
 }

@@ -8,8 +8,9 @@ import { type Joins, createJoins } from '../../lang/resolve/joins.ts'
 import type { Projection } from '../../lang/projection.ts'
 import type { Named, Query } from '../../lang/query.ts'
 import { resolveAggregation } from '../../lang/resolve/resolve-aggregate.ts'
-import { resolveProjection, resolveQuery } from '../../lang/resolve/resolve.ts'
+import { resolveProjection, resolveQuery, resolveSort } from '../../lang/resolve/resolve.ts'
 import { type FieldRef, rootScope } from '../../lang/resolve/scope.ts'
+import type { SortKey } from '../../lang/sort.ts'
 import { problemWith } from '../../metadata/validate/check-references.ts'
 import type { ReferenceField } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
@@ -45,11 +46,21 @@ export function resolveAggregating({ query, aggregation }: Aggregating, schema: 
 interface Reading {
   readonly query?: Query<Named>
   readonly projection: Projection<Named>
+  readonly sort: readonly SortKey<Named>[]
 }
 
-/** A reference that the query leads through is embedded too, if the projection covers it. */
-export function resolveReading({ query, projection }: Reading, schema: Schema, deps: ResolveDeps) {
+/** A reference that the query leads through is embedded too, if the projection covers it; one of the sort is not. */
+export function resolveReading({ sort, ...reading }: Reading, schema: Schema, deps: ResolveDeps) {
   const joins = joinsOf(schema, deps)
+  const shown = resolveShown(reading, schema, joins)
+  return { ...shown, sort: resolveSort(sort, rootScope(schema, joins), shown) }
+}
+
+function resolveShown(
+  { query, projection }: Omit<Reading, 'sort'>,
+  schema: Schema,
+  joins: Joins | undefined,
+) {
   const resolved = query && { query: resolveQuery(query, rootScope(schema, joins)) }
   if (joins) followProjected(projection, schema.root.fields, { joins, inside: undefined })
   const root = joins ? composed(schema.root, joins) : schema.root

@@ -39,3 +39,15 @@ export async function visit(
 function* visitEach(documents: readonly StoredDocument[], visitDocument: Visit): Yielding<void> {
   for (const document of documents) if (!(yield* visitDocument(document))) return
 }
+
+/** The same read without a page. */
+export function unbounded(read: ReadPlan): ReadPlan {
+  const { to: _, ...open } = read
+  return { ...open, from: 0, counted: false }
+}
+
+/** The same read in the order of `_id`, from the first document on. */
+export function unsorted(read: ReadPlan): ReadPlan {
+  const { after: _after, withSources: _sources, ...rest } = read
+  return { ...rest, sort: [] }
+}

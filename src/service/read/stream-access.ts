@@ -4,6 +4,7 @@ import type { AllowedFind, AllowedJoin } from '../../access/requests.ts'
 import { type View, viewOf } from '../../access/view.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { relatedIn } from '../../lang/resolve/query-walk.ts'
+import { linksIn } from '../../lang/resolve/scope.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import { targetOf } from './pushdown.ts'
 import type { Deps } from '../deps.ts'
@@ -56,11 +57,12 @@ function isUnchanged(deps: Watching, { allowed, caller, request }: Begun): boole
 }
 
 /** The schemas of all documents that the find reads. */
-function schemasOf({ schema, query, joined }: AllowedFind): readonly Schema[] {
+function schemasOf({ schema, query, sort, joined }: AllowedFind): readonly Schema[] {
   const asked = query ? [...relatedIn(query)].map(targetOf) : []
+  const sorted = linksIn(sort).map(({ reference }) => reference.field.join.schema)
   const shown = (joins: readonly AllowedJoin[]): readonly Schema[] =>
     joins.flatMap((join) => [join.schema, ...shown(join.joins)])
-  return [...new Set([schema, ...asked, ...shown(joined?.joins ?? [])])]
+  return [...new Set([schema, ...asked, ...sorted, ...shown(joined?.joins ?? [])])]
 }
 
 /** Fields that were added by the change are not part of the stream, so they are ignored. */

@@ -1,12 +1,15 @@
 /** Streams the documents of a find one by one with all joined documents, in constant memory. */
 import type { PlannedJoin } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
-import type { StoredDocument } from '../../plan/plan.ts'
+import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { type JoinedSet, hasSeparate } from './embed/joined-tree.ts'
 import { holdersOf, readSeparately } from './embed/read-joined.ts'
-import { type PageReading, unbounded } from './read-page.ts'
+import { isSortedByStore } from './pushdown.ts'
+import type { PageReading } from './read-page.ts'
 import { sharing } from './read-context.ts'
 import { resolveRemoteJoins } from './embed/remote-joins.ts'
+import { unbounded } from './scan.ts'
+import { readSorted } from './sort-here.ts'
 
 /** A document, with the documents that were read separately for it. */
 export type ReadDocument = readonly [document: StoredDocument, joinedSets?: readonly JoinedSet[]]
@@ -20,22 +23,24 @@ export async function* streamPage(
 ): AsyncGenerator<ReadDocument, void> {
   const { deps, schema, bounds } = reading
   const store = deps.storeIn(schema.collection.datasource)
-  if (!joins) {
+  if (!joins && isSortedByStore(read, schema, deps)) {
     for await (const document of store.stream(read, bounds)) yield [document]
     return
   }
-  const matches = streamMatches({ read, joins }, reading)
-  if (hasSeparate(joins)) yield* inBatches(matches, joins, reading)
+  const matches = streamMatches(read, reading)
+  if (joins && hasSeparate(joins)) yield* inBatches(matches, joins, reading)
   else for await (const document of matches) yield [document]
 }
 
-async function* streamMatches(
-  { read }: Pick<FindPlan, 'read' | 'joins'>,
-  reading: PageReading,
-): AsyncGenerator<StoredDocument> {
+async function* streamMatches(read: ReadPlan, reading: PageReading): AsyncGenerator<StoredDocument> {
   const { deps, schema, bounds } = reading
   const store = deps.storeIn(schema.collection.datasource)
   const { shared, ...together } = sharing(reading)
+  if (!isSortedByStore(read, schema, deps)) {
+    const sorted = await readSorted(read, { schema, reading: { ...together, shared } })
+    yield* sorted.documents
+    return
+  }
   const resolved = await resolveRemoteJoins(read, schema, { ...together, shared })
   const { isMatch } = resolved
   if (!isMatch) {

@@ -5,7 +5,7 @@
 import { isJoined } from '../../lang/resolve/joins.ts'
 import { looksOut } from '../../lang/resolve/query-walk.ts'
 import { type Query, conjunctsOf, fieldsOf } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/resolve/scope.ts'
+import { type FieldRef, linksIn } from '../../lang/resolve/scope.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { Collection } from '../../schema/schema.ts'
 import type { Form } from './dialect.ts'
@@ -59,9 +59,10 @@ export function mentionsOthers(query: Query<FieldRef>): boolean {
 /** The other collections that a plan reads. */
 export function collectionsBeside({
   query,
+  sort = [],
   joins = [],
-}: Pick<ReadPlan, 'query' | 'joins'>): readonly Collection[] {
-  const named = query ? [...fieldsOf(query)] : []
+}: Partial<Pick<ReadPlan, 'query' | 'sort' | 'joins'>>): readonly Collection[] {
+  const named = [...(query ? fieldsOf(query) : []), ...linksIn(sort).map(({ reference }) => reference)]
   return [
     ...named.flatMap(({ field }) => (isJoined(field) ? [field.join.schema.collection] : [])),
     ...joins.flatMap((each) => [each.collection, ...collectionsBeside(each)]),

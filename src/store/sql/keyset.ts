@@ -6,7 +6,8 @@ import type { Json } from '../../base/json/json.ts'
 import { isLiteral } from '../../lang/parameters.ts'
 import { type Operand, valueParameter } from '../../lang/operand.ts'
 import { type Query, conjunctsOf } from '../../lang/query.ts'
-import type { FieldRef } from '../../lang/resolve/scope.ts'
+import { type FieldRef, sortsByOthers } from '../../lang/resolve/scope.ts'
+import type { SortKey } from '../../lang/sort.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
 import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
 import { type TypeName, TYPES } from '../../schema/types.ts'
@@ -94,13 +95,13 @@ export function afterKeys(
 ): readonly AfterKey[] {
   const { sort, after, arguments: given = [] } = plan
   // `_id` is unique, so no later key decides.
-  const own = sort.findIndex(({ field }) => field.field.path === '_id')
+  const own = sort.findIndex(isOwnId)
   const sorted = sort.slice(0, own === -1 ? sort.length : own).map(({ field, descending }, i): AfterKey => {
     const value = sortValue(field, descending, translation)
     const operand = operandAt(given.length + i, after[i]!, field)
     const encode = (each: Json): SqlValue => translation.dialect.value(each, typeOf(field.field))
     const last = operand === null ? {} : { last: operandParam(operand, encode) }
-    if (field.score || field.steps.includes('*')) return { value, descending, ...last }
+    if (field.score || field.joined || field.steps.includes('*')) return { value, descending, ...last }
     const compare = (op: '$eq' | '$lt' | '$gt', to: Operand): Fragment =>
       filterTerms([{ kind: 'compare', field, op, value: to }], translation)[0]!
     const indexed: AfterKey['indexed'] = {
@@ -119,6 +120,11 @@ export function afterKeys(
   return [...sorted, id]
 }
 
+/** Whether the key is the `_id` of the document itself. */
+export function isOwnId({ field }: SortKey<FieldRef>): boolean {
+  return !field.joined && field.field.path === '_id'
+}
+
 /** A long value stays a literal, because the SQL depends on its length. */
 function operandAt(place: number, value: Json, { field }: FieldRef): Operand {
   const element = field.kind === 'array' ? field.element : field
@@ -128,7 +134,8 @@ function operandAt(place: number, value: Json, { field }: FieldRef): Operand {
 
 /** How many sort keys an index serves, after fields that the query fixes to one value; stretches need no more. */
 export function servedKeys({ query, sort, asOf }: ReadPlan, indexes: Iterable<IndexDefinition>): number {
-  if (asOf !== undefined || sort.length === 0) return 0
+  // Values of other documents are computed for all rows, whatever their order.
+  if (asOf !== undefined || sort.length === 0 || sortsByOthers(sort)) return 0
   const fixed = new Set((query ? conjunctsOf(query) : []).flatMap(fixedPath))
   let [served, beside, isFiltered] = [0, 0, false]
   for (const { fields } of indexes) {

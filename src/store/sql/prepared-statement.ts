@@ -57,6 +57,7 @@ function isSamePage(a: ReadPlan, b: ReadPlan): boolean {
     a.to === b.to &&
     a.asOf === b.asOf &&
     a.idType === b.idType &&
+    a.withSources === b.withSources &&
     isAfterAlike(a.after, b.after)
   )
 }

@@ -35,6 +35,8 @@ export interface Translation extends Rows {
   readonly isOptional?: boolean
   /** Whether this is the only condition on the documents, so that no other condition can find them. */
   readonly isAlone?: boolean
+  /** The names of values of other documents that the statement has computed beside the rows, by sort field. */
+  readonly joinedValues?: ReadonlyMap<FieldRef, Fragment>
   /** Whether a loop over nested arrays is one subselect: a cluster accepts none inside of another. */
   readonly isFlat?: boolean
 }

@@ -1,7 +1,8 @@
 /** Random find requests that lead through references, in all that a query and a projection can say. */
-import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import { type Json, type JsonObject, isArray } from '../../../src/base/json/json.ts'
 import type { Chance } from '../../support/chance.ts'
-import { makeProjection, makeQuery, makeRange, makeSort } from './make-requests.ts'
+import { makeProjection, makeQuery, makeRange, makeSort, pickBelow } from './make-requests.ts'
+import { type ObjectNode, familyOf } from './model.ts'
 import { type Entities, type Followed, type Reference, unfolded } from './references-model.ts'
 
 export interface ReferenceRequest {
@@ -25,7 +26,7 @@ export function makeReferenceRequest(chance: Chance, subject: Subject): Referenc
   const body = {
     ...(chance.happens(85) && { query: makeQuery(chance, [asked], 3) }),
     projection: makeShown(chance, entity, { entities, followed }),
-    ...(chance.happens(50) && { sort: makeSort(chance, [own]) }),
+    ...(chance.happens(50) && { sort: makeSortBy(chance, { entity, entities, own }) }),
     ...makeRange(chance),
   }
   return { entity, body }
@@ -68,4 +69,43 @@ function makeShown(chance: Chance, entity: string, { entities, followed }: Unfol
 function makeNamed(chance: Chance, path: string): JsonObject {
   const field = chance.pick([path, `${path}.*`, `${path}.*._id`, `${path}.*.a`])
   return { field, ...(chance.happens(60) && { recursive: true }) }
+}
+
+interface Sorting {
+  readonly entity: string
+  readonly entities: Entities
+  readonly own: ObjectNode
+}
+
+/** Keys of the document, and half of the time one that leads through references, before them or behind. */
+function makeSortBy(chance: Chance, { entity, entities, own }: Sorting): Json {
+  const keys = [makeSort(chance, [own])].flat() as Json[]
+  const path = chance.happens(50) ? makeJoinedPath(chance, entity, entities) : undefined
+  if (path === undefined) return keys
+  const key = { [path]: chance.pick(['$asc', '$desc']) }
+  return chance.happens(70) ? [key, ...keys] : [...keys, key]
+}
+
+/** A field behind references that join one document each, or the number of documents of the last one. */
+function makeJoinedPath(chance: Chance, entity: string, entities: Entities): string | undefined {
+  const references = entities.get(entity)!.references.filter(({ holder }) => !holder.includes('*'))
+  if (references.length === 0) return undefined
+  const unique = references.filter(joinsOne)
+  const reference = chance.pick(unique.length > 0 && chance.happens(75) ? unique : references)
+  const path = [...reference.holder, reference.name].join('.')
+  // A reference that may join several is refused now and then.
+  if (!(joinsOne(reference) || chance.happens(3)) || chance.happens(25)) return `${path}#`
+  const further = chance.happens(35) ? makeJoinedPath(chance, reference.entity, entities) : undefined
+  const other = unfolded(reference.entity, { entities, followed: new Set(), isCounted: false })
+  const rest = further ?? pickBelow(chance, [other], 0, (node) => familyOf(node) !== undefined)?.path
+  return rest === undefined ? undefined : `${path}.*.${rest}`
+}
+
+/** Whether the words of a reference compare `_id` with one value of the document that has it. */
+function joinsOne({ query = {} }: Reference): boolean {
+  const terms = isArray(query['$and']) ? (query['$and'] as readonly JsonObject[]) : [query]
+  return terms.some(({ field, op, rfield }) => {
+    const sides = [field, rfield].map(String)
+    return op === '=' && sides.includes('_id') && sides.some((side) => /^(\$parent\.)+[^*\d]+$/.test(side))
+  })
 }

@@ -4,7 +4,7 @@
  */
 import { type Json, type JsonObject, isArray, isObject } from '../../../src/base/json/json.ts'
 import type { Node } from './model.ts'
-import { folded } from './reference-query.ts'
+import { folded, sortKeys } from './reference-query.ts'
 import type { Entities, Entity, Followed, Reference } from './references-model.ts'
 
 export function followedBy(request: JsonObject, entity: string, entities: Entities): Followed {
@@ -16,6 +16,13 @@ export function followedBy(request: JsonObject, entity: string, entities: Entiti
     const start = { entity: entities.get(entity)!, inside: [], path: [] }
     addProjected(projection, start, { entities, followed })
   }
+  return followed
+}
+
+/** Those that a sort leads through, which are not shown for that. */
+export function followedBySort(sort: Json, entity: string, entities: Entities): Followed {
+  const followed = new Set<string>()
+  for (const { path } of sortKeys(sort)) addPrefixes(absolute(path, []), entity, { entities, followed })
   return followed
 }
 

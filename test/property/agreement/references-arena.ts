@@ -2,11 +2,8 @@
 import { ServiceError } from '../../../src/base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../../src/base/json/json.ts'
 import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
-import { resolveSort } from '../../../src/lang/resolve/resolve.ts'
-import { rootScope } from '../../../src/lang/resolve/scope.ts'
 import { parseSort } from '../../../src/lang/sort.ts'
 import type { Schema } from '../../../src/schema/schema.ts'
-import { inOrder } from '../../support/in-order.ts'
 import { createEvaluator } from '../../support/references-evaluator.ts'
 import type { ReferencesService } from '../../support/references-service.ts'
 import { compiledSchema } from '../../support/schema.ts'
@@ -16,7 +13,7 @@ import { makeIndexes } from './make-documents.ts'
 import type { ReferenceRequest } from './make-reference-requests.ts'
 import { makeEntities, makeHeld } from './make-references.ts'
 import { compareDocuments, matches } from './reference-query.ts'
-import { followedBy } from './reference-follow.ts'
+import { followedBy, followedBySort } from './reference-follow.ts'
 import { type Holdings, assembled } from './reference-join.ts'
 import { project } from './reference-projection.ts'
 import { type Entity, printEntity, unfolded } from './references-model.ts'
@@ -89,7 +86,7 @@ function schemaOf(entity: Entity): Schema {
 
 function evaluatorOf({ entities, documents }: Holdings): Arena['byEvaluator'] {
   const schemas = new Map([...entities].map(([name, entity]) => [name, schemaOf(entity)]))
-  const { matching } = createEvaluator({
+  const { matching, inOrder } = createEvaluator({
     schemaOf: (entity) => schemas.get(entity)!,
     documentsOf: (entity) => documents.get(entity)!,
   })
@@ -97,9 +94,7 @@ function evaluatorOf({ entities, documents }: Holdings): Arena['byEvaluator'] {
     try {
       const { query = { $and: [] }, sort = [] } = body
       const keys = isArray(sort) && sort.length === 0 ? [] : parseSort(sort, '/sort')
-      const resolved = resolveSort(keys, rootScope(schemas.get(entity)!))
-      const found = inOrder(matching(entity, query), resolved)
-      return page(body, found)
+      return page(body, inOrder(entity, matching(entity, query), keys))
     } catch (error) {
       if (error instanceof ServiceError) return { code: error.code, ids: [], documents: [], matchCount: 0 }
       throw error
@@ -117,10 +112,18 @@ function referred({ entity, body }: ReferenceRequest, holdings: Holdings): Found
     const whole = assembled(entity, document, { holdings, followed, purpose: 'ask' })
     return matches(query as JsonObject, [], { root: asked, document: whole })
   }
+  // The documents of a reference are sorted by as the elements of an array are.
+  const sorted = followedBySort(sort ?? [], entity, entities)
+  const compare = compareDocuments(
+    sort ?? [],
+    unfolded(entity, { entities, followed: sorted, isCounted: true }),
+  )
+  const sortedAs = (document: JsonObject): JsonObject =>
+    assembled(entity, document, { holdings, followed: sorted, purpose: 'ask' })
   const found = holdings.documents
     .get(entity)!
     .filter((document) => query === undefined || isMatch(document))
-    .sort(compareDocuments(sort ?? [], asked))
+    .sort((a, b) => compare(sortedAs(a), sortedAs(b)))
   return page(body, found, (document) => {
     const whole = assembled(entity, document, { holdings, followed, purpose: 'show' })
     return canonical(project(projection!, { root: shown, document: whole }))

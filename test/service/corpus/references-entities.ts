@@ -16,6 +16,7 @@ const reference = (entity: string, query: Json, more: JsonObject = {}): JsonObje
 
 export interface Held {
   readonly fields: JsonObject
+  readonly info?: JsonObject
   readonly documents: readonly JsonObject[]
 }
 
@@ -169,6 +170,44 @@ export const ENTITIES: Readonly<Record<string, Held>> = {
       { _id: 't2', tags: ['all'], size: 2 },
       { _id: 't3', tags: ['all', 'x'], size: 3 },
       { _id: 't4', tags: ['x', 'all'], size: 4 },
+    ],
+  },
+  /** Joined by a unique index of two fields, one of which is the same for all. */
+  city: {
+    fields: {
+      _id: string,
+      code: string,
+      near: string,
+      country: reference('country', {
+        $and: [{ field: 'planet', op: '=', rvalue: 'earth' }, same('$parent.code', 'code')],
+      }),
+      neighbour: reference('city', same('_id', '$parent.near')),
+    },
+    documents: [
+      { _id: 'c1', code: 'it', near: 'c2' },
+      { _id: 'c2', code: 'no', near: 'c3' },
+      { _id: 'c3' },
+      { _id: 'c4', code: 'xx', near: 'c1' },
+      { _id: 'c5', code: 'de', near: 'c5' },
+    ],
+  },
+  country: {
+    info: {
+      indexes: [{ name: 'code', unique: true, fields: [{ field: 'planet' }, { field: 'code' }] }],
+    },
+    fields: {
+      _id: string,
+      planet: string,
+      code: string,
+      people: integer,
+      area: { type: 'bigdecimal' },
+      spoken: array(string),
+    },
+    documents: [
+      { _id: 'y1', planet: 'earth', code: 'it', people: 59, area: 301.5, spoken: ['it', 'de'] },
+      { _id: 'y2', planet: 'earth', code: 'no', people: 6, area: 385.25, spoken: ['nb'] },
+      { _id: 'y3', planet: 'earth', code: 'de', area: 357.6, spoken: [] },
+      { _id: 'y4', planet: 'mars', code: 'xx', people: 1, area: 144.8, spoken: ['a'] },
     ],
   },
 }

@@ -395,8 +395,8 @@ export const VECTORS: readonly ReferenceCase[] = [
     [{ nonid_b: [{ _id: 'B01' }] }],
   ),
   onA(
-    'P20: sorting by a reference is refused',
-    { query: null, projection: ALL, sort: { 'b.*.field1': '$asc' } },
+    'P20: sorting by a reference that may join several documents is refused',
+    { query: null, projection: ALL, sort: { 'nonid_b.*.field1': '$asc' } },
     'query-api:InvalidSort',
   ),
   onA(

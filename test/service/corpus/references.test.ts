@@ -7,10 +7,13 @@ import { PLACINGS, type ReferencesService, openReferencesService } from '../../s
 import { ADMIN, ANYONE, callerWith, codeOf, documentsOf } from '../../support/service.ts'
 import { ENTITIES, type Held } from './references-entities.ts'
 import { FOUND } from './references-found.ts'
+import { SORTS } from './references-sorts.ts'
 import { VECTORS } from './references-vectors.ts'
 
 async function hold(tester: ReferencesService, entities: Readonly<Record<string, Held>>): Promise<void> {
-  await tester.define(Object.entries(entities).map(([name, { fields }]) => ({ name, fields })))
+  await tester.define(
+    Object.entries(entities).map(([name, { fields, info }]) => ({ name, fields, ...(info && { info }) })),
+  )
   for (const [name, { documents }] of Object.entries(entities)) await tester.store(name, documents)
 }
 
@@ -30,7 +33,7 @@ for (const placing of PLACINGS) {
     })
     after(() => tester[Symbol.asyncDispose]())
 
-    for (const { rule, entity, body, answer, matchCount } of VECTORS) {
+    for (const { rule, entity, body, answer, matchCount } of [...VECTORS, ...SORTS]) {
       test(`references: ${rule}`, async () => {
         const response = await find(tester, entity, body)
         if (typeof answer === 'string') return assert.equal(codeOf(response), answer)

@@ -11,7 +11,7 @@ import type { Schema } from '../../../src/schema/schema.ts'
 import { createEvaluator } from '../../support/references-evaluator.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import { CUSTOMERS, REFUSALS, is } from './references-cases.ts'
-import { EVALUATOR } from './references-fixture.ts'
+import { DOCUMENTS, EVALUATOR } from './references-fixture.ts'
 
 for (const [rule, query, ids] of CUSTOMERS) {
   test(`query across references: ${rule}`, () => {
@@ -50,11 +50,30 @@ test('query across references: as many as are allowed one from the other are fol
   )
 })
 
-test('sort: refuses to lead through a reference', () => {
+for (const [entity, sort, ids] of [
+  ['order', { 'buyer.*.name': '$desc' }, ['o3', 'o1', 'o2', 'o4']],
+  ['order', { 'buyer.*.score': '$asc' }, ['o4', 'o3', 'o1', 'o2']],
+  ['order', [{ 'buyer.*.wanted.*': '$asc' }, { total: '$desc' }], ['o3', 'o4', 'o1', 'o2']],
+  ['order', [{ 'buyer.*.orders#': '$desc' }, { total: '$asc' }], ['o2', 'o1', 'o3', 'o4']],
+  ['order', { 'offered#': '$desc' }, ['o1', 'o2', 'o3', 'o4']],
+  ['customer', [{ 'orders#': '$asc' }, { _id: '$desc' }], ['dan', 'cid', 'bob', 'ann']],
+  // Without the object that holds it, a reference has no number of documents.
+  ['customer', [{ 'home.deliveries#': '$asc' }, { _id: '$asc' }], ['cid', 'dan', 'ann', 'bob']],
+] as const) {
+  test(`sort across references: ${entity} by ${JSON.stringify(sort)}`, () => {
+    const sorted = EVALUATOR.inOrder(entity, DOCUMENTS[entity]!, parseSort(sort, '/sort'))
+    assert.deepEqual(
+      sorted.map(({ _id }) => _id),
+      ids,
+    )
+  })
+}
+
+test('sort: refuses to lead through a reference that may join several documents', () => {
   for (const path of [
     'orders.*.total',
-    'orders#',
     'home.deliveries.*.total',
+    'visits.*.bought#',
     'neighbours.*.orders.*.total',
   ]) {
     const sort = (): unknown =>

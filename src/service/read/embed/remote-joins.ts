@@ -18,6 +18,7 @@ import {
   mapChildren,
 } from '../../../lang/query.ts'
 import { queryKey, relatedIn } from '../../../lang/resolve/query-walk.ts'
+import type { Link } from '../../../lang/resolve/resolve-aggregate.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import type { Yielding } from '../../../lang/evaluate/time-slice.ts'
 import { withLiterals } from '../../../plan/about.ts'
@@ -126,8 +127,22 @@ async function worldOf(terms: readonly Query<FieldRef>[], reading: SharedReadCon
   return (related) => known.get(related)!
 }
 
+/** The documents that references may join, whatever document they are joined to. */
+export async function documentsOfLinks(
+  links: readonly Link[],
+  reading: SharedReadContext,
+): Promise<ReadonlyMap<Link, readonly Json[]>> {
+  const documents = new Map<Link, readonly Json[]>()
+  for (const link of links) {
+    if (link.kind !== 'documents') continue
+    const { local } = partsOf(link.query)
+    documents.set(link, await documentsFor(local, link.reference.field.join.schema, reading))
+  }
+  return documents
+}
+
 /** All documents that match these terms, read once for all clauses with the same terms. */
-export async function documentsFor(
+async function documentsFor(
   terms: readonly Query<FieldRef>[],
   schema: Schema,
   reading: SharedReadContext,

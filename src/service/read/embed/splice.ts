@@ -17,7 +17,8 @@ export function compileSplice(joins: readonly PlannedJoin[]): Splice | undefined
   const areKnown = joins.map(({ plan }) => knowing(plan.collection.paths))
   return (text, { joined = [] }) => {
     let members = ''
-    for (const [i, documents] of joined.entries()) {
+    // Behind them may be what the page is sorted by.
+    for (const [i, documents] of joined.slice(0, joins.length).entries()) {
       if (documents.documents === null) continue
       if (documents.documents === TOO_LARGE_TEXT) throw tooLarge(joins[i]!)
       if (!areKnown[i]!(documents)) return undefined

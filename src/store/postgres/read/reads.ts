@@ -26,8 +26,8 @@ import {
 import { type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-statement.ts'
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
-import { type Stretch, afterKeys, servedKeys, stretchesAfter } from '../../sql/keyset.ts'
-import { orderBy } from '../../sql/order-by.ts'
+import { type Stretch, afterKeys, isOwnId, servedKeys, stretchesAfter } from '../../sql/keyset.ts'
+import { orderBy, sourceColumns } from '../../sql/order-by.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import { filterTerms, where } from '../../sql/where.ts'
 import type { Table } from '../schema/catalogue.ts'
@@ -37,6 +37,7 @@ import { columnsOf, idKey } from '../schema/indexes.ts'
 import { tablesAt } from './as-of.ts'
 import { pushdownTo } from './pushdown.ts'
 import { wasRefused } from './refused.ts'
+import { type SortedRows, sortedRows } from './sorted-rows.ts'
 import { type Documents, type Writing, beginStatement, hasTextId, translation } from './translate.ts'
 
 /** Whether a candidate from the engine matches; absent when every one does. */
@@ -74,18 +75,20 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
   const documents = { table, idType }
   const condition = conditionOf(pushed, documents, writing)
-  const from = fromWhere(table, condition ? [condition] : [])
-  const count = writing.finish(sql`select count(*)${from}`)
+  const terms = condition ? [condition] : []
+  const count = writing.finish(sql`select count(*)${fromWhere(raw(table.name), terms)}`)
   for (const each of joins) requireAnswers(each, table)
-  const joined = joinedColumns(joins, translation(documents, writing, table.name))
-  const columns = join([raw(storedColumns(idType)), ...joined], ', ')
+  const to = translation(documents, writing, table.name)
+  const sources = plan.withSources ? sourceColumns(plan.sort, to) : []
+  const columns = join([raw(storedColumns(idType)), ...joinedColumns(joins, to), ...sources], ', ')
   // The page of a residual is cut out of the candidates, so all of them are read.
   const read = residual ? openPage(plan) : plan
-  const stretches = stretchesOf(read, table)
+  const sorted = sortedRows(plan.sort, documents, writing)
+  const stretches = stretchesOf(read, table, sorted)
   const rows =
     stretches.length === 0
-      ? sql`${from} order by ${order(plan, table)}${window(read)}`
-      : stretchRows(read, table, { stretches, ...(condition && { condition }) })
+      ? sql`${fromWhere(sorted.from, terms)} order by ${order(plan, table, sorted)}${window(read)}`
+      : stretchRows(read, table, { stretches, sorted, ...(condition && { condition }) })
   return {
     page: prepare(writing.finish(sql`select ${columns}${rows}`), POSTGRES.placeholder),
     count: () => prepare(count, POSTGRES.placeholder),
@@ -98,20 +101,16 @@ function openPage(plan: ReadPlan): ReadPlan {
   return { ...open, from: 0 }
 }
 
-function fromWhere(table: Table, terms: readonly Fragment[]): Fragment {
+function fromWhere(from: Fragment, terms: readonly Fragment[]): Fragment {
   const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
-  return sql` from ${raw(table.name)}${filter}`
+  return sql` from ${from}${filter}`
 }
 
 /** The stretches of a page after a document; empty for a page that begins with the first match. */
-function stretchesOf(plan: ReadPlan, table: Table): readonly Stretch[] {
+function stretchesOf(plan: ReadPlan, table: Table, { to }: SortedRows): readonly Stretch[] {
   const { after } = plan
   if (!after) return []
-  const keys = afterKeys(
-    { ...plan, after },
-    translation({ table, idType: plan.idType }, beginStatement()),
-    idKey,
-  )
+  const keys = afterKeys({ ...plan, after }, to, idKey)
   return stretchesAfter(keys, servedKeys(plan, table.indexes.values()))
 }
 
@@ -119,11 +118,19 @@ function stretchesOf(plan: ReadPlan, table: Table): readonly Stretch[] {
 function stretchRows(
   plan: ReadPlan,
   table: Table,
-  { stretches, condition }: { readonly stretches: readonly Stretch[]; readonly condition?: Fragment },
+  {
+    stretches,
+    sorted,
+    condition,
+  }: {
+    readonly stretches: readonly Stretch[]
+    readonly sorted: SortedRows
+    readonly condition?: Fragment
+  },
 ): Fragment {
   const terms = condition ? [sql`(${condition})`] : []
   const rows = ({ condition: isAfter, fixed }: Stretch): Fragment =>
-    sql`${fromWhere(table, [...terms, isAfter])} order by ${order(plan, table, fixed)}`
+    sql`${fromWhere(sorted.from, [...terms, isAfter])} order by ${order(plan, table, sorted, fixed)}`
   if (stretches.length === 1) return sql`${rows(stretches[0]!)}${window(plan)}`
   const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
   const selects = stretches.map((each) => sql`(select *${rows(each)}${limit})`)
@@ -216,10 +223,9 @@ export function conditionOf(
  * `fixed` of the first sort keys are the same in all rows. `_id` is unique, so no key after it decides, and its
  * column is never null: without `nulls last` the primary key serves both directions.
  */
-export function order(plan: ReadPlan, table: Table, fixed = 0): Fragment {
-  const to = translation({ table, idType: plan.idType }, beginStatement())
+export function order(plan: ReadPlan, table: Table, { to }: SortedRows, fixed = 0): Fragment {
   const sort = plan.sort.slice(fixed)
-  const own = sort.findIndex(({ field }) => field.field.path === '_id')
+  const own = sort.findIndex(isOwnId)
   const keys = sort
     .slice(0, own === -1 ? sort.length : own)
     .flatMap((key) => [...beginningKey(key, table), orderBy(key, to)])
@@ -228,7 +234,7 @@ export function order(plan: ReadPlan, table: Table, fixed = 0): Fragment {
 
 /** An index of the beginnings of texts provides the order as far as it reaches; the engine sorts only ties. */
 function beginningKey({ field, descending }: SortKey<FieldRef>, table: Table): readonly Fragment[] {
-  const index = textIndexAt(field, table)
+  const index = field.joined ? undefined : textIndexAt(field, table)
   return index
     ? [sql`${index.expression(columnsOf(table.layout).document)} ${POSTGRES.direction(descending)}`]
     : []

@@ -29,6 +29,7 @@ import {
   storedColumns,
   window,
 } from './reads.ts'
+import { sortedRows } from './sorted-rows.ts'
 import { beginStatement, translation } from './translate.ts'
 
 interface Streaming {
@@ -142,9 +143,12 @@ interface Stretch {
 /** The last column is the key. */
 function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Stretch): Statement {
   const { table, writing, filter } = begin(plan, present)
-  const to = translation({ table, idType: plan.idType }, beginStatement())
+  const sorted = sortedRows(plan.sort, { table, idType: plan.idType }, writing)
   const keys = [
-    ...plan.sort.map(({ field, descending }) => ({ value: sortValue(field, descending, to), descending })),
+    ...plan.sort.map(({ field, descending }) => ({
+      value: sortValue(field, descending, sorted.to),
+      descending,
+    })),
     { value: raw('id'), descending: false },
   ]
   const columns = join(
@@ -155,7 +159,7 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: St
   const terms = [...filter, ...isAfter]
   const conditions = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
   const page = window({ from: skip, to: skip + count - 1 })
-  const text = sql`select ${columns} from ${raw(table.name)}${conditions} order by ${order(plan, table)}${page}`
+  const text = sql`select ${columns} from ${sorted.from}${conditions} order by ${order(plan, table, sorted)}${page}`
   return print(writing.finish(text))
 }
 

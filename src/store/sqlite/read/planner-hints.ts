@@ -19,7 +19,7 @@ import type { Table } from '../catalogue.ts'
 export function sortsAfterwards({ query, sort }: ReadPlan, table: Table): boolean {
   if (!query) return false
   const accesses = conjunctsOf(query).map((term) => indexAccess(term, table))
-  const [first] = sort
+  const first = sort[0]?.field.joined ? undefined : sort[0]
   const isSortedByRange = accesses.some(
     (access) => access?.kind === 'range' && access.path === first?.field.field.path,
   )

@@ -1,7 +1,7 @@
 /** Translates read plans to statements, and caches prepared statements by their text. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Query } from '../../../lang/query.ts'
-import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import { type FieldRef, sortsByOthers } from '../../../lang/resolve/scope.ts'
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
 import type { TypeName } from '../../../schema/types.ts'
 import {
@@ -18,9 +18,10 @@ import {
 import { type BoundRead, type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-statement.ts'
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
-import { orderBy } from '../../sql/order-by.ts'
+import { orderBy, sourceColumns } from '../../sql/order-by.ts'
 import { type Stretch, afterKeys, afterRow, servedKeys, stretchesAfter } from '../../sql/keyset.ts'
 import { SQLITE, bind } from '../../sql/sqlite-dialect.ts'
+import type { Translation } from '../../sql/translation.ts'
 import { where } from '../../sql/where.ts'
 import type { Table } from '../catalogue.ts'
 import { columnList } from '../columns.ts'
@@ -84,10 +85,11 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
     ...(plan.query ? [where(plan.query, translation(table, writing, name))] : []),
   ]
   const from = fromWhere(table, terms)
-  const rows = (columns: Fragment): Fragment => pageRows(plan, table, { columns, terms })
-  const page = plan.joins?.length
-    ? pageWithJoins(plan, table, { writing, rows })
-    : [rows(raw(storedColumns(plan.idType)))]
+  const rows = (columns: Fragment): Fragment => pageRows(plan, table, { columns, terms, isWatched })
+  const page =
+    plan.joins?.length || plan.withSources
+      ? pageWithJoins(plan, table, { writing, rows })
+      : [rows(raw(storedColumns(plan.idType)))]
   const finish = (...parts: readonly Fragment[]): PreparedStatement =>
     prepare(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
   return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
@@ -107,17 +109,20 @@ function fromWhere(table: Table, terms: readonly Fragment[]): Fragment {
 interface PageRows {
   readonly columns: Fragment
   readonly terms: readonly Fragment[]
+  readonly isWatched: boolean
 }
 
 /** The rows of a page in order. Stretches after a document are read one by one, until the page is full. */
-function pageRows(plan: ReadPlan, table: Table, { columns, terms }: PageRows): Fragment {
-  const [only, ...others] = stretchesOf(plan, table)
+function pageRows(plan: ReadPlan, table: Table, { columns, terms, isWatched }: PageRows): Fragment {
+  const [only, ...others] = stretchesOf(plan, table, isWatched)
   const rows = ({ condition, fixed }: Stretch, limit: Fragment): Fragment => {
     const from = fromWhere(table, [...terms, condition])
-    return sql`select ${columns}${from} order by ${order(plan, table, { fixed })}${limit}`
+    return sql`select ${columns}${from} order by ${order(plan, table, { fixed, isWatched })}${limit}`
   }
-  if (!only)
-    return sql`select ${columns}${fromWhere(table, terms)} order by ${order(plan, table)}${window(plan)}`
+  if (!only) {
+    const sorted = order(plan, table, { isWatched })
+    return sql`select ${columns}${fromWhere(table, terms)} order by ${sorted}${window(plan)}`
+  }
   if (others.length === 0) return rows(only, window(plan))
   const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
   const stretches = [only, ...others].map((each) => sql`select * from (${rows(each, limit)})`)
@@ -125,10 +130,10 @@ function pageRows(plan: ReadPlan, table: Table, { columns, terms }: PageRows): F
 }
 
 /** Empty for a page that begins with the first match. */
-function stretchesOf(plan: ReadPlan, table: Table): readonly Stretch[] {
+function stretchesOf(plan: ReadPlan, table: Table, isWatched: boolean): readonly Stretch[] {
   const { after } = plan
   if (!after) return []
-  const keys = afterKeys({ ...plan, after }, translation(table, beginStatement()), (id) =>
+  const keys = afterKeys({ ...plan, after }, sortTranslation(plan, table, { isWatched }), (id) =>
     bind(id, plan.idType),
   )
   const isSortedAfterwards = sortsAfterwards(plan, table)
@@ -150,8 +155,9 @@ function pageWithJoins(
   { writing, rows }: { readonly writing: Writing; readonly rows: (columns: Fragment) => Fragment },
 ): readonly Fragment[] {
   const columns = (name: string): Fragment => {
-    const joined = joinedColumns(plan.joins ?? [], translation(table, writing, name))
-    return join([raw(storedColumns(plan.idType)), ...joined], ', ')
+    const to = translation(table, writing, name)
+    const sources = plan.withSources ? sourceColumns(plan.sort, to) : []
+    return join([raw(storedColumns(plan.idType)), ...joinedColumns(plan.joins ?? [], to), ...sources], ', ')
   }
   if (!plan.after && (plan.to === undefined || comesInOrder(plan, table))) return [rows(columns(table.name))]
   const sorted = order(plan, table, { name: 'page' })
@@ -202,19 +208,28 @@ interface Order {
   readonly name?: string
   /** How many of the first sort keys are the same in all rows. */
   readonly fixed?: number
+  /** Whether lookups of other documents check that the caller still waits. */
+  readonly isWatched?: boolean
 }
 
-export function order(plan: ReadPlan, table: Table, { name = '', fixed = 0 }: Order = {}): Fragment {
-  const keys = [
-    ...plan.sort.slice(fixed).map((key) => orderBy(key, translation(table, beginStatement(), name))),
-    raw('id'),
-  ]
+export function order(plan: ReadPlan, table: Table, { fixed = 0, ...rest }: Order = {}): Fragment {
+  const to = sortTranslation(plan, table, rest)
+  const keys = [...plan.sort.slice(fixed).map((key) => orderBy(key, to)), raw('id')]
   // The unary `+` only keeps SQLite from choosing an index for this order.
   const sign = sortsAfterwards(plan, table) ? '+' : ''
   return join(
     keys.map((key) => sql`${raw(sign)}${key}`),
     ', ',
   )
+}
+
+/** The translation of sort keys: names of columns are qualified where the keys read other tables. */
+export function sortTranslation(
+  { sort }: ReadPlan,
+  table: Table,
+  { name, isWatched = false }: Omit<Order, 'fixed'>,
+): Translation {
+  return translation(table, beginStatement(isWatched), name ?? (sortsByOthers(sort) ? table.name : ''))
 }
 
 /**

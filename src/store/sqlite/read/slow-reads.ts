@@ -4,7 +4,7 @@
  */
 import { memoized } from '../../../base/memo.ts'
 import { type Query, childrenOf, isClause, isFieldPair, nodesOf, opensScope } from '../../../lang/query.ts'
-import type { FieldRef } from '../../../lang/resolve/scope.ts'
+import { type FieldRef, linksIn } from '../../../lang/resolve/scope.ts'
 import type {
   DeletePlan,
   JoinPlan,
@@ -65,9 +65,10 @@ const termsIn = memoized(countTerms)
 const textIn = memoized(looksIntoText)
 const besideQuery = memoized((query: Query<FieldRef>) => collectionsBeside({ query }))
 const besideJoins = memoized((joins: readonly JoinPlan[]) => collectionsBeside({ joins }))
+const besideSort = memoized((sort: ReadPlan['sort']) => collectionsBeside({ sort }))
 
-function beside({ query, joins }: ReadPlan): readonly Collection[] {
-  return [...(query ? besideQuery(query) : []), ...(joins ? besideJoins(joins) : [])]
+function beside({ query, sort, joins }: ReadPlan): readonly Collection[] {
+  return [...(query ? besideQuery(query) : []), ...besideSort(sort), ...(joins ? besideJoins(joins) : [])]
 }
 
 /** Each term may scan an array of each document again. */
@@ -81,8 +82,9 @@ function countTerms(query: Query<FieldRef>): number {
   return nodesOf(query).reduce((sum, node) => sum + (isClause(node) ? 1 : 0), 0)
 }
 
-function matchesText({ query, joins = [] }: ReadPlan): boolean {
-  return [...(query ? [query] : []), ...joins.flatMap(queriesIn)].some(textIn)
+function matchesText({ query, sort, joins = [] }: ReadPlan): boolean {
+  const sorted = linksIn(sort).map((link) => link.query)
+  return [...(query ? [query] : []), ...sorted, ...joins.flatMap(queriesIn)].some(textIn)
 }
 
 function queriesIn({ query, joins }: JoinPlan): readonly Query<FieldRef>[] {

@@ -20,7 +20,7 @@ import { type KeySource, PAGE_BYTES, streamByKeys } from '../../stream-pages.ts'
 import type { Table } from '../catalogue.ts'
 import { asOfFrom } from './as-of.ts'
 import type { Readers } from './readers.ts'
-import { type StoredRow, behind, order, storedColumns, storedFrom, window } from './reads.ts'
+import { type StoredRow, behind, order, sortTranslation, storedColumns, storedFrom, window } from './reads.ts'
 import { sortsAfterwards } from './planner-hints.ts'
 import { beginStatement, translation } from './translate.ts'
 
@@ -80,7 +80,7 @@ interface Stretch {
 
 function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Stretch): Statement {
   const { table, inFront, key, filter } = begin(plan, present)
-  const to = translation(table, beginStatement())
+  const to = sortTranslation(plan, table, { isWatched: true })
   const sorted = plan.sort.map(({ field, descending }) => ({
     value: sortValue(field, descending, to),
     descending,
@@ -91,7 +91,7 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: St
   const sign = raw(keys.length > 1 || sortsAfterwards(plan, table) ? '+' : '')
   const terms = [...filter, ...(last ? [sql`${sign}${afterRow(withLast(keys, last))}`] : [])]
   const page = window({ from: skip, to: skip + count - 1 })
-  const text = sql`select ${columns} from ${raw(table.name)} where ${join(terms, ' and ')} order by ${order(plan, table)}${page}`
+  const text = sql`select ${columns} from ${raw(table.name)} where ${join(terms, ' and ')} order by ${order(plan, table, { isWatched: true })}${page}`
   return render(behind([...inFront(), text]), SQLITE.placeholder)
 }
 
