@@ -8,6 +8,7 @@ import { during, spend } from '../../base/work/work.ts'
 import { compileJoinedKey } from '../../lang/evaluate/joined-sort.ts'
 import { compareSortValues, sortValues } from '../../lang/evaluate/order.ts'
 import { linksIn } from '../../lang/resolve/scope.ts'
+import { withLiterals } from '../../plan/about.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
 import { compareValues } from '../../schema/types.ts'
 import { MAX_DOCUMENTS, tooLargeToHold, tooManyToSort } from '../memory-limits.ts'
@@ -31,7 +32,8 @@ export async function readSorted(read: ReadPlan, { schema, reading }: VisitConte
   const { bounds, shared } = reading
   const { timeSlice, held } = shared
   const { sort, counted, withSources } = read
-  const { read: candidates, isMatch } = await resolveRemoteJoins(unsorted(unbounded(read)), schema, reading)
+  const all = unsorted(unbounded(withLiterals(read)))
+  const { read: candidates, isMatch } = await resolveRemoteJoins(all, schema, reading)
   const documents = await documentsOfLinks(linksIn(sort), reading)
   const sourcesOf = sort
     .filter(({ field }) => field.joined)
