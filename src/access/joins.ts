@@ -23,7 +23,7 @@ export function allowedJoins(
 
 /** Undefined if the caller may read none of the joined documents, or not the fields by which they are joined. */
 function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJoin | undefined {
-  const { field, steps, sort, projection } = followed
+  const { field, isCount, steps, sort, projection } = followed
   const { schema } = field.join
   const view = viewOf(schema)(caller)
   if (!view.admitsTo('find')) return undefined
@@ -37,6 +37,8 @@ function allowedJoin(followed: Followed, holder: View, caller: Caller): AllowedJ
     const { visibility, visibilityOf } = view
     const rules = [...ownRules(own), ...holderRules(around, steps)]
     return {
+      reference: field.join.reference,
+      ...(isCount && { isCount }),
       steps,
       schema,
       query: allOf([...rules, query]),

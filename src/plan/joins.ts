@@ -26,18 +26,19 @@ export function planJoins(
   isInStatement: IsInStatement,
 ): readonly PlannedJoin[] {
   return joins.map((allowed) => {
-    const { schema, steps, query, sort } = allowed
+    const { isCount, schema, steps, query, sort } = allowed
     const { collection } = schema
     const inside = planJoins(allowed.joins, collection, isInStatement)
     const inStatement = isInStatement(allowed, holder)
     const plan = {
+      ...(isCount && { isCount }),
       steps,
       collection,
       idType: idTypeOf(schema),
       query,
       sort,
       joins: planInStatement(inside),
-      isShownWhole: inStatement && inside.length === 0 && isShownWhole(allowed),
+      isShownWhole: inStatement && !isCount && inside.length === 0 && isShownWhole(allowed),
     }
     return { allowed, inStatement, plan, joins: inside }
   })

@@ -38,6 +38,8 @@ export interface ReadPlan {
 
 /** The documents that a reference joins. */
 export interface JoinPlan {
+  /** Whether only the number of the documents is read. */
+  readonly isCount?: true
   /** From the document that contains the reference to the reference; `*` stands for every element of an array. */
   readonly steps: readonly Step[]
   readonly collection: Collection
@@ -167,7 +169,8 @@ export interface StoredDocument {
 /**
  * The documents that a reference joins, as JSON text: an array of documents, or one such array for each element where
  * the steps to the reference pass an array. Null where nothing can be joined: no object contains the reference, or the
- * joined collection does not exist. `TOO_LARGE` where the text would exceed the size limit.
+ * joined collection does not exist. `TOO_LARGE` where the text would exceed the size limit. If only their number is read,
+ * the number in place of each array of documents.
  */
 export interface JoinedDocuments {
   readonly documents: string | null

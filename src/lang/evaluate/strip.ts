@@ -12,8 +12,11 @@ export function compileStrip(fields: Fields, isHidden: (field: Field) => boolean
   const hidden = new Set<string>()
   const inside = new Map<string, (value: Json) => Json>()
   for (const [name, field] of fields) {
-    if (isHidden(field)) hidden.add(name)
-    else {
+    if (isHidden(field)) {
+      hidden.add(name)
+      // Another version may have stored an array of this name, with its size.
+      if (field.kind === 'reference') hidden.add(`${name}#`)
+    } else {
       const strip = stripInside(field, isHidden)
       if (strip) inside.set(name, strip)
     }

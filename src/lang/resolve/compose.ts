@@ -8,7 +8,7 @@ import {
   type SimpleField,
   isVirtual,
 } from '../../schema/field.ts'
-import type { JoinedField, Joins, ShownField } from './joins.ts'
+import { type JoinedField, type Joins, type ShownField, countOf } from './joins.ts'
 import type { ArrayItem, Projection } from '../projection.ts'
 import { type Named, type Query, childrenOf, opensScope, ownFieldsOf } from '../query.ts'
 
@@ -72,6 +72,15 @@ function* followPattern([step, ...rest]: Path, fields: Fields, from: FollowConte
   for (const field of step === '*' ? fields.values() : [fields.get(String(step))]) {
     if (field) yield* followField(field, rest, { ...from, isNamed: step !== '*' })
   }
+  if (typeof step === 'string' && step.endsWith('#')) followCount(fields.get(step.slice(0, -1)), from)
+}
+
+/** The number of documents has no name of its own in a schema, so `*` does not match it. */
+function followCount(field: Field | undefined, from: FollowContext): void {
+  if (field?.kind !== 'reference') return
+  const counted = { ...from, isCounted: true }
+  if (from.isNeeded) from.joins.join(field, counted)
+  else from.joins.joinIfDefined(field, counted)
 }
 
 function* followField(
@@ -104,21 +113,35 @@ export function composed(root: ObjectField, joins: Joins, inside?: JoinedField):
   const leftOut = joins.leftOutOf(inside)
   if (followed.size === 0 && leftOut.size === 0) return root
   const compose = (field: Field): Field => {
-    if (field.kind === 'object') return composedObject(field, compose, leftOut)
+    if (field.kind === 'object') return composedObject(field, { compose, leftOut, followed, joins })
     if (field.kind === 'array') return { ...field, element: compose(field.element) as Element }
     const joined = field.kind === 'reference' ? followed.get(field) : undefined
-    return joined ? shown(joined, joins) : field
+    return joined && joins.isEntered(joined) ? shown(joined, joins) : field
   }
-  return composedObject(root, compose, leftOut)
+  return composedObject(root, { compose, leftOut, followed, joins })
 }
 
-function composedObject(
-  object: ObjectField,
-  compose: (field: Field) => Field,
-  leftOut: ReadonlySet<Field>,
-): ObjectField {
+interface Composing {
+  readonly compose: (field: Field) => Field
+  readonly leftOut: ReadonlySet<Field>
+  readonly followed: ReturnType<Joins['followedIn']>
+  readonly joins: Joins
+}
+
+function composedObject(object: ObjectField, { compose, leftOut, followed, joins }: Composing): ObjectField {
   const kept = [...object.fields].filter(([, field]) => !leftOut.has(field))
-  return { ...object, fields: new Map(kept.map(([name, field]) => [name, compose(field)])) }
+  const fields = kept.flatMap(([name, field]): [string, Field][] => {
+    const joined = field.kind === 'reference' ? followed.get(field) : undefined
+    const own: [string, Field] = [name, compose(field)]
+    return joined && joins.isCounted(joined) ? [own, [`${name}#`, numberIn(joined)]] : [own]
+  })
+  return { ...object, fields: new Map(fields) }
+}
+
+/** Embedded numbers are ordinary members. */
+function numberIn(joined: JoinedField): SimpleField {
+  const { counts: _, ...field } = countOf(joined)
+  return field
 }
 
 function shown(joined: JoinedField, joins: Joins): ShownField {

@@ -11,6 +11,8 @@ import type { SortKey } from '../sort.ts'
 
 export interface Followed {
   readonly field: JoinedField
+  /** Whether only the number of the documents is embedded. */
+  readonly isCount?: true
   /** From the document that contains the reference to the reference; `*` stands for every element of an array. */
   readonly steps: Path
   /** Selects the joined documents. Its outer scopes: one for every `*` of the steps, then the containing document. */
@@ -38,17 +40,20 @@ function followedAt(place: Place, joins: Joins, shown: Projection<FieldRef>): re
   return [...joins.followedIn(place.inside).values()].flatMap((field) => {
     const steps = parsePath(field.path, '')
     const path = [...place.path, ...steps, '*']
-    if (!mayShow(shown, path) && !joins.isNeeded(field)) return []
     const { schema, query, sort, projection } = field.join
+    const selected = { field, steps, query: resolveQuery(query, joinedScope(field, place.root)) }
+    const counted = joins.isCounted(field)
+      ? [{ ...selected, isCount: true, sort: [], followed: [] } as const]
+      : []
+    if (!joins.isEntered(field) || (!mayShow(shown, path) && !joins.isNeeded(field))) return counted
     const own = rootScope(schema)
-    return {
-      field,
-      steps,
-      query: resolveQuery(query, joinedScope(field, place.root)),
+    const documents = {
+      ...selected,
       sort: resolveSort(sort, own),
       ...(projection && { projection: resolveProjection(projection, own) }),
       followed: followedAt({ root: schema.root, inside: field, path }, joins, shown),
     }
+    return [documents, ...counted]
   })
 }
 

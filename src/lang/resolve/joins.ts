@@ -57,6 +57,10 @@ export interface Joins {
   readonly followedIn: (inside: JoinedField | undefined) => ReadonlyMap<ReferenceField, JoinedField>
   /** Whether array elements are matched or sorted by its documents. */
   readonly isNeeded: (joined: JoinedField) => boolean
+  /** Whether a projection names the number of its documents. */
+  readonly isCounted: (joined: JoinedField) => boolean
+  /** Whether it is followed for anything else than that number. */
+  readonly isEntered: (joined: JoinedField) => boolean
 }
 
 interface Origin {
@@ -64,6 +68,8 @@ interface Origin {
   readonly named: Named
   /** Whether the documents are needed even if they are not in the response. */
   readonly isNeeded?: boolean
+  /** Whether a projection needs only the number of documents. */
+  readonly isCounted?: boolean
 }
 
 interface JoinsOptions {
@@ -78,6 +84,8 @@ interface JoinsOptions {
 export function createJoins(root: Schema, { schemaOf, fits = () => true, maxDepth }: JoinsOptions): Joins {
   const followed = new Map<JoinedField | undefined, Map<ReferenceField, JoinedField>>()
   const needed = new Set<JoinedField>()
+  const counted = new Set<JoinedField>()
+  const entered = new Set<JoinedField>()
   const leftOut = new Map<JoinedField | undefined, Set<ReferenceField>>()
   const versions = new Map([[root.entity, root.version]])
 
@@ -104,13 +112,18 @@ export function createJoins(root: Schema, { schemaOf, fits = () => true, maxDept
       throw new ServiceError('metadata:InvalidReference', message, { at, context: path })
     }
     if (origin.isNeeded) needed.add(joined)
+    return noted(joined, origin)
+  }
+
+  function noted(joined: JoinedField, { isCounted }: Origin): JoinedField {
+    ;(isCounted ? counted : entered).add(joined)
     return joined
   }
 
   function joinIfDefined(reference: ReferenceField, origin: Origin): JoinedField | undefined {
     const { inside } = origin
     const joined = followed.get(inside)?.get(reference) ?? follow(reference, origin)
-    if (joined) return joined
+    if (joined) return noted(joined, origin)
     leftOut.set(inside, (leftOut.get(inside) ?? new Set<ReferenceField>()).add(reference))
     return undefined
   }
@@ -148,6 +161,8 @@ export function createJoins(root: Schema, { schemaOf, fits = () => true, maxDept
     leftOutOf: (inside) => leftOut.get(inside) ?? NO_REFERENCES,
     followedIn: (inside) => followed.get(inside) ?? NONE,
     isNeeded: (joined) => needed.has(joined),
+    isCounted: (joined) => counted.has(joined),
+    isEntered: (joined) => entered.has(joined),
   }
 }
 

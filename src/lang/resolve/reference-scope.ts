@@ -38,6 +38,8 @@ const NO_FURTHER: Joins = {
   leftOutOf: () => new Set(),
   followedIn: () => new Map(),
   isNeeded: () => false,
+  isCounted: () => false,
+  isEntered: () => false,
 }
 
 function refuse(

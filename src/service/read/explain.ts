@@ -58,7 +58,7 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
 function printJoin({ allowed, plan, inStatement, joins }: PlannedJoin): JsonObject {
   const { entity, version } = allowed.schema
   return {
-    reference: plan.steps.join('.'),
+    reference: `${plan.steps.join('.')}${plan.isCount ? '#' : ''}`,
     entity,
     entityVersion: version,
     read: inStatement ? 'along' : 'apart',

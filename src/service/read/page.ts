@@ -189,8 +189,11 @@ function rendererFor(
   const embed = joins && compileEmbed(joins, secret)
   return (value, { document, joinedSets, versionOf }) => {
     const visible = strip(value)
-    if (embed) embed(visible, { joinedSets: joinedSets ?? joinedSetsOf(joins, document.joined) })
-    else if (isWhole && isKnown(document)) return JSON.stringify(visible)
+    if (!embed && isWhole && isKnown(document)) return JSON.stringify(visible)
+    if (embed) {
+      const { isHidden } = visibility
+      embed(visible, { joinedSets: joinedSets ?? joinedSetsOf(joins, document.joined), isHidden })
+    }
     return JSON.stringify(project()(visible, versionOf(document)))
   }
 }

@@ -31,6 +31,10 @@ const LINE_END = '\n'
 
 function columnOf(plan: JoinPlan, translation: Translation, separator: string): Fragment {
   const other = translation.other(plan.collection, plan.idType)
+  if (plan.isCount) {
+    const listing = { plan, other, translation, items: [NUMBER], separator }
+    return sql`${listsAt(translation.scopes[0]!, plan.steps.slice(0, -1), listing)} || ${literal(`${separator}null`)}`
+  }
   if (!other) return raw('null')
   const items = plan.isShownWhole
     ? [documentIn]
@@ -47,9 +51,13 @@ function columnOf(plan: JoinPlan, translation: Translation, separator: string): 
 /** A text for each joined row. Documents and facts are listed side by side, so that rows are looked up once. */
 type Item = (rows: JoinedRows) => Fragment
 
+/** A number of rows is no list of texts. */
+const NUMBER: Item = () => raw('null')
+
 interface Listing {
   readonly plan: JoinPlan
-  readonly other: OtherRows
+  /** Absent while the other collection has no table; then only numbers are listed. */
+  readonly other: OtherRows | undefined
   readonly translation: Translation
   readonly items: readonly Item[]
   readonly separator: string
@@ -79,7 +87,12 @@ function listsAt(base: Base, steps: readonly Step[], listing: Listing): Fragment
 
 function joinedLists(listing: Listing): Fragment {
   const { plan, other, translation, items } = listing
+  if (!other) return literal('0')
   const around = { other, translation, filter: filterTerms }
+  if (plan.isCount) {
+    const counted = joinedRows(joiningOf([plan.query], other), around)
+    return sql`(select cast(count(*) as text) from ${counted.from} where ${counted.where})`
+  }
   const rows = joinedRows(joiningOf([plan.query], other), around, ['version', 'doc', 'paths'])
   const texts = items.map((item) => item(rows))
   const listed = listsOf(texts, orderOf(plan, rows), listing)

@@ -62,12 +62,12 @@ function makeShown(chance: Chance, entity: string, { entities, followed }: Unfol
   const named = [...followed].filter(() => chance.happens(70)).map((path) => makeNamed(chance, path))
   if (kind < 45) return [{ field: '*', recursive: true }, ...named]
   if (kind < 55) return [{ field: '_id' }, ...named]
-  const shown = unfolded(entity, { entities, followed, isCounted: false })
+  const shown = unfolded(entity, { entities, followed, isCounted: chance.happens(50) })
   return makeProjection(chance, [shown], 2)
 }
 
 function makeNamed(chance: Chance, path: string): JsonObject {
-  const field = chance.pick([path, `${path}.*`, `${path}.*._id`, `${path}.*.a`])
+  const field = chance.pick([path, `${path}.*`, `${path}.*._id`, `${path}.*.a`, `${path}#`])
   return { field, ...(chance.happens(60) && { recursive: true }) }
 }
 

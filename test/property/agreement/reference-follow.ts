@@ -106,6 +106,11 @@ function next(step: string, place: Place, following: Following): readonly Place[
   if (isList(place)) return step === '*' || step === '#' ? [element(place, following)] : []
   const node = nodeOf(place)
   if (node?.kind !== 'object') return []
+  const counted = [...place.inside, step.replace(/#$/, '')]
+  if (step.endsWith('#') && referenceAt(place.entity, counted)) {
+    following.followed.add([...place.path, step].join('.'))
+    return []
+  }
   const names = step === '*' ? [...node.fields.keys()] : [step]
   return names.flatMap((name) => {
     const inside = [...place.inside, name]

@@ -10,6 +10,7 @@ import {
   type Entity,
   type Followed,
   type Reference,
+  countOf,
   keyOf,
   unfolded,
 } from './references-model.ts'
@@ -58,14 +59,18 @@ function additionsTo(entity: string, document: JsonObject, placed: Placed): read
   const { holdings, followed, purpose, path } = placed
   return holdings.entities.get(entity)!.references.flatMap((reference) => {
     const full = [...path, ...reference.holder, reference.name]
-    if (!followed.has(full.join('.'))) return []
+    const isFollowed = followed.has(full.join('.'))
+    const isCounted = purpose === 'show' && followed.has(countOf(full))
+    if (!isFollowed && !isCounted) return []
     return holdersOf(reference, document).flatMap((holder): readonly Addition[] => {
       const found = joined(entity, { document, reference, holder }, holdings).map((each) =>
         within(reference, each, { ...placed, path: [...full, '*'] }),
       )
       const { name } = reference
       if (purpose === 'ask') return [{ holder, members: { [name]: found, [`${name}#`]: found.length } }]
-      return found.length === 0 ? [] : [{ holder, members: { [name]: found } }]
+      const documents = isFollowed && found.length > 0 ? { [name]: found } : {}
+      const members = { ...documents, ...(isCounted && { [`${name}#`]: found.length }) }
+      return Object.keys(members).length === 0 ? [] : [{ holder, members }]
     })
   })
 }

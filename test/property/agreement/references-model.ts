@@ -21,8 +21,16 @@ export interface Entity {
 
 export type Entities = ReadonlyMap<string, Entity>
 
-/** Paths of references from the document that is asked for, with `*` for elements and for joined documents. */
+/**
+ * Paths of references from the document that is asked for, with `*` for elements and for joined documents; where the
+ * number of documents is shown, its path, too.
+ */
 export type Followed = ReadonlySet<string>
+
+/** The path of the number of documents that a reference joins. */
+export function countOf(reference: readonly string[]): string {
+  return `${reference.join('.')}#`
+}
 
 /** The `fields` of the schema document, references included. */
 export function printEntity({ root, references }: Entity): JsonObject {
@@ -87,7 +95,9 @@ function unfoldedAt(entity: string, unfolding: Unfolding, path: readonly string[
     const fields = new Map([...node.fields].map(([name, field]) => [name, unfold(field, [...at, name])]))
     for (const { holder, name, entity: target } of references) {
       const full = [...path, ...holder, name]
-      if (holder.join('.') !== at.join('.') || !unfolding.followed.has(full.join('.'))) continue
+      if (holder.join('.') !== at.join('.')) continue
+      if (unfolding.followed.has(countOf(full))) fields.set(`${name}#`, COUNT)
+      if (!unfolding.followed.has(full.join('.'))) continue
       const element = unfoldedAt(target, unfolding, [...full, '*'])
       fields.set(name, { kind: 'array', element, isJoined: true })
       if (unfolding.isCounted) fields.set(`${name}#`, COUNT)

@@ -7,6 +7,7 @@ import { PLACINGS, type ReferencesService, openReferencesService } from '../../s
 import { ADMIN, ANYONE, callerWith, codeOf, documentsOf } from '../../support/service.ts'
 import { ENTITIES, type Held } from './references-entities.ts'
 import { FOUND } from './references-found.ts'
+import { COUNTS } from './references-counts.ts'
 import { SORTS } from './references-sorts.ts'
 import { VECTORS } from './references-vectors.ts'
 
@@ -33,7 +34,7 @@ for (const placing of PLACINGS) {
     })
     after(() => tester[Symbol.asyncDispose]())
 
-    for (const { rule, entity, body, answer, matchCount } of [...VECTORS, ...SORTS]) {
+    for (const { rule, entity, body, answer, matchCount } of [...VECTORS, ...SORTS, ...COUNTS]) {
       test(`references: ${rule}`, async () => {
         const response = await find(tester, entity, body)
         if (typeof answer === 'string') return assert.equal(codeOf(response), answer)

@@ -2,7 +2,7 @@
  * Embeds the documents of references where the references stand, each reduced to the fields that are visible
  * to the caller.
  */
-import type { AllowedJoin } from '../../../access/requests.ts'
+import type { AllowedJoin, Visibility } from '../../../access/requests.ts'
 import {
   type Json,
   type JsonObject,
@@ -27,6 +27,8 @@ export type Embed = (document: JsonObject, from: FilledFrom) => void
 
 export interface FilledFrom {
   readonly joinedSets: readonly JoinedSet[]
+  /** Whether the caller may not read a field of this document. */
+  readonly isHidden: Visibility['isHidden']
   /**
    * Only for a projected document: the document before projection, and which of its objects each projected
    * object comes from.
@@ -41,22 +43,31 @@ export function compileEmbed(joins: readonly PlannedJoin[], secret: string): Emb
     // rendered once.
     return join.inStatement ? show : memoized(show)
   })
-  return (document, { joinedSets, whole }) => {
-    joins.forEach(({ plan }, i) => {
+  return (document, { joinedSets, isHidden, whole }) => {
+    joins.forEach(({ allowed, plan }, i) => {
       const holders = holdersOf(whole?.document ?? document, plan.steps, joinedSets[i])
       const name = String(plan.steps.at(-1))
       for (const holder of objectsAt(document, plan.steps)) {
-        const joined = holders.get(whole?.origins.get(holder) ?? holder) ?? []
+        const joined = holders.get(whole?.origins.get(holder) ?? holder)
+        if (plan.isCount) {
+          if (joined !== undefined && !isHidden(allowed.reference)) holder[`${name}#`] = numberOf(joined)
+          continue
+        }
         // An empty list is embedded too: projections may match elements by it, and it differs from a missing
         // field.
-        holder[name] = joined.map(renderers[i]!)
+        holder[name] = typeof joined === 'object' ? joined.map(renderers[i]!) : []
       }
     })
   }
 }
 
+/** Documents that were read separately are counted here. */
+function numberOf(joined: readonly JoinedDocument[] | number): number {
+  return typeof joined === 'number' ? joined : joined.length
+}
+
 type Show = (joined: JoinedDocument) => JsonObject
-type Holders = Map<JsonObject, readonly JoinedDocument[]>
+type Holders = Map<JsonObject, readonly JoinedDocument[] | number>
 
 /** The objects that contain the reference, each with its joined documents. */
 function holdersOf(
@@ -68,9 +79,10 @@ function holdersOf(
   if (joinedSet === undefined) return found
   if (step === '*') {
     const elements = isArray(value) ? value : []
-    elements.forEach((each, i) => holdersOf(each, rest, joinedSet[i] as JoinedSet, found))
+    const sets = typeof joinedSet === 'number' ? [] : joinedSet
+    elements.forEach((each, i) => holdersOf(each, rest, sets[i] as JoinedSet, found))
   } else if (rest.length > 0) holdersOf(member(value, String(step)), rest, joinedSet, found)
-  else if (isObject(value)) found.set(value, joinedSet as readonly JoinedDocument[])
+  else if (isObject(value)) found.set(value, joinedSet as readonly JoinedDocument[] | number)
   return found
 }
 
@@ -91,6 +103,7 @@ function compileRender({ allowed, joins }: PlannedJoin, secret: string): Show {
   const strip = stripForJoins(schema)
   return ({ value, version, joinedSets }) => {
     const visibility = visibilityOf(allowed, value)
+    const { isHidden } = visibility
     const versionText = (): string =>
       documentVersion(
         { id: idText(value), version, text: '' },
@@ -98,30 +111,37 @@ function compileRender({ allowed, joins }: PlannedJoin, secret: string): Show {
       )
     const visible = { ...strip(visibility)(value) } as Record<string, Json>
     for (const field of virtuals) {
-      if (!visibility.isHidden(field)) visible[field.name] = virtualValue(field, versionText())
+      if (!isHidden(field)) visible[field.name] = virtualValue(field, versionText())
     }
     if (!project) {
-      embed(visible, { joinedSets })
+      embed(visible, { joinedSets, isHidden })
       return visible
     }
     const origins: Tracing['origins'] = new Map()
-    const shown = project(visible, versionText(), { origins, kept: embeddedIn(visible, joins, joinedSets) })
-    embed(shown, { joinedSets, whole: { document: visible, origins } })
+    const shown = project(visible, versionText(), {
+      origins,
+      kept: embeddedIn(visible, joins, { joinedSets, isHidden }),
+    })
+    embed(shown, { joinedSets, isHidden, whole: { document: visible, origins } })
     return shown
   }
 }
 
 /**
- * The objects whose reference joins at least one document. The projection keeps them even if nothing else of
- * them is shown.
+ * The objects whose reference joins at least one document, or shows a number. The projection keeps them even if nothing
+ * else of them is shown.
  */
 function embeddedIn(
   document: JsonObject,
   joins: readonly PlannedJoin[],
-  joinedSets: readonly JoinedSet[],
+  { joinedSets, isHidden }: FilledFrom,
 ): ReadonlySet<JsonObject> {
-  const holders = joins.flatMap(({ plan }, i) => [...holdersOf(document, plan.steps, joinedSets[i])])
-  return new Set(holders.filter(([, joined]) => joined.length > 0).map(([holder]) => holder))
+  const holders = joins.flatMap(({ allowed, plan }, i) => {
+    const found = [...holdersOf(document, plan.steps, joinedSets[i])]
+    if (plan.isCount) return isHidden(allowed.reference) ? [] : found
+    return found.filter(([, joined]) => typeof joined === 'object' && joined.length > 0)
+  })
+  return new Set(holders.map(([holder]) => holder))
 }
 
 function visibilityOf({ visibility, shownAs }: AllowedJoin, value: JsonObject): AllowedJoin['visibility'] {

@@ -41,7 +41,8 @@ export function* joinTo(
   }
   let size = 0
   const joinedTo = compileJoin(documents, { join, shared }, (joined) => {
-    size += joined.size ?? 0
+    // Documents of which only the number is embedded are not shown.
+    if (!join.plan.isCount) size += joined.size ?? 0
     if (size > MAX_SHOWN_BYTES) throw tooLarge(join)
   })
   for (const { value, joinedSets } of holders) {

@@ -20,8 +20,8 @@ export interface JoinedDocument {
 /** One for each join; joins that are read separately are filled in later. */
 export type JoinedSets = JoinedSet[]
 
-/** Documents, or one joined set for every element of an array on the path to the reference. */
-export type JoinedSet = readonly JoinedDocument[] | readonly JoinedSet[] | undefined
+/** Documents or their number, or one joined set for every element of an array on the path to the reference. */
+export type JoinedSet = readonly JoinedDocument[] | number | readonly JoinedSet[] | undefined
 
 export function joinedSetsOf(
   joins: readonly PlannedJoin[],
@@ -53,6 +53,7 @@ interface Read {
 
 function joinedSetFrom(join: PlannedJoin, { documents, facts, depth }: Read): JoinedSet {
   if (documents === TOO_LARGE || facts === TOO_LARGE) throw tooLarge(join)
+  if (join.plan.isCount) return numbersFrom(documents)
   if (!isArray(documents)) return undefined
   if (join.plan.isShownWhole) return documents.map((value) => wholeFrom(value as JsonObject))
   if (!isArray(facts)) return undefined
@@ -62,6 +63,11 @@ function joinedSetFrom(join: PlannedJoin, { documents, facts, depth }: Read): Jo
     )
   }
   return documents.map((value, i) => documentFrom(join, value as JsonObject, facts[i] as readonly Json[]))
+}
+
+function numbersFrom(numbers: Json | undefined): JoinedSet {
+  if (isArray(numbers)) return numbers.map(numbersFrom)
+  return typeof numbers === 'number' ? numbers : undefined
 }
 
 /** A document that is embedded whole needs neither its version nor joined sets. */
@@ -85,6 +91,7 @@ export function hasSeparate(joins: readonly PlannedJoin[]): boolean {
 }
 
 export function* documentsIn(joinedSet: JoinedSet, depth: number): Generator<JoinedDocument> {
+  if (typeof joinedSet === 'number') return
   for (const each of joinedSet ?? []) {
     if (depth === 0) yield each as JoinedDocument
     else yield* documentsIn(each as JoinedSet, depth - 1)
