@@ -87,7 +87,7 @@ function makeSortBy(chance: Chance, { entity, entities, own }: Sorting): Json {
 }
 
 /** A field behind references that join one document each, or the number of documents of the last one. */
-function makeJoinedPath(chance: Chance, entity: string, entities: Entities): string | undefined {
+export function makeJoinedPath(chance: Chance, entity: string, entities: Entities): string | undefined {
   const references = entities.get(entity)!.references.filter(({ holder }) => !holder.includes('*'))
   if (references.length === 0) return undefined
   const unique = references.filter(joinsOne)

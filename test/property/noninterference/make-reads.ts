@@ -10,6 +10,7 @@ import {
   makeSort,
   pickField,
 } from '../agreement/make-requests.ts'
+import { makeJoinedPath } from '../agreement/make-reference-requests.ts'
 import { type ObjectNode, type Simple, familyOf, withPredefined } from '../agreement/model.ts'
 import type { Pair } from './make-documents.ts'
 import { type Reach, makeAsked, makeReach, makeShown } from './reach.ts'
@@ -93,10 +94,19 @@ function makeLeading(chance: Chance, subject: Subject, reach: Reach): JsonObject
   return {
     ...(kind < 6 && { query: makeAsked(chance, reach) }),
     projection: kind > 1 ? makeShown(chance, reach) : { field: '*', recursive: true },
-    ...(chance.happens(30) && { sort: makeSort(chance, [viewOf(chance, subject, 90)]) }),
+    ...(chance.happens(45) && { sort: makeLeadingSort(chance, subject, reach) }),
     ...(chance.happens(25) && makeRange(chance)),
     ...(chance.happens(10) && { execution: { count: chance.pick(['exact', 'none']) } }),
   }
+}
+
+/** Keys of the document, and mostly one before them that leads on by references. */
+function makeLeadingSort(chance: Chance, subject: Subject, { entities }: Reach): Json {
+  const own = makeSort(chance, [viewOf(chance, subject, 90)])
+  const path = chance.happens(65) ? makeJoinedPath(chance, subject.world.entity, entities) : undefined
+  if (path === undefined) return own
+  const key = { [path]: chance.pick(['$asc', '$desc']) }
+  return chance.happens(60) ? key : [key, own].flat()
 }
 
 /** An explanation says little but how many match, so that more of them ask about secrets. */

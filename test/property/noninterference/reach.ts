@@ -12,6 +12,7 @@ export interface Reach {
   readonly asked: ObjectNode
   readonly shown: ObjectNode
   readonly followed: Followed
+  readonly entities: Entities
 }
 
 /** Undefined where no reference leads on. */
@@ -25,7 +26,7 @@ export function makeReach(chance: Chance, subject: Subject, percentInSight = 75)
   const followed = makeFollowed(chance, world.entity, entities)
   if (followed.size === 0) return undefined
   const unfold = (isCounted: boolean): ObjectNode => unfolded(world.entity, { entities, followed, isCounted })
-  return { asked: unfold(true), shown: unfold(false), followed }
+  return { asked: unfold(true), shown: unfold(false), followed, entities }
 }
 
 function inSight(world: World, subject: Subject) {

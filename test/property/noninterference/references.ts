@@ -67,6 +67,9 @@ function makeJoin(chance: Chance, scope: Scope): JsonObject {
   const keyed = (): JsonObject => makeKeyed(chance, scope) ?? makeQuery(chance, scope, 1)
   const alone = (): JsonObject => makeCompare(chance, [scope[0]])
   const kind = chance.int(100)
+  // documents of all worlds have the same names, so that this joins one
+  const climb = '$parent.'.repeat(scope.length - 1)
+  if (kind < 20) return { field: '_id', op: '=', rfield: `${climb}_id` }
   if (kind < 60) return keyed()
   if (kind < 75) return { $and: [keyed(), alone()] }
   if (kind < 82) return { $or: [keyed(), alone()] }
