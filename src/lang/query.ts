@@ -6,6 +6,7 @@
 import { unreachable } from '../base/errors.ts'
 import type { Json } from '../base/json/json.ts'
 import type { PatternFlags } from '../base/pattern.ts'
+import type { Language } from '../base/stemmers.ts'
 import { type ListOperand, type Operand, literalOf, literalsOf } from './operand.ts'
 import type { CompareOp, ContainsOp } from './operators.ts'
 import type { SearchTerm } from './text-search.ts'
@@ -41,6 +42,8 @@ export interface TextSearch<F> {
   readonly terms: readonly SearchTerm[]
   /** The name of the index; absent if the entity has only one. */
   readonly index?: string
+  /** The language of the index, once the query is resolved: the terms then have stems. */
+  readonly language?: Language
   /** The fields of the index; none before the query is resolved. */
   readonly fields: readonly F[]
   /** The weights of the fields. */

@@ -33,9 +33,10 @@ export function compileSchema(info: EntityInfo, document: SchemaDocument, stored
 
 /** A version without all fields of an index cannot search it: matches would tell of fields that it does not show. */
 function withWordIndexes(root: ObjectField, { indexes }: EntityInfo): ObjectField {
-  const wordIndexes = indexes.flatMap(({ name, kind, fields }): readonly WordIndex[] => {
+  const wordIndexes = indexes.flatMap(({ name, kind, language, fields }): readonly WordIndex[] => {
     if (kind !== 'text' || name === null) return []
-    return [{ name, fields: fields.map(({ field, weight = 1 }) => ({ path: field, weight })) }]
+    const weighted = fields.map(({ field, weight = 1 }) => ({ path: field, weight }))
+    return [{ name, fields: weighted, ...(language && { language }) }]
   })
   return wordIndexes.length === 0 ? root : { ...root, wordIndexes }
 }

@@ -32,14 +32,15 @@ const EFFECTS = {
   text: ', so its text can no longer be searched',
 } as const
 
-function keyOf({ kind, fields }: Index): string {
+function keyOf({ kind, name, fields }: Index): string {
   const keys = fields.map(({ field, descending, caseInsensitive }) => [
     // As in the comparison of declared indexes, an array of simple values stands for its elements.
     field.replace(/\.\*$/, ''),
     descending,
     caseInsensitive,
   ])
-  return JSON.stringify([kind, keys])
+  // Searches find an index by its name, and may have several on the same fields, in different languages.
+  return JSON.stringify([kind, kind === 'text' ? name : null, keys])
 }
 
 function* droppedHooks(before: EntityInfo, after: EntityInfo): Generator<Finding> {

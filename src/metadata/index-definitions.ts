@@ -17,8 +17,9 @@ export function indexDefinitions(info: EntityInfo, schemas: readonly Schema[]): 
     .filter((index) => !isIdIndex(index))
     // An index on a field that no version has is built when a version defines the field.
     .filter(({ fields }) => fields.every(({ field }) => isIndexable(field, schemas)))
-    .map(({ kind, unique, fields }) => ({
+    .map(({ kind, language, unique, fields }) => ({
       ...(kind && { kind }),
+      ...(language && { language }),
       unique,
       fields: fields.map((key) => resolveKey(key, schemas)),
     }))

@@ -4,6 +4,7 @@
  */
 import { type Json, isArray, member } from '../base/json/json.ts'
 import type { Path } from '../base/path.ts'
+import type { Language } from '../base/stemmers.ts'
 import { wordsIn } from '../base/words.ts'
 import { spend } from '../base/work/work.ts'
 
@@ -12,12 +13,19 @@ const VALUE_END = ' | '
 /** Stands between fields. */
 export const FIELD_END = ' \n '
 
+/** What an index for text search has the words of. */
+export interface WordSource {
+  readonly fields: readonly Path[]
+  /** The index then has the stems of the words, and for beginnings of words also the words. */
+  readonly language?: Language | undefined
+}
+
 /** Empty if the document has no words in these fields. Values that are no texts count as missing. */
-export function documentWords(document: Json | undefined, fields: readonly Path[]): string {
+export function documentWords(document: Json | undefined, { fields, language }: WordSource): string {
   let isEmpty = true
   const parts = fields.map((path) =>
     textsAt(document, path)
-      .map(wordsIn)
+      .flatMap((text) => wordLists(text, language))
       .filter((words) => words.length > 0)
       .map((words) => {
         isEmpty = false
@@ -26,6 +34,16 @@ export function documentWords(document: Json | undefined, fields: readonly Path[
       .join(VALUE_END),
   )
   return isEmpty ? '' : parts.join(FIELD_END)
+}
+
+function wordLists(text: string, language: Language | undefined): readonly (readonly string[])[] {
+  const words = wordsIn(text)
+  return language === undefined ? [words] : [wordsIn(text, language), words.map(asWritten)]
+}
+
+/** A word as it is written, beside stems. No word contains the sign. */
+export function asWritten(word: string): string {
+  return `=${word}`
 }
 
 /** The text of words that follow each other. */

@@ -1,6 +1,7 @@
 /** The fields of a compiled schema. */
 import type { Json, JsonObject } from '../base/json/json.ts'
 import type { Pattern } from '../base/pattern.ts'
+import type { Language } from '../base/stemmers.ts'
 import type { ValueType } from './types.ts'
 
 export type Field = SimpleField | ObjectField | ArrayField | ReferenceField
@@ -52,6 +53,8 @@ export interface ObjectField extends Described {
 export interface WordIndex {
   readonly name: string
   readonly fields: readonly WeightedField[]
+  /** The language of the stems that it has; absent if it has words as they are written. */
+  readonly language?: Language
 }
 
 interface WeightedField {

@@ -1,4 +1,5 @@
 /** A compiled version of an entity, as data operations use it. */
+import type { Language } from '../base/stemmers.ts'
 import type { Field, Fields, ObjectField, RoleList, SimpleField } from './field.ts'
 
 export type EntityOperation = 'find' | 'insert' | 'update' | 'delete'
@@ -48,6 +49,8 @@ export function* allFields(fields: Fields): Generator<Field> {
 export interface IndexDefinition {
   /** Present for an index of the words of its fields. */
   readonly kind?: 'text'
+  /** The language of the stems of such an index. */
+  readonly language?: Language
   readonly unique: boolean
   readonly fields: readonly IndexField[]
 }

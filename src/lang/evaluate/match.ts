@@ -72,13 +72,13 @@ export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Pr
   }
 }
 
-function compileText({ fields, terms }: TextSearch<FieldRef>): Predicate {
-  const paths = fields.map(({ steps }) => steps)
+function compileText({ fields, language, terms }: TextSearch<FieldRef>): Predicate {
+  const source = { fields: fields.map(({ steps }) => steps), language }
   const pieces = terms.map((term) => ({ piece: pieceOf(term), isWanted: !term.isExcluded }))
   // All fields belong to one document.
   const up = fields[0]!.up
   return (seen) => {
-    const words = documentWords(climb(seen, up).value, paths)
+    const words = documentWords(climb(seen, up).value, source)
     spend((words.length * pieces.length) / CHARACTERS_SEARCHED_PER_STEP)
     return pieces.every(({ piece, isWanted }) => words.includes(piece) === isWanted)
   }

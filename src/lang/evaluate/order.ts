@@ -103,11 +103,9 @@ function compareNullsFirst<T>(a: T | null, b: T | null, compare: (a: T, b: T) =>
   return compare(a, b)
 }
 
-function scoreOf(value: Json | undefined, { fields, weights, terms }: TextSearch<FieldRef>): number {
-  const words = documentWords(
-    value,
-    fields.map(({ steps }) => steps),
-  )
+function scoreOf(value: Json | undefined, query: TextSearch<FieldRef>): number {
+  const { fields, language, weights, terms } = query
+  const words = documentWords(value, { fields: fields.map(({ steps }) => steps), language })
   return scoreOfWords(words, weights, wantedPieces(terms))
 }
 

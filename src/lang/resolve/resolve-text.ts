@@ -2,14 +2,16 @@
 import { ServiceError } from '../../base/errors.ts'
 import type { WordIndex } from '../../schema/field.ts'
 import type { Named, TextSearch } from '../query.ts'
+import { parseSearch } from '../text-search.ts'
 import { invalid } from './checks.ts'
 import { type FieldRef, type Scope, resolveField } from './scope.ts'
 
 export function resolveText(query: TextSearch<Named>, scope: Scope): TextSearch<FieldRef> {
   const { at } = query
-  const { fields } = indexFor(query, scope)
+  const { fields, language } = indexFor(query, scope)
   return {
     ...query,
+    ...(language && { language, terms: parseSearch(query.text, at, language) }),
     fields: fields.map(({ path }) => textAt(path, at, scope)),
     weights: fields.map(({ weight }) => weight),
   }

@@ -1,11 +1,14 @@
 /** Parses the indexes of entity info. `index-definitions.ts` resolves them against the schemas. */
 import { type Json, type JsonObject, pointer } from '../../base/json/json.ts'
+import { LANGUAGES, type Language, isLanguage } from '../../base/stemmers.ts'
 import { booleanAt, fault, listAt, neededText, objectAt, optional, otherMembers, textAt } from './decode.ts'
 
 export interface Index {
   readonly name: string | null
   /** Present for an index of words, which serves text search. */
   readonly kind?: 'text'
+  /** Present if the index has the stems of the words in this language. */
+  readonly language?: Language
   readonly unique: boolean
   readonly fields: readonly IndexKey[]
   readonly properties: JsonObject
@@ -29,8 +32,10 @@ export function parseIndexes(value: Json | undefined, at: string): readonly Inde
   return declared.some(isIdIndex) ? declared : [...declared, ID_INDEX]
 }
 
-export function printIndex({ name, kind, unique, fields, properties }: Index): JsonObject {
-  if (kind === 'text') return { name, kind, fields: fields.map(printWeighted), ...properties }
+export function printIndex({ name, kind, language, unique, fields, properties }: Index): JsonObject {
+  if (kind === 'text') {
+    return { name, kind, ...(language && { language }), fields: fields.map(printWeighted), ...properties }
+  }
   return { name, unique, fields: fields.map(printKey), ...properties }
 }
 
@@ -65,17 +70,21 @@ function parseWordIndex(document: JsonObject, at: string): Index {
   if (optional(document, 'unique', { at, read: booleanAt }) === true) {
     throw fault('metadata:InvalidIndex', 'an index of kind "text" cannot be unique', pointer(at, 'unique'))
   }
-  if (document['language'] !== undefined) {
-    const message = 'words are searched as they are written: there is no "language" to reduce them to stems'
-    throw fault('metadata:InvalidIndex', message, pointer(at, 'language'))
-  }
+  const language = optional(document, 'language', { at, read: languageAt })
   return {
     name: neededText(document, 'name', at),
     kind: 'text',
+    ...(language && { language }),
     unique: false,
     fields: fields.map((each, i) => parseWeighted(each, pointer(pointer(at, 'fields'), i))),
     properties: otherMembers(document, WORD_INDEX_KEYS),
   }
+}
+
+function languageAt(value: Json, at: string): Language {
+  if (isLanguage(value)) return value
+  const message = `the language of an index is one of ${LANGUAGES.join(', ')}; without it, words are searched as they are written`
+  throw fault('metadata:InvalidIndex', message, at)
 }
 
 function parseWeighted(value: Json, at: string): IndexKey {
@@ -143,14 +152,14 @@ function refuseNamesakes(indexes: readonly Index[], at: string): void {
 /** Two indexes on the same fields are a mistake. */
 export function refuseTwins(indexes: readonly Index[], at: string): void {
   const seen = new Map<string, number>()
-  for (const [i, { kind, fields }] of indexes.entries()) {
+  for (const [i, { kind, language, fields }] of indexes.entries()) {
     const list = fields.map(({ field, descending, caseInsensitive }) => [
       // The elements of a simple array may be named with or without `.*`.
       field.replace(/\.\*$/, ''),
       descending,
       caseInsensitive,
     ])
-    const key = JSON.stringify([kind, list])
+    const key = JSON.stringify([kind, language, list])
     const twin = seen.get(key)
     if (twin !== undefined) {
       throw fault('metadata:InvalidIndex', `index ${i} has the same fields as index ${twin}`, pointer(at, i))
@@ -165,7 +174,7 @@ function textOrNull(value: Json, at: string): string | null {
 
 export const INDEX_KEYS = ['name', 'unique', 'fields']
 export const INDEX_FIELD_KEYS = ['field', 'dir', 'caseInsensitive']
-export const WORD_INDEX_KEYS = [...INDEX_KEYS, 'kind']
+export const WORD_INDEX_KEYS = [...INDEX_KEYS, 'kind', 'language']
 export const WORD_FIELD_KEYS = ['field', 'weight']
 
 const ID_INDEX: Index = {

@@ -74,7 +74,9 @@ function indexChanges(before: Entity | undefined, after: Entity | undefined): Js
     (entity) =>
       new Map((entity ? presentDefinition(entity).indexes : []).map((each) => [JSON.stringify(each), each])),
   ) as [Map<string, IndexDefinition>, Map<string, IndexDefinition>]
-  const shown = ({ unique, fields }: IndexDefinition): Json => ({
+  const shown = ({ kind, language, unique, fields }: IndexDefinition): Json => ({
+    ...(kind && { kind }),
+    ...(language && { language }),
     unique,
     fields: fields.map(({ path }) => path),
   })

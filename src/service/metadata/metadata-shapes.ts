@@ -1,5 +1,6 @@
 /** The shapes of metadata and of metadata responses. */
 import { Type } from '../../base/json/shape.ts'
+import { LANGUAGES } from '../../base/stemmers.ts'
 import { TYPES } from '../../schema/types.ts'
 import { claim, component, document, optional, text } from '../request/shape-parts.ts'
 
@@ -21,6 +22,11 @@ export const EntityInfoShape = Type.Object(
         Type.Object({
           name: optional(Type.String()),
           kind: Type.Optional(Type.Enum(['text'], { description: 'An index for text search.' })),
+          language: Type.Optional(
+            Type.Enum(LANGUAGES, {
+              description: 'In an index for text search: searches find words by their stems.',
+            }),
+          ),
           unique: Type.Optional(Type.Boolean()),
           fields: Type.Array(
             Type.Object({

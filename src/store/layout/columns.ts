@@ -8,16 +8,18 @@
  * is or contains an array. Columns are never removed: fields that a later version drops or renames still have
  * values in stored documents.
  */
-import { type Path, type Step, isIntoArray, parsePath } from '../../base/path.ts'
+import { type Step, isIntoArray, parsePath } from '../../base/path.ts'
+import type { WordSource } from '../../schema/document-words.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 import { type ReadAs, readAsOf } from '../sql/read-as.ts'
+import { indexedSource, parseSource } from './word-source.ts'
 
 /**
  * The kind of values in a column. Versions may give one path types of different kinds; then each kind has a
  * column of its own, and a value of another kind is missing in it. `big` is a number in a form of its own, for an
  * engine whose numbers are limited. `whole` is a text that is not cut where it is long. `json` is a member of the
  * document that is or contains an array, with everything in it, in the form that the engine searches. `words` are the
- * words of the fields of an index for text search; its path lists those fields.
+ * words of the fields of an index for text search; its path is their source.
  */
 export type ColumnKind = 'boolean' | 'number' | 'big' | 'text' | 'whole' | 'json' | 'words'
 
@@ -44,8 +46,8 @@ export interface Column extends ColumnDefinition {
   readonly no: number
   readonly name: string
   readonly steps: readonly Step[]
-  /** Of a column of words: its fields. */
-  readonly fields?: readonly Path[]
+  /** Of a column of words. */
+  readonly source?: WordSource
   /** False while documents that are older than the column are not entered: writes fill it, reads ignore it. */
   readonly isFilled: boolean
 }
@@ -99,13 +101,8 @@ function isAmong(known: ReadonlyMap<string, unknown>, { path, kind }: ColumnDefi
   return known.has(keyOf({ path, kind })) || (kind === 'text' && known.has(keyOf({ path, kind: 'whole' })))
 }
 
-function wordColumn({ fields }: IndexDefinition): ColumnDefinition {
-  return { path: wordPath(fields.map(({ path }) => path)), kind: 'words' }
-}
-
-/** The path of the column with the words of these fields. */
-export function wordPath(paths: readonly string[]): string {
-  return JSON.stringify(paths)
+function wordColumn(index: IndexDefinition): ColumnDefinition {
+  return { path: indexedSource(index), kind: 'words' }
 }
 
 function columnOfForm(entry: string, rules: ColumnRules): readonly ColumnDefinition[] {
@@ -137,8 +134,7 @@ export function columnOf(
 ): Column {
   const { path, kind } = definition
   if (kind === 'words') {
-    const fields = (JSON.parse(path) as readonly string[]).map((each) => parsePath(each, ''))
-    return { path, kind, no, name: `c${no}`, steps: [], fields, isFilled }
+    return { path, kind, no, name: `c${no}`, steps: [], source: parseSource(path), isFilled }
   }
   const steps = parsePath(path, '')
   return { path, kind, no, name: `c${no}`, steps, isFilled }
@@ -162,10 +158,9 @@ export function memberFinder(columns: readonly Column[]): (name: Step) => Column
   return (name) => members.get(name)
 }
 
-/** The column with the words of these fields. */
-export function wordColumnOf(columns: readonly Column[], paths: readonly string[]): Column | undefined {
-  const path = wordPath(paths)
-  return columns.find((each) => each.kind === 'words' && each.isFilled && each.path === path)
+/** The column with the words of a source. */
+export function wordColumnOf(columns: readonly Column[], source: string): Column | undefined {
+  return columns.find((each) => each.kind === 'words' && each.isFilled && each.path === source)
 }
 
 /** Finds the column that holds the values at a path, read as a type. */

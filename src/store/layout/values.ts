@@ -12,8 +12,8 @@ export function valueOfColumn(document: JsonObject, column: Column): Json {
 }
 
 /** Null where there is no value, or one of another kind. */
-export function wholeValueOf(document: JsonObject, { kind, steps, fields }: Column): Json {
-  if (fields) return documentWords(document, fields) || null
+export function wholeValueOf(document: JsonObject, { kind, steps, source }: Column): Json {
+  if (source) return documentWords(document, source) || null
   const value = valueAt(document, steps)
   if (value === undefined || value === null) return null
   if (kind === 'json' || kind === 'words') return value

@@ -2,8 +2,10 @@
 import type { JsonObject } from '../../base/json/json.ts'
 import type { IndexDefinition } from '../../schema/schema.ts'
 
-export function describeIndex({ kind, unique, fields }: IndexDefinition): JsonObject {
-  if (kind === 'text') return { kind, fields: fields.map(({ path }) => ({ field: path })) }
+export function describeIndex({ kind, language, unique, fields }: IndexDefinition): JsonObject {
+  if (kind === 'text') {
+    return { kind, ...(language && { language }), fields: fields.map(({ path }) => ({ field: path })) }
+  }
   return {
     unique,
     fields: fields.map(({ path, descending, caseInsensitive }) => ({
@@ -15,7 +17,7 @@ export function describeIndex({ kind, unique, fields }: IndexDefinition): JsonOb
 }
 
 /** The same text for definitions of the same index, whatever other members they have. */
-export function canonicalText({ kind, unique, fields }: IndexDefinition): string {
+export function canonicalText({ kind, language, unique, fields }: IndexDefinition): string {
   const plain = fields.map(({ path, type, descending, caseInsensitive, isMixed }) => ({
     path,
     type,
@@ -23,5 +25,5 @@ export function canonicalText({ kind, unique, fields }: IndexDefinition): string
     caseInsensitive,
     ...(isMixed && { isMixed }),
   }))
-  return JSON.stringify({ ...(kind && { kind }), unique, fields: plain })
+  return JSON.stringify({ ...(kind && { kind }), ...(language && { language }), unique, fields: plain })
 }

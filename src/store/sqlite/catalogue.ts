@@ -7,6 +7,7 @@ import { isIntoArray } from '../../base/path.ts'
 import { TooMuchForThisThread } from '../../base/work/work.ts'
 import type { Collection, IndexDefinition, IndexField } from '../../schema/schema.ts'
 import { columnOf, columnsFor } from '../layout/columns.ts'
+import { indexedSource } from '../layout/word-source.ts'
 import type { CollectionDefinition } from '../metadata-records.ts'
 import { canonicalText } from '../sql/describe-index.ts'
 import { MAX_TABLE_COLUMNS, addColumns } from './column-fill.ts'
@@ -14,7 +15,7 @@ import { RULES, columnList, printLayout } from './columns.ts'
 import { beginningOf, createHistory, historyTableName } from './history-table.ts'
 import { buildIndex, dropStatements } from './indexes.ts'
 import { type Layout, layoutIn, noteChange, readIndexes, readLayout, readLayouts } from './records.ts'
-import { wordPaths, wordTable } from './word-tokens.ts'
+import { wordTable } from './word-tokens.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray } from './write/array-indexes.ts'
 import { wordIndex } from './write/word-indexes.ts'
 
@@ -27,7 +28,7 @@ export interface Table extends Layout {
   readonly indexes: ReadonlyMap<number, IndexDefinition>
   /** Indexes for text search. */
   readonly wordIndexes: ReadonlyMap<number, IndexDefinition>
-  /** The fields of such an index → its full-text table. */
+  /** The source of the words of such an index → its full-text table. */
   readonly wordTables: ReadonlyMap<string, string>
   /** First paths of plain indexes. */
   readonly firsts: ReadonlySet<string>
@@ -159,10 +160,7 @@ function describeTable(
     folded: new Set(plain.filter(({ field }) => field.caseInsensitive).map(({ field }) => field.path)),
     wordIndexes,
     wordTables: new Map(
-      [...wordIndexes].map(([index, { fields }]) => [
-        wordPaths(fields.map(({ path }) => path)),
-        wordTable(index),
-      ]),
+      [...wordIndexes].map(([index, definition]) => [indexedSource(definition), wordTable(index)]),
     ),
     arrays: [
       ...intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),

@@ -1,10 +1,5 @@
-/** How indexes for text search, and searches in them, name fields and words. */
+/** How indexes for text search, and searches in them, name tables and words. */
 import { Buffer } from 'node:buffer'
-
-/** The fields of an index, in the form that our functions in SQLite take. */
-export function wordPaths(paths: readonly string[]): string {
-  return JSON.stringify(paths)
-}
 
 export function wordTable(no: number): string {
   return `words_${no}`

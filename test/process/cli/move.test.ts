@@ -97,6 +97,7 @@ const THING_INFO: JsonObject = {
   indexes: [
     { name: 'names', unique: true, fields: [{ field: 'name', caseInsensitive: true }] },
     { name: 'codes', unique: true, fields: [{ field: 'parts.*.code' }] },
+    { name: 'words', kind: 'text', language: 'german', fields: [{ field: 'name' }] },
     { name: 'numbers', unique: false, fields: [{ field: 'exact', dir: '$desc' }, { field: 'real' }] },
   ],
 }
@@ -173,6 +174,9 @@ async function everything(service: Service): Promise<readonly string[]> {
 }
 
 async function checkRules(service: Service): Promise<void> {
+  const query = { text: 'STRASSEN', index: 'words' }
+  const byStem = await service.data.find(ADMIN, { entity: 'thing' }, { query, projection: EVERYTHING })
+  assert.equal(byStem.matchCount, 1)
   const refused = ['{"name":"sTRAßE"}', '{"name":"null"}', '{"parts":[{"code":"z"},{"code":"b"}]}']
   for (const text of refused) {
     const response = await service.data.insert(ADMIN, { entity: 'thing' }, { data: json(text) })

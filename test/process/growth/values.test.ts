@@ -76,7 +76,12 @@ const WORDS: readonly (readonly [what: string, make: (size: number) => string])[
 
 testGrowth(
   'words',
-  WORDS.map(([what, make]): Case => [what, 20_000, (n) => on(make(n), wordsIn)]),
+  WORDS.map(([what, make]): Case => [what, 20_000, (n) => on(make(n), (text) => wordsIn(text))]),
+)
+
+testGrowth(
+  'stems',
+  WORDS.map(([what, make]): Case => [what, 20_000, (n) => on(make(n), (text) => wordsIn(text, 'german'))]),
 )
 
 function on<T>(value: string, run: (value: string) => T): () => T {

@@ -159,7 +159,7 @@ const valuesOf = memoized(({ title, tags, notes }: JsonObject): readonly (readon
     ...((tags ?? []) as string[]),
     ...((notes ?? []) as JsonObject[]).map(({ said }) => said),
   ]
-  return texts.filter((text) => typeof text === 'string').map(wordsIn)
+  return texts.filter((text) => typeof text === 'string').map((text) => wordsIn(text))
 })
 
 function occurs({ words, isPrefix }: Term, values: readonly (readonly string[])[]): boolean {

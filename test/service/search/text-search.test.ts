@@ -251,7 +251,6 @@ onEveryStore((kind) => {
   const WRONG: readonly (readonly [index: JsonObject, message: RegExp])[] = [
     [{ ...TEXT, kind: 'fulltext' }, /the only kind/],
     [{ ...TEXT, unique: true }, /cannot be unique/],
-    [{ ...TEXT, language: 'english' }, /language/],
     [{ kind: 'text', fields: [{ field: 'title' }] }, /name/],
     [{ ...TEXT, fields: [{ field: 'title', weight: 0 }] }, /from 1 to 1000/],
     [{ ...TEXT, fields: [{ field: 'title', dir: '$asc' }] }, /no meaning/],

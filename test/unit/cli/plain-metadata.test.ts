@@ -7,6 +7,7 @@ import { parseIndexes, printIndex } from '../../../src/metadata/documents/indexe
 test('metadata pull: an index for text search is written as it was declared', () => {
   const declared = [
     { name: 'text', kind: 'text', fields: [{ field: 'title', weight: 3 }, { field: 'body' }] },
+    { name: 'german', kind: 'text', language: 'german', fields: [{ field: 'title' }] },
     { name: 'by city', fields: [{ field: 'city' }] },
   ]
   const stored = parseIndexes(declared, '').map(printIndex)

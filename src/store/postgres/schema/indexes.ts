@@ -9,6 +9,7 @@ import { type Fragment, join, literal, raw, render, sql } from '../../sql/fragme
 import { POSTGRES, placeOf } from '../../sql/postgres-dialect.ts'
 import { type ReadAs, readAsOf } from '../../sql/read-as.ts'
 import { MAX_CHARACTERS, wordColumnOf } from '../../layout/columns.ts'
+import { indexedSource } from '../../layout/word-source.ts'
 import { type Layout, documentIn } from './columns.ts'
 import { indexedWords } from './word-search.ts'
 
@@ -141,14 +142,11 @@ export function indexStatements(
 }
 
 function wordIndexStatement(
-  { fields }: IndexDefinition,
+  definition: IndexDefinition,
   { table, name, layout, create }: Readonly<Record<'table' | 'name' | 'create', string>> & { layout: Layout },
 ): string {
   const columns = layout.columns.map((each) => ({ ...each, isFilled: true }))
-  const column = wordColumnOf(
-    columns,
-    fields.map(({ path }) => path),
-  )!
+  const column = wordColumnOf(columns, indexedSource(definition))!
   return `${create} ${name} on ${table} using gin (${indexedWords(column.name)})`
 }
 

@@ -7,6 +7,7 @@ import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import { type SearchTerm, pieceOf, wantedPieces } from '../../../lang/text-search.ts'
 import { FIELD_END } from '../../../schema/document-words.ts'
 import { type Column, wordColumnOf } from '../../layout/columns.ts'
+import { searchedSource } from '../../layout/word-source.ts'
 import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { not } from '../../sql/translation.ts'
@@ -26,11 +27,12 @@ const MAX_INDEXED_BYTES = 500_000
 const TOO_LONG = '*'
 
 export function searchIn(
-  { fields, terms }: TextSearch<FieldRef>,
+  query: TextSearch<FieldRef>,
   columns: readonly Column[],
   qualifier: string,
 ): Fragment {
-  const name = `${qualifier}${columnFor(fields, columns).name}`
+  const { terms } = query
+  const name = `${qualifier}${columnFor(query, columns).name}`
   const tests = terms.map((term) => {
     const occurs = sql`strpos(${raw(name)}, ${param(pieceOf(term))}) > 0`
     return term.isExcluded ? not(occurs) : occurs
@@ -43,11 +45,12 @@ export function searchIn(
 
 /** Counts each piece in each field: the text without the piece is shorter by its length for each occurrence. */
 export function scoreIn(
-  { fields, weights, terms }: TextSearch<FieldRef>,
+  query: TextSearch<FieldRef>,
   columns: readonly Column[],
   qualifier: string,
 ): Fragment {
-  const name = `${qualifier}${columnFor(fields, columns).name}`
+  const { weights, terms } = query
+  const name = `${qualifier}${columnFor(query, columns).name}`
   const pieces = param(arrayText(wantedPieces(terms)))
   const parts = sql`string_to_array(${raw(name)}, ${param(FIELD_END)}), ${param(arrayText(weights.map(String)))}::bigint[]`
   const count = raw(
@@ -56,11 +59,8 @@ export function scoreIn(
   return sql`(select coalesce(sum(field.weight * (${count})), 0) from unnest(${parts}) as field(part, weight), unnest(${pieces}::text[]) as piece(text))`
 }
 
-function columnFor(fields: readonly FieldRef[], columns: readonly Column[]): Column {
-  const column = wordColumnOf(
-    columns,
-    fields.map(({ field }) => field.path),
-  )
+function columnFor(query: TextSearch<FieldRef>, columns: readonly Column[]): Column {
+  const column = wordColumnOf(columns, searchedSource(query))
   // The catalogue was read before the index was built.
   if (!column) throw new OutdatedError()
   return column

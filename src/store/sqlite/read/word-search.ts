@@ -2,16 +2,18 @@
 import type { TextSearch } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import { type SearchTerm, pieceOf, wantedPieces } from '../../../lang/text-search.ts'
+import { searchedSource } from '../../layout/word-source.ts'
 import { type Fragment, join, literal, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../catalogue.ts'
-import { tokenOf, wordPaths } from '../word-tokens.ts'
+import { tokenOf } from '../word-tokens.ts'
 
 export function searchIn({ wordTables }: Table, qualifier: string) {
-  return ({ fields, terms }: TextSearch<FieldRef>): Fragment => {
-    const paths = wordPaths(fields.map(({ field }) => field.path))
-    const table = wordTables.get(paths)
+  return (query: TextSearch<FieldRef>): Fragment => {
+    const { terms } = query
+    const source = searchedSource(query)
+    const table = wordTables.get(source)
     if (table !== undefined) return indexedSearch(terms, table, qualifier)
-    const words = sql`smalt_words(${raw(qualifier)}doc, ${literal(paths)})`
+    const words = sql`smalt_words(${raw(qualifier)}doc, ${literal(source)})`
     const tests = terms.map((term) => {
       const occurs = sql`instr(${words}, ${param(pieceOf(term))}) > 0`
       return term.isExcluded ? sql`not (${occurs})` : occurs
@@ -37,9 +39,10 @@ function matchOf({ words, isPrefix }: SearchTerm): string {
 }
 
 export function scoreIn(qualifier: string) {
-  return ({ fields, weights, terms }: TextSearch<FieldRef>): Fragment => {
-    const paths = literal(wordPaths(fields.map(({ field }) => field.path)))
-    const pieces = param(JSON.stringify(wantedPieces(terms)))
-    return sql`smalt_score(${raw(qualifier)}doc, ${paths}, ${param(JSON.stringify(weights))}, ${pieces})`
+  return (query: TextSearch<FieldRef>): Fragment => {
+    const source = literal(searchedSource(query))
+    const weights = param(JSON.stringify(query.weights))
+    const pieces = param(JSON.stringify(wantedPieces(query.terms)))
+    return sql`smalt_score(${raw(qualifier)}doc, ${source}, ${weights}, ${pieces})`
   }
 }

@@ -4,16 +4,17 @@
  * cuts nor folds them.
  */
 import type { IndexDefinition } from '../../../schema/schema.ts'
+import { indexedSource } from '../../layout/word-source.ts'
 import { literal, render } from '../../sql/fragment.ts'
 import { SQLITE } from '../../sql/sqlite-dialect.ts'
-import { wordPaths, wordTable } from '../word-tokens.ts'
+import { wordTable } from '../word-tokens.ts'
 import type { ArrayIndex } from './array-indexes.ts'
 
-export function wordIndex({ fields }: IndexDefinition, documents: string, no: number): ArrayIndex {
+export function wordIndex(definition: IndexDefinition, documents: string, no: number): ArrayIndex {
   const table = wordTable(no)
-  const paths = render(literal(wordPaths(fields.map(({ path }) => path))), SQLITE.placeholder).text
+  const source = render(literal(indexedSource(definition)), SQLITE.placeholder).text
   const enter = (only: string): string =>
-    `replace into ${table}(rowid, words) select no, smalt_word_tokens(doc, ${paths}) from ${documents}${only}`
+    `replace into ${table}(rowid, words) select no, smalt_word_tokens(doc, ${source}) from ${documents}${only}`
   return {
     table,
     create: [
