@@ -162,6 +162,8 @@ const PIECES = [
   'in',
   'any ',
   'now()',
+  'text(',
+  ' text("a* -b", "x") ',
   '1',
   '-',
   'e',

@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import { CODES } from '../../../src/base/errors.ts'
 import { SEED } from '../../support/seed.ts'
 import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'
-import { COUNTRY, countryInfo, country, defineSeed, sound, store } from '../../service/seed/fixture.ts'
+import { COUNTRY, country, defineSeed, sound, store } from '../../service/seed/fixture.ts'
 import { chanceFrom } from '../../support/seeded.ts'
 import { type Sent, mutated } from './mutate.ts'
-import { REQUESTS, spare } from './requests.ts'
+import { REQUESTS, searchedInfo, spare } from './requests.ts'
 
 const COUNT = Number(process.env['SMALT_FUZZ'] ?? 20_000)
 const CONNECTIONS = 8
@@ -62,12 +62,12 @@ async function sendOne(server: TestServer, i: number): Promise<string> {
 
 /** Puts entities and documents back that requests got rid of. */
 async function restore(server: TestServer): Promise<void> {
-  const { indexes: _, ...info } = countryInfo()
+  const { indexes: _, ...info } = searchedInfo()
   const known = await server.ask('PUT', '/metadata/country', { body: info })
   if (known.status === 404) await server.define('country', COUNTRY, { info })
   sound(await server.ask('PUT', '/metadata/country/1.0.0/active'))
   sound(await server.ask('POST', '/data/delete/country', { body: { query: { $and: [] } } }))
-  sound(await server.ask('PUT', '/metadata/country', { body: countryInfo() }))
+  sound(await server.ask('PUT', '/metadata/country', { body: searchedInfo() }))
   for (const version of ['1.0.0', '2.0.0-SNAPSHOT'])
     await server.ask('PUT', `/metadata/spare/${version}`, { body: spare(version) })
   await store(server, 'country', [

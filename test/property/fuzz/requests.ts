@@ -39,10 +39,23 @@ export const REQUESTS: readonly Request[] = [
         'name ~ /^S.*d$/i and (population > 5 or any places (height <= $$parent.population)) and iso2Code not in ("FR", null)',
       projection: EVERYTHING,
     },
+    {
+      query: { $or: [{ text: 'switz* -"la suisse" roma', index: 'words' }, { text: 'france' }] },
+      projection: EVERYTHING,
+      sort: [{ $score: '$desc' }, { name: '$asc' }],
+      range: [0, 2],
+    },
+    {
+      filter: 'text("bern -rom*", "words") or not text("\\"italy\\"*") and population > 5',
+      projection: EVERYTHING,
+      sort: { $score: '$desc' },
+      page: { size: 2 },
+    },
     { projection: { field: '*' }, from: 0, maxResults: 3, execution: { count: 'none', maxTimeMs: 1_000 } },
   ]),
   ...data('POST', 'explain', [
     { query: { $and: [{ field: 'name', op: '$eq', rvalue: 'x' }] }, projection: [EVERYTHING] },
+    { query: { text: 'swi* "roma"' }, projection: EVERYTHING, sort: { $score: '$asc' } },
   ]),
   ...data('POST', 'aggregate', [
     {
@@ -121,6 +134,7 @@ export const REQUESTS: readonly Request[] = [
     '/data/explain/country/1.0.0?Q=name:x&P=name:1',
     `/data/find/country?filter=${encodeURIComponent('neighbours contains any ("FR") or not name = "x"')}&P=name:1`,
     `/documents/country?filter=${encodeURIComponent('population > 5')}&sort=-name&fields=name,places&size=2&count=true`,
+    `/documents/country?filter=${encodeURIComponent('text("swi* -rome", "words")')}&sort=-$score&fields=name&size=1`,
     '/documents/country/1?fields=name&numbers=text',
     '/data/generate/staff/badge?n=2',
     '/data/generate/staff/1.0.0/tags.*.code?n=3',
@@ -180,7 +194,7 @@ export const REQUESTS: readonly Request[] = [
   },
   { method: 'POST', path: '/data/bulk', headers: ROLES, body: bulk() },
   { method: 'POST', path: '/rest/data/bulk', headers: ROLES, body: { ...bulk(), atomic: true } },
-  { method: 'PUT', path: '/metadata/country', headers: ROLES, body: countryInfo() },
+  { method: 'PUT', path: '/metadata/country', headers: ROLES, body: searchedInfo() },
   { method: 'PUT', path: '/metadata/spare/1.0.0', headers: ROLES, body: spare('1.0.0') },
   {
     method: 'PUT',
@@ -203,6 +217,14 @@ export const REQUESTS: readonly Request[] = [
   { method: 'DELETE', path: '/metadata/spare/default', headers: ROLES },
   { method: 'DELETE', path: '/metadata/spare', headers: ROLES },
 ]
+
+/** The entity info of the country, with an index for text search. */
+export function searchedInfo(): JsonObject {
+  const fields = [{ field: 'name', weight: 3 }, { field: 'neighbours' }, { field: 'places.*.name' }]
+  const words = { name: 'words', kind: 'text', language: 'english', fields }
+  const info = countryInfo()
+  return { ...info, indexes: [...(info['indexes'] as readonly JsonObject[]), words] }
+}
 
 /** With everything that metadata knows, so that every parser of it gets to see mutations. */
 export function spare(version: string): JsonObject {
@@ -244,6 +266,12 @@ export function spare(version: string): JsonObject {
         ],
         indexes: [
           { name: 'keys', unique: true, fields: [{ field: 'key', dir: '$asc', caseInsensitive: true }] },
+          {
+            name: 'texts',
+            kind: 'text',
+            language: 'german',
+            fields: [{ field: 'key', weight: 3 }, { field: 'kind' }],
+          },
           { name: 'ids', unique: false, fields: [{ field: 'list.*.id', dir: '$desc' }] },
         ],
       },
