@@ -1,231 +1,126 @@
-/** Text search: evaluator, SQLite and PostgreSQL find what lists of words say, in several scripts. */
+/** Text search: evaluator, SQLite and PostgreSQL find what lists of words say, in several scripts and languages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type JsonObject } from '../../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../../src/base/limits.ts'
-import { memoized } from '../../../src/base/memo.ts'
+import type { Language } from '../../../src/base/stemmers.ts'
 import { compareText } from '../../../src/base/text.ts'
-import { wordsIn } from '../../../src/base/words.ts'
 import { compileQuery } from '../../../src/lang/evaluate/match.ts'
+import { compileSort } from '../../../src/lang/evaluate/order.ts'
 import { parseQuery } from '../../../src/lang/parse/parse-query.ts'
-import { resolveQuery } from '../../../src/lang/resolve/resolve.ts'
+import { resolveQuery, resolveSort } from '../../../src/lang/resolve/resolve.ts'
 import { rootScope } from '../../../src/lang/resolve/scope.ts'
+import { parseSort } from '../../../src/lang/sort.ts'
 import { type Chance, sampleEvenly } from '../../support/chance.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import { SEED } from '../../support/seed.ts'
 import { ADMIN, type TestService, documentsOf, openTestService } from '../../support/service.ts'
 import { STORES, chooseStore } from '../../support/store-kind.ts'
+import { makeDocument, makePieces, makeTerms, textsOf } from './make-texts.ts'
+import { type Term, WEIGHTS, readTerm, referenceIn } from './reference-text.ts'
 
-const DOCUMENTS = 500
+const TEXTS = 10_000
 const SEARCHES = 250
-const EVALUATED = 40
-
-const ID: JsonObject = { field: '_id' }
+const EVALUATED = 30
 
 const FIELDS: JsonObject = {
   title: { type: 'string' },
   tags: { type: 'array', items: { type: 'string' } },
   notes: { type: 'array', items: { type: 'object', fields: { said: { type: 'string' } } } },
 }
-const INDEX: JsonObject = {
-  name: 'words',
-  kind: 'text',
-  fields: [{ field: 'title', weight: 3 }, { field: 'tags' }, { field: 'notes.*.said', weight: 10 }],
-}
-
-/** Few, so that documents and searches meet; alike, so that cutting and folding matter. */
-const PIECES = [
-  [
-    'a',
-    'A',
-    'ab',
-    'b',
-    'it’s',
-    "it's",
-    '3.14',
-    '3',
-    'x_y',
-    'a.b',
-    "'",
-    '\\',
-    '*',
-    '-',
-    '|',
-    '&',
-    ':*',
-    'ab:c',
-  ],
-  [
-    'straße',
-    'STRASSE',
-    'é',
-    'e\u0301',
-    'E',
-    'Ångström',
-    'angstrom',
-    'ﬁn',
-    'fin',
-    'ｆｉｎ',
-    'İ',
-    'ı',
-    'ΣΑΣ',
-    'σας',
-  ],
-  ['Öl', 'ol', 'нет', 'НЁТ', 'não', 'שָׁלוֹם', 'שלום', 'مُحَمَّد', 'محمد', 'हिन्दी', 'हिन्द', '한국어', '한국'],
-  ['東京', '東', '京都', '京', 'がん', 'かん', 'カ', 'ｶ', 'ー', '々', 'สวัสดี', 'สวัส', 'ดี', 'ລາວ', 'ខ្មែរ'],
-  [
-    '🎉',
-    '❤️',
-    '❤',
-    '🇨🇭',
-    '👨‍👩‍👧',
-    '👨',
-    '©',
-    '½',
-    '²',
-    '№',
-    '\u00ad',
-    'co\u00adop',
-    'coop',
-    '\u200e',
-    '\u0301',
-    '__',
-  ],
-  [
-    'x'.repeat(64),
-    'x'.repeat(65),
-    'x'.repeat(200),
-    '𝒳',
-    '\u{1F468}',
-    '\u{20000}',
-    'ﷺ',
-    '\u3000',
-    '\u2028',
-    '~',
-    '\u007f',
-  ],
-].flat()
-const GLUE = [' ', ' ', ' ', '', '', '-', ', ', '.', '\n', '"', "'", '_']
-
-function makeText(chance: Chance, max: number): string {
-  return [chance.pick(PIECES), ...chance.list(max, () => chance.pick(GLUE) + chance.pick(PIECES))].join('')
-}
-
-function makeDocument(chance: Chance, i: number): JsonObject {
-  return {
-    _id: `d${i}`,
-    ...(chance.happens(85) && { title: chance.happens(5) ? null : makeText(chance, 8) }),
-    ...(chance.happens(60) && { tags: chance.list(6, () => makeText(chance, 2)) }),
-    ...(chance.happens(60) && {
-      notes: chance.list(5, () => (chance.happens(10) ? {} : { said: makeText(chance, 5) })),
-    }),
-  }
-}
-
-function makeTerm(chance: Chance): string {
-  const minus = chance.happens(25) ? '-' : ''
-  const star = chance.happens(25) ? '*' : ''
-  const text = makeText(chance, 2)
-  if (chance.happens(40)) return `${minus}"${text.replaceAll('"', ' ')}"${star}`
-  const bare = text.replaceAll(/[\s"]/gu, '')
-  return `${minus}${
-    star === ''
-      ? bare
-      : Array.from(bare)
-          .slice(0, 1 + chance.int(4))
-          .join('')
-  }${star}`
-}
-
-interface Term {
-  readonly words: readonly string[]
-  readonly isPrefix: boolean
-  readonly isExcluded: boolean
-}
-
-/** Read in another way than the parser does: from the end of each term. Undefined where a term has no word. */
-function readTerm(term: string): Term | undefined {
-  const isExcluded = term.length > 1 && term.startsWith('-')
-  const rest = isExcluded ? term.slice(1) : term
-  const isPrefix = rest.endsWith('*')
-  const words = wordsIn(rest.replaceAll('"', ' '))
-  return words.length === 0 ? undefined : { words, isPrefix, isExcluded }
-}
-
-/** The words of each value. */
-const valuesOf = memoized(({ title, tags, notes }: JsonObject): readonly (readonly string[])[] => {
-  const texts = [
-    title,
-    ...((tags ?? []) as string[]),
-    ...((notes ?? []) as JsonObject[]).map(({ said }) => said),
-  ]
-  return texts.filter((text) => typeof text === 'string').map((text) => wordsIn(text))
+const LANGUAGES: readonly (Language | undefined)[] = [undefined, undefined, 'english', 'german', 'turkish']
+const INDEXES = [...new Set(LANGUAGES)].map((language): JsonObject => {
+  const fields = ['title', 'tags', 'notes.*.said'].map((field, i) => ({ field, weight: WEIGHTS[i]! }))
+  return { name: language ?? 'words', kind: 'text', fields, ...(language && { language }) }
 })
+const SORT = [{ $score: '$desc' }, { _id: '$asc' }]
 
-function occurs({ words, isPrefix }: Term, values: readonly (readonly string[])[]): boolean {
-  const last = words.length - 1
-  return values.some((value) =>
-    value.some((_, start) =>
-      words.every((word, i) => {
-        const found = value[start + i]
-        return isPrefix && i === last ? found?.startsWith(word) === true : found === word
-      }),
-    ),
-  )
+const scope = rootScope(compiledSchema('page', FIELDS, { info: { indexes: INDEXES } }))
+const references = new Map(LANGUAGES.map((language) => [language, referenceIn(language)]))
+
+interface Search {
+  readonly query: JsonObject
+  readonly where: string
+  readonly terms: readonly Term[]
+  readonly reference: ReturnType<typeof referenceIn>
 }
 
-/** By relevance, then by `_id`. */
-async function idsOf(service: TestService, query: JsonObject): Promise<readonly string[]> {
-  const sort = [{ $score: '$desc' }, { _id: '$asc' }]
-  const response = await service.find('page', { query, projection: ID, sort })
-  return documentsOf(response).map(({ _id }) => _id as string)
-}
-
-function scoreOf({ title, tags, notes }: JsonObject, terms: readonly Term[]): number {
-  const count = (fields: JsonObject, weight: number): number =>
-    weight *
-    terms.reduce((sum, term) => sum + valuesOf(fields).reduce((all, value) => all + times(term, value), 0), 0)
-  return (
-    count({ title: title ?? null }, 3) + count({ tags: tags ?? [] }, 1) + count({ notes: notes ?? [] }, 10)
-  )
-}
-
-/** How often the term occurs, each time after the end of the one before. */
-function times(term: Term, words: readonly string[]): number {
-  const { length } = term.words
-  let count = 0
-  for (let i = 0; i + length <= words.length;) {
-    const isHere = occurs(term, [words.slice(i, i + length)])
-    if (isHere) count++
-    i += isHere ? length : 1
-  }
-  return count
+/** A range of the answer, or all of it. */
+async function idsOf(service: TestService, query: JsonObject, range?: readonly [number, number]) {
+  const more = range ? { range: [...range] } : {}
+  const response = await service.find('page', { query, projection: { field: '_id' }, sort: SORT, ...more })
+  return { ids: documentsOf(response).map(({ _id }) => _id as string), matchCount: response.matchCount }
 }
 
 async function openOn(kind: (typeof STORES)[number], documents: readonly JsonObject[]): Promise<TestService> {
   chooseStore(kind)
   const service = await openTestService()
-  await service.define('page', FIELDS, { info: { indexes: [INDEX] } })
-  await service.store('page', documents)
+  await service.define('page', FIELDS, { info: { indexes: INDEXES } })
+  for (let i = 0; i < documents.length; i += 1_000) await service.store('page', documents.slice(i, i + 1_000))
   return service
 }
 
-test('text search: all stores find what lists of words say, and so does the evaluator', async () => {
-  const original = sampleEvenly(SEED, (chance) =>
-    Array.from({ length: DOCUMENTS }, (_, i) => makeDocument(chance, i)),
+/** Undefined if the search is refused, as it has to be where a term has no word. */
+function makeSearch(chance: Chance, pieces: readonly string[], seed: number): Search | undefined {
+  const language = chance.pick(LANGUAGES)
+  const written = makeTerms(chance, pieces)
+  const text = written.join(' ')
+  const terms = written.map((each) => readTerm(each, language))
+  const query = { text, index: language ?? 'words' }
+  const where = `seed ${seed}: ${JSON.stringify(query)}`
+  if (terms.length === 0 || terms.includes(undefined)) {
+    assert.throws(() => parseQuery(query, '', DEFAULT_LIMITS), /no word/, where)
+    return undefined
+  }
+  return { query, where, terms: terms as readonly Term[], reference: references.get(language)! }
+}
+
+/** What is found, best first. */
+function expectedOf({ terms, reference }: Search, documents: readonly JsonObject[]): readonly string[] {
+  return documents
+    .flatMap((document) => {
+      const score = reference(document, terms)
+      return score === undefined ? [] : [{ id: document['_id'] as string, score }]
+    })
+    .sort((a, b) => b.score - a.score || compareText(a.id, b.id))
+    .map(({ id }) => id)
+}
+
+function evaluate({ query, where, terms, reference }: Search, sample: readonly JsonObject[]): void {
+  const resolved = resolveQuery(parseQuery(query, '', DEFAULT_LIMITS), scope)
+  const matches = compileQuery(resolved)
+  for (const value of sample) {
+    const isMatch = reference(value, terms) !== undefined
+    assert.equal(matches({ value }), isMatch, `${where} on ${JSON.stringify(value)}`)
+  }
+  const inOrder = compileSort(resolveSort(parseSort(SORT, ''), scope, { query: resolved }))
+  const found = sample.filter((value) => reference(value, terms) !== undefined)
+  const positions = inOrder(found.map((value) => ({ value })))
+  assert.deepEqual(
+    positions.map((i) => found[i]!['_id']),
+    expectedOf({ query, where, terms, reference }, found),
+    where,
   )
+}
+
+test('text search: all stores find what lists of words say, and so does the evaluator', async (t) => {
+  const pieces = sampleEvenly(SEED, makePieces)
+  const documents: JsonObject[] = []
+  let texts = 0
+  sampleEvenly(SEED, (chance) => {
+    for (; texts < TEXTS; texts += textsOf(documents.at(-1)!).length) {
+      documents.push(makeDocument(chance, pieces, documents.length))
+    }
+  })
   await using stack = new AsyncDisposableStack()
   const services: TestService[] = []
-  for (const kind of STORES) services.push(stack.use(await openOn(kind, original)))
-  const scope = rootScope(compiledSchema('page', FIELDS, { info: { indexes: [INDEX] } }))
-  const documents = [...original]
+  for (const kind of STORES) services.push(stack.use(await openOn(kind, documents)))
   let [filled, refused, changed] = [0, 0, 0]
   for (let i = 0; i < SEARCHES; i++) {
-    const seed = SEED + i
-    await sampleEvenly(seed, async (chance) => {
+    await sampleEvenly(SEED + i, async (chance) => {
       if (chance.happens(10)) {
-        const place = chance.int(DOCUMENTS)
-        const next = makeDocument(chance, place)
+        const place = chance.int(documents.length)
+        const next = makeDocument(chance, pieces, place)
         documents[place] = next
         for (const { service } of services) {
           const saved = await service.data.save(ADMIN, { entity: 'page' }, { data: [next] })
@@ -233,44 +128,33 @@ test('text search: all stores find what lists of words say, and so does the eval
         }
         changed++
       }
-      const written = [makeTerm(chance), ...chance.list(3, () => makeTerm(chance))].filter(
-        (term) => term !== '',
+      const search = makeSearch(chance, pieces, SEED + i)
+      if (!search) return void refused++
+      const { query, where } = search
+      const expected = expectedOf(search, documents)
+      const range: [number, number] | undefined = chance.happens(50) ? [chance.int(5), 9] : undefined
+      const shown = range ? expected.slice(range[0], range[1] + 1) : expected
+      const isDenied = chance.happens(25)
+      const check = async (service: TestService): Promise<void> => {
+        const answer = await idsOf(service, query, range)
+        assert.deepEqual(answer, { ids: shown, matchCount: expected.length }, where)
+        if (!isDenied) return
+        const others = { $not: { $or: [query, { field: '_id', op: '=', rvalue: 'd0' }] } }
+        const request = { query: others, projection: { field: '_id' }, range: [0, 0] }
+        const { matchCount } = await service.find('page', request)
+        assert.equal(matchCount, documents.length - new Set([...expected, 'd0']).size, where)
+      }
+      await Promise.all(services.map(check))
+      evaluate(
+        search,
+        Array.from({ length: EVALUATED }, () => chance.pick(documents)),
       )
-      const text = written.join(' ')
-      const terms = written.map(readTerm)
-      if (terms.length === 0 || terms.includes(undefined)) {
-        assert.throws(() => parseQuery({ text }, '', DEFAULT_LIMITS), /no word/, text)
-        refused++
-        return
-      }
-      const test = (document: JsonObject): boolean => {
-        const values = valuesOf(document)
-        return terms.every((term) => occurs(term!, values) !== term!.isExcluded)
-      }
-      const wanted = terms.filter((term) => !term!.isExcluded) as readonly Term[]
-      const found = documents
-        .filter(test)
-        .map((document) => ({ id: document['_id'] as string, score: scoreOf(document, wanted) }))
-      const expected = found
-        .toSorted((a, b) => b.score - a.score || compareText(a.id, b.id))
-        .map(({ id }) => id)
-      const where = `seed ${seed}: ${JSON.stringify(text)}`
-      for (const service of services) {
-        assert.deepEqual(await idsOf(service, { text }), expected, where)
-        const others = { $not: { $or: [{ text }, { field: '_id', op: '=', rvalue: 'd0' }] } }
-        const { matchCount } = await service.find('page', { query: others, projection: ID, range: [0, 0] })
-        assert.equal(matchCount, DOCUMENTS - new Set([...expected, 'd0']).size, where)
-      }
-      const matches = compileQuery(resolveQuery(parseQuery({ text }, '', DEFAULT_LIMITS), scope))
-      for (let k = 0; k < EVALUATED; k++) {
-        const value = chance.pick(documents)
-        assert.equal(matches({ value }), test(value), `${where} on ${JSON.stringify(value)}`)
-      }
       if (expected.length > 0) filled++
     })
   }
-  console.log(
-    `text search: seed ${SEED}, ${SEARCHES} searches, ${filled} filled, ${refused} refused, ${changed} changes`,
+  t.diagnostic(
+    `seed ${SEED}, ${texts} texts in ${documents.length} documents, ${SEARCHES} searches, ` +
+      `${filled} filled, ${refused} refused, ${changed} changes`,
   )
   assert.ok(filled * 3 > SEARCHES, 'a good part of the searches find documents')
   assert.ok(refused * 3 < SEARCHES, 'few searches are refused')
