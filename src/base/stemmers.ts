@@ -56,9 +56,14 @@ const MAX_CHARACTERS = 64
 export function stemOf(word: string, language: Language): string {
   if (word.length > MAX_CHARACTERS) return word
   spend(STEPS_PER_STEM)
-  // Stemmers of languages with contractions, such as it's, expect the apostrophe of ASCII.
-  return stemmerOf(language)(word.replaceAll('’', "'")) || word
+  return stemmerOf(language)(word.replaceAll(/[’șț]/g, (character) => EXPECTED[character]!)) || word
 }
+
+/**
+ * Stemmers of languages with contractions, such as it's, expect the apostrophe of ASCII. That of Romanian expects letters
+ * with cedillas, as they were written before Unicode had the ones with commas.
+ */
+const EXPECTED: Readonly<Record<string, string>> = { '’': "'", ș: 'ş', ț: 'ţ' }
 
 const STEPS_PER_STEM = 60
 

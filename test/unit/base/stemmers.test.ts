@@ -28,6 +28,7 @@ const STEMS: readonly (readonly [language: Language, text: string, stems: string
   ['norwegian', 'havnedistriktene havnedistrikt', 'havnedistrikt havnedistrikt'],
   ['portuguese', 'cantores cantor cantoras', 'cantor cantor cantor'],
   ['romanian', 'copiilor copii', 'cop cop'],
+  ['romanian', 'națiunilor naţiune frumoșilor frumoşi', 'natiun natiun frumos frumos'],
   ['russian', 'КНИГАМИ книга ёлки', 'книг книг елк'],
   ['serbian', 'дечак dječak', 'decak decak'],
   ['spanish', 'bibliotecas biblioteca canción canciones', 'bibliotec bibliotec cancion cancion'],
