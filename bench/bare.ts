@@ -1,7 +1,7 @@
 /** The bare servers that Smalt is measured against: Node's own HTTP server, and answers with the bytes of Smalt's. */
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { uuidV7 } from '../src/base/uuid.ts'
+import { listen, read, send, sendLater } from './bare-http.ts'
 import { ENTITY, TEXT_ONLY } from './documents.ts'
 import { ROOT } from './references.ts'
 
@@ -63,19 +63,13 @@ interface Body {
 }
 
 export function serveBare(store: BareStore): void {
-  const server = createServer((request, response) => {
+  listen((request, response) => {
     const url = request.url!
-    if (url === '/health') return send(response, '{"status":"up"}')
     if (request.method === 'GET') {
       return answerWith(response, store.findOne(url.slice(url.indexOf('_id:') + 4)), one)
     }
     return read(request, (text) => respond(store, { url, text }, response))
   })
-  server.listen(0, '127.0.0.1', () => {
-    const { port } = server.address() as AddressInfo
-    process.stdout.write(`{"api":"http://127.0.0.1:${port}"}\n`)
-  })
-  process.on('SIGTERM', () => process.exit())
 }
 
 let version = Date.now() * 1_000
@@ -114,14 +108,8 @@ function respond(
 
 /** What is there at once is sent at once: a turn of waiting would slow the limit down. */
 function answerWith<T>(response: ServerResponse, value: T | Promise<T>, print: (value: T) => string): void {
-  if (!(value instanceof Promise)) return send(response, print(value))
-  value.then(
-    (settled) => send(response, print(settled)),
-    (error: unknown) => {
-      process.stderr.write(`the limit failed: ${String(error)}\n`)
-      response.writeHead(500, ['Content-Length', '0']).end()
-    },
-  )
+  if (value instanceof Promise) sendLater(response, value.then(print))
+  else send(response, print(value))
 }
 
 function newRows(data: readonly Document[]): readonly Row[] {
@@ -187,16 +175,4 @@ function answer({ entity = ENTITY, texts, rows, modifiedCount, matchCount }: Ans
     `{"entity":"${entity}","entityVersion":"1.0.0","status":"COMPLETE","modifiedCount":${modifiedCount},` +
     `"matchCount":${matchCount},"processed":[${texts.join(',')}],"resultMetadata":[${versions.join(',')}]}`
   )
-}
-
-function read(request: IncomingMessage, take: (text: string) => void): void {
-  const chunks: Buffer[] = []
-  request.on('data', (chunk: Buffer) => chunks.push(chunk))
-  request.on('end', () => take((chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString()))
-}
-
-function send(response: ServerResponse, text: string): void {
-  const length = Buffer.byteLength(text)
-  response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', String(length)])
-  response.end(text, length === text.length ? 'latin1' : 'utf8')
 }

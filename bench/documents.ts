@@ -154,6 +154,30 @@ export function scanFor(note: string): Sent {
   return { ...findBody(ENTITY, { field: 'note', op: '=', rvalue: note }, [0, 9]), expect: '"matchCount":0' }
 }
 
+/** Two conditions, one of them on an indexed field, and a sort by a third field: the newest 20. */
+export function filteredOf(i: number, documents: number): Sent {
+  const rvalue = customerOf(i, documents)
+  const query = {
+    $and: [
+      { field: 'customer', op: '=', rvalue },
+      { field: 'quantity', op: '>=', rvalue: i % 25 },
+    ],
+  }
+  const body = { ...findRequest(query, { range: [0, 19] }), sort: { createdAt: '$desc' } }
+  return {
+    text: request('POST', `/data/find/${ENTITY}`, JSON.stringify({ ...body, execution: { count: 'none' } })),
+    expect: `"customer":"${rvalue}"`,
+  }
+}
+
+/** By a field without an index, which no document has. */
+export function scanBySku(i: number): Sent {
+  return {
+    ...findBody(ENTITY, { field: 'sku', op: '=', rvalue: `none-${i}` }, [0, 9]),
+    expect: '"processed":[]',
+  }
+}
+
 export function taggedBy(field: 'customer' | 'tags.*', i: number, documents: number): Sent {
   const { customer, tags } = tagged(i, documents) as { customer: string; tags: readonly string[] }
   const rvalue = field === 'customer' ? customer : tags[0]!

@@ -1,9 +1,13 @@
 /** What a figure is: requests, how many at once, and against what. */
 import type { Sent } from './documents.ts'
 
-/** Bare: the least that could answer the same. Otherwise Smalt itself, asked for something easier or undisturbed. */
+/**
+ * Bare: the least that could answer the same. Tables: a thin layer over a plain table. Otherwise Smalt itself, asked for
+ * something easier or undisturbed.
+ */
 export type Against =
   | { readonly kind: 'bare'; readonly requests?: readonly Sent[]; readonly label?: string }
+  | { readonly kind: 'tables' }
   | { readonly kind: 'other'; readonly requests: readonly Sent[]; readonly label: string }
   | { readonly kind: 'undisturbed'; readonly background: readonly Sent[] }
 

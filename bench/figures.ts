@@ -18,6 +18,7 @@ import {
 import { BARE, type Figure, several } from './figure.ts'
 import { type Begin, pageFigures } from './pages.ts'
 import { referenceFigures } from './references.ts'
+import { tableFigures } from './tables.ts'
 import { type Ids, hookFigures } from './watched.ts'
 
 export function figuresOf(
@@ -133,6 +134,7 @@ export function figuresOf(
       perRequest: 1_000,
       store: 'postgres',
     },
+    ...tableFigures(ids, documents),
   ]
 }
 

@@ -27,7 +27,7 @@ const HELP = `npm run bench -- [options]
   --seconds N     length of each measurement, for each side; 5 when absent
   --only NAME     static, find-get, find-alone, find-post, page, sorted, cursor, scan, tags, rules-find, rules-page,
                   refs-page, refs-child, groups, sum, insert-1, insert-16, insert-64, update, hook-insert-16, hook-update,
-                  batch, batch-text (postgres only), cold, drain, followers or transfer;
+                  batch, batch-text (postgres only), tables (postgres only), cold, drain, followers or transfer;
                   the beginning of a name chooses all that begin so; may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
   --profile DIR   writes a CPU profile of Smalt under the load there
@@ -107,7 +107,7 @@ async function bench(place: Place, options: Options): Promise<Outcome> {
   const figures = figuresOf({ items: filled.ids, watched, begins }, documents).filter(
     (figure) => isWanted(figure.name) && (figure.store ?? store) === store,
   )
-  const { measured, afterLoad } = await measureAll(figures, { place, statements, options })
+  const { measured, afterLoad, tables } = await measureAll(figures, { place, statements, options })
   const after = await place.storage?.(statements)
   const alone = await measureAlone(place, options)
   progress('')
@@ -119,6 +119,7 @@ async function bench(place: Place, options: Options): Promise<Outcome> {
     ...(coldStartMs && { coldStartMs }),
     residentMegabytes: { afterFill, afterLoad },
     ...(before && after && { storage: { afterFill: before, afterLoad: after } }),
+    ...(tables && { tablesStorage: tables }),
     figures: measured,
     ...alone,
   }
@@ -160,14 +161,23 @@ interface Setting {
 async function measureAll(figures: readonly Figure[], { place, statements, options }: Setting) {
   await using subject = await place.startSubject(options.profile)
   await using limit = await place.startLimit(statements)
+  const isBesideTables = figures.some(({ against }) => against.kind === 'tables')
+  await using tables = isBesideTables ? await place.startTables?.(statements) : undefined
+  const tablesBefore = tables && (await place.tablesStorage?.())
   using load = startLoad()
   const measured: Measured[] = []
   for (const [i, figure] of figures.entries()) {
     progress(`${i + 1} of ${figures.length}: ${figure.title}, ${figure.connections} connections`)
     if (figure.isCompared) await compareAnswers(figure, subject, limit)
-    measured.push(await measure(figure, { load, subject, limit, seconds: options.seconds }))
+    const sides = { subject, limit, ...(tables && { tables }) }
+    measured.push(await measure(figure, { load, ...sides, seconds: options.seconds }))
   }
-  return { measured, afterLoad: await residentMegabytes(subject) }
+  const tablesAfter = tables && (await place.tablesStorage?.())
+  return {
+    measured,
+    afterLoad: await residentMegabytes(subject),
+    ...(tablesBefore && tablesAfter && { tables: { afterFill: tablesBefore, afterLoad: tablesAfter } }),
+  }
 }
 
 /** Each in a process that did nothing before. */

@@ -35,6 +35,8 @@ export interface Bench {
   readonly load: Load
   readonly subject: Server
   readonly limit: Server
+  /** The layer over a plain table, where a figure is measured against it. */
+  readonly tables?: Server
   /** Of each side. */
   readonly seconds: number
 }
@@ -85,6 +87,8 @@ function labelOf(against: Against): string {
   switch (against.kind) {
     case 'bare':
       return against.label ?? 'limit'
+    case 'tables':
+      return 'table'
     case 'other':
       return against.label
     case 'undisturbed':
@@ -109,6 +113,8 @@ function measureLimit({ requests, against, connections }: Figure, bench: Bench):
   switch (against.kind) {
     case 'bare':
       return run(bench, bench.limit, { requests: against.requests ?? requests, connections })
+    case 'tables':
+      return run(bench, bench.tables!, { requests, connections })
     case 'other':
       return run(bench, bench.subject, { requests: against.requests, connections })
     case 'undisturbed':

@@ -4,7 +4,8 @@ import pg from 'pg'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { Statements } from './bare.ts'
 import { startLimit, startSubject } from './children.ts'
-import type { Place } from './place.ts'
+import type { Place, Storage } from './place.ts'
+import { TABLE, creatingTable } from './tables.ts'
 
 /** Fewer were slower for the limit on two cores, more not clearly faster. */
 const POOL = 16
@@ -16,6 +17,7 @@ export async function postgresPlace(): Promise<Place> {
   const name = `bench_${randomUUID().replaceAll('-', '')}`
   const subject = `${name}_subject`
   const limit = `${name}_limit`
+  const tables = `${name}_tables`
   const administration = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
   const { rows } = await administration.query<{ server_version: string }>('show server_version')
   return {
@@ -23,25 +25,32 @@ export async function postgresPlace(): Promise<Place> {
     startSubject: (profile) => startSubject(inSchema(url, subject), profile),
     startLimit: (statements) =>
       startLimit('limit-postgres.ts', [inSchema(url, limit), JSON.stringify(statements), String(POOL)]),
-    async storage({ table }) {
-      const facts = `select pg_total_relation_size(relid) bytes, n_tup_upd updates, n_tup_hot_upd hot
-        from pg_stat_user_tables where schemaname = $1 and relname = $2`
-      const { rows: found } = await administration.query<Record<string, string>>(facts, [subject, table])
-      const { bytes, updates, hot } = found[0]!
-      return { megabytes: Number(bytes) / 1e6, updates: Number(updates), hotUpdates: Number(hot) }
+    storage: ({ table }) => storageOf(administration, subject, table),
+    async startTables({ table }) {
+      for (const text of creatingTable(tables, `${subject}.${table}`)) await administration.query(text)
+      return await startLimit('limit-tables.ts', [url, tables, String(POOL)])
     },
+    tablesStorage: () => storageOf(administration, tables, TABLE),
     async copy(statements) {
       for (const text of copying(statements, { subject, limit })) await administration.query(text)
       await tidy(administration, [subject, limit])
     },
     async [Symbol.asyncDispose]() {
-      for (const schema of [subject, limit]) {
+      for (const schema of [subject, limit, tables]) {
         await administration.query(`drop schema if exists ${schema} cascade`)
       }
       await administration.end()
       await server?.[Symbol.asyncDispose]()
     },
   }
+}
+
+async function storageOf(administration: pg.Pool, schema: string, table: string): Promise<Storage> {
+  const facts = `select pg_total_relation_size(relid) bytes, n_tup_upd updates, n_tup_hot_upd hot
+    from pg_stat_user_tables where schemaname = $1 and relname = $2`
+  const { rows } = await administration.query<Record<string, string>>(facts, [schema, table])
+  const { bytes, updates, hot } = rows[0]!
+  return { megabytes: Number(bytes) / 1e6, updates: Number(updates), hotUpdates: Number(hot) }
 }
 
 interface Schemas {

@@ -13,6 +13,10 @@ export interface Place extends AsyncDisposable {
   startLimit(statements: Statements): Promise<Server>
   /** What the documents of the bench take, and how many updates needed no new index entries; PostgreSQL only. */
   storage?(statements: Statements): Promise<Storage>
+  /** Copies the documents into a plain table, and serves them from there; PostgreSQL only. */
+  startTables?(statements: Statements): Promise<Server>
+  /** What that table takes. */
+  tablesStorage?(): Promise<Storage>
   /** Gives the limit what Smalt has stored, in the same layout. */
   copy(statements: Statements): Promise<void>
 }

@@ -13,11 +13,18 @@ export interface Outcome {
   readonly fillPerSecond: number
   readonly coldStartMs?: { readonly subject: number; readonly limit: number }
   readonly residentMegabytes: { readonly afterFill: number; readonly afterLoad: number }
-  readonly storage?: { readonly afterFill: Storage; readonly afterLoad: Storage }
+  readonly storage?: StorageFacts
+  /** Of the plain table. */
+  readonly tablesStorage?: StorageFacts
   readonly figures: readonly Measured[]
   readonly drained?: Drained
   readonly followed?: Followed
   readonly transferred?: Transferred
+}
+
+interface StorageFacts {
+  readonly afterFill: Storage
+  readonly afterLoad: Storage
 }
 
 export interface Machine {
@@ -63,7 +70,8 @@ export function printOutcome(outcome: Outcome): string {
     `fill over HTTP, 1,000 a request   ${whole(outcome.fillPerSecond)} documents/s`,
     ...(cold ? [`cold start   ${whole(cold.subject)} ms   limit ${whole(cold.limit)} ms`] : []),
     `memory   ${whole(memory.afterFill)} MB after the fill   ${whole(memory.afterLoad)} MB after all load`,
-    ...(outcome.storage ? [printStorage(outcome.storage)] : []),
+    ...(outcome.storage ? [printStorage('disk', outcome.storage)] : []),
+    ...(outcome.tablesStorage ? [printStorage('disk of the plain table', outcome.tablesStorage)] : []),
     ...(drained ? [printDrained(drained)] : []),
     ...(followed ? printFollowed(followed) : []),
     ...(transferred ? printTransferred(transferred) : []),
@@ -71,11 +79,11 @@ export function printOutcome(outcome: Outcome): string {
   return `${lines.join('\n')}\n`
 }
 
-function printStorage({ afterFill, afterLoad }: NonNullable<Outcome['storage']>): string {
+function printStorage(title: string, { afterFill, afterLoad }: StorageFacts): string {
   const { updates, hotUpdates } = afterLoad
   const share =
     updates === 0 ? '' : `   ${Math.round((100 * hotUpdates) / updates)} % of ${whole(updates)} updates HOT`
-  return `disk   ${whole(afterFill.megabytes)} MB with indexes after the fill${share}`
+  return `${title}   ${whole(afterFill.megabytes)} MB with indexes after the fill${share}`
 }
 
 function printFigure({ title, connections, subject, limit, against, ratio, ...more }: Measured): string {
