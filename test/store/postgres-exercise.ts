@@ -234,6 +234,12 @@ async function changeAndDelete({ service: { data } }: TestService): Promise<void
   await complete(update({ field: S, regex: `\\b${VALUE} 1` }, { $set: { s: VALUE } }))
   await complete(update({ field: '_id', op: '=', rvalue: `${VALUE}5` }, { $set: { u: `${VALUE} other` } }))
   await update({ field: 'b', op: '=', rvalue: true }, { $set: { u: `${VALUE} same` } })
+  // those of one moment share statements
+  await Promise.all(
+    [1, 2, 3].map((n) =>
+      complete(update({ field: '_id', op: '=', rvalue: `${VALUE}${n}` }, { $add: { i: 1 } })),
+    ),
+  )
   const requests = [
     { seq: 1, op: 'insert', request: { entity: ENTITY, data: [documentOf(50)] } },
     { seq: 2, op: 'update', request: { entity: ENTITY, query: { $and: [] }, update: { $add: { i: 1 } } } },

@@ -93,6 +93,7 @@ const SEEN: readonly RegExp[] = [
   /^insert into claim_.* on conflict \(key\) do nothing$/,
   /^insert into claim_.*select key, \$1/,
   /^update doc_\w+ set version = \$1/,
+  /^update doc_\w+ as stored set version = new\.version, .* from unnest\(/,
   /^update doc_.* set version = stored\.version/,
   /^delete from doc_/,
   /^delete from claim_.* key = any/,

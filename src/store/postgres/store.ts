@@ -35,6 +35,7 @@ import { capturing, notifyAfterCapture } from './events/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
 import { readHistory } from './read/history.ts'
 import { pushdownTo } from './read/pushdown.ts'
+import { createSharedWrites } from './write/shared-writes.ts'
 import { readStatementsFor, preparedStatements } from './read/reads.ts'
 import { noteRefusal } from './read/refused.ts'
 import { createRunner } from './runner.ts'
@@ -79,6 +80,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
   const connections = openConnections(location, onError)
   const listening = createListening(location)
   const lookups = createLookups(connections.quick)
+  const shared = createSharedWrites(connections)
   const pipelining = createPipelining(connections.leasePipeline)
   /** Known when the store has started; metadata, and with it every collection, is read later. */
   let isCluster = false
@@ -219,7 +221,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
           const table = requireTable(tableOf(plan.collection), plan.collection)
           const stamp = stampFor(plan, context.version())
           const draw = sequenceDrawsOn(engine)
-          const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds })
+          const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds, shared })
           // Undefined: one statement is not enough, or there was a conflict.
           if (isDone !== undefined) return isDone
           return await inTransaction(connections, async (transaction) => {

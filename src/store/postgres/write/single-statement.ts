@@ -17,7 +17,7 @@ import {
   unwritten,
 } from '../../../plan/plan.ts'
 import { requestedId } from '../../../plan/about.ts'
-import { type Statement, param, raw, sql } from '../../sql/fragment.ts'
+import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import type { Report } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
@@ -27,9 +27,8 @@ import { isCollision, isDuplicate, unlessUnknown } from '../connection/failures.
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { deleteStatements, insertStatements, runAll, updateStatements } from './change-statements.ts'
 import { deletedRow, following } from './history-rows.ts'
-import { storedFrom } from '../read/reads.ts'
 import { type Stamp, changedRow, newRow } from './rows.ts'
-import { statementOf } from './statement.ts'
+import { type SharedWrites, isPlain } from './shared-writes.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
 interface AtOnce {
@@ -39,6 +38,7 @@ interface AtOnce {
   readonly draw: SequenceDraws
   readonly begin: () => Report
   readonly bounds: Bounds
+  readonly shared: SharedWrites
 }
 
 /** Returns whether the plan was committed. */
@@ -67,7 +67,7 @@ async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | u
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
   const id = requestedId(plan)
   if (id === undefined) return undefined
-  const stored = await readOne(id, context)
+  const stored = await context.shared.read(context.table, id, context.bounds)
   if (!stored) return nothingToDo(context)
   const change = await context.draw((next) => plan.change(stored, next))
   return await replaceAtOnce(change, stored, { ...context, plan })
@@ -77,7 +77,7 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   const [item, ...others] = plan.items
   const id = item && requestedId(item)
   if (id === undefined || others.length > 0) return undefined
-  const stored = await readOne(id, context)
+  const stored = await context.shared.read(context.table, id, context.bounds)
   const change = await context.draw((next) => item!.change(stored, next))
   if (stored) return await replaceAtOnce(change, stored, { ...context, plan })
   if (change.kind !== 'write') return undefined
@@ -98,7 +98,10 @@ async function replaceAtOnce(
   const row = changedRow({ key: stored.id, stored }, change.document, context)
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
-  return await perform(updateStatements(row, table), 1, context)
+  if (!isPlain(row, table)) return await perform(updateStatements(row, table), 1, context)
+  return await undefinedOnConflict(async () => {
+    return (await context.shared.replace(table, row, context.bounds)) ? true : undefined
+  })
 }
 
 function leave(
@@ -116,7 +119,7 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
   const { table, stamp, begin } = context
   const id = requestedId(plan)
   if (id === undefined || table.unique.size > 0) return undefined
-  const stored = await readOne(id, context)
+  const stored = await context.shared.read(context.table, id, context.bounds)
   if (!stored) return nothingToDo(context)
   const decision = plan.decide?.(stored)
   if (decision && decision.kind !== 'delete') return leave(decision, stored, { plan, begin })
@@ -125,15 +128,6 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
   const statements = deleteStatements(captured, deletedRow(id, stored, stamp), context)
   begin()(decision ? { kind: 'deleted', document: stored } : { kind: 'deleted' })
   return await perform(statements, 1, context)
-}
-
-async function readOne(
-  id: string,
-  { connections, table, bounds }: AtOnce,
-): Promise<StoredDocument | undefined> {
-  const read = sql`select id, version, doc, paths from ${raw(table.name)} where id = ${param(id)}`
-  const [row] = await connections.query(statementOf(read), bounds)
-  return row && storedFrom(row)
 }
 
 function asking({ connections, bounds }: AtOnce): SqlSession {
@@ -155,7 +149,7 @@ async function perform(
   { connections, bounds }: AtOnce,
 ): Promise<true | undefined> {
   const [first, ...others] = statements as readonly [Statement, ...Statement[]]
-  try {
+  return await undefinedOnConflict(async () => {
     const changed =
       others.length === 0
         ? (await performOne(first, { connections, bounds })).length
@@ -165,6 +159,12 @@ async function perform(
             return length
           })
     return changed === expected ? true : undefined
+  })
+}
+
+async function undefinedOnConflict(work: () => Promise<true | undefined>): Promise<true | undefined> {
+  try {
+    return await work()
   } catch (error) {
     if (isDuplicate(error) || isCollision(error)) return undefined
     throw error

@@ -1,11 +1,14 @@
 /** Updates: the plan computes the change of each matching document from its newest state. */
 import { type Outcome, type StoredDocument, type UpdatePlan, unwritten } from '../../../plan/plan.ts'
+import { requestedId } from '../../../plan/about.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
 import { type WriteContext, applyChange, lockOne, readMany } from './row-by-row.ts'
 import { runAll, updateStatements } from './change-statements.ts'
 import { type ChangedRow, changedRow } from './rows.ts'
 
 export async function updateAll(plan: UpdatePlan, context: WriteContext): Promise<void> {
+  const id = requestedId(plan)
+  if (id !== undefined) return await updateSingly([{ key: id, version: 0 }], { ...context, plan, isMatch })
   const updating = { ...context, plan, isMatch: stillMatches(plan.query, context) }
   for (const batch of batchesOf(await matching(plan, context))) {
     const outcomes = await context.transaction.attempt(() => updateTogether(batch, updating))
@@ -13,6 +16,12 @@ export async function updateAll(plan: UpdatePlan, context: WriteContext): Promis
     if (outcomes === undefined) await updateSingly(batch, updating)
   }
 }
+
+/**
+ * Of a document that is looked up by its `_id`, which never changes. It is locked at once: outside of transactions of
+ * callers, its optimistic write has just failed, and others are writing it.
+ */
+const isMatch = (): boolean => true
 
 interface Updating extends WriteContext {
   readonly plan: UpdatePlan
