@@ -235,6 +235,7 @@ async function changeAndDelete({ service: { data } }: TestService): Promise<void
   await complete(update({ field: '_id', op: '=', rvalue: `${VALUE}5` }, { $set: { u: `${VALUE} other` } }))
   await update({ field: 'b', op: '=', rvalue: true }, { $set: { u: `${VALUE} same` } })
   // those of one moment share statements
+  await Promise.all([60, 61].map((n) => complete(data.insert(ADMIN, target, { data: documentOf(n) }))))
   await Promise.all(
     [1, 2, 3].map((n) =>
       complete(update({ field: '_id', op: '=', rvalue: `${VALUE}${n}` }, { $add: { i: 1 } })),

@@ -94,6 +94,7 @@ const SEEN: readonly RegExp[] = [
   /^insert into claim_.*select key, \$1/,
   /^update doc_\w+ set version = \$1/,
   /^update doc_\w+ as stored set version = new\.version, .* from unnest\(/,
+  /^insert into doc_\w+\(.* from unnest\(.* on conflict \(id\) do nothing returning id$/,
   /^update doc_.* set version = stored\.version/,
   /^delete from doc_/,
   /^delete from claim_.* key = any/,

@@ -236,3 +236,30 @@ test('sharing: a short time limit, and a batch that failed, run alone', async ()
   void run('e', 30_000)
   assert.deepEqual(ran.at(-1), 'e', 'for a while nothing is tried together')
 })
+
+test(
+  'insert: those of one moment share a statement, and one whose key repeats is told so',
+  BOUNDED,
+  async () => {
+    await using stage = await openStage(open)
+    await insertAll(stage.store, ['d3'])
+    const ids = identities(10)
+    const insertEach = async (): Promise<readonly (string | undefined)[]> => {
+      const outcomes = await Promise.all(
+        ids.map((_id) => insert(stage.store, JSON.stringify([{ _id, i: 7, s: `"\\ \n'{},${_id}` }]))),
+      )
+      return outcomes.map(([outcome]) => outcome?.kind)
+    }
+    const before = recorded.length
+    const kinds = await insertEach()
+    assert.deepEqual(
+      kinds,
+      ids.map((id) => (id === 'd3' ? 'duplicate' : 'inserted')),
+    )
+    const inserts = recorded.slice(before).filter(({ text }) => /^insert into doc_.* from unnest/s.test(text))
+    assert.equal(inserts.length, 1)
+    assert.deepEqual(await valuesOf(stage.store), new Map(ids.map((id) => [id, id === 'd3' ? 0 : 7])))
+    const query = { field: 's', op: '=', rvalue: `"\\ \n'{},d5` }
+    assert.equal((await find(stage.store, { query })).matchCount, 1)
+  },
+)

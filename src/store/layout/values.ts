@@ -37,7 +37,12 @@ function valueAt(document: JsonObject, steps: readonly Step[]): Json | undefined
 /** One character more than a whole text may have shows that the text is longer. */
 function cut(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text
-  return Array.from(text.slice(0, 2 * (MAX_CHARACTERS + 1)))
+  const beginning = text.slice(0, 2 * (MAX_CHARACTERS + 1))
+  // Without characters of two code units, which take a slow walk, a unit is a character.
+  if (!SURROGATE.test(beginning)) return beginning.slice(0, MAX_CHARACTERS + 1)
+  return Array.from(beginning)
     .slice(0, MAX_CHARACTERS + 1)
     .join('')
 }
+
+const SURROGATE = /[\uD800-\uDFFF]/

@@ -92,8 +92,10 @@ export function arrayText(values: readonly (string | null)[]): string {
 }
 
 function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  return SPECIAL.test(text) ? `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${text}"`
 }
+
+const SPECIAL = /["\\]/
 
 /**
  * Values that are equal exactly where the originals are the same, null included. They are never null, because

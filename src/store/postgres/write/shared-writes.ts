@@ -1,11 +1,12 @@
 /**
- * Reads and replaces single documents for writes that need one statement; the requests of one moment share it. A
- * document is replaced only if it still has the version that was read, whatever happens to the others.
+ * Reads, inserts and replaces single documents for writes that need one statement; the requests of one moment share it. A
+ * document is replaced only if it still has the version that was read, and inserted only if its key is new, whatever
+ * happens to the others.
  */
 import { ServiceError } from '../../../base/errors.ts'
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Bounds } from '../../bounds.ts'
-import { type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
+import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import type { Connections } from '../connection/connections.ts'
 import { unlessUnknown } from '../connection/failures.ts'
@@ -14,23 +15,25 @@ import { storedFrom } from '../read/reads.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { columnLists } from '../schema/columns.ts'
 import { keepsHistory } from './history-rows.ts'
-import { textList, updateStatement } from './row-statements.ts'
-import type { ChangedRow } from './rows.ts'
+import { insertStatement, textList, updateStatement } from './row-statements.ts'
+import type { ChangedRow, NewRow } from './rows.ts'
 import { listParam, statementOf } from './statement.ts'
 
 export interface SharedWrites {
   read(table: Table, id: string, bounds: Bounds): Promise<StoredDocument | undefined>
-  /** Returns whether the document was replaced. Only for rows that `isPlain` accepts. */
+  /** Returns whether the document was replaced. Only for rows that `isPlain` accepts, like `insert`. */
   replace(table: Table, row: ChangedRow, bounds: Bounds): Promise<boolean>
+  /** Returns whether the document was inserted; fails if it was alone and its key repeats. */
+  insert(table: Table, row: NewRow, bounds: Bounds): Promise<boolean>
 }
 
 /**
  * Whether the row is all that a change writes. On a cluster nothing is shared, because a statement for several rows goes
  * to several nodes.
  */
-export function isPlain({ outboxEntries, released, claimed }: ChangedRow, table: Table): boolean {
-  if (table.isDistributed || keepsHistory(table)) return false
-  return outboxEntries.length + released.size + claimed.size === 0
+export function isPlain(row: ChangedRow | NewRow, table: Table): boolean {
+  if (table.isDistributed || keepsHistory(table) || row.outboxEntries.length > 0) return false
+  return 'claims' in row ? row.claims.size === 0 : row.released.size + row.claimed.size === 0
 }
 
 export function createSharedWrites(connections: Connections): SharedWrites {
@@ -49,15 +52,20 @@ export function createSharedWrites(connections: Connections): SharedWrites {
     },
     mayRepeat: () => true,
   })
-  const replacing = createSharing<Table, ChangedRow, boolean>({
-    async together(table, rows) {
-      // Of several changes of one document that begin with the same version, only one can be written.
-      const byKey = new Map(rows.toReversed().map((row) => [row.key, row]))
-      const replaced = await commit(replaceStatement([...byKey.values()], table), SHARED)
-      return rows.map((row) => byKey.get(row.key) === row && replaced.has(row.key))
-    },
-    mayRepeat: (error) => !(error instanceof ServiceError && error.code === 'store-crud:OutcomeUnknown'),
-  })
+  const writing = <R extends ChangedRow | NewRow>(write: (rows: readonly R[], table: Table) => Statement) =>
+    createSharing<Table, R, boolean>({
+      async together(table, rows) {
+        // Of several changes of one document that begin with the same version, only one can be written.
+        const byKey = new Map(rows.toReversed().map((row) => [row.key, row]))
+        // In the order of keys, like every write, so that statements seldom deadlock.
+        const inOrder = [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+        const written = await commit(write(inOrder, table), SHARED)
+        return rows.map((row) => byKey.get(row.key) === row && written.has(row.key))
+      },
+      mayRepeat: (error) => !(error instanceof ServiceError && error.code === 'store-crud:OutcomeUnknown'),
+    })
+  const replacing = writing(replaceStatement)
+  const inserting = writing(insertNewStatement)
   return {
     read(place, id, bounds) {
       const alone = async (): Promise<StoredDocument | undefined> => {
@@ -73,6 +81,16 @@ export function createSharedWrites(connections: Connections): SharedWrites {
         bounds,
         alone: async () => (await commit(updateStatement(row, place), bounds)).has(row.key),
       }),
+    insert: (place, row, bounds) =>
+      inserting.run({
+        place,
+        item: row,
+        bounds,
+        async alone() {
+          await commit(insertStatement([row], place), bounds)
+          return true
+        },
+      }),
   }
 }
 
@@ -84,23 +102,37 @@ function readStatement({ name }: Table, ids: readonly string[]): Statement {
 }
 
 /** Returns the keys of the documents that still had the version that was read. */
-function replaceStatement(rows: readonly ChangedRow[], { name, layout }: Table): Statement {
-  // In the order of keys, like every write, so that statements seldom deadlock.
-  const inOrder = rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  const values = [
-    listParam('text', inOrder, ({ key }) => key),
-    listParam('bigint', inOrder, ({ seen }) => String(seen.version)),
-    listParam('bigint', inOrder, ({ document }) => String(document.version)),
-    listParam('integer', inOrder, ({ document }) => String(document.paths)),
-    textList(inOrder),
+function replaceStatement(rows: readonly ChangedRow[], table: Table): Statement {
+  const names = namesOf(table)
+  const seen = listParam('bigint', rows, (row) => String(row.seen.version))
+  const changes = raw(names.map((each) => `${each} = new.${each}`).join(', '))
+  return statementOf(sql`update ${raw(table.name)} as stored set ${changes}
+    from unnest(${join([seen, ...valuesOf(rows, table)], ', ')}) as new(seen, id, ${raw(names.join(', '))})
+    where stored.id = new.id and stored.version = new.seen returning stored.id`)
+}
+
+/** Returns the keys that were new. */
+function insertNewStatement(rows: readonly NewRow[], table: Table): Statement {
+  const names = raw(`id, ${namesOf(table).join(', ')}`)
+  return statementOf(sql`insert into ${raw(table.name)}(${names})
+    select ${names} from unnest(${join(valuesOf(rows, table), ', ')}) as new(${names})
+    on conflict (id) do nothing returning id`)
+}
+
+function namesOf({ layout }: Table): readonly string[] {
+  return ['version', 'paths', 'doc', ...layout.columns.map(({ name }) => name)]
+}
+
+/** One list for the keys, and one for each of `namesOf`. */
+function valuesOf(rows: readonly (ChangedRow | NewRow)[], { layout }: Table): readonly Fragment[] {
+  return [
+    listParam('text', rows, ({ key }) => key),
+    listParam('bigint', rows, ({ document }) => String(document.version)),
+    listParam('integer', rows, ({ document }) => String(document.paths)),
+    textList(rows),
     ...columnLists(
-      inOrder.map(({ columns }) => columns),
+      rows.map(({ columns }) => columns),
       layout,
     ),
   ]
-  const names = ['version', 'paths', 'doc', ...layout.columns.map((each) => each.name)]
-  const changes = raw(names.map((each) => `${each} = new.${each}`).join(', '))
-  return statementOf(sql`update ${raw(name)} as stored set ${changes}
-    from unnest(${join(values, ', ')}) as new(id, seen, ${raw(names.join(', '))})
-    where stored.id = new.id and stored.version = new.seen returning stored.id`)
 }

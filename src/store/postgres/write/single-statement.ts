@@ -27,7 +27,7 @@ import { isCollision, isDuplicate, unlessUnknown } from '../connection/failures.
 import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { deleteStatements, insertStatements, runAll, updateStatements } from './change-statements.ts'
 import { deletedRow, following } from './history-rows.ts'
-import { type Stamp, changedRow, newRow } from './rows.ts'
+import { type NewRow, type Stamp, changedRow, newRow } from './rows.ts'
 import { type SharedWrites, isPlain } from './shared-writes.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
@@ -61,7 +61,16 @@ async function insertAtOnce(plan: InsertPlan, context: AtOnce): Promise<true | u
   if (drafts.length === 0 || !areDistinct(drafts)) return undefined
   const rows = await following(drafts, table, asking(context))
   reportInserted(rows, begin())
-  return await perform(insertStatements(rows, table), 0, context)
+  return await insertRows(rows, context)
+}
+
+async function insertRows(rows: readonly NewRow[], context: AtOnce): Promise<true | undefined> {
+  const { table, shared, bounds } = context
+  const [row, ...others] = rows as readonly [NewRow, ...NewRow[]]
+  if (others.length > 0 || !isPlain(row, table)) {
+    return await perform(insertStatements(rows, table), 0, context)
+  }
+  return await undefinedOnConflict(() => shared.insert(table, row, bounds))
 }
 
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
@@ -84,7 +93,7 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   const { table } = context
   const rows = await following([newRow(change.document, context.stamp, table)], table, asking(context))
   reportInserted(rows, context.begin())
-  return await perform(insertStatements(rows, table), 0, context)
+  return await insertRows(rows, context)
 }
 
 /** A change of claims needs several statements, and is left to the transaction. */
@@ -99,9 +108,7 @@ async function replaceAtOnce(
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
   if (!isPlain(row, table)) return await perform(updateStatements(row, table), 1, context)
-  return await undefinedOnConflict(async () => {
-    return (await context.shared.replace(table, row, context.bounds)) ? true : undefined
-  })
+  return await undefinedOnConflict(() => context.shared.replace(table, row, context.bounds))
 }
 
 function leave(
@@ -158,13 +165,13 @@ async function perform(
             if (length !== expected) transaction.undo()
             return length
           })
-    return changed === expected ? true : undefined
+    return changed === expected
   })
 }
 
-async function undefinedOnConflict(work: () => Promise<true | undefined>): Promise<true | undefined> {
+async function undefinedOnConflict(work: () => Promise<boolean>): Promise<true | undefined> {
   try {
-    return await work()
+    return (await work()) ? true : undefined
   } catch (error) {
     if (isDuplicate(error) || isCollision(error)) return undefined
     throw error
