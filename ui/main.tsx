@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { lazyPart } from './app/lazy.tsx'
 import { go, usePlace } from './app/place.ts'
 import { finishSignIn } from './app/oidc.ts'
-import { signIn, signInProblemStore, signedOutStore } from './app/session.ts'
+import { signInWith, signInProblemStore, signedOutStore } from './app/session.ts'
 import { Shell, type View } from './app/shell.tsx'
 import { SignIn } from './app/sign-in.tsx'
 import { useStore } from './app/store.ts'
@@ -42,8 +42,8 @@ function Page(): JSX.Element {
 /** A user who comes back from signing in has the token before anything is requested. */
 async function start(): Promise<void> {
   try {
-    const token = await finishSignIn()
-    if (token !== undefined) signIn(token)
+    const tokens = await finishSignIn()
+    if (tokens) signInWith(tokens)
   } catch (error) {
     signInProblemStore.set((error as Error).message)
     signedOutStore.set(true)

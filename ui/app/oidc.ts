@@ -54,8 +54,8 @@ export async function beginSignIn({ issuer, clientId, scope }: Oidc): Promise<vo
   location.assign(target)
 }
 
-/** The token, where the user comes back from the issuer; undefined on any other visit. */
-export async function finishSignIn(): Promise<string | undefined> {
+/** Where the user comes back from the issuer, the token; undefined on any other visit. */
+export async function finishSignIn(): Promise<Tokens | undefined> {
   const answer = new URLSearchParams(location.search)
   const pending = takePending()
   if (!pending || !answer.has('state')) return undefined
@@ -68,25 +68,46 @@ export async function finishSignIn(): Promise<string | undefined> {
   const problem = answer.get('error')
   if (problem !== null)
     throw new Error(`the issuer refused to sign in: ${answer.get('error_description') ?? problem}`)
-  return await exchange(pending, answer.get('code') ?? '')
+  return await tokensFor(pending, {
+    grant_type: 'authorization_code',
+    code: answer.get('code') ?? '',
+    redirect_uri: redirectUri(),
+    code_verifier: pending.verifier,
+  })
 }
 
-async function exchange(pending: Pending, code: string): Promise<string> {
-  const { verifier, clientId, tokenEndpoint } = pending
-  const response = await reach(tokenEndpoint, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: redirectUri(),
-      client_id: clientId,
-      code_verifier: verifier,
-    }),
-  })
-  const { access_token: token, error, error_description: description } = asObject(await jsonOf(response))
-  if (typeof token === 'string' && token !== '') return token
-  throw new Error(`the issuer gave no token: ${textOf(description ?? error ?? `status ${response.status}`)}`)
+export interface Tokens {
+  readonly access: string
+  /** Gets the next tokens. Undefined where the issuer gave no refresh token, or no time of expiry. */
+  readonly renewal?: { readonly inMs: number; readonly renew: () => Promise<Tokens> }
 }
+
+/** The refresh token stays in memory: whoever reads the storage of the tab later finds a token that expires soon. */
+async function tokensFor(
+  client: Pick<Pending, 'clientId' | 'tokenEndpoint'>,
+  grant: Readonly<Record<string, string>>,
+): Promise<Tokens> {
+  const { clientId, tokenEndpoint } = client
+  const body = new URLSearchParams({ ...grant, client_id: clientId })
+  const response = await reach(tokenEndpoint, { method: 'POST', body })
+  const answer = asObject(await jsonOf(response))
+  const {
+    access_token: access,
+    refresh_token: refresh = grant['refresh_token'],
+    expires_in: seconds,
+  } = answer
+  if (typeof access !== 'string' || access === '') {
+    const reason = textOf(answer['error_description'] ?? answer['error'] ?? `status ${response.status}`)
+    throw new Error(`the issuer gave no token: ${reason}`)
+  }
+  if (typeof refresh !== 'string' || typeof seconds !== 'number') return { access }
+  const renew = (): Promise<Tokens> =>
+    tokensFor(client, { grant_type: 'refresh_token', refresh_token: refresh })
+  return { access, renewal: { inMs: seconds * 1_000 * RENEWED_AFTER, renew } }
+}
+
+/** The part of its life after which a token is replaced. */
+const RENEWED_AFTER = 0.8
 
 interface Endpoints {
   readonly authorization: string

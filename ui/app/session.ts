@@ -21,6 +21,20 @@ export function signIn(token: string): void {
   signInProblemStore.set('')
 }
 
+/** Replaces the token before it expires, until somebody signs out or in. Where that fails, the page asks to sign in. */
+export function signInWith({ access, renewal }: RenewedToken): void {
+  signIn(access)
+  if (!renewal) return
+  setTimeout(() => {
+    if (tokenStore.get() === access) renewal.renew().then(signInWith, () => undefined)
+  }, renewal.inMs)
+}
+
+interface RenewedToken {
+  readonly access: string
+  readonly renewal?: { readonly inMs: number; readonly renew: () => Promise<RenewedToken> }
+}
+
 export interface ViewedAs {
   readonly roles: readonly string[]
   readonly principal: string

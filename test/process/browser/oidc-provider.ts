@@ -17,6 +17,8 @@ export interface OidcProvider extends AsyncDisposable {
   isRefusing: boolean
   /** Tokens issued so far. */
   issued: number
+  /** Whether tokens come with one that renews them. */
+  isRenewing: boolean
   /** Accepts its tokens. */
   readonly authentication: () => Promise<Authentication>
 }
@@ -29,6 +31,7 @@ interface Grant {
 export async function startOidcProvider(): Promise<OidcProvider> {
   const key = await makeKey('page')
   const grants = new Map<string, Grant>()
+  const refreshes = new Set<string>()
   const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -37,6 +40,7 @@ export async function startOidcProvider(): Promise<OidcProvider> {
     lifetimeSeconds: 600,
     isRefusing: false,
     issued: 0,
+    isRenewing: false,
     authentication: () => authenticationBy(url),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -51,8 +55,10 @@ export async function startOidcProvider(): Promise<OidcProvider> {
     else if (pathname === '/authorize') authorize(provider, grants, searchParams, response)
     else if (pathname === '/token') {
       const form = new URLSearchParams(await text(request))
-      const token = await exchanged(provider, grants, form, key)
-      sendJson(response, token === undefined ? 400 : 200, tokenAnswer(token))
+      const isSound =
+        form.get('grant_type') === 'refresh_token' ? isRenewal(form, refreshes) : isExchange(grants, form)
+      const answer = isSound ? await issue(provider, key, refreshes) : { error: 'invalid_grant' }
+      sendJson(response, isSound ? 200 : 400, answer)
     } else sendJson(response, 404, {})
   }
   return provider
@@ -96,31 +102,35 @@ function authorize(
 }
 
 /** A code is good for one exchange, by whoever has the verifier of its challenge. */
-async function exchanged(
-  provider: OidcProvider,
-  grants: Map<string, Grant>,
-  form: URLSearchParams,
-  key: SigningKey,
-): Promise<string | undefined> {
+function isExchange(grants: Map<string, Grant>, form: URLSearchParams): boolean {
   const code = form.get('code') ?? ''
   const grant = grants.get(code)
   grants.delete(code)
   const challenge = createHash('sha256')
     .update(form.get('code_verifier') ?? '')
     .digest('base64url')
-  const isSound =
+  return (
     form.get('grant_type') === 'authorization_code' &&
     form.get('client_id') === CLIENT &&
     form.get('redirect_uri') === grant?.redirectUri &&
     challenge === grant?.challenge
-  if (!isSound) return undefined
-  provider.issued++
-  const exp = Math.floor(Date.now() / 1_000) + provider.lifetimeSeconds
-  return await sign(provider, key, { exp })
+  )
 }
 
-function tokenAnswer(token: string | undefined): object {
-  return token === undefined ? { error: 'invalid_grant' } : { access_token: token, token_type: 'Bearer' }
+/** A refresh token is good for one renewal. */
+function isRenewal(form: URLSearchParams, refreshes: Set<string>): boolean {
+  return form.get('client_id') === CLIENT && refreshes.delete(form.get('refresh_token') ?? '')
+}
+
+async function issue(provider: OidcProvider, key: SigningKey, refreshes: Set<string>): Promise<object> {
+  const { lifetimeSeconds: seconds, isRenewing } = provider
+  provider.issued++
+  const token = await sign(provider, key, { exp: Math.floor(Date.now() / 1_000) + seconds })
+  const answer = { access_token: token, token_type: 'Bearer' }
+  if (!isRenewing) return answer
+  const refresh = randomUUID()
+  refreshes.add(refresh)
+  return { ...answer, refresh_token: refresh, expires_in: seconds }
 }
 
 function sendJson(response: ServerResponse, status: number, value: object): void {

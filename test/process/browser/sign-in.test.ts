@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { launchChromium } from '../../support/chromium.ts'
+import { eventually } from '../../service/auth/harness.ts'
 import { startTestServer } from '../../support/server.ts'
 import { barriers } from './axe.ts'
 import { CLIENT, startOidcProvider } from './oidc-provider.ts'
@@ -58,5 +59,27 @@ void suite('sign-in', () => {
     await page.getByRole('alert').filter({ hasText: 'belongs to another sign-in' }).waitFor()
     assert.equal(provider.issued, 2)
     assert.deepEqual(await page.evaluate('Object.keys(sessionStorage)'), [])
+  })
+
+  test('oidc: a token is renewed before it expires', async () => {
+    await using provider = await startOidcProvider()
+    Object.assign(provider, { isRenewing: true, lifetimeSeconds: 3 })
+    const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
+    await using server = await startTestServer({ auth: await provider.authentication(), oidc })
+    await using browser = await launchChromium()
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    await open('#/data/savedSearch')
+    await page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` }).click()
+    await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
+    const token = await page.evaluate<string>("sessionStorage.getItem('smalt.token')")
+    await eventually(() => Promise.resolve(provider.issued >= 3), 'two renewals')
+    provider.lifetimeSeconds = 600
+    const issued = provider.issued
+    await eventually(() => Promise.resolve(provider.issued > issued), 'a renewal for long')
+    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByRole('heading', { name: 'savedSearch', level: 1 }).waitFor()
+    assert.notEqual(await page.evaluate("sessionStorage.getItem('smalt.token')"), token)
+    assert.deepEqual(await page.evaluate('Object.keys(sessionStorage)'), ['smalt.token'], 'no refresh token')
   })
 })
