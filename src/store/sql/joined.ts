@@ -91,7 +91,7 @@ function joinedLists(listing: Listing): Fragment {
   const around = { other, translation, filter: filterTerms }
   if (plan.isCount) {
     const counted = joinedRows(joiningOf([plan.query], other), around)
-    return sql`(select cast(count(*) as text) from ${counted.from} where ${counted.where})`
+    return sql`(select ${literal('')} || count(*) from ${counted.from} where ${counted.where})`
   }
   const rows = joinedRows(joiningOf([plan.query], other), around, ['version', 'doc', 'paths'])
   const texts = items.map((item) => item(rows))

@@ -1,11 +1,14 @@
 /** Pages by cursor of finds that are sorted through references, wherever the entities are. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Json, type JsonObject } from '../../../src/base/json/json.ts'
 import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
 import { printResponse } from '../../../src/service/response.ts'
 import { PLACINGS, type ReferencesService, openReferencesService } from '../../support/references-service.ts'
-import { ADMIN, codeOf, documentsOf } from '../../support/service.ts'
+import { startTestServer } from '../../support/server.ts'
+import { ADMIN, codeOf, documentsOf, openTestService } from '../../support/service.ts'
+import { onEveryStore } from '../../support/store-kind.ts'
 import { walk } from './walk.ts'
 
 const STRING = { type: 'string' }
@@ -111,3 +114,88 @@ for (const placing of PLACINGS) {
     })
   })
 }
+
+onEveryStore(() => {
+  test('HTTP: sorts through references, numbers of documents and pages, also by query parameters', async () => {
+    await using server = await startTestServer()
+    await server.define('maker', { _id: STRING, name: STRING })
+    const maker = {
+      type: 'reference',
+      entity: 'maker',
+      query: { field: '_id', op: '=', rfield: '$parent.by' },
+    }
+    await server.define('item', { _id: STRING, by: STRING, maker })
+    const put = (entity: string, data: Json) =>
+      server.ask('PUT', `/data/insert/${entity}`, { body: { data } })
+    assert.equal(
+      (
+        await put('maker', [
+          { _id: 'a', name: 'z' },
+          { _id: 'b', name: 'y' },
+        ])
+      ).status,
+      200,
+    )
+    const items = [{ _id: '1', by: 'a' }, { _id: '2', by: 'b' }, { _id: '3' }]
+    assert.equal((await put('item', items)).status, 200)
+    const body = {
+      projection: [{ field: '_id' }, { field: 'maker#' }],
+      sort: { 'maker.*.name': '$desc' },
+      page: { size: 2 },
+    }
+    const first = await server.ask('POST', '/data/find/item', { body })
+    assert.deepEqual(first.json.processed, [
+      { _id: '1', 'maker#': 1 },
+      { _id: '2', 'maker#': 1 },
+    ])
+    const page = { size: 2, after: first.json.next }
+    const second = await server.ask('POST', '/data/find/item', { body: { ...body, page } })
+    assert.deepEqual([second.json.processed, second.json.next], [[{ _id: '3', 'maker#': 0 }], undefined])
+    const byParameters = await server.ask('GET', '/data/find/item?P=_id:1&S=maker.*.name:a')
+    assert.deepEqual(byParameters.json.processed, [{ _id: '3' }, { _id: '2' }, { _id: '1' }])
+    const counted = await server.ask('GET', '/data/find/item?P=_id:1,maker%23:1&S=maker%23:a&maxResults=1')
+    assert.deepEqual(counted.json.processed, [{ _id: '3', 'maker#': 0 }])
+    const refused = await server.ask('GET', '/data/find/item?P=_id:1&S=maker.0.name:a')
+    assert.deepEqual([refused.status, refused.json.errors[0].errorCode], [400, 'query-api:InvalidSort'])
+    assert.match(refused.json.errors[0].msg, /needs "\*" after the reference "maker"/)
+    assert.deepEqual(server.faults(), [])
+  })
+
+  test('sort through references: as of a moment, and where a reference leads to an entity without documents', async () => {
+    await using on = await openTestService()
+    const history = { info: { history: true } }
+    const maker = {
+      type: 'reference',
+      entity: 'maker',
+      query: { field: '_id', op: '=', rfield: '$parent.by' },
+    }
+    await on.define('maker', { _id: STRING, name: STRING }, history)
+    await on.define('item', { _id: STRING, by: STRING, maker }, history)
+    await on.store('item', [
+      { _id: '1', by: 'a' },
+      { _id: '2', by: 'b' },
+    ])
+    const sorted = async (more: JsonObject = {}): Promise<readonly Json[]> => {
+      const body = {
+        sort: { 'maker.*.name': '$desc' },
+        projection: [{ field: '_id' }, { field: 'maker#' }],
+        ...more,
+      }
+      return documentsOf(await on.find('item', body)).map(({ _id, 'maker#': n }) => [_id, n].join(' '))
+    }
+    assert.deepEqual(await sorted(), ['1 0', '2 0'])
+    assert.deepEqual(await sorted({ page: { size: 1 } }), ['1 0'])
+    await on.store('maker', [
+      { _id: 'a', name: 'x' },
+      { _id: 'b', name: 'y' },
+    ])
+    assert.deepEqual(await sorted(), ['2 1', '1 1'])
+    await pause(20)
+    const asOf = new Date().toISOString()
+    await pause(20)
+    const update = { query: { field: '_id', op: '=', rvalue: 'a' }, update: { $set: { name: 'z' } } }
+    assert.equal((await on.service.data.update(ADMIN, { entity: 'maker' }, update)).modifiedCount, 1)
+    assert.deepEqual(await sorted(), ['1 1', '2 1'])
+    assert.deepEqual(await sorted({ asOf }), ['2 1', '1 1'])
+  })
+})

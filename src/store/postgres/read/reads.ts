@@ -37,7 +37,7 @@ import { columnsOf, idKey } from '../schema/indexes.ts'
 import { tablesAt } from './as-of.ts'
 import { pushdownTo } from './pushdown.ts'
 import { wasRefused } from './refused.ts'
-import { type SortedRows, sortedRows } from './sorted-rows.ts'
+import { type SortedRows, fromWhere, nameOfRows, sortedRows } from './sorted-rows.ts'
 import { type Documents, type Writing, beginStatement, hasTextId, translation } from './translate.ts'
 
 /** Whether a candidate from the engine matches; absent when every one does. */
@@ -74,20 +74,22 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   const writing = beginStatement()
   const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
   const documents = { table, idType }
-  const condition = conditionOf(pushed, documents, writing)
+  const name = nameOfRows(plan.sort, writing)
+  const condition = conditionOf(pushed, documents, writing, name)
   const terms = condition ? [condition] : []
-  const count = writing.finish(sql`select count(*)${fromWhere(raw(table.name), terms)}`)
+  const counted = raw(name === undefined ? table.name : `${table.name} ${name}`)
+  const count = writing.finish(sql`select count(*)${fromWhere(counted, terms)}`)
   for (const each of joins) requireAnswers(each, table)
   const to = translation(documents, writing, table.name)
   const sources = plan.withSources ? sourceColumns(plan.sort, to) : []
   const columns = join([raw(storedColumns(idType)), ...joinedColumns(joins, to), ...sources], ', ')
   // The page of a residual is cut out of the candidates, so all of them are read.
   const read = residual ? openPage(plan) : plan
-  const sorted = sortedRows(plan.sort, documents, writing)
+  const sorted = sortedRows(plan.sort, documents, { writing, name })
   const stretches = stretchesOf(read, table, sorted)
   const rows =
     stretches.length === 0
-      ? sql`${fromWhere(sorted.from, terms)} order by ${order(plan, table, sorted)}${window(read)}`
+      ? sql`${sorted.from(terms)} order by ${order(plan, table, sorted)}${window(read)}`
       : stretchRows(read, table, { stretches, sorted, ...(condition && { condition }) })
   return {
     page: prepare(writing.finish(sql`select ${columns}${rows}`), POSTGRES.placeholder),
@@ -99,11 +101,6 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
 function openPage(plan: ReadPlan): ReadPlan {
   const { to: _, ...open } = plan
   return { ...open, from: 0 }
-}
-
-function fromWhere(from: Fragment, terms: readonly Fragment[]): Fragment {
-  const filter = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
-  return sql` from ${from}${filter}`
 }
 
 /** The stretches of a page after a document; empty for a page that begins with the first match. */
@@ -130,7 +127,7 @@ function stretchRows(
 ): Fragment {
   const terms = condition ? [sql`(${condition})`] : []
   const rows = ({ condition: isAfter, fixed }: Stretch): Fragment =>
-    sql`${fromWhere(sorted.from, [...terms, isAfter])} order by ${order(plan, table, sorted, fixed)}`
+    sql`${sorted.from(terms, [isAfter])} order by ${order(plan, table, sorted, fixed)}`
   if (stretches.length === 1) return sql`${rows(stretches[0]!)}${window(plan)}`
   const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
   const selects = stretches.map((each) => sql`(select *${rows(each)}${limit})`)

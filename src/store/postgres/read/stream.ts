@@ -29,7 +29,7 @@ import {
   storedColumns,
   window,
 } from './reads.ts'
-import { sortedRows } from './sorted-rows.ts'
+import { nameOfRows, sortedRows } from './sorted-rows.ts'
 import { beginStatement, translation } from './translate.ts'
 
 interface Streaming {
@@ -142,8 +142,8 @@ interface Stretch {
 
 /** The last column is the key. */
 function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Stretch): Statement {
-  const { table, writing, filter } = begin(plan, present)
-  const sorted = sortedRows(plan.sort, { table, idType: plan.idType }, writing)
+  const { table, writing, name, filter } = begin(plan, present)
+  const sorted = sortedRows(plan.sort, { table, idType: plan.idType }, { writing, name })
   const keys = [
     ...plan.sort.map(({ field, descending }) => ({
       value: sortValue(field, descending, sorted.to),
@@ -156,16 +156,14 @@ function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: St
     ', ',
   )
   const isAfter = last ? [afterRow(withLast(keys, last))] : []
-  const terms = [...filter, ...isAfter]
-  const conditions = terms.length > 0 ? sql` where ${join(terms, ' and ')}` : raw('')
   const page = window({ from: skip, to: skip + count - 1 })
-  const text = sql`select ${columns} from ${sorted.from}${conditions} order by ${order(plan, table, sorted)}${page}`
+  const text = sql`select ${columns}${sorted.from(filter, isAfter)} order by ${order(plan, table, sorted)}${page}`
   return print(writing.finish(text))
 }
 
 /** The first column is the key. */
 function documentsStatement(plan: ReadPlan, present: Table, keys: readonly string[]): Statement {
-  const { table, writing, filter } = begin(plan, present)
+  const { table, writing, filter } = begin({ ...plan, sort: [] }, present)
   const { idType, joins = [] } = plan
   for (const each of joins) requireAnswers(each, table)
   const joined = joinedColumns(joins, translation({ table, idType }, writing, table.name))
@@ -176,10 +174,11 @@ function documentsStatement(plan: ReadPlan, present: Table, keys: readonly strin
   return print(writing.finish(text))
 }
 
-function begin({ query, idType, asOf }: ReadPlan, present: Table) {
+function begin({ query, sort, idType, asOf }: ReadPlan, present: Table) {
   const writing = beginStatement()
   const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
   const pushed = query && pushdownTo(present, asOf).split(query).pushed
-  const condition = conditionOf(pushed, { table, idType }, writing)
-  return { table, writing, filter: condition ? [sql`(${condition})`] : [] }
+  const name = nameOfRows(sort, writing)
+  const condition = conditionOf(pushed, { table, idType }, writing, name)
+  return { table, writing, name, filter: condition ? [sql`(${condition})`] : [] }
 }
