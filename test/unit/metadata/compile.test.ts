@@ -217,3 +217,15 @@ const CODE: Code = 'metadata:InvalidIndex'
 for (const [rule, info, schemas] of REFUSED) {
   test(`indexes: ${rule} is refused`, () => assertCode(() => define(info, ...schemas), CODE))
 }
+
+test('compile: the unique keys are those of unique indexes, of _id and of the identity', () => {
+  const unique = (...fields: readonly string[]): Json => ({
+    name: fields.join(),
+    unique: true,
+    fields: fields.map((field) => ({ field })),
+  })
+  const indexes = [unique('b'), unique('c', 'd'), { name: 'a', fields: [{ field: 'a' }] }]
+  const string = { type: 'string' }
+  const fields = { a: { ...string, constraints: { identity: true } }, b: string, c: string, d: string }
+  assert.deepEqual(compile(fields, { info: { indexes } }).uniqueKeys, [['b'], ['c', 'd'], ['_id'], ['a']])
+})
