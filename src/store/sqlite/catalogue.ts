@@ -15,7 +15,7 @@ import { RULES, columnList, printLayout } from './columns.ts'
 import { beginningOf, createHistory, historyTableName } from './history-table.ts'
 import { buildIndex, dropStatements } from './indexes.ts'
 import { type Layout, layoutIn, noteChange, readIndexes, readLayout, readLayouts } from './records.ts'
-import { wordTable } from './word-tokens.ts'
+import { type WordTables, wordTable, wordTexts } from './word-tokens.ts'
 import { type ArrayIndex, arrayIndex, goesIntoArray } from './write/array-indexes.ts'
 import { wordIndex } from './write/word-indexes.ts'
 
@@ -28,8 +28,8 @@ export interface Table extends Layout {
   readonly indexes: ReadonlyMap<number, IndexDefinition>
   /** Indexes for text search. */
   readonly wordIndexes: ReadonlyMap<number, IndexDefinition>
-  /** The source of the words of such an index → its full-text table. */
-  readonly wordTables: ReadonlyMap<string, string>
+  /** The source of the words of such an index → its tables. */
+  readonly wordTables: ReadonlyMap<string, WordTables>
   /** First paths of plain indexes. */
   readonly firsts: ReadonlySet<string>
   /** Paths with an index of folded text. */
@@ -160,7 +160,10 @@ function describeTable(
     folded: new Set(plain.filter(({ field }) => field.caseInsensitive).map(({ field }) => field.path)),
     wordIndexes,
     wordTables: new Map(
-      [...wordIndexes].map(([index, definition]) => [indexedSource(definition), wordTable(index)]),
+      [...wordIndexes].map(([index, definition]) => [
+        indexedSource(definition),
+        { fullText: wordTable(index), texts: wordTexts(index) },
+      ]),
     ),
     arrays: [
       ...intoArrays.map(({ index, definition }) => arrayIndex(definition, name, index)),
@@ -230,7 +233,7 @@ function drop(database: DatabaseSync, collection: Collection): void {
   const no = numberOf(database, collection)
   if (no === undefined) return
   for (const index of readIndexes(database, no).keys()) {
-    database.exec(`drop table if exists arr_${index}; drop table if exists ${wordTable(index)}`)
+    database.exec(dropStatements(index).join('; '))
   }
   database.exec(`drop table doc_${no}; drop table if exists ${historyTableName(no)}`)
   for (const each of ['smalt_index', 'smalt_fill'])

@@ -10,7 +10,7 @@ import { readAsOf } from '../sql/read-as.ts'
 import { SQLITE } from '../sql/sqlite-dialect.ts'
 import { documentIn } from './columns.ts'
 import { isConstraintError } from './file/failures.ts'
-import { wordTable } from './word-tokens.ts'
+import { wordTable, wordTexts } from './word-tokens.ts'
 import { arrayIndex, goesIntoArray } from './write/array-indexes.ts'
 import { wordIndex } from './write/word-indexes.ts'
 
@@ -46,6 +46,7 @@ export function dropStatements(no: number): readonly string[] {
     `drop index if exists idx_${no}`,
     `drop index if exists idx_${no}_some`,
     `drop table if exists arr_${no}`,
+    `drop table if exists ${wordTexts(no)}`,
     `drop table if exists ${wordTable(no)}`,
   ]
 }

@@ -146,6 +146,26 @@ onEveryStore((kind) => {
     assert.match(refused.json.errors[0].msg, /needs a text search/)
   })
 
+  test('find: sorted by relevance, with the documents of a reference and more terms than usual', async () => {
+    await server.define('author', { page: { type: 'string' } })
+    const authors = {
+      type: 'reference',
+      entity: 'author',
+      query: { field: 'page', op: '=', rfield: '$parent._id' },
+    }
+    await server.define('written', { ...FIELDS, authors }, { info: { indexes: [TEXT] } })
+    await write('PUT', '/data/insert/author', { data: [{ _id: 'a', page: '1' }] })
+    await write('PUT', '/data/insert/written', { data: DOCUMENTS })
+    const projection = [{ field: '_id' }, { field: 'authors.*._id' }]
+    const body = { query: { text: 'night' }, projection, sort: { $score: '$desc' }, range: [0, 1] }
+    const { json } = await find('written', body)
+    assert.deepEqual(json.processed, [{ _id: '1', authors: [{ _id: 'a' }] }, { _id: '2' }])
+    const many = Array.from({ length: 160 }, () => 'night').join(' ')
+    const sort = [{ $score: '$desc' }, { _id: '$asc' }]
+    assert.equal(await idsOf('written', { text: many }, { sort }), '1 2 4')
+    assert.equal(await idsOf('written', { text: '-night' }, { sort }), '3 5 6 7')
+  })
+
   test('explain: the index finds the documents', async () => {
     const many = Array.from({ length: 3000 }, (_, i) => ({ _id: `x${i}`, body: `filler ${i} of many` }))
     await server.define('large', FIELDS)

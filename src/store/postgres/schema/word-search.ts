@@ -38,6 +38,8 @@ export function searchIn(
     return term.isExcluded ? not(occurs) : occurs
   })
   const wanted = terms.filter(({ isExcluded }) => !isExcluded)
+  // The text of the words is tested for single words, too: where the engine reads documents in the order of a page, and
+  // not by the index, it tests the text first, and makes a list of words only of documents that have them all.
   const indexed =
     wanted.length === 0 ? [] : [sql`${raw(indexedWords(name))} @@ ${param(tsquery(wanted))}::tsquery`]
   return sql`(${join([...indexed, ...tests], ' and ')})`
@@ -54,7 +56,7 @@ export function scoreIn(
   const pieces = param(arrayText(wantedPieces(terms)))
   const parts = sql`string_to_array(${raw(name)}, ${param(FIELD_END)}), ${param(arrayText(weights.map(String)))}::bigint[]`
   const count = raw(
-    "(char_length(field.part) - char_length(replace(field.part, piece.text, ''))) / char_length(piece.text)",
+    "(octet_length(field.part) - octet_length(replace(field.part, piece.text, ''))) / octet_length(piece.text)",
   )
   return sql`(select coalesce(sum(field.weight * (${count})), 0) from unnest(${parts}) as field(part, weight), unnest(${pieces}::text[]) as piece(text))`
 }

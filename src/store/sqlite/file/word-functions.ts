@@ -1,13 +1,13 @@
-/** The words of documents in SQLite: as one text, and as a list for the table of an index. */
+/** The words of documents in SQLite: as one text, field by field, and as a list of tokens for a full-text table. */
 import type { DatabaseSync } from 'node:sqlite'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
-import { documentWords, scoreOfWords } from '../../../schema/document-words.ts'
+import { FIELD_END, documentWords } from '../../../schema/document-words.ts'
 import { parseSource } from '../../layout/word-source.ts'
 import { tokenOf } from '../word-tokens.ts'
 
 export function addWordFunctions(database: DatabaseSync): void {
   const options = { deterministic: true } as const
-  // One statement may ask about several phrases in the same document.
+  // One statement may ask about several phrases in the same document, or several fields of it.
   let last: { readonly document: string; readonly source: string; readonly words: string } | undefined
   const wordsOf = (document: string, source: string): string => {
     if (last?.document === document && last.source === source) return last.words
@@ -16,20 +16,11 @@ export function addWordFunctions(database: DatabaseSync): void {
     return words
   }
   database.function('smalt_words', options, (document, source) => wordsOf(String(document), String(source)))
-  database.function('smalt_score', options, (document, source, weights, pieces) =>
-    scoreOfWords(
-      wordsOf(String(document), String(source)),
-      listIn(weights) as readonly number[],
-      listIn(pieces) as readonly string[],
-    ),
-  )
-  database.function('smalt_word_tokens', options, (document, source) =>
-    wordsOf(String(document), String(source)).split('  ').map(tokenIn).join(' '),
-  )
-}
-
-function listIn(text: unknown): readonly unknown[] {
-  return JSON.parse(String(text)) as readonly unknown[]
+  database.function('smalt_field_words', options, (document, source, field) => {
+    const words = wordsOf(String(document), String(source)).split(FIELD_END)
+    return words[Number(field)] ?? ''
+  })
+  database.function('smalt_word_tokens', options, (words) => String(words).split('  ').map(tokenIn).join(' '))
 }
 
 /** What separates values has another token than all words. */

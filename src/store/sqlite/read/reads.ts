@@ -29,6 +29,7 @@ import { asOfFrom } from './as-of.ts'
 import { comesInOrder, sortsAfterwards } from './planner-hints.ts'
 import { type Writing, beginStatement, translation } from './translate.ts'
 import { watch } from './watch.ts'
+import { searchedRows } from './word-search.ts'
 
 export interface Statements {
   prepare(text: string): StatementSync
@@ -92,7 +93,12 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
       : [rows(raw(storedColumns(plan.idType)))]
   const finish = (...parts: readonly Fragment[]): PreparedStatement =>
     prepare(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
-  return { page: finish(...page), count: () => finish(sql`select count(*)${from}`) }
+  const searched = plan.query && searchedRows(plan.query, table)
+  const counted = searched && isWatched ? sql`${searched} and ${SQLITE.alive(raw('rowid'))}` : searched
+  return {
+    page: finish(...page),
+    count: () => finish(counted ? sql`select count(*) from ${counted}` : sql`select count(*)${from}`),
+  }
 }
 
 /** Makes the last part the statement, and all others its common table expressions. */
@@ -162,7 +168,7 @@ function pageWithJoins(
   if (!plan.after && (plan.to === undefined || comesInOrder(plan, table))) return [rows(columns(table.name))]
   const sorted = order(plan, table, { name: 'page' })
   return [
-    sql`page as materialized (${rows(raw(`id, version, doc${columnList(table.columns)}`))})`,
+    sql`page as materialized (${rows(raw(`no, id, version, doc${columnList(table.columns)}`))})`,
     sql`select ${columns('page')} from page order by ${sorted}`,
   ]
 }

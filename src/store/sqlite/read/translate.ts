@@ -29,7 +29,7 @@ export function translation(table: Table, { alias, isWatched }: Writing, name = 
       {
         ...documentIn(table.columns, qualifier),
         search: searchIn(table, qualifier),
-        score: scoreIn(qualifier),
+        score: scoreIn(table, qualifier),
       },
     ],
     alias,

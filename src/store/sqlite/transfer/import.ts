@@ -67,7 +67,9 @@ export function collectionImport({ database, catalogue, writer }: Parts): Collec
       const fullText = database.prepare(
         `select name from sqlite_master where name glob 'words_[0-9]*' and sql like 'create virtual table%'`,
       )
-      const plain = ['doc_[0-9]*', 'arr_[0-9]*', 'past_[0-9]*'].flatMap((names) => made.all(names))
+      const plain = ['doc_[0-9]*', 'arr_[0-9]*', 'texts_[0-9]*', 'past_[0-9]*'].flatMap((names) =>
+        made.all(names),
+      )
       const tables = [...plain, ...fullText.all()]
       for (const { name } of tables) database.exec(`drop table ${String(name)}`)
     },
