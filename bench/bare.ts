@@ -4,12 +4,15 @@ import { uuidV7 } from '../src/base/uuid.ts'
 import { listen, read, send, sendLater } from './bare-http.ts'
 import { ENTITY, TEXT_ONLY } from './documents.ts'
 import { ROOT } from './references.ts'
+import { ARTICLE } from './texts.ts'
 
 /** The statements of Smalt itself, as its explain tells them. */
 export interface Statements {
   readonly table: string
   /** Where those are that refer to each other; what is asked of them is written by hand. */
   readonly references?: { readonly root: string; readonly child: string }
+  /** Where the articles are; what is asked of them is written by hand. */
+  readonly articles?: string
   readonly page: string
   readonly count: string
   readonly sorted: string
@@ -45,6 +48,8 @@ export interface BareStore {
   findHolders(value: string): HolderPage | Promise<HolderPage>
   /** All of them, which are fewer than fit on a page: nothing has to be counted. */
   findByJoined(value: string): readonly Row[] | Promise<readonly Row[]>
+  /** Articles that have all words, in the order of their ids or by relevance, as the engine defines it. */
+  findWords(words: readonly string[], isRanked: boolean): Page | Promise<Page>
   /** The number of documents of each customer. */
   countByCustomer(): Groups | Promise<Groups>
   sumOfPriority(priority: number): Total | Promise<Total>
@@ -56,8 +61,9 @@ export interface BareStore {
 type Document = Readonly<Record<string, unknown>>
 
 interface Body {
-  readonly query: { readonly field: string; readonly rvalue: string }
+  readonly query: { readonly field: string; readonly rvalue: string; readonly text: string }
   readonly groupBy?: readonly string[]
+  readonly sort?: unknown
   readonly walk?: { readonly date: string; readonly id: string }
   readonly data: Document | readonly Document[]
 }
@@ -79,7 +85,7 @@ function respond(
   { url, text }: { readonly url: string; readonly text: string },
   response: ServerResponse,
 ): void {
-  const { query, data, groupBy, walk } = JSON.parse(text) as Body
+  const { query, data, groupBy, walk, sort } = JSON.parse(text) as Body
   if (url.startsWith('/data/aggregate/')) {
     if (groupBy) answerWith(response, store.countByCustomer(), (rows) => groups(rows.map(printGroup)))
     else answerWith(response, store.sumOfPriority(Number(query.rvalue)), (n) => groups([`{"n":${n}}`]))
@@ -93,6 +99,8 @@ function respond(
   } else if (url.startsWith('/data/update/')) {
     const at = ++version
     answerWith(response, store.update(query.rvalue, at, addOne), () => written([[query.rvalue, at, '']]))
+  } else if (url === `/data/find/${ARTICLE}`) {
+    answerWith(response, store.findWords(query.text.split(' '), sort !== undefined), articlePage)
   } else if (url === `/data/find/${ROOT}` && query.field === 'customer') {
     answerWith(response, store.findHolders(query.rvalue), holderPage)
   } else if (url === `/data/find/${ROOT}`) {
@@ -140,6 +148,10 @@ function holderPage({ rows, matchCount }: HolderPage): string {
     return [id, version, children === null ? text : `${text.slice(0, -1)},"children":[${children}]}`]
   })
   return rootPage(joined, matchCount)
+}
+
+function articlePage({ rows, matchCount }: Page): string {
+  return answer({ entity: ARTICLE, texts: rows.map((row) => row[2]), rows, modifiedCount: 0, matchCount })
 }
 
 function rootPage(rows: readonly Row[], matchCount: number): string {

@@ -19,6 +19,7 @@ import { BARE, type Figure, several } from './figure.ts'
 import { type Begin, pageFigures } from './pages.ts'
 import { referenceFigures } from './references.ts'
 import { tableFigures } from './tables.ts'
+import { textFigures } from './texts.ts'
 import { type Ids, hookFigures } from './watched.ts'
 
 export function figuresOf(
@@ -101,6 +102,7 @@ export function figuresOf(
     },
     ...pageFigures(known.begins),
     ...referenceFigures(documents),
+    ...textFigures(),
     ...aggregateFigures(),
     ...[1, 16, 64].map((connections): Figure => ({
       name: `insert-${connections}`,

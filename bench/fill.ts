@@ -17,6 +17,7 @@ import {
 import type { Statements } from './bare.ts'
 import { walkBody } from './pages.ts'
 import { CHILD, CHILDREN_PER_ROOT, ROOT, child, referenceMetadata, root } from './references.ts'
+import { ARTICLE, article, articleMetadata } from './texts.ts'
 import { HOOK, WATCHED, watchedMetadata } from './watched.ts'
 
 const BATCH = 1_000
@@ -46,6 +47,11 @@ export async function fillReferences({ api }: Server, documents: number): Promis
   }
   await fill(api, ROOT, { documents, make: (i) => root(i, documents) })
   await fill(api, CHILD, { documents: documents * CHILDREN_PER_ROOT, make: (i) => child(i, documents) })
+}
+
+export async function fillArticles({ api }: Server, documents: number): Promise<void> {
+  await ask(api, 'PUT', `/metadata/${ARTICLE}/1.0.0`, articleMetadata())
+  await fill(api, ARTICLE, { documents, make: article })
 }
 
 /** As many as there are of those that nobody watches; each one is an event. */
@@ -105,7 +111,10 @@ export async function define({ api }: Server, entity: string, metadata: unknown)
 }
 
 /** The statements that Smalt runs, from its own mouth. */
-export async function statementsOf({ api }: Server, hasReferences: boolean): Promise<Statements> {
+export async function statementsOf(
+  { api }: Server,
+  { hasReferences, hasArticles }: Readonly<Record<'hasReferences' | 'hasArticles', boolean>>,
+): Promise<Statements> {
   const page = await statementOf(api, ENTITY, pageBody('customer-0'))
   const sorted = await statementOf(api, ENTITY, sortedBody())
   const match = /^select .*?( from (doc_\w+).*) order by /.exec(page)
@@ -119,6 +128,7 @@ export async function statementsOf({ api }: Server, hasReferences: boolean): Pro
     ...(hasReferences && {
       references: { root: await tableOf(api, ROOT), child: await tableOf(api, CHILD) },
     }),
+    ...(hasArticles && { articles: await tableOf(api, ARTICLE) }),
   }
 }
 

@@ -8,9 +8,10 @@ import type { JsonObject } from '../src/base/json/json.ts'
 import { type Groups, type Holder, type Row, type Statements, serveBare } from './bare.ts'
 import { walkStatement } from './pages.ts'
 import { PAGE_OF_ROOTS } from './references.ts'
+import { PAGE_OF_ARTICLES } from './texts.ts'
 
 const [url = '', statements = '', poolSize = '16'] = process.argv.slice(2)
-const { table, page, count, sorted, walked, references } = JSON.parse(statements) as Statements
+const { table, page, count, sorted, walked, references, articles } = JSON.parse(statements) as Statements
 const { schema, connectionString } = placeOf(url)
 const pool = new pg.Pool({
   connectionString,
@@ -44,6 +45,19 @@ serveBare({
       { name: 'holders_count', text: joins!.count, values: [customer] },
     ),
   findByJoined: (product) => ask<Row>('by_joined', joins!.byChild, [product, PAGE_OF_ROOTS]),
+  findWords(words, isRanked) {
+    const search = words.join(' & ')
+    const found = `from ${articles!}, to_tsquery('simple', $1) search where hand @@ search`
+    const order = isRanked ? 'ts_rank(hand, search) desc, id' : 'id'
+    return countedPage<Row>(
+      {
+        name: `words_${order.slice(0, 2)}`,
+        text: `select id, version, doc ${found} order by ${order} limit $2`,
+        values: [search, PAGE_OF_ARTICLES],
+      },
+      { name: 'words_count', text: `select count(*) ${found}`, values: [search] },
+    )
+  },
   countByCustomer: () =>
     ask<Groups[number]>(
       'groups',

@@ -9,9 +9,10 @@ import { USUAL_MEMORY } from '../src/store/sqlite/file/memory.ts'
 import { type Groups, type Holder, type Row, type Statements, serveBare } from './bare.ts'
 import { walkStatement } from './pages.ts'
 import { PAGE_OF_ROOTS } from './references.ts'
+import { PAGE_OF_ARTICLES } from './texts.ts'
 
 const [directory = '', statements = ''] = process.argv.slice(2)
-const { table, page, count, sorted, walked, references } = JSON.parse(statements) as Statements
+const { table, page, count, sorted, walked, references, articles } = JSON.parse(statements) as Statements
 const { database } = openConnection(directory, USUAL_MEMORY)
 const columns = columnsOf(table)
 const columnOf = (path: string, of = columns): string => of.find((each) => each.path === path)!.name
@@ -33,6 +34,7 @@ const sumOfPriority = prepared(
 const begin = prepared('begin immediate')
 const commit = prepared('commit')
 const joins = references && prepareJoins(references)
+const searches = articles === undefined ? undefined : prepareSearches(articles)
 
 serveBare({
   findOne: (id) => findOne.get(id) as unknown as Row,
@@ -49,6 +51,13 @@ serveBare({
     return { rows, matchCount }
   },
   findByJoined: (product) => joins!.byChild.all(product, PAGE_OF_ROOTS) as unknown as readonly Row[],
+  findWords(words, isRanked) {
+    const match = words.join(' ')
+    const found = isRanked ? searches!.ranked : searches!.page
+    const rows = found.all(match, PAGE_OF_ARTICLES) as unknown as readonly Row[]
+    const [matchCount] = searches!.count.get(match) as unknown as readonly [number]
+    return { rows, matchCount }
+  },
   countByCustomer: () => countByCustomer.all() as unknown as Groups,
   sumOfPriority: (priority) => (sumOfPriority.get(priority) as unknown as readonly [number])[0],
   insert(rows) {
@@ -77,6 +86,24 @@ function prepareJoins({ root, child }: NonNullable<Statements['references']>) {
     byChild: prepared(`select id, version, doc from ${root} where id in (
       select ${ofChild('root')} from ${child} where ${ofChild('product')} = ?)
       order by id limit ?`),
+  }
+}
+
+/** Full-text search of the engine, with its own words and relevance. */
+function prepareSearches(table: string) {
+  const isMade = prepared(`select 1 from sqlite_schema where name = 'hand'`).get() !== undefined
+  if (!isMade) {
+    database.exec(`begin; create virtual table hand using fts5(title, body, content='');
+      insert into hand(rowid, title, body) select no, doc ->> 'title', doc ->> 'body' from ${table}; commit`)
+  }
+  const columns = 'd.id, d.version, d.doc'
+  return {
+    page: prepared(`select ${columns} from hand join ${table} d on d.no = hand.rowid where hand match ?
+      order by d.id limit ?`),
+    ranked: prepared(`select ${columns} from (
+      select rowid, rank from hand where hand match ? order by rank limit ?) h
+      join ${table} d on d.no = h.rowid order by h.rank`),
+    count: prepared('select count(*) from hand where hand match ?'),
   }
 }
 

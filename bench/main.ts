@@ -6,6 +6,7 @@ import { drain } from './drain.ts'
 import type { Figure, StoreName } from './figure.ts'
 import { figuresOf } from './figures.ts'
 import {
+  fillArticles,
   fillItems,
   fillReferences,
   fillTagged,
@@ -26,8 +27,8 @@ const HELP = `npm run bench -- [options]
   --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
   --seconds N     length of each measurement, for each side; 5 when absent
   --only NAME     static, find-get, find-alone, find-post, page, sorted, cursor, scan, tags, rules-find, rules-page,
-                  refs-page, refs-child, groups, sum, insert-1, insert-16, insert-64, update, hook-insert-16, hook-update,
-                  batch, batch-text (postgres only), tables (postgres only), cold, drain, followers or transfer;
+                  refs-page, refs-child, text, text-score, groups, sum, insert-1, insert-16, insert-64, update, hook-insert-16,
+                  hook-update, batch, batch-text (postgres only), tables (postgres only), cold, drain, followers or transfer;
                   the beginning of a name chooses all that begin so; may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
   --profile DIR   writes a CPU profile of Smalt under the load there
@@ -36,6 +37,7 @@ const HELP = `npm run bench -- [options]
 
 /** Figures whose documents are stored only when one of them is wanted. */
 const ABOUT_REFERENCES = ['refs-page', 'refs-child']
+const ABOUT_TEXT = ['text', 'text-score']
 const ABOUT_EVENTS = ['hook-insert-16', 'hook-update', 'drain', 'followers']
 
 interface Options {
@@ -131,9 +133,11 @@ async function prepare(place: Place, { documents, isWanted }: Options) {
   if (isWanted('tags')) await fillTagged(subject, documents)
   const hasReferences = ABOUT_REFERENCES.some(isWanted)
   if (hasReferences) await fillReferences(subject, documents)
+  const hasArticles = ABOUT_TEXT.some(isWanted)
+  if (hasArticles) await fillArticles(subject, documents)
   const watched = ABOUT_EVENTS.some(isWanted) ? await fillWatched(subject, documents) : []
   const begins = isWanted('cursor') ? await walkPages(subject) : []
-  const statements = await statementsOf(subject, hasReferences)
+  const statements = await statementsOf(subject, { hasReferences, hasArticles })
   return { filled, watched, begins, statements, afterFill: await residentMegabytes(subject) }
 }
 

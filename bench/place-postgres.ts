@@ -58,15 +58,27 @@ interface Schemas {
   readonly limit: string
 }
 
-function copying({ table, references }: Statements, schemas: Schemas): readonly string[] {
+function copying({ table, references, articles }: Statements, schemas: Schemas): readonly string[] {
   const { limit } = schemas
-  const tables = [table, ...(references ? Object.values(references) : [])]
+  const tables = [table, ...(references ? Object.values(references) : []), ...(articles ? [articles] : [])]
   return [
     `create schema ${limit}`,
     `create table ${limit}.smalt_layout as
      select 'doc_' || no || '_' || generation || '_c' as name, layout from ${schemas.subject}.smalt_collection`,
     ...tables.flatMap((each) => copyingTable(each, schemas)),
+    ...(articles ? handWritten(`${limit}.${articles}`) : []),
     `create table ${limit}.${table}_text(id text collate "C" primary key, version bigint not null, doc text not null)`,
+  ]
+}
+
+/** Full-text search of the engine: a column of its own, and an index on it. */
+function handWritten(articles: string): readonly string[] {
+  const words = (field: string, weight: string): string =>
+    `setweight(to_tsvector('simple', coalesce(doc::jsonb ->> '${field}', '')), '${weight}')`
+  return [
+    `alter table ${articles} add column hand tsvector`,
+    `update ${articles} set hand = ${words('title', 'A')} || ${words('body', 'D')}`,
+    `create index on ${articles} using gin (hand)`,
   ]
 }
 
