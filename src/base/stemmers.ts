@@ -65,7 +65,7 @@ export function stemOf(word: string, language: Language): string {
  */
 const EXPECTED: Readonly<Record<string, string>> = { '’': "'", ș: 'ş', ț: 'ţ' }
 
-const STEPS_PER_STEM = 60
+const STEPS_PER_STEM = 200
 
 type Stemmer = (word: string) => string
 
