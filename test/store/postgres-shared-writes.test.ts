@@ -83,6 +83,27 @@ test('update: those of one moment share their statements', BOUNDED, async () => 
   assert.deepEqual(await valuesOf(stage.store), new Map(ids.map((id) => [id, 1])))
 })
 
+test('update: large documents are read and written alone', BOUNDED, async () => {
+  await using stage = await openStage(open)
+  const ids = identities(4)
+  const length = 100_000
+  await insert(
+    stage.store,
+    JSON.stringify(ids.map((_id, n) => ({ _id, i: 0, s: 'x'.repeat(n < 2 ? length : 1) }))),
+  )
+  const all = (): Promise<unknown> => Promise.all(ids.map((id) => adding(stage.store, id)))
+  const statements = (await sent(all)).toSorted()
+  assert.deepEqual(statements, ['select', 'select', 'select', 'update', 'update', 'update'])
+  assert.deepEqual(await valuesOf(stage.store), new Map(ids.map((id) => [id, 1])))
+  const inserting = ids.map((_id) =>
+    insert(stage.store, JSON.stringify([{ _id: `new${_id}`, i: 0, s: 'x'.repeat(length) }])),
+  )
+  assert.deepEqual(
+    await sent(() => Promise.all(inserting)),
+    Array.from(ids, () => 'insert'),
+  )
+})
+
 test('update: what writes nothing leaves those that it shares a statement with alone', BOUNDED, async () => {
   await using stage = await openStage(open)
   const ids = identities(6)

@@ -16,7 +16,8 @@ export const UNORDERED: readonly { readonly shape: RegExp; readonly reason: stri
   { shape: /where id = \$1 for update$/, reason: 'one row' },
   { shape: /^select 1 from doc_\d+_\d+(?:_c)? limit 1$/, reason: 'only whether there is a row' },
   {
-    shape: /^select id, version, doc(?:, paths)? from doc_\d+_\d+(?:_c)? where id = any\(\$1\)$/,
+    shape:
+      /^select id, version, (?:doc|case when octet_length\(doc\) <= \d+ then doc end)(?:, paths)? from doc_\d+_\d+(?:_c)? where id = any\(\$1\)$/,
     reason: 'rows are matched by id',
   },
   {

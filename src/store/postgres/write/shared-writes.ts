@@ -44,10 +44,10 @@ export function createSharedWrites(connections: Connections): SharedWrites {
       throw unlessUnknown(error)
     }
   }
-  const reading = createSharing<Table, string, StoredDocument | undefined>({
+  const reading = createSharing<Table, string, StoredDocument | typeof LARGE | undefined>({
     async together(table, ids) {
-      const rows = await connections.query(readStatement(table, ids), SHARED)
-      const found = new Map(rows.map((row) => [row[0], storedFrom(row)]))
+      const rows = await connections.query(readTogether(table, ids), SHARED)
+      const found = new Map(rows.map((row) => [row[0], row[2] === null ? LARGE : storedFrom(row)] as const))
       return ids.map((id) => found.get(id))
     },
     mayRepeat: () => true,
@@ -67,38 +67,48 @@ export function createSharedWrites(connections: Connections): SharedWrites {
   const replacing = writing(replaceStatement)
   const inserting = writing(insertNewStatement)
   return {
-    read(place, id, bounds) {
+    async read(place, id, bounds) {
       const alone = async (): Promise<StoredDocument | undefined> => {
-        const [row] = await connections.query(readStatement(place, [id]), bounds)
+        const [row] = await connections.query(readOne(place, id), bounds)
         return row && storedFrom(row)
       }
-      return place.isDistributed ? alone() : reading.run({ place, item: id, bounds, alone })
+      if (place.isDistributed) return await alone()
+      const read = await reading.run({ place, item: id, bounds, alone })
+      return read === LARGE ? await alone() : read
     },
-    replace: (place, row, bounds) =>
-      replacing.run({
-        place,
-        item: row,
-        bounds,
-        alone: async () => (await commit(updateStatement(row, place), bounds)).has(row.key),
-      }),
-    insert: (place, row, bounds) =>
-      inserting.run({
-        place,
-        item: row,
-        bounds,
-        async alone() {
-          await commit(insertStatement([row], place), bounds)
-          return true
-        },
-      }),
+    replace(place, row, bounds) {
+      const alone = async (): Promise<boolean> =>
+        (await commit(updateStatement(row, place), bounds)).has(row.key)
+      return isLarge(row) ? alone() : replacing.run({ place, item: row, bounds, alone })
+    },
+    insert(place, row, bounds) {
+      const alone = async (): Promise<boolean> => {
+        await commit(insertStatement([row], place), bounds)
+        return true
+      }
+      return isLarge(row) ? alone() : inserting.run({ place, item: row, bounds, alone })
+    },
   }
 }
 
-function readStatement({ name }: Table, ids: readonly string[]): Statement {
-  const read = sql`select id, version, doc, paths from ${raw(name)}`
-  const [first, ...others] = ids
-  if (others.length === 0) return statementOf(sql`${read} where id = ${param(first!)}`)
-  return statementOf(sql`${read} where id = any(${param(arrayText([...new Set(ids)]))})`)
+/** Larger documents are read and written alone: a statement must not need the memory of many large ones. */
+const MAX_SHARED_BYTES = 64 * 1024
+const LARGE = 'large' as const
+
+function isLarge({ document }: ChangedRow | NewRow): boolean {
+  // A character takes three bytes at most.
+  return document.text.length > MAX_SHARED_BYTES / 3
+}
+
+function readOne({ name }: Table, id: string): Statement {
+  return statementOf(sql`select id, version, doc, paths from ${raw(name)} where id = ${param(id)}`)
+}
+
+/** The text is null where it is large. Its length is known without reading it. */
+function readTogether({ name }: Table, ids: readonly string[]): Statement {
+  const text = raw(`case when octet_length(doc) <= ${MAX_SHARED_BYTES} then doc end`)
+  return statementOf(sql`select id, version, ${text}, paths from ${raw(name)}
+    where id = any(${param(arrayText([...new Set(ids)]))})`)
 }
 
 /** Returns the keys of the documents that still had the version that was read. */
