@@ -189,6 +189,12 @@ export const CLUSTER_RULES: readonly Rule[] = [
     }),
   },
   {
+    name: 'no sub-select joins two functions, which ends the server when it sorts documents of several shards',
+    breaks: onDocuments((bare) =>
+      / order by .*\bunnest\([^)]*(?:\([^)]*\)[^)]*)*\) as \w+\([^)]*\), unnest\(/.test(bare),
+    ),
+  },
+  {
     name: 'the number of a backend is an integer, or its statement is never cancelled',
     breaks: (bare) => /\bpg_cancel_backend\((?!\$1::integer\))/.test(bare),
   },

@@ -29,9 +29,10 @@ export function isSortedByStore(
   { storeOf }: Pick<Deps, 'storeOf'>,
 ): boolean {
   const links = linksIn(sort)
-  if (links.length === 0) return true
+  if (links.length === 0 && !sort.some(({ field }) => field.score)) return true
   const { datasource } = schema.collection
   const store = storeOf(schema)
+  // Citus crashes where scores of documents on several shards are computed: they join words and fields in a sub-select.
   if (asOf !== undefined || !store.canJoin()) return false
   return links.every(
     ({ reference, query }) =>

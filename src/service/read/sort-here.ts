@@ -1,6 +1,6 @@
 /**
- * Sorts documents by values of other documents where no store can: where those are in another datasource, on a cluster,
- * of the past, or selected by a pattern that only the service evaluates.
+ * Sorts documents where no store can: by values of other documents in another datasource, on a cluster, of the past, or
+ * selected by a pattern that only the service evaluates; and on a cluster by relevance.
  */
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
