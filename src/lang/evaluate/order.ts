@@ -54,15 +54,22 @@ export function joinedSortValue(source: Json | undefined, key: SortKey<FieldRef>
   return key.field.joined?.counted ? source : sortValue({ value: source }, key)
 }
 
+type Directions = readonly Pick<SortKey<FieldRef>, 'descending'>[]
+
 /** Compares the values of two documents, as `sortValues` returns them. */
-export function compareSortValues(
-  a: readonly Json[],
-  b: readonly Json[],
-  sort: readonly Pick<SortKey<FieldRef>, 'descending'>[],
-): number {
+export function compareSortValues(a: readonly Json[], b: readonly Json[], sort: Directions): number {
+  return compareComparable(comparableKeys(a), comparableKeys(b), sort)
+}
+
+/** Sort values in a form that is compared without parsing numbers again. */
+export function comparableKeys(values: readonly Json[]): readonly Key[] {
+  return values.map((value) => keyOf(value))
+}
+
+export function compareComparable(a: readonly Key[], b: readonly Key[], sort: Directions): number {
   spend(sort.length)
   for (const [i, { descending }] of sort.entries()) {
-    const order = compareNullsFirst(keyOf(a[i]!), keyOf(b[i]!), compareKeys)
+    const order = compareNullsFirst(a[i]!, b[i]!, compareKeys)
     if (order !== 0) return descending ? -order : order
   }
   return 0
@@ -80,7 +87,7 @@ function columnOf(values: readonly Seen[], key: SortKey<FieldRef>): (a: number, 
 }
 
 /** Numbers that a JavaScript number cannot represent exactly are parsed as `Decimal`. */
-type Key = Exclude<Json, object> | Decimal
+export type Key = Exclude<Json, object> | Decimal
 
 function keyOf(value: Json): Key {
   if (typeof value !== 'object' || value === null) return value

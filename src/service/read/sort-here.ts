@@ -4,9 +4,11 @@
  */
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
-import { during, spend } from '../../base/work/work.ts'
+import { mergeSort } from '../../base/merge-sort.ts'
+import { spend } from '../../base/work/work.ts'
 import { compileJoinedKey } from '../../lang/evaluate/joined-sort.ts'
-import { compareSortValues, sortValues } from '../../lang/evaluate/order.ts'
+import { type Key, comparableKeys, compareComparable, sortValues } from '../../lang/evaluate/order.ts'
+import type { ShouldYield, Yielding } from '../../lang/evaluate/time-slice.ts'
 import { linksIn } from '../../lang/resolve/scope.ts'
 import { withLiterals } from '../../plan/about.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
@@ -23,14 +25,13 @@ export interface SortedPage {
 interface Match {
   readonly document: StoredDocument
   readonly id: Json
-  readonly values: readonly Json[]
+  readonly keys: readonly Key[]
   readonly sources: readonly (Json | undefined)[]
 }
 
 /** All matches are held, and as many documents as the references may join, so there are limits to both. */
 export async function readSorted(read: ReadPlan, { schema, reading }: VisitContext): Promise<SortedPage> {
-  const { bounds, shared } = reading
-  const { timeSlice, held } = shared
+  const { timeSlice, held } = reading.shared
   const { sort, counted, withSources } = read
   const all = unsorted(unbounded(withLiterals(read)))
   const { read: candidates, isMatch } = await resolveRemoteJoins(all, schema, reading)
@@ -52,11 +53,11 @@ export async function readSorted(read: ReadPlan, { schema, reading }: VisitConte
     const value = parseTrusted(document.text) as JsonObject
     const sources: (Json | undefined)[] = []
     for (const sourceOf of sourcesOf) sources.push(yield* sourceOf({ value }))
-    matches.push({ document, id: value['_id'] ?? null, sources, values: sortValues(value, sort, sources) })
+    const keys = comparableKeys(sortValues(value, sort, sources))
+    matches.push({ document, id: value['_id'] ?? null, sources, keys })
     return true
   })
-  const page = (): readonly Match[] => pageOf(matches, read)
-  const found = bounds.work ? during(bounds.work, page) : page()
+  const found = await timeSlice.finish(pageOf(matches, read, timeSlice.shouldYield))
   return {
     documents: found.map(({ document, sources }) => (withSources ? withThem(document, sources) : document)),
     matchCount: counted ? matches.length : 0,
@@ -66,21 +67,35 @@ export async function readSorted(read: ReadPlan, { schema, reading }: VisitConte
 const CHARACTERS_PARSED_PER_STEP = 8
 
 /** The matches come in the order of `_id`, which decides between equal ones. */
-function pageOf(matches: readonly Match[], { sort, after, from, to = Infinity }: ReadPlan): readonly Match[] {
-  const rest = after ? matches.filter((match) => isAfter(match, after, sort)) : matches
-  const sorted = rest.toSorted((a, b) => compareSortValues(a.values, b.values, sort))
+function* pageOf(
+  matches: readonly Match[],
+  { sort, after, from, to = Infinity }: ReadPlan,
+  shouldYield: ShouldYield,
+): Yielding<readonly Match[]> {
+  const rest: Match[] = []
+  const afterKeys = after && comparableKeys(after.slice(0, sort.length))
+  for (const match of matches) {
+    if (shouldYield()) yield
+    if (!afterKeys || isAfter(match, { keys: afterKeys, id: after.at(-1)! }, sort)) rest.push(match)
+  }
+  const sorted = yield* mergeSort(rest, (a, b) => compareComparable(a.keys, b.keys, sort), shouldYield)
   return sorted.slice(from, Math.max(to + 1, from))
 }
 
-function isAfter({ values, id }: Match, after: readonly Json[], sort: ReadPlan['sort']): boolean {
-  const order = compareSortValues(values, after, sort)
-  return order === 0 ? compareValues(id, after.at(-1)!) > 0 : order > 0
+function isAfter(match: Match, after: Pick<Match, 'keys' | 'id'>, sort: ReadPlan['sort']): boolean {
+  const order = compareComparable(match.keys, after.keys, sort)
+  return order === 0 ? compareValues(match.id, after.id) > 0 : order > 0
 }
 
-/** In the form in which a store returns them. */
+/**
+ * In the form in which a store returns them. They are printed when they are read, which the cursor does for the last
+ * document only: each may be as large as a document can be.
+ */
 function withThem(document: StoredDocument, sources: Match['sources']): StoredDocument {
   const printed = sources.map((source) => ({
-    documents: source === undefined ? null : JSON.stringify(source),
+    get documents() {
+      return source === undefined ? null : JSON.stringify(source)
+    },
     facts: null,
   }))
   return { ...document, joined: [...(document.joined ?? []), ...printed] }

@@ -1,4 +1,5 @@
 /** Streams the documents of a find one by one with all joined documents, in constant memory. */
+import { yieldEvery } from '../../base/work/rest.ts'
 import type { PlannedJoin } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
@@ -16,6 +17,7 @@ export type ReadDocument = readonly [document: StoredDocument, joinedSets?: read
 
 /** Documents per batch: so many are in memory while their joined documents are read. */
 const BATCH = 200
+const SLICE_MS = 10
 
 export async function* streamPage(
   { read, joins }: FindPlan,
@@ -38,7 +40,12 @@ async function* streamMatches(read: ReadPlan, reading: PageReading): AsyncGenera
   const { shared, ...together } = sharing(reading)
   if (!isSortedByStore(read, schema, deps)) {
     const sorted = await readSorted(read, { schema, reading: { ...together, shared } })
-    yield* sorted.documents
+    // They are in memory, so that nothing else would let other requests run between them.
+    const rest = yieldEvery(SLICE_MS)
+    for (const document of sorted.documents) {
+      await rest()
+      yield document
+    }
     return
   }
   const resolved = await resolveRemoteJoins(read, schema, { ...together, shared })
