@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { ServiceError } from '../../src/base/errors.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
@@ -21,6 +22,7 @@ import { recordStatements } from './record-statements.ts'
 const BOUNDED = { timeout: 200_000 }
 const PATIENT: Bounds = { timeLimitMs: 30_000 }
 const { collection } = SCHEMA
+const PLACE = {}
 const recorded = recordStatements()
 const open = {
   freshPlace: () => freshPlace('postgres'),
@@ -209,9 +211,28 @@ for (const [when, value] of [
   })
 }
 
+test('sharing: whoever waits at one place delays nobody at another', async () => {
+  const sharing = createSharing<object, string, string>({
+    together: async (_, items) => items,
+    mayRepeat: () => false,
+  })
+  const locked = Promise.withResolvers<string>()
+  const busy = {}
+  const run = (place: object, alone: () => Promise<string>): Promise<string> =>
+    sharing.run({ place, item: 'x', bounds: PATIENT, alone })
+  const nobody = { elsewhere: 0 }
+  for (let i = 0; i < 10; i++) {
+    void run(busy, () => locked.promise)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  for (let i = 0; i < 1_000; i++) await run({}, async () => String(nobody.elsewhere++))
+  assert.equal(nobody.elsewhere, 1_000)
+  locked.resolve('done')
+})
+
 test('sharing: callers take turns, and none has a batch for itself', async () => {
   const batches: (readonly string[])[] = []
-  const sharing = createSharing<string, string, string>({
+  const sharing = createSharing<object, string, string>({
     async together(_, items) {
       batches.push(items)
       return items
@@ -220,7 +241,7 @@ test('sharing: callers take turns, and none has a batch for itself', async () =>
   })
   const run = (caller: string, n: number): Promise<string> =>
     sharing.run({
-      place: 't',
+      place: PLACE,
       item: `${caller}${n}`,
       bounds: { ...PATIENT, caller },
       alone: async () => assert.fail('it is not alone'),
@@ -236,13 +257,18 @@ test('sharing: callers take turns, and none has a batch for itself', async () =>
 
 test('sharing: a short time limit, and a batch that failed, run alone', async () => {
   const ran: string[] = []
-  const sharing = createSharing<string, string, string>({
-    together: () => Promise.reject(new Error('no')),
+  let batches = 0
+  let failure = new Error('one of them is refused')
+  const sharing = createSharing<object, string, string>({
+    together() {
+      batches++
+      return Promise.reject(failure)
+    },
     mayRepeat: () => true,
   })
   const run = (item: string, timeLimitMs: number): Promise<string> =>
     sharing.run({
-      place: 't',
+      place: PLACE,
       item,
       bounds: { timeLimitMs },
       async alone() {
@@ -254,8 +280,11 @@ test('sharing: a short time limit, and a batch that failed, run alone', async ()
   assert.deepEqual(ran, ['a', 'b'])
   await Promise.all([...short, run('c', 30_000), run('d', 30_000)])
   assert.deepEqual(ran, ['a', 'b', 'c', 'd'])
-  void run('e', 30_000)
-  assert.deepEqual(ran.at(-1), 'e', 'for a while nothing is tried together')
+  failure = new ServiceError('store-crud:Timeout', 'it waits for a lock')
+  await Promise.all([run('e', 30_000), run('f', 30_000)])
+  assert.equal(batches, 2, 'a failure of one document is no reason to stop')
+  void run('g', 30_000)
+  assert.deepEqual(ran.at(-1), 'g', 'for a while nothing is tried together')
 })
 
 test(

@@ -3,6 +3,7 @@
  * statement, which takes one round trip, and for writes one flush of the log. The busier the service is, the more of
  * them share a statement. A request that nobody shares with runs alone, within its own bounds.
  */
+import { ServiceError } from '../../../base/errors.ts'
 import type { Bounds } from '../../bounds.ts'
 
 export interface Sharing<P, T, R> {
@@ -36,10 +37,10 @@ const MIN_TIME_LIMIT_MS = 2_000
 /** A shared statement that takes longer, because it waits for a lock, is cancelled, and its requests run alone. */
 export const SHARED: Bounds = { timeLimitMs: 200 }
 
-/** Then requests run alone for a while: the lock may be held for long. */
+/** Then requests of this place run alone for a while: the lock may be held for long. */
 const AFTER_FAILURE_MS = 1_000
 
-/** Requests that arrive while this many statements run wait for the next one, so batches grow with the load. */
+/** Requests that arrive while this many statements of their place run wait for the next one, so batches grow with the load. */
 const MAX_UNDER_WAY = 2
 
 /** But no longer than this: what runs may wait for the lock of a row. */
@@ -47,16 +48,35 @@ const MAX_WAIT_MS = 10
 
 const MAX_ITEMS = 64
 
-export function createSharing<P, T, R>(options: SharingOptions<P, T, R>): Sharing<P, T, R> {
-  const { together, mayRepeat } = options
-  const waiting = new Map<P, Turns<Waiting<P, T, R>>>()
+/** Further requests run alone, which the limits of the pool of connections apply to. */
+const MAX_WAITING = 1_000
+
+export function createSharing<P extends object, T, R>(options: SharingOptions<P, T, R>): Sharing<P, T, R> {
+  const places = new WeakMap<P, Shared<P, T, R>>()
+  return {
+    run(request) {
+      const { place, bounds } = request
+      if (bounds.timeLimitMs < MIN_TIME_LIMIT_MS) return request.alone()
+      const shared = places.get(place) ?? sharedAt(place, options)
+      places.set(place, shared)
+      return shared.run(request)
+    },
+  }
+}
+
+interface Shared<P, T, R> {
+  run(request: SharedRequest<P, T, R>): Promise<R>
+}
+
+function sharedAt<P, T, R>(place: P, { together, mayRepeat }: SharingOptions<P, T, R>): Shared<P, T, R> {
+  const turns = createTurns<Waiting<P, T, R>>()
   let underWay = 0
   let isScheduled = false
   let patience: NodeJS.Timeout | undefined
   let aloneUntil = -Infinity
 
   function schedule(): void {
-    if (waiting.size === 0) return
+    if (turns.size === 0) return
     if (underWay >= MAX_UNDER_WAY) {
       patience ??= setTimeout(sendNext, MAX_WAIT_MS)
     } else if (!isScheduled) {
@@ -70,22 +90,29 @@ export function createSharing<P, T, R>(options: SharingOptions<P, T, R>): Sharin
     isScheduled = false
     clearTimeout(patience)
     patience = undefined
-    const [next] = waiting
-    if (!next) return
-    const [place, turns] = next
-    waiting.delete(place)
     const batch = turns.take(MAX_ITEMS)
-    if (turns.size > 0) waiting.set(place, turns)
-    underWay++
-    void answer(place, batch).finally(() => {
-      underWay--
-      schedule()
-    })
+    const present = batch.filter((each) => !hasLeft(each))
+    void answerAlone(batch.filter(hasLeft))
+    if (present.length > 0) occupy(present.length === 1 ? answerAlone(present) : answer(present))
     schedule()
   }
 
-  async function answer(place: P, batch: readonly Waiting<P, T, R>[]): Promise<void> {
-    if (batch.length === 1) return await answerAlone(batch)
+  /** A request that runs alone may wait for a lock for as long as it likes, so it counts only as long as a shared one. */
+  function occupy(work: Promise<void>): void {
+    underWay++
+    let isOver = false
+    const end = (): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(limit)
+      underWay--
+      schedule()
+    }
+    const limit = setTimeout(end, SHARED.timeLimitMs)
+    void work.finally(end)
+  }
+
+  async function answer(batch: readonly Waiting<P, T, R>[]): Promise<void> {
     try {
       const results = await together(
         place,
@@ -94,25 +121,32 @@ export function createSharing<P, T, R>(options: SharingOptions<P, T, R>): Sharin
       for (const [i, { resolve }] of batch.entries()) resolve(results[i]!)
     } catch (error) {
       if (!mayRepeat(error)) return batch.forEach(({ reject }) => reject(error))
-      aloneUntil = performance.now() + AFTER_FAILURE_MS
-      await answerAlone(batch)
+      if (isSlow(error)) aloneUntil = performance.now() + AFTER_FAILURE_MS
+      void answerAlone(batch)
     }
   }
 
   return {
     run(request) {
-      if (request.bounds.timeLimitMs < MIN_TIME_LIMIT_MS || performance.now() < aloneUntil)
-        return request.alone()
+      if (performance.now() < aloneUntil || turns.size >= MAX_WAITING) return request.alone()
       const { promise, resolve, reject } = Promise.withResolvers<R>()
-      const { place, bounds } = request
-      const turns = waiting.get(place) ?? createTurns<Waiting<P, T, R>>()
-      waiting.set(place, turns)
-      turns.add(bounds.caller ?? '', { ...request, resolve, reject })
+      turns.add(request.bounds.caller ?? '', { ...request, resolve, reject })
       schedule()
       return promise
     },
   }
 }
+
+function hasLeft({ bounds }: { readonly bounds: Bounds }): boolean {
+  return bounds.getSignal?.().aborted === true
+}
+
+/** Whether the statement waited too long, for a lock or a connection. Any other failure belongs to one of its requests. */
+function isSlow(error: unknown): boolean {
+  return error instanceof ServiceError && SLOW.has(error.code)
+}
+
+const SLOW: ReadonlySet<string> = new Set(['store-crud:Timeout', 'crud:Unavailable'])
 
 async function answerAlone<P, T, R>(batch: readonly Waiting<P, T, R>[]): Promise<void> {
   await Promise.all(batch.map(({ alone, resolve, reject }) => alone().then(resolve, reject)))

@@ -8,7 +8,8 @@ import { type ChangedRow, changedRow } from './rows.ts'
 
 export async function updateAll(plan: UpdatePlan, context: WriteContext): Promise<void> {
   const id = requestedId(plan)
-  if (id !== undefined) return await updateSingly([{ key: id, version: 0 }], { ...context, plan, isMatch })
+  if (id !== undefined)
+    return await updateSingly([{ key: id, version: 0 }], { ...context, plan, isMatch: alwaysMatches })
   const updating = { ...context, plan, isMatch: stillMatches(plan.query, context) }
   for (const batch of batchesOf(await matching(plan, context))) {
     const outcomes = await context.transaction.attempt(() => updateTogether(batch, updating))
@@ -18,10 +19,10 @@ export async function updateAll(plan: UpdatePlan, context: WriteContext): Promis
 }
 
 /**
- * Of a document that is looked up by its `_id`, which never changes. It is locked at once: outside of transactions of
- * callers, its optimistic write has just failed, and others are writing it.
+ * A document that is looked up by its `_id`, which never changes, still matches. It is locked at once: outside of
+ * transactions of callers, its optimistic write has just failed, and others are writing it.
  */
-const isMatch = (): boolean => true
+const alwaysMatches = (): boolean => true
 
 interface Updating extends WriteContext {
   readonly plan: UpdatePlan
