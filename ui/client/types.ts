@@ -72,11 +72,15 @@ export interface EntityImpact {
   }
   readonly dependents: readonly string[]
   /** Saved searches that would fail; without a version, for the default one. */
-  readonly searches: readonly {
-    readonly name: string | null
-    readonly version: string | null
-    readonly msg: string
-  }[]
+  readonly searches: {
+    /** False if there are more than were looked at. */
+    readonly complete: boolean
+    readonly broken: readonly {
+      readonly name: string | null
+      readonly version: string | null
+      readonly msg: string
+    }[]
+  }
   readonly access: readonly {
     readonly version: string
     readonly comparedWith: string | null

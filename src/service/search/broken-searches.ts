@@ -8,7 +8,7 @@ import { type Work, during } from '../../base/work/work.ts'
 import type { Deps } from '../deps.ts'
 import { planFindRequest } from '../read/plan-find.ts'
 import { readFind } from '../request/request.ts'
-import { parameterNames } from './parameters.ts'
+import { exampleValues } from './parameters.ts'
 import { findRequest, isFor, searches } from './saved-search.ts'
 
 export interface Change {
@@ -25,24 +25,27 @@ export interface Change {
 export async function brokenSearches(change: Change, work: Work | undefined): Promise<Json> {
   const broken: Json[] = []
   const rest = yieldEvery(SLICE_MS)
-  for (const text of await readableSearches(change, work)) {
+  const found = await readableSearches(change, work)
+  if (!found) return { complete: false, broken }
+  for (const text of found) {
     await rest()
     const check = (): JsonObject | undefined => brokenBy(change, parseTrusted(text) as JsonObject)
-    const found = work ? during(work, check) : check()
-    if (found && broken.length < MAX_LISTED) broken.push(found)
+    const each = work ? during(work, check) : check()
+    if (each && broken.length === MAX_LISTED) return { complete: false, broken }
+    if (each) broken.push(each)
   }
-  return broken
+  return { complete: true, broken }
 }
 
-/** None where the caller may not read saved searches, or their entity was removed. */
+/** None where the caller may not read saved searches, or their entity was removed; undefined where they are too many. */
 async function readableSearches({ caller, entity, before }: Change, work: Work | undefined) {
   const target = { entity, ...(work && { work }) }
   try {
     const { processed = [] } = await searches(before, caller, { target, overrides: {} })
     return processed
   } catch (error) {
-    if (isFailure(error)) return []
-    throw error
+    if (!isFailure(error)) throw error
+    return error.code === 'crud:LimitExceeded' || error.code === 'crud:Unavailable' ? undefined : []
   }
 }
 
@@ -90,8 +93,7 @@ function failureOf(saved: JsonObject, deps: Deps, { caller, entity, version }: R
   return failureIn(() => {
     const schema = deps.schemaOf(entity, version)
     if (!isFor(saved, schema.version)) return
-    // a value that only callers know is null here, which every type allows
-    const values = new Map([...parameterNames(saved['parameters'])].map((name) => [name, null]))
+    const values = exampleValues(saved['parameters'])
     const target = { entity, version: schema.version }
     planFindRequest(deps, caller, readFind(findRequest(saved, values, deps), target, deps))
   })

@@ -1,12 +1,35 @@
 /** Resolves the declared parameters of a saved search to the values of the caller or to their defaults. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
-import { LOOKS_LIKE, TYPES, isTypeName } from '../../schema/types.ts'
+import { LOOKS_LIKE, TYPES, type TypeName, isTypeName } from '../../schema/types.ts'
 import type { Values } from './bind-parameters.ts'
 
 /** Only declared parameters are used; other values of the caller are ignored. */
 export function parameterValues(declared: Json | undefined, supplied: Values): Values {
   return new Map(named(declared).map(([name, parameter]) => [name, valueOf(parameter, name, supplied)]))
+}
+
+/** Values with which a search can be checked without a caller: the defaults, and otherwise one of the declared type. */
+export function exampleValues(declared: Json | undefined): Values {
+  return new Map(
+    named(declared).map(([name, { type = 'string', defaultValue = null }]) => {
+      if (defaultValue !== null) return [name, defaultValue]
+      return [name, typeof type === 'string' && isTypeName(type) ? EXAMPLES[type] : null]
+    }),
+  )
+}
+
+const EXAMPLES: Readonly<Record<TypeName, Json>> = {
+  boolean: true,
+  integer: 1,
+  double: 1,
+  biginteger: 1,
+  bigdecimal: 1,
+  string: '1',
+  date: '2024-01-02T03:04:05.678Z',
+  binary: 'U21hbHQ=',
+  uid: '1',
+  any: '1',
 }
 
 export function parameterNames(declared: Json | undefined): ReadonlySet<string> {

@@ -101,6 +101,8 @@ onEveryStore(() => {
       search('byCity', { field: 'city', op: '=', rvalue: '${city}' }, { parameters: [{ name: 'city' }] }),
       search('sorted', { field: 'name', op: '!=', rvalue: null }, { sort: { city: '$asc' } }),
       search('first', { field: 'city', op: '=', rvalue: 'Bern' }, { versions: ['1'] }),
+      search('byPattern', { field: 'city', regex: '${city}' }, { parameters: [{ name: 'city' }] }),
+      search('after', { field: 'city', op: '>', rvalue: '${city}' }, { parameters: [{ name: 'city' }] }),
       search('wrong', { field: 'nowhere', op: '=', rvalue: 1 }),
     ]
     const saved = await server.ask('PUT', '/data/insert/savedSearch', {
@@ -117,15 +119,17 @@ onEveryStore(() => {
       sent: JsonObject | undefined,
     ): Promise<readonly JsonObject[]> => {
       const { json, text } = await server.ask(method, `${path}?dryRun=true`, sent ? { body: sent } : {})
-      const report = (json as { dryRun?: { entities: { searches: JsonObject[] }[] } }).dryRun
+      const report = (json as { dryRun?: { entities: { searches: { broken: JsonObject[] } }[] } }).dryRun
       assert.ok(report, text)
-      return report.entities.flatMap(({ searches }) => searches)
+      return report.entities.flatMap(({ searches }) => searches.broken)
     }
     const broken = await failing('PUT', '/metadata/person/2.0.0', body)
     assert.deepEqual(
       broken.map(({ name, version }) => [name, version]),
       [
+        ['after', null],
         ['byCity', null],
+        ['byPattern', null],
         ['sorted', null],
       ],
     )

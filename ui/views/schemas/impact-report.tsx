@@ -47,8 +47,10 @@ function EntityReport({ report }: { readonly report: EntityImpact }): JSX.Elemen
         <dt>Entities that refer to it</dt>
         <dd>{dependents.length === 0 ? 'none' : dependents.join(', ')}</dd>
         <dt>Saved searches that would fail</dt>
-        {searches.length === 0 && <dd>none</dd>}
-        {searches.map(({ name, version, msg }) => (
+        {searches.broken.length === 0 && (
+          <dd>{searches.complete ? 'none' : 'unknown: there are too many'}</dd>
+        )}
+        {searches.broken.map(({ name, version, msg }) => (
           <dd key={`${name} ${version}`}>
             {name} {version !== null && <small>in {version}</small>}: {msg}
           </dd>
