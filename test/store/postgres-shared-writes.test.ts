@@ -22,7 +22,7 @@ import { recordStatements } from './record-statements.ts'
 const BOUNDED = { timeout: 200_000 }
 const PATIENT: Bounds = { timeLimitMs: 30_000 }
 const { collection } = SCHEMA
-const PLACE = {}
+const TABLE = {}
 const recorded = recordStatements()
 const open = {
   freshPlace: () => freshPlace('postgres'),
@@ -211,22 +211,22 @@ for (const [when, value] of [
   })
 }
 
-test('sharing: whoever waits at one place delays nobody at another', async () => {
+test('sharing: whoever waits for one table delays nobody at another', async () => {
   const sharing = createSharing<object, string, string>({
     together: async (_, items) => items,
     mayRepeat: () => false,
   })
   const locked = Promise.withResolvers<string>()
   const busy = {}
-  const run = (place: object, alone: () => Promise<string>): Promise<string> =>
-    sharing.run({ place, item: 'x', bounds: PATIENT, alone })
-  const nobody = { elsewhere: 0 }
+  const run = (table: object, alone: () => Promise<string>): Promise<string> =>
+    sharing.run({ table, item: 'x', bounds: PATIENT, alone })
+  let elsewhere = 0
   for (let i = 0; i < 10; i++) {
     void run(busy, () => locked.promise)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  for (let i = 0; i < 1_000; i++) await run({}, async () => String(nobody.elsewhere++))
-  assert.equal(nobody.elsewhere, 1_000)
+  for (let i = 0; i < 1_000; i++) await run({}, async () => String(elsewhere++))
+  assert.equal(elsewhere, 1_000)
   locked.resolve('done')
 })
 
@@ -241,7 +241,7 @@ test('sharing: callers take turns, and none has a batch for itself', async () =>
   })
   const run = (caller: string, n: number): Promise<string> =>
     sharing.run({
-      place: PLACE,
+      table: TABLE,
       item: `${caller}${n}`,
       bounds: { ...PATIENT, caller },
       alone: async () => assert.fail('it is not alone'),
@@ -268,7 +268,7 @@ test('sharing: a short time limit, and a batch that failed, run alone', async ()
   })
   const run = (item: string, timeLimitMs: number): Promise<string> =>
     sharing.run({
-      place: PLACE,
+      table: TABLE,
       item,
       bounds: { timeLimitMs },
       async alone() {

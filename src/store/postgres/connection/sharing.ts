@@ -6,27 +6,27 @@
 import { ServiceError } from '../../../base/errors.ts'
 import type { Bounds } from '../../bounds.ts'
 
-export interface Sharing<P, T, R> {
-  run(request: SharedRequest<P, T, R>): Promise<R>
+export interface Sharing<Table, T, R> {
+  run(request: SharedRequest<Table, T, R>): Promise<R>
 }
 
-export interface SharedRequest<P, T, R> {
-  /** Requests share a statement if they have the same place. */
-  readonly place: P
+export interface SharedRequest<Table, T, R> {
+  /** Requests share a statement if they are about the same table. */
+  readonly table: Table
   readonly item: T
   readonly bounds: Bounds
   /** The same on a connection of its own, within the bounds. */
   readonly alone: () => Promise<R>
 }
 
-interface SharingOptions<P, T, R> {
+interface SharingOptions<Table, T, R> {
   /** Returns the results in the order of the items. It must end soon, because nobody can cancel a part of it. */
-  readonly together: (place: P, items: readonly T[]) => Promise<readonly R[]>
+  readonly together: (table: Table, items: readonly T[]) => Promise<readonly R[]>
   /** Whether nothing has happened if `together` fails this way; then each request runs alone. */
   readonly mayRepeat: (error: unknown) => boolean
 }
 
-interface Waiting<P, T, R> extends SharedRequest<P, T, R> {
+interface Waiting<Table, T, R> extends SharedRequest<Table, T, R> {
   readonly resolve: (result: R) => void
   readonly reject: (reason: unknown) => void
 }
@@ -37,10 +37,10 @@ const MIN_TIME_LIMIT_MS = 2_000
 /** A shared statement that takes longer, because it waits for a lock, is cancelled, and its requests run alone. */
 export const SHARED: Bounds = { timeLimitMs: 200 }
 
-/** Then requests of this place run alone for a while: the lock may be held for long. */
+/** Then requests about this table run alone for a while: the lock may be held for long. */
 const AFTER_FAILURE_MS = 1_000
 
-/** Requests that arrive while this many statements of their place run wait for the next one, so batches grow with the load. */
+/** Requests that arrive while this many statements on their table run wait for the next one, so batches grow with the load. */
 const MAX_UNDER_WAY = 2
 
 /** But no longer than this: what runs may wait for the lock of a row. */
@@ -51,36 +51,41 @@ const MAX_ITEMS = 64
 /** Further requests run alone, which the limits of the pool of connections apply to. */
 const MAX_WAITING = 1_000
 
-export function createSharing<P extends object, T, R>(options: SharingOptions<P, T, R>): Sharing<P, T, R> {
-  const places = new WeakMap<P, Shared<P, T, R>>()
+export function createSharing<Table extends object, T, R>(
+  options: SharingOptions<Table, T, R>,
+): Sharing<Table, T, R> {
+  const byTable = new WeakMap<Table, Shared<Table, T, R>>()
   return {
     run(request) {
-      const { place, bounds } = request
+      const { table, bounds } = request
       if (bounds.timeLimitMs < MIN_TIME_LIMIT_MS) return request.alone()
-      const shared = places.get(place) ?? sharedAt(place, options)
-      places.set(place, shared)
+      const shared = byTable.get(table) ?? sharedOn(table, options)
+      byTable.set(table, shared)
       return shared.run(request)
     },
   }
 }
 
-interface Shared<P, T, R> {
-  run(request: SharedRequest<P, T, R>): Promise<R>
+interface Shared<Table, T, R> {
+  run(request: SharedRequest<Table, T, R>): Promise<R>
 }
 
-function sharedAt<P, T, R>(place: P, { together, mayRepeat }: SharingOptions<P, T, R>): Shared<P, T, R> {
-  const turns = createTurns<Waiting<P, T, R>>()
+function sharedOn<Table, T, R>(
+  table: Table,
+  { together, mayRepeat }: SharingOptions<Table, T, R>,
+): Shared<Table, T, R> {
+  const waiting = createRoundRobin<Waiting<Table, T, R>>()
   let underWay = 0
   let isScheduled = false
   let patience: NodeJS.Timeout | undefined
   let aloneUntil = -Infinity
 
   function schedule(): void {
-    if (turns.size === 0) return
+    if (waiting.size === 0) return
     if (underWay >= MAX_UNDER_WAY) {
       patience ??= setTimeout(sendNext, MAX_WAIT_MS)
     } else if (!isScheduled) {
-      // At the end of the turn of the event loop, so that requests that arrive in it join the batch.
+      // At the end of the iteration of the event loop, so that requests that arrive in it join the batch.
       isScheduled = true
       setImmediate(sendNext)
     }
@@ -90,14 +95,14 @@ function sharedAt<P, T, R>(place: P, { together, mayRepeat }: SharingOptions<P, 
     isScheduled = false
     clearTimeout(patience)
     patience = undefined
-    const batch = turns.take(MAX_ITEMS)
+    const batch = waiting.take(MAX_ITEMS)
     const present = batch.filter((each) => !hasLeft(each))
     void answerAlone(batch.filter(hasLeft))
     if (present.length > 0) occupy(present.length === 1 ? answerAlone(present) : answer(present))
     schedule()
   }
 
-  /** A request that runs alone may wait for a lock for as long as it likes, so it counts only as long as a shared one. */
+  /** A request that runs alone may wait for a lock until its own time limit, so it counts no longer than a shared one. */
   function occupy(work: Promise<void>): void {
     underWay++
     let isOver = false
@@ -112,10 +117,10 @@ function sharedAt<P, T, R>(place: P, { together, mayRepeat }: SharingOptions<P, 
     void work.finally(end)
   }
 
-  async function answer(batch: readonly Waiting<P, T, R>[]): Promise<void> {
+  async function answer(batch: readonly Waiting<Table, T, R>[]): Promise<void> {
     try {
       const results = await together(
-        place,
+        table,
         batch.map(({ item }) => item),
       )
       for (const [i, { resolve }] of batch.entries()) resolve(results[i]!)
@@ -128,9 +133,9 @@ function sharedAt<P, T, R>(place: P, { together, mayRepeat }: SharingOptions<P, 
 
   return {
     run(request) {
-      if (performance.now() < aloneUntil || turns.size >= MAX_WAITING) return request.alone()
+      if (performance.now() < aloneUntil || waiting.size >= MAX_WAITING) return request.alone()
       const { promise, resolve, reject } = Promise.withResolvers<R>()
-      turns.add(request.bounds.caller ?? '', { ...request, resolve, reject })
+      waiting.add(request.bounds.caller ?? '', { ...request, resolve, reject })
       schedule()
       return promise
     },
@@ -148,18 +153,18 @@ function isSlow(error: unknown): boolean {
 
 const SLOW: ReadonlySet<string> = new Set(['store-crud:Timeout', 'crud:Unavailable'])
 
-async function answerAlone<P, T, R>(batch: readonly Waiting<P, T, R>[]): Promise<void> {
+async function answerAlone<Table, T, R>(batch: readonly Waiting<Table, T, R>[]): Promise<void> {
   await Promise.all(batch.map(({ alone, resolve, reject }) => alone().then(resolve, reject)))
 }
 
-interface Turns<W> {
+interface RoundRobin<W> {
   add(caller: string, item: W): void
   take(max: number): readonly W[]
   readonly size: number
 }
 
-/** Takes from all callers in turn, so that many requests of one do not delay those of another. */
-function createTurns<W>(): Turns<W> {
+/** Takes one of each caller, again and again, so that many requests of one do not delay those of another. */
+function createRoundRobin<W>(): RoundRobin<W> {
   const callers = new Map<string, Set<W>>()
   let size = 0
   return {

@@ -67,26 +67,26 @@ export function createSharedWrites(connections: Connections): SharedWrites {
   const replacing = writing(replaceStatement)
   const inserting = writing(insertNewStatement)
   return {
-    async read(place, id, bounds) {
+    async read(table, id, bounds) {
       const alone = async (): Promise<StoredDocument | undefined> => {
-        const [row] = await connections.query(readOne(place, id), bounds)
+        const [row] = await connections.query(readOne(table, id), bounds)
         return row && storedFrom(row)
       }
-      if (place.isDistributed) return await alone()
-      const read = await reading.run({ place, item: id, bounds, alone })
+      if (table.isDistributed) return await alone()
+      const read = await reading.run({ table, item: id, bounds, alone })
       return read === LARGE ? await alone() : read
     },
-    replace(place, row, bounds) {
+    replace(table, row, bounds) {
       const alone = async (): Promise<boolean> =>
-        (await commit(updateStatement(row, place), bounds)).has(row.key)
-      return isLarge(row) ? alone() : replacing.run({ place, item: row, bounds, alone })
+        (await commit(updateStatement(row, table), bounds)).has(row.key)
+      return isLarge(row) ? alone() : replacing.run({ table, item: row, bounds, alone })
     },
-    insert(place, row, bounds) {
+    insert(table, row, bounds) {
       const alone = async (): Promise<boolean> => {
-        await commit(insertStatement([row], place), bounds)
+        await commit(insertStatement([row], table), bounds)
         return true
       }
-      return isLarge(row) ? alone() : inserting.run({ place, item: row, bounds, alone })
+      return isLarge(row) ? alone() : inserting.run({ table, item: row, bounds, alone })
     },
   }
 }
