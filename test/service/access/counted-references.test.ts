@@ -5,15 +5,8 @@ import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { ADMIN, documentsOf, metadataDocument, openTestService } from '../../support/service.ts'
 import type { Tenant } from '../../support/shared-service.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
-import { BOSS, READERS, callerAs, equals } from './ruled.ts'
-
-const ANN = callerAs(['clerk'], 'ann')
-const BOTH: readonly Json[] = ['boss', 'clerk']
-const OPEN: JsonObject = { find: BOTH, insert: BOTH, update: BOTH, delete: BOTH }
-const OWN: JsonObject = { role: 'clerk', where: equals('owner', '$caller.principal') }
-const HIDDEN: JsonObject = { access: { find: ['boss'] } }
-const OWN_ONLY: JsonObject = { access: { find: ['boss', OWN] } }
-const STRING: JsonObject = { type: 'string' }
+import { BOSS, READERS } from './ruled.ts'
+import { ANN, HIDDEN, OPEN, OWN, OWN_ONLY, STRING } from './ruled-references.ts'
 
 interface Variant {
   readonly child?: JsonObject

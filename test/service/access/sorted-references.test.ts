@@ -1,19 +1,12 @@
 /** Sorts through references tell nothing of what the caller may not read, at every way in. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Json, JsonObject } from '../../../src/base/json/json.ts'
+import type { JsonObject } from '../../../src/base/json/json.ts'
 import { openTestService } from '../../support/service.ts'
 import type { Tenant } from '../../support/shared-service.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
-import { BOSS, callerAs, equals, idsIn, readBy } from './ruled.ts'
-
-const ANN = callerAs(['clerk'], 'ann')
-const BOTH: readonly Json[] = ['boss', 'clerk']
-const OPEN: JsonObject = { find: BOTH, insert: BOTH, update: BOTH, delete: BOTH }
-const OWN: JsonObject = { role: 'clerk', where: equals('owner', '$caller.principal') }
-const HIDDEN: JsonObject = { access: { find: ['boss'] } }
-const OWN_ONLY: JsonObject = { access: { find: ['boss', OWN] } }
-const STRING: JsonObject = { type: 'string' }
+import { BOSS, idsIn, readBy } from './ruled.ts'
+import { ANN, HIDDEN, OPEN, OWN, OWN_ONLY, STRING } from './ruled-references.ts'
 
 interface Variant {
   /** Access of the whole target entity. */
