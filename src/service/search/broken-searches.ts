@@ -27,9 +27,11 @@ export async function brokenSearches(change: Change, work: Work | undefined): Pr
   const rest = yieldEvery(SLICE_MS)
   const found = await readableSearches(change, work)
   if (!found) return { complete: false, broken }
+  const usable = usableVersions(change)
   for (const text of found) {
     await rest()
-    const check = (): JsonObject | undefined => brokenBy(change, parseTrusted(text) as JsonObject)
+    const check = (): JsonObject | undefined =>
+      brokenBy({ ...change, usable }, parseTrusted(text) as JsonObject)
     const each = work ? during(work, check) : check()
     if (each && broken.length === MAX_LISTED) return { complete: false, broken }
     if (each) broken.push(each)
@@ -53,17 +55,16 @@ const SLICE_MS = 10
 const MAX_LISTED = 100
 
 /** The search is planned as the caller would run it, for the default version and for each version that changes. */
-function brokenBy(change: Change, saved: JsonObject): JsonObject | undefined {
-  const { entity, versions, before, after } = change
+function brokenBy(change: Change & { readonly usable: Usable }, saved: JsonObject): JsonObject | undefined {
+  const { versions, before, after, usable } = change
   const broken = (version: string | undefined, msg: string): JsonObject => ({
     name: saved['name'] ?? null,
     version: version ?? null,
     msg,
   })
-  const [known, left] = [usableVersions(before, entity), usableVersions(after, entity)]
-  if (isForOneOf(saved, known) && !isForOneOf(saved, left))
+  if (isForOneOf(saved, usable.before) && !isForOneOf(saved, usable.after))
     return broken(undefined, 'no version that it is for would be left')
-  const changed = versions.filter((each) => known.includes(each) && left.includes(each))
+  const changed = versions.filter((each) => usable.before.includes(each) && usable.after.includes(each))
   for (const version of [undefined, ...changed]) {
     const is = failureOf(saved, after, { ...change, version })
     // one that fails in the same way today is not broken by the change
@@ -73,9 +74,16 @@ function brokenBy(change: Change, saved: JsonObject): JsonObject | undefined {
   return undefined
 }
 
-/** Those that are not disabled. */
-function usableVersions({ versionsOf, schemaOf }: Deps, entity: string): readonly string[] {
-  return versionsOf(entity).filter((version) => failureIn(() => schemaOf(entity, version)) === undefined)
+/** The versions that are not disabled. */
+interface Usable {
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+}
+
+function usableVersions({ entity, before, after }: Change): Usable {
+  const usableIn = ({ versionsOf, schemaOf }: Deps): readonly string[] =>
+    versionsOf(entity).filter((version) => failureIn(() => schemaOf(entity, version)) === undefined)
+  return { before: usableIn(before), after: usableIn(after) }
 }
 
 function isForOneOf(saved: JsonObject, versions: readonly string[]): boolean {
