@@ -146,3 +146,17 @@ test('architecture: every error code of the table is used', () => {
   const unused = Object.keys(CODES).filter((code) => !sources.some((source) => source.includes(`'${code}'`)))
   assert.deepEqual(unused, [])
 })
+
+test('architecture: the files of worker threads are entries of the bundle', () => {
+  const bundle = readFileSync(join(root, 'vite.config.ts'), 'utf8')
+  const workers = files.flatMap((file) => {
+    const source = readFileSync(join(root, 'src', file), 'utf8')
+    const names = [...source.matchAll(/\bworkerFile\('([^']+)'/g)].map(([, name]) => name!)
+    return names.map((name) => join('src', dirname(file), `${name}.ts`))
+  })
+  assert.ok(workers.length >= 3)
+  assert.deepEqual(
+    workers.filter((worker) => !bundle.includes(`'${worker}'`)),
+    [],
+  )
+})
