@@ -45,6 +45,7 @@ export interface Transaction {
   readonly isReadOnly: boolean
   /** Rolled back in the end. */
   readonly isDryRun?: boolean
+  readonly chargedTo?: string | undefined
 }
 
 type RunningBulk = Bulk & { readonly context: RequestContext & { readonly work: Work } }
@@ -300,7 +301,8 @@ async function runTogether(
   if (stray >= 0) return allBut(stray, failed(elsewhere().within('bulk')))
   try {
     const isReadOnly = !entries.some(isWrite)
-    return await runner.transact({ datasource, isReadOnly, isDryRun }, async (operations) => {
+    const { chargedTo } = context
+    return await runner.transact({ datasource, isReadOnly, isDryRun, chargedTo }, async (operations) => {
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
         const response = await runEntry(entry, operations, { caller, context })

@@ -140,12 +140,12 @@ function runnerOn(deps: Deps): KeyedBulkRunner {
   return {
     operations: operationsOn(deps),
     datasourceOf: ({ entity, version }: Target) => deps.schemaOf(entity, version).collection.datasource,
-    transact: ({ datasource, isReadOnly, isDryRun = false }, work) => {
+    transact: ({ datasource, isReadOnly, isDryRun = false, chargedTo }, work) => {
       const store = datasource === undefined ? deps.store : deps.storeIn(datasource)
       return store.transact(
         (session) =>
           work(isDryRun ? operationsOn(dryDeps(deps, session, store)) : operationsIn(session, store)),
-        { isReadOnly: isReadOnly && !isDryRun, isDryRun },
+        { isReadOnly: isReadOnly && !isDryRun, isDryRun, caller: chargedTo },
       )
     },
     operationsIn,

@@ -37,7 +37,7 @@ export async function dryRun(
         events.clear()
         return counting(dryDeps(deps, session, store))
       },
-      { isDryRun: true },
+      { isDryRun: true, caller: caller.principal },
     )
   }
   const response = await respond()

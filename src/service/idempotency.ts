@@ -36,15 +36,18 @@ export async function runOnce(
   const keyed = keyedBy(asked, now())
   await requireRoom(store.kept, keyed, limits)
   try {
-    const answer = await store.transact(async (session): Promise<OnceAnswer> => {
-      const { kept } = session.bookkeeping
-      const first = await kept.find(keyed)
-      if (first) return { ...first, isRepeated: true }
-      const made = await work(session)
-      if (made.status >= 400) throw new Refused(made)
-      await kept.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
-      return { ...made, isRepeated: false }
-    })
+    const answer = await store.transact(
+      async (session): Promise<OnceAnswer> => {
+        const { kept } = session.bookkeeping
+        const first = await kept.find(keyed)
+        if (first) return { ...first, isRepeated: true }
+        const made = await work(session)
+        if (made.status >= 400) throw new Refused(made)
+        await kept.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
+        return { ...made, isRepeated: false }
+      },
+      { caller: asked.caller },
+    )
     if (!answer.isRepeated) noteUse(store.kept, keyed, answer)
     return answer
   } catch (error) {

@@ -83,6 +83,8 @@ export interface TransactOptions {
   readonly isReadOnly?: boolean
   /** Rolls back in the end, and takes no values from sequences. */
   readonly isDryRun?: boolean
+  /** Whom the transaction is charged to; see `Bounds`. */
+  readonly caller?: string | undefined
 }
 
 export type StoreKind = 'sqlite' | 'postgres'

@@ -71,7 +71,9 @@ test('ask at most: a statement sent behind it is over, one way or the other, bef
 test('ask at most: time that is over counts more than size', async () => {
   await connected(async (connections) => {
     const slow = plain(`select repeat('x', 1000), pg_sleep(0.001) from generate_series(1, 100000)`)
-    const asked = connections.with((each) => each.queryAtMost(100_000_000, slow), { timeLimitMs: 100 })
+    const asked = connections.with((each) => each.queryAtMost(100_000_000, slow), {
+      bounds: { timeLimitMs: 100 },
+    })
     await assert.rejects(asked, { code: 'store-crud:Timeout' })
     assert.deepEqual(await connections.query(plain('select 1')), [['1']])
   })

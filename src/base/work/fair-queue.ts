@@ -1,7 +1,7 @@
 /**
  * Shares a fixed number of slots between callers. One caller never has all slots, so that one stays free for others. A
  * free slot goes to the waiting caller with the fewest slots, and among those to the one that was served longest ago.
- * Every operation takes constant time.
+ * No operation takes longer with the number of requests.
  */
 import { ServiceError } from '../errors.ts'
 
@@ -19,6 +19,8 @@ export interface FairQueueOptions {
   readonly slots: number
   /** Slots that one caller may have, even when no other caller waits. */
   readonly slotsPerCaller?: number
+  /** Whether a caller that has a slot may have another one now; asked again whenever a slot is released. */
+  readonly mayHaveMore?: (caller: string) => boolean
   readonly maxWaitMs: number
   readonly maxWaiting: number
   readonly maxWaitingPerCaller: number
@@ -42,6 +44,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const {
     slots,
     slotsPerCaller = Math.max(1, slots - 1),
+    mayHaveMore = () => true,
     maxWaitMs,
     maxWaiting,
     maxWaitingPerCaller,
@@ -80,13 +83,24 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     }
   }
 
+  function canHaveSlot({ name, inUse: own }: Caller): boolean {
+    return own === 0 || (own < slotsPerCaller && mayHaveMore(name))
+  }
+
+  /** A caller is skipped only if it has a slot, so no more callers are skipped than there are slots. */
+  function nextToServe(): Caller | undefined {
+    for (const waitingCallers of waitingBySlots) {
+      for (const caller of waitingCallers) if (canHaveSlot(caller)) return caller
+    }
+    return undefined
+  }
+
   function serveNext(): void {
     while (inUse < slots) {
-      const waitingCallers = waitingBySlots.find((each) => each.size > 0)
-      if (!waitingCallers) return
-      const caller = waitingCallers.values().next().value!
+      const caller = nextToServe()
+      if (!caller) return
       const waiter = caller.waiters.values().next().value!
-      waitingCallers.delete(caller)
+      waitingBySlots[caller.inUse]!.delete(caller)
       removeWaiter(caller, waiter)
       const release = occupySlot(caller)
       if (caller.waiters.size > 0) waitingBySlots[caller.inUse]?.add(caller)
@@ -131,7 +145,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     async acquire(name = ANONYMOUS, signal) {
       signal?.throwIfAborted()
       const caller = callerOf(name)
-      if (inUse < slots && caller.inUse < slotsPerCaller) return occupySlot(caller)
+      if (inUse < slots && canHaveSlot(caller)) return occupySlot(caller)
       if (waiting >= maxWaiting || caller.waiters.size >= maxWaitingPerCaller) {
         forgetIfIdle(caller)
         throw tooBusy()

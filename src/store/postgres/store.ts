@@ -45,7 +45,7 @@ import { createSinks } from '../tables/sinks.ts'
 import { ping } from '../engine.ts'
 import { CHANNELS, createPostgresEngine } from './engine.ts'
 import { streamOn } from './read/stream.ts'
-import { inTransaction } from './connection/transaction.ts'
+import { type Transaction, inTransaction } from './connection/transaction.ts'
 
 interface PostgresOptions {
   readonly url: string
@@ -129,6 +129,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
   async function find(plan: ReadPlan, take: OnDocument, bounds: Bounds): Promise<Found> {
     const table = tableOf(plan.collection)
     if (!table) return { matchCount: 0 }
+    connections.noteCaller(bounds.caller)
     const id = requestedId(plan)
     if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
     const read = readStatementsFor(bounds, preparedStatements(plan, table))
@@ -144,7 +145,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
       bounds,
       pipelined: (session): Promise<Found | undefined> => findPage(session, plan, finding),
       alone: (timed) =>
-        connections.with((each) => timed(() => findAtOnce(each, plan, finding)), bounds, kind),
+        connections.with((each) => timed(() => findAtOnce(each, plan, finding)), { bounds, kind }),
     })
     if (found) return found
     // Too large to be collected in memory; nothing was passed on, so the page is read again in pieces.
@@ -155,7 +156,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
   async function aggregate(plan: AggregatePlan, begin: BeginGroups, bounds: Bounds): Promise<Found> {
     const aggregating = { table: tableOf(plan.collection), begin }
     const once = (): Promise<Found | undefined> =>
-      connections.with((each) => aggregateAtOnce(each, plan, aggregating), bounds, 'aggregate')
+      connections.with((each) => aggregateAtOnce(each, plan, aggregating), { bounds, kind: 'aggregate' })
     // A connection may have died while idle in the pool. Repeating is safe, because groups are passed on last.
     const found = await once().catch((error: unknown) => {
       if (mayBeStale(error)) return once()
@@ -224,14 +225,16 @@ export function openPostgresStore(options: PostgresOptions): Database {
           const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds, shared })
           // Undefined: one statement is not enough, or there was a conflict.
           if (isDone !== undefined) return isDone
-          return await inTransaction(connections, async (transaction) => {
+          const work = async (transaction: Transaction): Promise<boolean> => {
             const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
             if (!isKept) transaction.undo()
             return isKept
-          })
+          }
+          const kind = `${plan.kind} in ${table.name}`
+          return await inTransaction(connections, work, { caller: bounds.caller, kind })
         }),
       ),
-    transact: (work, { isDryRun = false } = {}) =>
+    transact: (work, { isDryRun = false, caller } = {}) =>
       run('transact', () =>
         notifyAfterCapture(sequencer.wake, (note) =>
           inTransaction(
@@ -244,7 +247,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
               transaction.undo()
               return result
             },
-            { isSnapshot: true, queue: `transactions of ${location.schema}` },
+            { isSnapshot: true, queue: `transactions of ${location.schema}`, caller },
           ),
         ),
       ),

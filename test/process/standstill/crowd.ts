@@ -33,7 +33,7 @@ export const defineSlow = onceFor(async (on) => {
 })
 
 /** A find of another caller that has to look at every document. */
-export function unindexed(on: WatchedService, caller = 'other'): Promise<Outcome> {
+export function unindexed(on: Pick<WatchedService, 'ask'>, caller = 'other'): Promise<Outcome> {
   const body = { query: { field: 's', regex: 'b77$' }, projection: ID }
   return on.ask('POST', '/data/find/plain', { body, caller })
 }

@@ -4,31 +4,19 @@ import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import type { Outcome } from './client.ts'
-import { defineBig, defineSlow, endAll, unindexed } from './crowd.ts'
-import {
-  answerOf,
-  askNeighbour,
-  defineNeighbour,
-  longest,
-  median,
-  observe,
-  print,
-  quantile,
-} from './observe.ts'
+import { defineBig, defineSlow, endAll } from './crowd.ts'
+import { answerOf, defineNeighbour, longest, median, observe, print, quantile } from './observe.ts'
+import { FINDS, type Measured, startOtherCaller } from './other-caller.ts'
 import { ALL, BY_ID, GREEDY, ID, STRING, find, times } from './row.ts'
 import { type WatchedService, startWatched } from './service.ts'
 import { STORES } from '../../support/store-kind.ts'
 
-const INDEXED = 100
-const UNINDEXED = 5
 /**
  * The aims are 3 times and twice; a machine with few cores has them all in use meanwhile. PostgreSQL has the same ones
  * here, and its processes have the priority of the service.
  */
 const MAX_INDEXED = { sqlite: { factor: 3, plusMs: 250 }, postgres: { factor: 3, plusMs: 2_000 } }
 const MAX_UNINDEXED = { factor: 2, plusMs: 1_200 }
-/** A service that stands still is not asked all of it. */
-const PATIENCE_MS = 40_000
 
 for (const kind of STORES) {
   test(
@@ -40,14 +28,15 @@ for (const kind of STORES) {
       await defineBig(on)
       await defineSlow(on)
       await on.define('told', { s: STRING }, { info: { hooks: [{ name: 'all', actions: ['insert'] }] } })
-      await measure(on)
-      const idle = await measure(on)
+      await using other = startOtherCaller(on.port)
+      await other.measure()
+      const idle = await other.measure()
       let busy: Measured | undefined
       const seen = await observe(on, async () => {
         const greedy = fillEverything(on)
         // until every thread and connection is there: a database that starts twenty of them is busy with that
         await new Promise((resolve) => setTimeout(resolve, 3_000))
-        busy = await measure(on)
+        busy = await other.measure()
         return await greedy.end()
       })
       const line = print('fairness', on, seen)
@@ -61,29 +50,15 @@ for (const kind of STORES) {
       assert.ok(on.isAlive(), line)
       const refused = [...indexed, ...others].filter(({ status }) => status !== 200)
       assert.deepEqual(refused.map(answerOf), [], line)
-      assert.equal(indexed.length + others.length, INDEXED + UNINDEXED, `all were asked in time\n${line}`)
+      assert.equal(
+        indexed.length + others.length,
+        FINDS.indexed + FINDS.unindexed,
+        `all were asked in time\n${line}`,
+      )
       within(MAX_INDEXED[kind], quantile(idle.indexed, 0.99), quantile(indexed, 0.99))
       within(MAX_UNINDEXED, median(idle.unindexed), median(others))
     },
   )
-}
-
-interface Measured {
-  readonly indexed: readonly Outcome[]
-  readonly unindexed: readonly Outcome[]
-}
-
-async function measure(on: WatchedService): Promise<Measured> {
-  const end = Date.now() + PATIENCE_MS
-  const [indexed, others]: [Outcome[], Outcome[]] = [[], []]
-  const quick = async (): Promise<void> => {
-    for (let i = 0; i < INDEXED && Date.now() < end; i++) indexed.push(await askNeighbour(on, i))
-  }
-  const slow = async (): Promise<void> => {
-    for (let i = 0; i < UNINDEXED && Date.now() < end; i++) others.push(await unindexed(on))
-  }
-  await Promise.all([quick(), slow()])
-  return { indexed, unindexed: others }
 }
 
 function within({ factor, plusMs }: typeof MAX_UNINDEXED, idleMs: number, busyMs: number): void {

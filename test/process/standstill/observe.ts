@@ -37,7 +37,7 @@ export async function defineNeighbour(on: WatchedService): Promise<void> {
   await on.store('neighbour', documents)
 }
 
-export function askNeighbour(on: WatchedService, i: number): Promise<Outcome> {
+export function askNeighbour(on: Pick<WatchedService, 'ask'>, i: number): Promise<Outcome> {
   const body = {
     query: { field: 'k', op: '=', rvalue: i % 200 },
     projection: { field: '*', recursive: true },

@@ -11,6 +11,7 @@ const UNAVAILABLE = { code: 'crud:Unavailable' }
 type Step =
   | { readonly kind: 'acquire'; readonly caller: string }
   | { readonly kind: 'release' | 'abort'; readonly which: number }
+  | { readonly kind: 'restrict'; readonly callers: readonly string[] }
 
 interface Request {
   readonly no: number
@@ -44,10 +45,10 @@ class Model {
     return 'waiting'
   }
 
-  release(which: number): Request | undefined {
+  release(which: number): void {
     const [request] = this.active.splice(which, 1)
     this.lastTurnAt.set(request!.caller, ++this.time)
-    return this.serve()
+    while (this.serve()) continue
   }
 
   abort(which: number): void {
@@ -74,8 +75,9 @@ class Model {
   }
 
   hasFreeSlotFor(name: string): boolean {
-    const { slots, slotsPerCaller = Math.max(1, slots - 1) } = this.options
-    return this.active.length < slots && this.inUse(name) < slotsPerCaller
+    const { slots, slotsPerCaller = Math.max(1, slots - 1), mayHaveMore } = this.options
+    const own = this.inUse(name)
+    return this.active.length < slots && own < slotsPerCaller && (own === 0 || mayHaveMore!(name))
   }
 }
 
@@ -87,6 +89,10 @@ const steps = fc.array(
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('release'), which: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort'), which: fc.nat() }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('restrict'), callers: fc.subarray(['a', 'b', 'c', 'd']) }),
+    },
   ),
   { maxLength: 80 },
 ) as fc.Arbitrary<Step[]>
@@ -97,7 +103,9 @@ const sizes = fc.record({
 
 test('acquire: random histories have the same outcome as in the model', async () => {
   const property = fc.asyncProperty(sizes, steps, async ({ slots, maxWaiting }, history) => {
-    const options = { slots, maxWaiting, maxWaitingPerCaller: 4, maxWaitMs: 60_000 }
+    let restricted: readonly string[] = []
+    const mayHaveMore = (caller: string): boolean => !restricted.includes(caller)
+    const options = { slots, maxWaiting, maxWaitingPerCaller: 4, maxWaitMs: 60_000, mayHaveMore }
     const queue = createFairQueue(options)
     const model = new Model(options)
     const releases = new Map<number, Release>()
@@ -126,6 +134,8 @@ test('acquire: random histories have the same outcome as in the model', async ()
         const which = step.which % model.waiting.length
         aborts.get(model.waiting[which]!.no)!.abort()
         model.abort(which)
+      } else if (step.kind === 'restrict') {
+        restricted = step.callers
       }
       await settled()
       const active = model.active.map((each) => each.no).sort((a, b) => a - b)

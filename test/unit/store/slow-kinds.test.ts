@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSlowKinds } from '../../../src/store/postgres/connection/slow-kinds.ts'
 
-const QUICK = { elapsedMs: 10, idleMs: 10, hasTimedOut: false }
-const SLOW = { elapsedMs: 300, idleMs: 251, hasTimedOut: false }
+const QUICK = { elapsedMs: 10, idleMs: 10, wasCancelled: false }
+const SLOW = { elapsedMs: 300, idleMs: 251, wasCancelled: false }
 
 test('slow kinds: a slow kind stays slow until it is quick once', () => {
   const kinds = createSlowKinds()
@@ -17,7 +17,7 @@ test('slow kinds: a slow kind stays slow until it is quick once', () => {
 
 test('slow kinds: time in which this process was busy counts for nothing', () => {
   const kinds = createSlowKinds()
-  const unread = { elapsedMs: 2_000, idleMs: 20, hasTimedOut: false }
+  const unread = { elapsedMs: 2_000, idleMs: 20, wasCancelled: false }
   kinds.note('a', unread)
   assert.ok(!kinds.isSlow('a'))
   kinds.note('a', SLOW)
@@ -27,7 +27,7 @@ test('slow kinds: time in which this process was busy counts for nothing', () =>
 
 test('slow kinds: a kind that its time limit ended is slow, however short the limit was', () => {
   const kinds = createSlowKinds()
-  kinds.note('a', { elapsedMs: 5, idleMs: 5, hasTimedOut: true })
+  kinds.note('a', { elapsedMs: 5, idleMs: 5, wasCancelled: true })
   assert.ok(kinds.isSlow('a'))
 })
 

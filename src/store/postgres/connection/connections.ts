@@ -7,21 +7,14 @@ import { type FairQueue, type Release, createFairQueue } from '../../../base/wor
 import { callerLeft } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
-import {
-  LostError,
-  StoppedError,
-  ResultTooLarge,
-  UnreachableError,
-  isCancelled,
-  isLost,
-  stateOf,
-} from './failures.ts'
+import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
 import { WAIT_MS, bounded, patiently } from './time-limit.ts'
 import { collectRows, collectAllRows } from './collect-rows.ts'
 import { type LeasedPipeline, createPipeline } from './pipeline.ts'
 import { PIPELINES } from './pipeline-pool.ts'
 import type { Location } from './location.ts'
 import { type NamedStatement, type Row, backendOf, breakOff, transactionStatus } from './driver.ts'
+import { createCallerActivity } from './caller-activity.ts'
 import { type SlowKinds, createSlowKinds } from './slow-kinds.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
@@ -47,10 +40,22 @@ export interface Connection extends SqlSession {
   readonly backend: number
   /** Cancels the running statement at the time limit, or when the caller has disconnected. */
   within<T>(bounds: Bounds, work: () => Promise<T>): Promise<T>
+  /** Whether that happened to any statement so far. */
+  readonly wasCancelled: boolean
 }
 
 export interface Lease extends Disposable {
   readonly connection: Connection
+}
+
+/** Whom work on a connection is charged to, and what it may take. */
+export interface Charge {
+  /** Limits for all of the work. */
+  readonly bounds?: Bounds | undefined
+  /** For work whose statements have their own bounds. */
+  readonly caller?: string | undefined
+  /** Work of one kind takes about the same time, so the last one tells whether the next one will be slow. */
+  readonly kind?: string | undefined
 }
 
 export interface Connections extends AsyncDisposable {
@@ -58,7 +63,9 @@ export interface Connections extends AsyncDisposable {
    * Runs work on a connection of the main pool. Work of a kind that was slow the last time waits until few of that sort
    * are running.
    */
-  with<T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds, kind?: string): Promise<T>
+  with<T>(work: (connection: Connection) => Promise<T>, charge?: Charge): Promise<T>
+  /** Notes that a caller is active, for work that does not go through `with`. */
+  noteCaller(caller: string | undefined): void
   /** A connection for long work, until it is disposed; with bounds, it counts against the caller's share. */
   lease(bounds?: Bounds): Promise<Lease>
   /** Runs one statement outside of a transaction. */
@@ -82,6 +89,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const cancel = async (backend: number): Promise<void> => {
     await pools.control.query('select pg_cancel_backend($1::integer)', [backend])
   }
+  const activity = createCallerActivity()
   const shares = {
     main: createFairQueue({
       slots: location.poolSize,
@@ -89,25 +97,39 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       ...WAITING,
     }),
     long: createFairQueue({ slots: LONG.slots, ...WAITING }),
-    slow: createFairQueue({ ...slowShare(location.poolSize), ...WAITING, maxWaitMs: SLOW_WAIT_MS }),
+    slow: createFairQueue({
+      ...slowShare(location.poolSize),
+      mayHaveMore: (caller) => !activity.isAnotherActive(caller),
+      ...WAITING,
+      maxWaitMs: SLOW_WAIT_MS,
+    }),
   }
-  const shared = <T>(work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
-    withShare(shares.main, bounds, () => run(pools.main, work, bounds))
+  const shared = <T>(
+    work: (connection: Connection) => Promise<T>,
+    { bounds, ...charge }: Charge,
+  ): Promise<T> => withShare(shares.main, bounds ?? charge, () => run(pools.main, work, bounds))
   const run = <T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
     withClient(pool, (client) => {
       const connection = connectionOn(client, { names, cancel })
       return bounds ? connection.within(bounds, () => work(connection)) : work(connection)
     })
   const slowKinds = createSlowKinds()
+  const noteCaller = (caller: string | undefined): void => {
+    // Without a caller it is work of the store itself, or of a request that is counted already.
+    if (caller !== undefined) activity.note(caller)
+  }
   return {
-    with(work, bounds, what) {
-      if (what === undefined) return shared(work, bounds)
+    with(work, charge = {}) {
+      const { caller } = charge.bounds ?? charge
+      noteCaller(caller)
+      if (charge.kind === undefined) return shared(work, charge)
       // By caller: short time limits of one must not make the work of another slow.
-      const kind = `${bounds?.caller ?? ''} ${what}`
-      const measured = (connection: Connection) => measure(slowKinds, kind, () => work(connection))
-      if (!slowKinds.isSlow(kind)) return shared(measured, bounds)
-      return withShare(shares.slow, bounds, () => shared(measured, bounds))
+      const kind = `${caller ?? ''} ${charge.kind}`
+      const measured = (connection: Connection) => measure(slowKinds, kind, { connection, work })
+      if (!slowKinds.isSlow(kind)) return shared(measured, charge)
+      return withShare(shares.slow, charge.bounds ?? charge, () => shared(measured, charge))
     },
+    noteCaller,
     lease: async (bounds) => {
       const release = bounds ? await acquire(shares.long, bounds) : ignore
       try {
@@ -137,7 +159,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       }
       return { pipeline, release }
     },
-    query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), bounds),
+    query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), { bounds }),
     quick: { query: (statement) => run(pools.quick, (connection) => connection.query(statement)) },
     async [Symbol.asyncDispose]() {
       await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
@@ -148,25 +170,27 @@ export function openConnections(location: Location, onError: (error: unknown) =>
 /** The pool for long work: connections that callers share, and those of the store itself for building indexes. */
 const LONG = { slots: 6, ownUse: 2 }
 
-/** The share of work that is known to be slow: half of the connections, and an eighth per caller. */
+/** The share of work that is known to be slow: half of the connections, and an eighth per caller, or one beside others. */
 function slowShare(connections: number) {
   return { slots: Math.ceil(connections / 2), slotsPerCaller: Math.ceil(connections / 8) }
 }
 
-async function measure<T>(slowKinds: SlowKinds, kind: string, work: () => Promise<T>): Promise<T> {
+interface Measured<T> {
+  readonly connection: Connection
+  readonly work: (connection: Connection) => Promise<T>
+}
+
+async function measure<T>(slowKinds: SlowKinds, kind: string, { connection, work }: Measured<T>): Promise<T> {
   const [began, before] = [performance.now(), performance.eventLoopUtilization()]
-  let hasTimedOut = false
   try {
-    return await work()
-  } catch (error) {
-    hasTimedOut = error instanceof StoppedError || isCancelled(error)
-    throw error
+    return await work(connection)
   } finally {
     const elapsedMs = performance.now() - began
     slowKinds.note(kind, {
       elapsedMs,
       idleMs: performance.eventLoopUtilization(before).idle,
-      hasTimedOut,
+      // Also where the work reports it in its own way, such as a find of a bulk.
+      wasCancelled: connection.wasCancelled,
     })
   }
 }
@@ -181,7 +205,9 @@ function maxOf(connections: number): number {
   return Math.ceil(connections / 2)
 }
 
-async function acquire(share: FairQueue, { caller, getSignal, work }: Bounds): Promise<Release> {
+type Shareholder = Pick<Bounds, 'getSignal' | 'work'> & { readonly caller?: string | undefined }
+
+async function acquire(share: FairQueue, { caller, getSignal, work }: Shareholder): Promise<Release> {
   const signal = getSignal?.()
   const arrivedMs = performance.now()
   try {
@@ -193,8 +219,8 @@ async function acquire(share: FairQueue, { caller, getSignal, work }: Bounds): P
   }
 }
 
-async function withShare<T>(share: FairQueue, bounds: Bounds = ORDINARY, work: () => Promise<T>): Promise<T> {
-  const release = await acquire(share, bounds)
+async function withShare<T>(share: FairQueue, holder: Shareholder, work: () => Promise<T>): Promise<T> {
+  const release = await acquire(share, holder)
   try {
     return await work()
   } finally {
@@ -260,6 +286,7 @@ interface Means {
 function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connection {
   let failure: unknown
   let isStopped = false
+  let wasCancelled = false
   let begun: Promise<void> = Promise.resolve()
   /**
    * In an aborted transaction every statement fails; the first failure is the reason to report. The stack is
@@ -276,8 +303,15 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
     if (isStopped && text !== 'rollback') throw new StoppedError('stopped')
     return { text, values, name: names.nameOf(text) }
   }
+  const onStop = (stopped: boolean): void => {
+    isStopped = stopped
+    wasCancelled ||= stopped
+  }
   return {
     backend: backendOf(client),
+    get wasCancelled() {
+      return wasCancelled
+    },
     async query(statement) {
       const sent = named(statement)
       try {
@@ -311,8 +345,7 @@ function connectionOn(client: pg.PoolClient, { names, cancel }: Means): Connecti
       })
       if (command !== 'COMMIT') throw lostIfSilent(failure ?? new Error('the transaction was taken back'))
     },
-    within: (bounds, work) =>
-      bounded(client, { bounds, cancel: cancelOn, onStop: (stopped) => (isStopped = stopped) }, work),
+    within: (bounds, work) => bounded(client, { bounds, cancel: cancelOn, onStop }, work),
   }
 }
 

@@ -13,8 +13,8 @@ export interface Duration {
   readonly elapsedMs: number
   /** The part of it in which this process had nothing to do but wait. */
   readonly idleMs: number
-  /** Whether the time limit ended it: nobody knows how long it would have taken. */
-  readonly hasTimedOut: boolean
+  /** Whether it was cancelled, at its time limit for example: nobody knows how long it would have taken. */
+  readonly wasCancelled: boolean
 }
 
 const SLOW_MS = 250
@@ -24,10 +24,10 @@ export function createSlowKinds(): SlowKinds {
   const slow = new Set<string>()
   return {
     isSlow: (kind) => slow.has(kind),
-    note(kind, { elapsedMs, idleMs, hasTimedOut }) {
+    note(kind, { elapsedMs, idleMs, wasCancelled }) {
       // While this process is busy, a result lies unread: that does not make the work slow. It does not make it quick
       // either, so a kind that is slow remains so until it was quick by the clock.
-      if (hasTimedOut || idleMs > SLOW_MS) slow.add(kind)
+      if (wasCancelled || idleMs > SLOW_MS) slow.add(kind)
       else if (elapsedMs <= SLOW_MS) slow.delete(kind)
       if (slow.size > MAX_KINDS) slow.delete(slow.values().next().value!)
     },

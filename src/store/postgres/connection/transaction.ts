@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bounds } from '../../bounds.ts'
 import { holding } from './advisory-locks.ts'
-import type { Connection, Connections, Row, SqlSession } from './connections.ts'
+import type { Charge, Connection, Connections, Row, SqlSession } from './connections.ts'
 import { isCollision, isDuplicate, isLost, mayBeStale, unlessUnknown } from './failures.ts'
 
 export interface Transaction extends SqlSession {
@@ -16,16 +16,13 @@ export interface Transaction extends SqlSession {
   undo(): void
 }
 
-interface TransactionOptions {
-  readonly bounds?: Bounds
+interface TransactionOptions extends Charge {
   /** Repeatable read: all reads see one snapshot, and writing a document that others changed since is a collision. */
   readonly isSnapshot?: boolean
   /** Whether the work may be repeated; false if it passes on documents as it reads them. */
   readonly mayRepeat?: boolean
   /** After a collision, repetitions run one after the other, under an advisory lock of this name. */
   readonly queue?: string
-  /** See `Connections.with`. */
-  readonly kind?: string
 }
 
 export async function inTransaction<T>(
@@ -42,7 +39,7 @@ export async function inTransaction<T>(
         const run = (): Promise<T> => runOnce(connection, work, options)
         return queue === undefined ? run() : holding(connection, queue, run)
       }
-      return await connections.with(attemptOn, options.bounds, options.kind ?? TRANSACTION)
+      return await connections.with(attemptOn, { ...options, kind: options.kind ?? TRANSACTION })
     } catch (error) {
       // The connection may have died while idle in the pool. Nothing was committed on it, so another one is
       // tried.

@@ -55,12 +55,15 @@ export function createSequencer({ location, ready, onPublished, onError }: Seque
     try {
       await ready()
       own ??= openConnections({ ...location, poolSize: 1 }, onError)
-      const numbered = await own.with(async (connection) => {
-        // Held until the connection ends: one process stays on the lookout.
-        if (mayBeSpared && !(await tryLock(connection, lookoutLock))) return NOTHING
-        lastRound = performance.now()
-        return await numberUnder(connection, lock)
-      }, ROUND)
+      const numbered = await own.with(
+        async (connection) => {
+          // Held until the connection ends: one process stays on the lookout.
+          if (mayBeSpared && !(await tryLock(connection, lookoutLock))) return NOTHING
+          lastRound = performance.now()
+          return await numberUnder(connection, lock)
+        },
+        { bounds: ROUND },
+      )
       lastNotified = ''
       if (!numbered) return 'busy'
       if (numbered.hasMore) isDue = true

@@ -160,11 +160,15 @@ async function perform(
     const changed =
       others.length === 0
         ? (await performOne(first, { connections, bounds })).length
-        : await inTransaction(connections, async (transaction) => {
-            const { length } = await transaction.within(bounds, () => runAll(transaction, statements))
-            if (length !== expected) transaction.undo()
-            return length
-          })
+        : await inTransaction(
+            connections,
+            async (transaction) => {
+              const { length } = await transaction.within(bounds, () => runAll(transaction, statements))
+              if (length !== expected) transaction.undo()
+              return length
+            },
+            { caller: bounds.caller, kind: 'single document' },
+          )
     return changed === expected
   })
 }

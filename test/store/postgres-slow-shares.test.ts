@@ -1,0 +1,86 @@
+/** How much of the database slow work of one caller may take, alone and beside others. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { timedOut } from '../../src/base/work/work.ts'
+import {
+  type Charge,
+  type Connection,
+  type Connections,
+  openConnections,
+} from '../../src/store/postgres/connection/connections.ts'
+import { readLocation } from '../../src/store/postgres/connection/location.ts'
+import { inTransaction } from '../../src/store/postgres/connection/transaction.ts'
+import { failLoudly } from '../support/service.ts'
+import { freshDatabase } from '../support/postgres.ts'
+
+const SLEEP = { text: 'select pg_sleep(0.3)', values: [] }
+const QUICK = { text: 'select 1', values: [] }
+const GREEDY: Charge = { caller: 'greedy', kind: 'report' }
+
+async function connected(work: (connections: Connections) => Promise<void>): Promise<void> {
+  await using database = await freshDatabase()
+  await using connections = openConnections(readLocation(`${database.url}&pool=16`), failLoudly)
+  await work(connections)
+}
+
+/** Another caller that is active all the time. */
+function anotherOn(connections: Connections): Disposable {
+  const note = (): void => connections.noteCaller('other')
+  note()
+  const timer = setInterval(note, 20)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** The greatest number of them that ran at the same time. */
+async function mostAtOnce(count: number, run: (statement: Work) => Promise<unknown>): Promise<number> {
+  let [running, most] = [0, 0]
+  const work: Work = async (connection) => {
+    most = Math.max(most, ++running)
+    await connection.query(SLEEP)
+    running--
+  }
+  await Promise.all(Array.from({ length: count }, () => run(work)))
+  return most
+}
+
+type Work = (connection: Pick<Connection, 'query'>) => Promise<void>
+
+test('slow shares: an eighth of the connections for a caller that is alone, one beside others', async () => {
+  await connected(async (connections) => {
+    await mostAtOnce(1, (work) => connections.with(work, GREEDY))
+    assert.equal(await mostAtOnce(4, (work) => connections.with(work, GREEDY)), 2)
+    using _ = anotherOn(connections)
+    assert.equal(await mostAtOnce(4, (work) => connections.with(work, GREEDY)), 1)
+  })
+})
+
+test('slow shares: quick work of the same caller, and slow work of another, do not wait for them', async () => {
+  await connected(async (connections) => {
+    await mostAtOnce(1, (work) => connections.with(work, GREEDY))
+    await mostAtOnce(1, (work) => connections.with(work, { ...GREEDY, caller: 'other' }))
+    const order: string[] = []
+    const ended = (name: string) => (): void => void order.push(name)
+    await Promise.all([
+      mostAtOnce(3, (work) => connections.with(work, GREEDY)).then(ended('greedy')),
+      mostAtOnce(1, (work) => connections.with(work, { ...GREEDY, caller: 'other' })).then(ended('other')),
+      connections.with((each) => each.query(QUICK), { caller: 'greedy', kind: 'by id' }).then(ended('quick')),
+    ])
+    assert.deepEqual(order, ['quick', 'other', 'greedy'])
+  })
+})
+
+test('slow shares: a transaction counts as slow if a statement in it was cancelled, whatever it reports', async () => {
+  await connected(async (connections) => {
+    const bounds = { timeLimitMs: 20 }
+    await inTransaction(
+      connections,
+      async (transaction) => {
+        const asked = transaction.within(bounds, () => transaction.query(SLEEP))
+        await assert.rejects(asked, { code: timedOut(20).code })
+      },
+      GREEDY,
+    ).catch(() => undefined)
+    using _ = anotherOn(connections)
+    assert.equal(await mostAtOnce(3, (work) => inTransaction(connections, work, GREEDY)), 1)
+  })
+})
