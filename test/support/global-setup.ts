@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { citusUrl } from './citus.ts'
 import { DISK } from './disk.ts'
+import { OWN_SERVER } from './leased-database.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 
 let server: PostgresServer | undefined
@@ -30,6 +31,7 @@ export async function globalSetup(): Promise<void> {
   if (citusUrl() !== undefined || process.env['SMALT_TEST_POSTGRES']) return
   server = await startPostgres()
   process.env['SMALT_TEST_POSTGRES'] = server.url
+  process.env[OWN_SERVER] = '1'
 }
 
 export async function globalTeardown(): Promise<void> {
@@ -38,7 +40,7 @@ export async function globalTeardown(): Promise<void> {
     if (directory) rmSync(directory, { recursive: true, force: true })
   }
   // another run may follow in this process
-  if (server) delete process.env['SMALT_TEST_POSTGRES']
+  if (server) for (const name of ['SMALT_TEST_POSTGRES', OWN_SERVER]) delete process.env[name]
   if (compiled) delete process.env['NODE_COMPILE_CACHE']
   if (memory) delete process.env['TMPDIR']
   server = compiled = memory = undefined

@@ -8,6 +8,7 @@ import { citusUrl } from './citus.ts'
 import { diskDirectory } from './disk.ts'
 import { type Cluster, createCluster, localWay, logOf, startServer } from './postgres-cluster.ts'
 import { endServer, freePort } from './guarded.ts'
+import { OWN_SERVER, leaseDatabase } from './leased-database.ts'
 
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string
@@ -55,11 +56,16 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 let ofThisProcess: Promise<string> | undefined
 
-/** The server of this test run; one started here ends with this process. */
+/** A database of the server of this test run; a server started here ends with this process. */
 export function testPostgresUrl(): Promise<string> {
-  const given = citusUrl() ?? process.env['SMALT_TEST_POSTGRES']
-  ofThisProcess ??= given ? Promise.resolve(given) : startPostgres().then(({ url }) => url)
+  ofThisProcess ??= openDatabase()
   return ofThisProcess
+}
+
+async function openDatabase(): Promise<string> {
+  const given = citusUrl() ?? process.env['SMALT_TEST_POSTGRES']
+  if (given === undefined) return (await startPostgres()).url
+  return process.env[OWN_SERVER] === undefined ? given : await leaseDatabase(given)
 }
 
 /** An empty place for one store: a schema of its own, gone with everything in it when disposed. */
