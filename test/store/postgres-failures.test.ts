@@ -102,6 +102,12 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
 
 const OPERATIONS: Readonly<Record<string, (store: Store, bounds: Bounds) => Promise<unknown>>> = {
   find: (store, bounds) => store.find(EVERYTHING, () => undefined, bounds),
+  'find by id': (store, bounds) =>
+    store.find(
+      { ...EVERYTHING, query: queryOf({ field: '_id', op: '=', rvalue: 'a' }) },
+      () => undefined,
+      bounds,
+    ),
   explain: (store, bounds) => store.explain(EVERYTHING, bounds),
   update: (store, bounds) => adding(store, 'a', bounds),
   insert: (store, bounds) => {

@@ -29,8 +29,10 @@ const open = {
   openAt: async (url: string) => openPostgresStore({ url }),
 }
 
+const byId = (id: string): JsonObject => ({ field: '_id', op: '=', rvalue: id })
+
 function updating(id: string, change: (document: JsonObject) => Change): UpdatePlan {
-  const query = parseQuery({ field: '_id', op: '=', rvalue: id }, '', DEFAULT_LIMITS)
+  const query = parseQuery(byId(id), '', DEFAULT_LIMITS)
   return {
     kind: 'update',
     collection,
@@ -84,6 +86,32 @@ test('update: those of one moment share their statements', BOUNDED, async () => 
   assert.deepEqual(await sent(all), ['select', 'update'])
   assert.deepEqual(await valuesOf(stage.store), new Map(ids.map((id) => [id, 1])))
 })
+
+test(
+  'find: by id, those of one moment share a statement, and large documents are read alone',
+  BOUNDED,
+  async () => {
+    await using stage = await openStage(open)
+    const ids = identities(20)
+    const isLarge = (n: number): boolean => n < 3
+    await insert(
+      stage.store,
+      JSON.stringify(ids.map((_id, n) => ({ _id, i: n, s: 'x'.repeat(isLarge(n) ? 100_000 : 1) }))),
+    )
+    const found: unknown[] = []
+    const all = async (): Promise<void> => {
+      const finding = [...ids, 'missing'].map((id) => find(stage.store, { query: byId(id) }))
+      for (const { documents } of await Promise.all(finding)) found.push(documents.map(({ id }) => id))
+    }
+    const before = recorded.length
+    await all()
+    const texts = recorded.slice(before).map(({ text }) => text)
+    assert.deepEqual(found, [...ids.map((id) => [id]), []])
+    assert.equal(texts.filter((text) => text.includes('= any($1)')).length, 1)
+    assert.equal(texts.filter((text) => text.endsWith('where id = $1')).length, 3)
+    assert.equal(texts.length, 4)
+  },
+)
 
 test('update: large documents are read and written alone', BOUNDED, async () => {
   await using stage = await openStage(open)

@@ -27,7 +27,7 @@ import { readLocation } from './connection/location.ts'
 import { createAnswers } from '../tables/answers.ts'
 import { createLocks } from '../tables/locks.ts'
 import { createSequences, peekingOn } from '../tables/sequences.ts'
-import { createLookups } from './read/lookups.ts'
+import { createSharedReads } from './read/shared-reads.ts'
 import { examineServer, requireWorkers } from './schema/server.ts'
 import { migrate } from './schema/migrations.ts'
 import { outboxTable } from './events/event-numbers.ts'
@@ -79,8 +79,8 @@ export function openPostgresStore(options: PostgresOptions): Database {
   const location = isBeside ? { ...given, poolSize: Math.min(given.poolSize, BESIDE_POOL_SIZE) } : given
   const connections = openConnections(location, onError)
   const listening = createListening(location)
-  const lookups = createLookups(connections.quick)
-  const shared = createSharedWrites(connections)
+  const reads = createSharedReads(connections)
+  const shared = { reads, writes: createSharedWrites(connections) }
   const pipelining = createPipelining(connections.leasePipeline)
   /** Known when the store has started; metadata, and with it every collection, is read later. */
   let isCluster = false
@@ -131,7 +131,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     if (!table) return { matchCount: 0 }
     connections.noteCaller(bounds.caller)
     const id = requestedId(plan)
-    if (id !== undefined) return pageOf(await lookups.find(table, id), plan, take)
+    if (id !== undefined) return pageOf(await reads.find(table, id, bounds), plan, take)
     const read = readStatementsFor(bounds, preparedStatements(plan, table))
     const finding = { read, take }
     // A count may take much longer than its page, so the two kinds are measured apart.

@@ -71,7 +71,7 @@ export interface Connections extends AsyncDisposable {
   /** Runs one statement outside of a transaction. */
   query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
   /** The same on a small pool that long statements never use. */
-  readonly quick: SqlSession
+  readonly quick: { query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]> }
   /** A connection on which many quick, read-only statements run without waiting for each other. */
   readonly leasePipeline: () => Promise<LeasedPipeline>
 }
@@ -160,7 +160,9 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       return { pipeline, release }
     },
     query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), { bounds }),
-    quick: { query: (statement) => run(pools.quick, (connection) => connection.query(statement)) },
+    quick: {
+      query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), bounds),
+    },
     async [Symbol.asyncDispose]() {
       await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
     },

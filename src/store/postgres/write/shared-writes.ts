@@ -1,17 +1,15 @@
 /**
- * Reads, inserts and replaces single documents for writes that need one statement; the requests of one moment share it. A
+ * Inserts and replaces single documents for writes that need one statement; the requests of one moment share it. A
  * document is replaced only if it still has the version that was read, and inserted only if its key is new, whatever
  * happens to the others.
  */
 import { ServiceError } from '../../../base/errors.ts'
-import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Bounds } from '../../bounds.ts'
-import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
-import { arrayText } from '../../sql/postgres-dialect.ts'
+import { type Fragment, type Statement, join, raw, sql } from '../../sql/fragment.ts'
 import type { Connections } from '../connection/connections.ts'
 import { unlessUnknown } from '../connection/failures.ts'
 import { SHARED, createSharing } from '../connection/sharing.ts'
-import { storedFrom } from '../read/reads.ts'
+import { MAX_SHARED_BYTES } from '../read/shared-reads.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { columnLists } from '../schema/columns.ts'
 import { keepsHistory } from './history-rows.ts'
@@ -20,7 +18,6 @@ import type { ChangedRow, NewRow } from './rows.ts'
 import { listParam, statementOf } from './statement.ts'
 
 export interface SharedWrites {
-  read(table: Table, id: string, bounds: Bounds): Promise<StoredDocument | undefined>
   /** Returns whether the document was replaced. Only for rows that `isPlain` accepts, like `insert`. */
   replace(table: Table, row: ChangedRow, bounds: Bounds): Promise<boolean>
   /** Returns whether the document was inserted; fails if it was alone and its key repeats. */
@@ -44,14 +41,6 @@ export function createSharedWrites(connections: Connections): SharedWrites {
       throw unlessUnknown(error)
     }
   }
-  const reading = createSharing<Table, string, StoredDocument | typeof LARGE | undefined>({
-    async together(table, ids) {
-      const rows = await connections.query(readTogether(table, ids), SHARED)
-      const found = new Map(rows.map((row) => [row[0], row[2] === null ? LARGE : storedFrom(row)] as const))
-      return ids.map((id) => found.get(id))
-    },
-    mayRepeat: () => true,
-  })
   const writing = <R extends ChangedRow | NewRow>(write: (rows: readonly R[], table: Table) => Statement) =>
     createSharing<Table, R, boolean>({
       async together(table, rows) {
@@ -67,15 +56,6 @@ export function createSharedWrites(connections: Connections): SharedWrites {
   const replacing = writing(replaceStatement)
   const inserting = writing(insertNewStatement)
   return {
-    async read(table, id, bounds) {
-      const alone = async (): Promise<StoredDocument | undefined> => {
-        const [row] = await connections.query(readOne(table, id), bounds)
-        return row && storedFrom(row)
-      }
-      if (table.isDistributed) return await alone()
-      const read = await reading.run({ table, item: id, bounds, alone })
-      return read === LARGE ? await alone() : read
-    },
     replace(table, row, bounds) {
       const alone = async (): Promise<boolean> =>
         (await commit(updateStatement(row, table), bounds)).has(row.key)
@@ -91,24 +71,9 @@ export function createSharedWrites(connections: Connections): SharedWrites {
   }
 }
 
-/** Larger documents are read and written alone: a statement must not need the memory of many large ones. */
-const MAX_SHARED_BYTES = 64 * 1024
-const LARGE = 'large' as const
-
 function isLarge({ document }: ChangedRow | NewRow): boolean {
   // A character takes three bytes at most.
   return document.text.length > MAX_SHARED_BYTES / 3
-}
-
-function readOne({ name }: Table, id: string): Statement {
-  return statementOf(sql`select id, version, doc, paths from ${raw(name)} where id = ${param(id)}`)
-}
-
-/** The text is null where it is large. Its length is known without reading it. */
-function readTogether({ name }: Table, ids: readonly string[]): Statement {
-  const text = raw(`case when octet_length(doc) <= ${MAX_SHARED_BYTES} then doc end`)
-  return statementOf(sql`select id, version, ${text}, paths from ${raw(name)}
-    where id = any(${param(arrayText([...new Set(ids)]))})`)
 }
 
 /** Returns the keys of the documents that still had the version that was read. */

@@ -28,6 +28,7 @@ import { areDistinct, newRows, reportInserted } from './inserts.ts'
 import { deleteStatements, insertStatements, runAll, updateStatements } from './change-statements.ts'
 import { deletedRow, following } from './history-rows.ts'
 import { type NewRow, type Stamp, changedRow, newRow } from './rows.ts'
+import type { SharedReads } from '../read/shared-reads.ts'
 import { type SharedWrites, isPlain } from './shared-writes.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
@@ -38,7 +39,7 @@ interface AtOnce {
   readonly draw: SequenceDraws
   readonly begin: () => Report
   readonly bounds: Bounds
-  readonly shared: SharedWrites
+  readonly shared: { readonly reads: SharedReads; readonly writes: SharedWrites }
 }
 
 /** Returns whether the plan was committed. */
@@ -70,13 +71,13 @@ async function insertRows(rows: readonly NewRow[], context: AtOnce): Promise<tru
   if (others.length > 0 || !isPlain(row, table)) {
     return await perform(insertStatements(rows, table), 0, context)
   }
-  return await undefinedOnConflict(() => shared.insert(table, row, bounds))
+  return await undefinedOnConflict(() => shared.writes.insert(table, row, bounds))
 }
 
 async function updateAtOnce(plan: UpdatePlan, context: AtOnce): Promise<boolean | undefined> {
   const id = requestedId(plan)
   if (id === undefined) return undefined
-  const stored = await context.shared.read(context.table, id, context.bounds)
+  const stored = await context.shared.reads.find(context.table, id, context.bounds)
   if (!stored) return nothingToDo(context)
   const change = await context.draw((next) => plan.change(stored, next))
   return await replaceAtOnce(change, stored, { ...context, plan })
@@ -86,7 +87,7 @@ async function saveAtOnce(plan: SavePlan, context: AtOnce): Promise<boolean | un
   const [item, ...others] = plan.items
   const id = item && requestedId(item)
   if (id === undefined || others.length > 0) return undefined
-  const stored = await context.shared.read(context.table, id, context.bounds)
+  const stored = await context.shared.reads.find(context.table, id, context.bounds)
   const change = await context.draw((next) => item!.change(stored, next))
   if (stored) return await replaceAtOnce(change, stored, { ...context, plan })
   if (change.kind !== 'write') return undefined
@@ -108,7 +109,7 @@ async function replaceAtOnce(
   if (row.released.size + row.claimed.size > 0) return undefined
   begin()({ kind: 'updated', document: row.document }, 0)
   if (!isPlain(row, table)) return await perform(updateStatements(row, table), 1, context)
-  return await undefinedOnConflict(() => context.shared.replace(table, row, context.bounds))
+  return await undefinedOnConflict(() => context.shared.writes.replace(table, row, context.bounds))
 }
 
 function leave(
@@ -126,7 +127,7 @@ async function deleteAtOnce(plan: DeletePlan, context: AtOnce): Promise<boolean 
   const { table, stamp, begin } = context
   const id = requestedId(plan)
   if (id === undefined || table.unique.size > 0) return undefined
-  const stored = await context.shared.read(context.table, id, context.bounds)
+  const stored = await context.shared.reads.find(context.table, id, context.bounds)
   if (!stored) return nothingToDo(context)
   const decision = plan.decide?.(stored)
   if (decision && decision.kind !== 'delete') return leave(decision, stored, { plan, begin })
