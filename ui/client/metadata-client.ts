@@ -32,6 +32,8 @@ export interface MetadataClient {
   readonly lint: (entity: string) => Promise<readonly Finding[]>
   /** Creates the entity, or adds the version and replaces entity info; a dry run only says what would happen. */
   readonly putMetadata: (metadata: JsonObject, options?: { readonly isDryRun?: boolean }) => Promise<Metadata>
+  /** Replaces entity info alone; versions stay as they are. */
+  readonly putEntityInfo: (info: JsonObject, options?: { readonly isDryRun?: boolean }) => Promise<Metadata>
   readonly setStatus: (target: Required<Target>, status: string, comment: string) => Promise<Metadata>
   readonly setDefault: (entity: string, version: string) => Promise<Json>
   readonly removeEntity: (entity: string) => Promise<Json>
@@ -66,6 +68,11 @@ export function metadataClient({ send }: Transport): MetadataClient {
       const query = isDryRun ? { dryRun: 'true' } : {}
       return (await send('PUT', at(textOf(name), textOf(value)), { body, query })) as unknown as Metadata
     },
+    putEntityInfo: async (body, { isDryRun = false } = {}) =>
+      (await send('PUT', at(textOf(body['name'])), {
+        body,
+        query: isDryRun ? { dryRun: 'true' } : {},
+      })) as unknown as Metadata,
     setStatus: async ({ entity, version = '' }, status, comment) =>
       (await send('PUT', at(entity, version, status), {
         query: comment === '' ? {} : { comment },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { barriers } from './axe.ts'
 import { company } from './company.ts'
 import { site } from './visit.ts'
@@ -61,6 +61,26 @@ const VIEWS: readonly (readonly [name: string, address: string, ...steps: Step[]
         .getByRole('button', { name: 'Role that may find some documents' })
         .click(),
     has('.row-rules .row'),
+  ],
+  [
+    'indexes',
+    '#/schemas/employee?tab=edit',
+    presses('Add an index'),
+    async (page) => {
+      await group(page, 'Index without fields').getByLabel('Kind').selectOption('text')
+    },
+    (page) => group(page, 'Index without fields').getByRole('combobox', { name: 'Field' }).fill('name'),
+    presses('Check'),
+    (page) => group(page, 'Index on name').getByRole('alert').waitFor(),
+    (page) => group(page, 'Index on city').scrollIntoViewIfNeeded(),
+  ],
+  [
+    'hooks',
+    '#/schemas/employee?tab=edit',
+    presses('Add a hook'),
+    presses('Check'),
+    (page) => group(page, 'Hook without a name').getByRole('alert').waitFor(),
+    (page) => group(page, 'Hook moves').scrollIntoViewIfNeeded(),
   ],
   ['schema-json', '#/schemas/employee?tab=edit', chooses('JSON'), says('"entityInfo"')],
   [
@@ -148,6 +168,10 @@ function has(selector: string): Step {
 /** The last one: a panel stands after the table. */
 function presses(name: string | RegExp): Step {
   return (page) => page.getByRole('button', { name }).last().click()
+}
+
+function group(page: Page, name: string): Locator {
+  return page.getByRole('group', { name, exact: true })
 }
 
 function opens(summary: string): Step {

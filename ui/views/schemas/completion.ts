@@ -7,13 +7,14 @@ const NAMES = [
   'value', 'changelog', 'status', 'access', 'find', 'insert', 'update', 'delete', 'type', 'description', 'constraints',
   'required', 'identity', 'minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'enum', 'matches',
   'element-identity', 'valueGenerator', 'overwrite', 'items', 'entity', 'versionValue', 'query', 'projection', 'sort', 'role',
-  'where', 'op', 'rvalue', 'rfield', 'recursive', 'include', 'datastore',
+  'where', 'op', 'rvalue', 'rfield', 'recursive', 'include', 'datastore', 'kind', 'language', 'weight',
+  'arrayOrderingSignificant',
 ] // prettier-ignore
 
 const WORDS = [
   'boolean', 'integer', 'double', 'biginteger', 'bigdecimal', 'string', 'date', 'binary', 'uid', 'any', 'object', 'array',
   'reference', 'active', 'deprecated', 'disabled', 'anyone', 'noone', 'UUID', 'CurrentTime', 'IntSequence', '$asc', '$desc',
-  '$caller.principal', 'notification', 'audit',
+  '$caller.principal', 'notification', 'audit', 'text',
 ] // prettier-ignore
 
 export function completeMetadata(context: CompletionContext): CompletionResult | null {

@@ -83,7 +83,12 @@ export function EntitySchema({ entity, revision, onWritten }: EntitySchemaProps)
         )}
         {tab === 'findings' && <FindingsTab entity={entity} revision={revision} />}
         {tab === 'edit' && (
-          <MetadataEditor key={`${current} ${revision}`} initial={written(metadata)} onWritten={onWritten} />
+          <MetadataEditor
+            key={`${current} ${revision}`}
+            initial={written(metadata)}
+            isExisting
+            onWritten={onWritten}
+          />
         )}
         {tab === 'new' && (
           <MetadataEditor key={current} initial={nextVersion(metadata)} onWritten={onWritten} />

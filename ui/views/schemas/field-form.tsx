@@ -15,13 +15,14 @@ import {
   withConstraint,
   withType,
 } from '../../schema/metadata-draft.ts'
+import type { MetadataProblem } from '../../schema/metadata-problem.ts'
 import { AccessInputs } from './access-inputs.tsx'
 import { ReferenceInputs } from './reference-inputs.tsx'
 
 /** What fields at every depth need to know. */
 interface FieldContext {
   readonly enums: readonly string[]
-  readonly problem: { readonly pointer: string; readonly message: string } | undefined
+  readonly problem: MetadataProblem | undefined
 }
 
 const Context = createContext<FieldContext>({ enums: [], problem: undefined })
@@ -97,7 +98,7 @@ function FieldItem(props: FieldItemProps): JSX.Element {
   const { problem } = useContext(Context)
   const type = textOf(field['type'])
   const items = isObject(field['items']) ? field['items'] : {}
-  const own = problem && belongsTo(problem.pointer, at) ? problem.message : undefined
+  const own = problem?.pointer !== undefined && belongsTo(problem.pointer, at) ? problem.message : undefined
   return (
     <div class={own === undefined ? 'schema-field' : 'schema-field wrong'} role="group" aria-label={path}>
       <div class="row">

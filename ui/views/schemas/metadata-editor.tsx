@@ -2,15 +2,17 @@
 import type { Diagnostic } from '@codemirror/lint'
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import { asObject } from '../../client/data-client.ts'
 import { noteFailure } from '../../app/loading.ts'
 import { go } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
-import { type JsonObject, isObject, parseJson, printJson } from '../../client/json.ts'
+import { type JsonObject, isObject, parseJson, printJson, sameJson, textOf } from '../../client/json.ts'
 import type { Metadata } from '../../client/types.ts'
 import { LazyJsonEditor } from '../../parts/lazy-json-editor.ts'
 import { Tabs } from '../../parts/tabs.tsx'
-import { pointerIn, spanOf } from '../../schema/json-pointer.ts'
+import { spanOf } from '../../schema/json-pointer.ts'
+import { INFO_AT, type MetadataProblem, problemOf } from '../../schema/metadata-problem.ts'
 import { completeMetadata } from './completion.ts'
 import { ImpactReport } from './impact-report.tsx'
 import { SchemaForm } from './schema-form.tsx'
@@ -18,6 +20,8 @@ import { SchemaForm } from './schema-form.tsx'
 interface MetadataEditorProps {
   readonly initial: JsonObject
   readonly isNew?: boolean
+  /** Whether the version exists. Its entity info can be changed then, but its schema cannot. */
+  readonly isExisting?: boolean
   readonly onWritten: () => void
 }
 
@@ -26,34 +30,40 @@ const TABS = [
   { name: 'text', label: 'JSON' },
 ] as const
 
-export function MetadataEditor({ initial, isNew = false, onWritten }: MetadataEditorProps): JSX.Element {
+export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
+  const { initial, isNew = false, isExisting = false, onWritten } = props
   const [tab, setTab] = useState<'form' | 'text'>('form')
   // the text is what counts; the form changes it
   const [text, setText] = useState(() => printJson(initial, 2))
-  const [problem, setProblem] = useState('')
+  const [problem, setProblem] = useState<MetadataProblem>()
   const [checked, setChecked] = useState<Metadata>()
   const [isBusy, setIsBusy] = useState(false)
-  const pointer = pointerIn(problem)
   const edit = (next: string): void => {
     setText(next)
     setChecked(undefined)
   }
   const run = async (isDryRun: boolean): Promise<void> => {
-    setProblem('')
+    setProblem(undefined)
     setChecked(undefined)
     setIsBusy(true)
+    let sentAt = ''
     try {
       const metadata = parseJson(text)
       if (!isObject(metadata)) throw new Error('metadata is a JSON object with entityInfo and schema')
-      const answer = await client.putMetadata(metadata, { isDryRun })
+      const { entityInfo, schema } = metadata
+      const isInfoOnly = isExisting && isObject(entityInfo) && sameJson(schema, initial['schema'])
+      if (isInfoOnly) sentAt = INFO_AT
+      const answer = isInfoOnly
+        ? await client.putEntityInfo(entityInfo, { isDryRun })
+        : await client.putMetadata(metadata, { isDryRun })
       if (isDryRun) setChecked(answer)
       else {
         onWritten()
-        showWritten(answer)
+        showWritten(asObject(schema), answer)
       }
     } catch (failure) {
       noteFailure(failure)
-      setProblem(failure instanceof Error ? failure.message : String(failure))
+      setProblem(problemOf(failure, sentAt))
     }
     setIsBusy(false)
   }
@@ -73,13 +83,17 @@ export function MetadataEditor({ initial, isNew = false, onWritten }: MetadataEd
             label="Metadata as JSON"
             text={text}
             complete={completeMetadata}
-            diagnostics={pointer === undefined ? NO_DIAGNOSTICS : [diagnosticAt(text, pointer, problem)]}
+            diagnostics={
+              problem?.pointer === undefined
+                ? NO_DIAGNOSTICS
+                : [diagnosticAt(text, problem.pointer, problem.message)]
+            }
             onChange={edit}
           />
         )}
       </Tabs>
-      <p class="problem" role={problem === '' ? undefined : 'alert'}>
-        {problem}
+      <p class="problem" role={problem ? 'alert' : undefined}>
+        {problem?.message}
       </p>
       {checked?.dryRun && <ImpactReport impact={checked.dryRun} warnings={checked.warnings ?? []} />}
       <footer class="row">
@@ -91,7 +105,7 @@ export function MetadataEditor({ initial, isNew = false, onWritten }: MetadataEd
             Save
           </button>
         )}
-        <span class="hint">A version is immutable: give a changed schema a new version.</span>
+        <span class="hint">A version is immutable: give changed fields or access a new version.</span>
       </footer>
     </form>
   )
@@ -105,7 +119,7 @@ function diagnosticAt(text: string, pointer: string, message: string): Diagnosti
 
 interface FormTabProps {
   readonly text: string
-  readonly problem: string
+  readonly problem: MetadataProblem | undefined
   readonly isNew: boolean
   readonly onChange: (text: string) => void
 }
@@ -113,11 +127,10 @@ interface FormTabProps {
 function FormTab({ text, problem, isNew, onChange }: FormTabProps): JSX.Element {
   const metadata = objectIn(text)
   if (!metadata) return <p class="hint">The text is not valid JSON. Correct it there first.</p>
-  const pointer = pointerIn(problem)
   return (
     <SchemaForm
       metadata={metadata}
-      problem={pointer === undefined ? undefined : { pointer, message: problem }}
+      problem={problem}
       isNew={isNew}
       onChange={(next) => onChange(printJson(next, 2))}
     />
@@ -133,14 +146,15 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-function showWritten({ schema: { name, version }, warnings = [] }: Metadata): void {
+function showWritten(schema: JsonObject, { warnings = [] }: Metadata): void {
+  const [name, version] = [textOf(schema['name']), textOf(asObject(schema['version'])['value'])]
   const count = warnings.length
-  go(['schemas', name], { v: version.value })
+  go(['schemas', name], { v: version })
   showToast({
     kind: 'done',
-    text: `Saved ${name} ${version.value}${count === 0 ? '' : `, with ${count} ${count === 1 ? 'warning' : 'warnings'}`}.`,
+    text: `Saved ${name} ${version}${count === 0 ? '' : `, with ${count} ${count === 1 ? 'warning' : 'warnings'}`}.`,
     ...(count > 0 && {
-      action: { label: 'Show', run: () => go(['schemas', name], { v: version.value, tab: 'findings' }) },
+      action: { label: 'Show', run: () => go(['schemas', name], { v: version, tab: 'findings' }) },
     }),
   })
 }

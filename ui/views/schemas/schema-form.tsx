@@ -1,13 +1,20 @@
-/** Metadata in a form: names, version, access of the entity, and its fields. Everything else is kept, and changed as JSON. */
+/**
+ * Metadata in a form: names, version, access of the entity, its fields, indexes and hooks. Everything else is kept, and
+ * changed as JSON.
+ */
 import type { JSX } from 'preact'
 import { asList, asObject } from '../../client/data-client.ts'
 import { type JsonObject, textOf } from '../../client/json.ts'
+import { schemaPaths } from '../../schema/field-paths.ts'
+import type { MetadataProblem } from '../../schema/metadata-problem.ts'
 import { AccessInputs } from './access-inputs.tsx'
 import { FieldsForm } from './field-form.tsx'
+import { HookInputs } from './hook-inputs.tsx'
+import { IndexInputs } from './index-inputs.tsx'
 
 interface SchemaFormProps {
   readonly metadata: JsonObject
-  readonly problem: { readonly pointer: string; readonly message: string } | undefined
+  readonly problem: MetadataProblem | undefined
   /** Whether the entity does not exist yet, so that it can be named. */
   readonly isNew: boolean
   readonly onChange: (metadata: JsonObject) => void
@@ -20,6 +27,8 @@ export function SchemaForm({ metadata, problem, isNew, onChange }: SchemaFormPro
   const schema = asObject(metadata['schema'])
   const version = asObject(schema['version'])
   const enums = asList(info['enums']).map((each) => textOf(asObject(each)['name']))
+  const fields = asObject(schema['fields'])
+  const paths = schemaPaths(fields)
   const changeInfo = (part: JsonObject): void => onChange({ ...metadata, entityInfo: { ...info, ...part } })
   const changeSchema = (part: JsonObject): void => onChange({ ...metadata, schema: { ...schema, ...part } })
   return (
@@ -73,8 +82,26 @@ export function SchemaForm({ metadata, problem, isNew, onChange }: SchemaFormPro
         <FieldsForm
           enums={enums}
           problem={problem}
-          fields={asObject(schema['fields'])}
-          onChange={(fields) => changeSchema({ fields })}
+          fields={fields}
+          onChange={(next) => changeSchema({ fields: next })}
+        />
+      </fieldset>
+      <fieldset>
+        <legend>Indexes</legend>
+        <IndexInputs
+          indexes={info['indexes']}
+          paths={paths}
+          problem={problem}
+          onChange={(indexes) => changeInfo({ indexes })}
+        />
+      </fieldset>
+      <fieldset>
+        <legend>Hooks</legend>
+        <HookInputs
+          hooks={info['hooks']}
+          paths={paths}
+          problem={problem}
+          onChange={(hooks) => changeInfo({ hooks })}
         />
       </fieldset>
     </div>
