@@ -24,6 +24,7 @@ export const PERMISSIONS = [
   'metadata.delete',
   'events.manage',
   'backup.make',
+  'requests.inspect',
 ] as const
 export type Permission = (typeof PERMISSIONS)[number]
 

@@ -54,6 +54,10 @@ export interface Limits {
   readonly idempotencyBytes: number
   /** Size of one such answer. */
   readonly idempotencyAnswerBytes: number
+  /** A request that takes at least this long is slow. */
+  readonly slowRequestMs: number
+  /** Slow requests of a process that are kept, to be looked at. */
+  readonly slowRequests: number
   /** A request fails when less than 16 KiB of its body arrive in a period of this length. */
   readonly uploadStallMs: number
 }
@@ -91,5 +95,7 @@ export const DEFAULT_LIMITS: Limits = {
   idempotencyKeys: 100_000,
   idempotencyBytes: 256 * 1024 * 1024,
   idempotencyAnswerBytes: 1024 * 1024,
+  slowRequestMs: 200,
+  slowRequests: 100,
   uploadStallMs: 20_000,
 }

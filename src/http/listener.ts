@@ -141,6 +141,7 @@ function threadOptions(
     onInternalError: (error) => log.logger.error({ err: error }, 'unexpected error'),
     onWarning: (message) => log.logger.warn(message),
     onStoreTiming: metrics.observeStore,
+    onSlow: (slow) => service.slow.note(slow),
   }
 }
 

@@ -36,6 +36,7 @@ import { save } from './write/save.ts'
 import { search, searches } from './search/saved-search.ts'
 import { readOverrides, readSearch, readSimpleSearch } from './search/search-request.ts'
 import { stream } from './read/stream.ts'
+import { noteIfSlow } from './slow/timing.ts'
 import type { DataService, OnceService, RequestContext, Target } from './service.ts'
 import { readSimpleRequest } from './request/query-parameters.ts'
 import { update } from './write/update.ts'
@@ -56,7 +57,7 @@ export function dataService(deps: Deps): DataService {
     update: (caller, target, body = {}) => operations.update(caller, target, body),
     delete: (caller, target, body = {}) => operations.delete(caller, target, body),
     simpleFind: (caller, target, parameters) =>
-      answered({ operation: 'find', target }, () => {
+      answered({ operation: 'find', target, read: () => readSimpleRequest(parameters) }, () => {
         const body = inDialect(deps, 'find', { target, body: readSimpleRequest(parameters) })
         return find(deps, caller, { target, body })
       }),
@@ -229,6 +230,8 @@ interface Answering {
   readonly operation: string
   readonly target: Target
   readonly body?: Json
+  /** What the operation reads in place of a body; called for slow requests only. */
+  readonly read?: () => Json
 }
 
 /**
@@ -239,12 +242,15 @@ interface Answering {
 function answering(deps: Deps) {
   const { response } = deps.dialect
   return async <T extends DataResponse | AsyncIterable<string>>(
-    { operation, target, body = {} }: Answering,
+    { operation, target, body = {}, read }: Answering,
     run: (body: Json) => Promise<T>,
   ): Promise<T | DataResponse> => {
-    const begin = (): Promise<T> => run(inDialect(deps, operation, { target, body }))
+    let request = body
+    const begin = (): Promise<T> => run((request = inDialect(deps, operation, { target, body })))
+    const timed = { startedMs: performance.now(), operation, target, body: read ?? (() => request) }
     try {
       const answer = await (target.work ? during(target.work, begin) : begin())
+      noteIfSlow(deps, timed, 'status' in answer ? answer : undefined)
       return 'status' in answer ? response(operation, answer, body) : answer
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
@@ -254,6 +260,7 @@ function answering(deps: Deps) {
         entity,
         ...(version !== undefined && { entityVersion: version }),
       })
+      noteIfSlow(deps, timed, failure)
       return response(operation, failure, body)
     }
   }

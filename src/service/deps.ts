@@ -10,6 +10,7 @@ import type { Bounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
 import type { StoreSession } from '../store/store.ts'
 import type { Dialect } from './dialect.ts'
+import type { OnSlow } from './slow/slow-request.ts'
 
 export interface Deps {
   readonly schemaOf: (entity: string, version: string | undefined) => Schema
@@ -33,6 +34,8 @@ export interface Deps {
   readonly dialect: Dialect
   readonly now: () => Date
   readonly onInternalError: (error: unknown) => void
+  /** Receives each request that took longer than `limits.slowRequestMs`. */
+  readonly onSlow?: OnSlow
   /** Whether everything is rolled back in the end. */
   readonly isDryRun?: boolean
   /** Receives the outbox entries of each change. */

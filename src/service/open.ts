@@ -33,6 +33,7 @@ import type { BackupService, DataService, MetadataService, Service } from './ser
 import { createSinkDatasources } from './sinks/sink-datasources.ts'
 import type { EventSettings } from './sinks/sink-settings.ts'
 import { sinkService } from './sinks/sinks.ts'
+import { slowService } from './slow/slow-requests.ts'
 import { ticketService } from './tickets.ts'
 import { refreshMetadata } from './metadata-refresh.ts'
 
@@ -78,6 +79,8 @@ export interface ThreadServiceOptions extends Pick<
   'datasources' | 'limits' | 'dialect' | 'adaptMetadata' | 'onInternalError' | 'onStoreTiming'
 > {
   readonly borrow: (datasource: string) => Promise<Loan>
+  /** The main thread keeps slow requests. */
+  readonly onSlow: NonNullable<Deps['onSlow']>
 }
 
 /** The service cannot start on these datasources. */
@@ -153,6 +156,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 export async function openCore(options: CoreOptions, opened: AsyncDisposableStack) {
   const { limits, dialect = SMALT, now = () => new Date(), onInternalError } = options
   const { adaptMetadata = (metadata) => metadata } = options
+  const slow = slowService(limits)
   const stores = await openStores(options, opened)
   const [[, store], ...others] = [...stores] as [[string, Database], ...[string, Database][]]
   const storeIn = (datasource: string): Database => stores.get(datasource)!
@@ -181,6 +185,7 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
     dialect,
     now,
     onInternalError,
+    onSlow: options.onSlow ?? slow.note,
   }
   const data = dataService(deps)
   const open: MetadataOnceDeps['open'] = (each, elsewhere) =>
@@ -190,6 +195,7 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
     data,
     documents: documentService(deps),
     tickets: ticketService(deps),
+    slow,
     rehearseMetadata: rehearseMetadata({
       store,
       others: otherMetadata,
@@ -264,7 +270,7 @@ type CoreOptions = Pick<
   | 'now'
   | 'offloads'
 > &
-  Partial<Pick<ThreadServiceOptions, 'borrow'>>
+  Partial<Pick<ThreadServiceOptions, 'borrow' | 'onSlow'>>
 
 function openEvents(
   deps: Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores' | 'isInStep'>,

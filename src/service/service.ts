@@ -7,6 +7,7 @@ import type { Idempotency, OnceAnswer } from './idempotency.ts'
 import type { LockResult } from './locks.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { DataResponse, JsonText } from './response.ts'
+import type { SlowRequest } from './slow/slow-request.ts'
 
 /** The target of a data request, as its path names it, with the context of the request. */
 export interface Target {
@@ -58,6 +59,7 @@ export interface Service extends AsyncDisposable {
   readonly events: EventService
   readonly sinks: SinkService
   readonly backups: BackupService
+  readonly slow: SlowService
   /** What a change of metadata would answer and do; nothing is written. */
   readonly rehearseMetadata: (rehearsing: Rehearsing) => Promise<Json>
   /** Writes with an idempotency key. */
@@ -256,6 +258,14 @@ export interface RemoveOptions {
 /** Backups of all datasources, into the configured directory. */
 export interface BackupService {
   make(caller: Caller): Promise<Json>
+}
+
+/** Slow requests of this process. Throws ServiceErrors. */
+export interface SlowService {
+  /** The one that ended last comes first. */
+  list(caller: Caller): Json
+  /** Keeps one that a worker thread has noted. */
+  readonly note: (slow: SlowRequest) => void
 }
 
 /** Event operations throw ServiceErrors; the caller receives the bare error object. */

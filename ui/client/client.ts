@@ -4,6 +4,7 @@ import { eventClient } from './event-client.ts'
 import { importClient } from './import-client.ts'
 import { metadataClient } from './metadata-client.ts'
 import { type TransportOptions, createTransport } from './transport.ts'
+import type { SlowRequests } from './types.ts'
 
 export type Client = ReturnType<typeof createClient>
 
@@ -17,6 +18,9 @@ export function createClient(options: TransportOptions) {
     ...eventClient(transport),
     /** Measurements in the text format of Prometheus. */
     metrics: (signal?: AbortSignal) => transport.text('GET', '/metrics', { signal }),
+    /** The newest slow requests of the process that answers. */
+    slowRequests: async (signal?: AbortSignal) =>
+      (await transport.send('GET', '/admin/slow-requests', { signal })) as unknown as SlowRequests,
     openapi: () => transport.send('GET', '/openapi.json'),
     send: transport.send,
   }

@@ -234,3 +234,27 @@ export interface Sink {
   readonly configured?: boolean
   readonly retryAt?: string
 }
+
+/** Requests that took at least `overMs`, newest first. */
+export interface SlowRequests {
+  readonly overMs: number
+  readonly kept: number
+  readonly requests: readonly SlowRequest[]
+}
+
+export interface SlowRequest {
+  readonly at: string
+  readonly operation: string
+  readonly entity: string
+  readonly version?: string
+  readonly ms: number
+  readonly errorCode?: string
+  readonly matched?: number
+  readonly modified?: number
+  readonly returned?: number
+  /** A filter in which `?` stands for each literal. */
+  readonly query?: string
+  readonly sort?: string
+  /** The fields of an index that fits the query. */
+  readonly index?: string
+}

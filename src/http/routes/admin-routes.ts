@@ -1,4 +1,4 @@
-/** Routes of the service itself: links, health, readiness, version, metrics and documentation. */
+/** Routes of the service itself: links, health, readiness, version, metrics, slow requests and documentation. */
 import { Type } from '../../base/json/shape.ts'
 import { type Call, type Content, type Reply, type Route, jsonReply } from './route.ts'
 import { NAME, VERSION } from '../version.ts'
@@ -26,6 +26,46 @@ const BACKUPS: Content = {
     ),
   }),
   name: 'Backups',
+}
+const SLOW: Content = {
+  shape: Type.Object({
+    overMs: Type.Integer({ description: 'Milliseconds from which a request is slow.' }),
+    kept: Type.Integer({ description: 'How many are kept.' }),
+    requests: Type.Array(
+      Type.Object({
+        at: Type.String({ description: 'When it began.' }),
+        operation: Type.String(),
+        entity: Type.String(),
+        version: Type.Optional(Type.String()),
+        ms: Type.Integer(),
+        errorCode: Type.Optional(Type.String({ description: 'Present if the request failed as a whole.' })),
+        matched: Type.Optional(Type.Integer()),
+        modified: Type.Optional(Type.Integer()),
+        returned: Type.Optional(Type.Integer()),
+        query: Type.Optional(Type.String({ description: 'A filter in which ? stands for each literal.' })),
+        sort: Type.Optional(Type.String()),
+        index: Type.Optional(Type.String({ description: 'Fields of an index that fits the query.' })),
+      }),
+    ),
+  }),
+  name: 'SlowRequests',
+  example: {
+    overMs: 200,
+    kept: 100,
+    requests: [
+      {
+        at: '2026-11-17T18:20:03.118Z',
+        operation: 'find',
+        entity: 'country',
+        version: '1.0.0',
+        ms: 412,
+        matched: 3,
+        modified: 0,
+        returned: 3,
+        query: 'name ~ ?',
+      },
+    ],
+  },
 }
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 const HTML_TYPE = 'text/html; charset=utf-8'
@@ -61,6 +101,13 @@ export const ADMIN_ROUTES: readonly Route[] = [
     description:
       'Writes one file for each datasource into the directory of the setting `backup.directory`, and answers when they were read back.',
     errors: ['crud:NoAccess', 'crud:InvalidRequest', 'crud:Unavailable'],
+  },
+  {
+    ...admin('/admin/slow-requests', 'slowRequests', 'List the newest slow requests', SLOW, slowRequests),
+    access: 'requests.inspect',
+    description:
+      'Those of the process that answers which took at least `limits.slowRequestMs`; the one that ended last comes first. Queries are shown without their literals. Needs the permission `metadata.find` too.',
+    errors: ['crud:NoAccess'],
   },
   admin('/openapi.json', 'openapi', 'This interface as an OpenAPI document', OPENAPI, openapi),
   admin('/docs', 'docs', 'This interface as a page to read', { shape: Type.String(), type: HTML_TYPE }, docs),
@@ -114,6 +161,10 @@ async function metrics({ app }: Call): Promise<Reply> {
 
 async function makeBackup({ app, caller }: Call): Promise<Reply> {
   return jsonReply(await app.service.backups.make(caller))
+}
+
+function slowRequests({ app, caller }: Call): Reply {
+  return jsonReply(app.service.slow.list(caller))
 }
 
 function openapi({ app }: Call): Reply {

@@ -4,6 +4,7 @@ import { type Code, ServiceError } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { Idempotency } from '../../service/idempotency.ts'
 import type { Datasource } from '../../service/open.ts'
+import type { SlowRequest } from '../../service/slow/slow-request.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
 import type { Compatibility } from '../compatibility.ts'
 import type { Params } from '../routes/route.ts'
@@ -77,6 +78,7 @@ export type FromThread =
   | { readonly kind: 'borrow'; readonly loan: number; readonly datasource: string }
   | { readonly kind: 'give back'; readonly loan: number; readonly written: LoanResult }
   | { readonly kind: 'timing'; readonly operation: string; readonly seconds: number }
+  | { readonly kind: 'slow'; readonly slow: SlowRequest }
   /** An internal error that is not visible in the response. */
   | { readonly kind: 'internal error'; readonly error: unknown }
   /** For the log. */

@@ -8,6 +8,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { type FairQueue, createFairQueue } from '../../base/work/fair-queue.ts'
 import { type Work, callerLeft, timedOut } from '../../base/work/work.ts'
 import type { Loan } from '../../base/work/loan.ts'
+import type { OnSlow } from '../../service/slow/slow-request.ts'
 import {
   type FromThread,
   type JobMessage,
@@ -43,6 +44,7 @@ export interface ThreadOptions extends ThreadData {
   readonly onInternalError: (error: unknown) => void
   readonly onWarning: (message: string) => void
   readonly onStoreTiming?: ((operation: string, seconds: number) => void) | undefined
+  readonly onSlow: OnSlow
   readonly idleMs?: number
 }
 
@@ -201,7 +203,7 @@ class Thread {
   }
 
   #receive(message: FromThread): void {
-    const { onInternalError, onWarning, onStoreTiming } = this.#options
+    const { onInternalError, onWarning, onStoreTiming, onSlow } = this.#options
     switch (message.kind) {
       case 'reply':
         this.heapBytes = message.heapBytes
@@ -230,6 +232,9 @@ class Thread {
         break
       case 'timing':
         onStoreTiming?.(message.operation, message.seconds)
+        break
+      case 'slow':
+        onSlow(message.slow)
         break
       case 'internal error':
         onInternalError(message.error)

@@ -45,6 +45,7 @@ const service = openThreadService({
   borrow: (datasource) => borrow(datasource),
   onInternalError: (error) => post({ kind: 'internal error', error }),
   onStoreTiming: (operation, seconds) => post({ kind: 'timing', operation, seconds }),
+  onSlow: (slow) => post({ kind: 'slow', slow }),
 })
 
 port.on('message', (message: ToThread) => {

@@ -13,6 +13,7 @@ import { find } from '../read/find.ts'
 import { readDelete, readInsert, readSave, readUpdate } from '../request/request.ts'
 import type { DataResponse } from '../response.ts'
 import type { Asked, DocumentReply, DocumentService, DocumentTarget, Target } from '../service.ts'
+import { type Timed, noteIfSlow } from '../slow/timing.ts'
 import { remove } from '../write/delete.ts'
 import { insert } from '../write/insert.ts'
 import { save } from '../write/save.ts'
@@ -40,13 +41,45 @@ import { mergeUpdate } from './merge-patch.ts'
 import { plainText } from './plain-form.ts'
 
 export function documentService(deps: Deps): DocumentService {
+  const timed = timing(deps)
   return {
-    list: (caller, target, asked) => list({ deps, caller, target, asked }),
-    get: (caller, target, asked) => get(naming({ deps, caller, target, asked })),
-    create: (caller, target, body, asked) => create({ deps, caller, target, asked }, body),
-    replace: (caller, target, body, asked) => replace(naming({ deps, caller, target, asked }), body),
-    patch: (caller, target, body, asked) => patch(naming({ deps, caller, target, asked }), body),
-    remove: (caller, target, asked) => removeOne(naming({ deps, caller, target, asked })),
+    list: (caller, target, asked) =>
+      timed({ operation: 'listDocuments', target, body: () => readList(asked.parameters) }, () =>
+        list({ deps, caller, target, asked }),
+      ),
+    get: (caller, target, asked) =>
+      timed({ operation: 'getDocument', target }, () => get(naming({ deps, caller, target, asked }))),
+    create: (caller, target, body, asked) =>
+      timed({ operation: 'createDocument', target }, () => create({ deps, caller, target, asked }, body)),
+    replace: (caller, target, body, asked) =>
+      timed({ operation: 'replaceDocument', target }, () =>
+        replace(naming({ deps, caller, target, asked }), body),
+      ),
+    patch: (caller, target, body, asked) =>
+      timed({ operation: 'patchDocument', target }, () =>
+        patch(naming({ deps, caller, target, asked }), body),
+      ),
+    remove: (caller, target, asked) =>
+      timed({ operation: 'deleteDocument', target }, () =>
+        removeOne(naming({ deps, caller, target, asked })),
+      ),
+  }
+}
+
+function timing(deps: Deps) {
+  return async <T>(
+    { operation, target, body = () => ({}) }: Pick<Timed, 'operation' | 'target'> & Partial<Timed>,
+    run: () => Promise<T>,
+  ): Promise<T> => {
+    const timed = { startedMs: performance.now(), operation, target, body }
+    try {
+      const reply = await run()
+      noteIfSlow(deps, timed, {})
+      return reply
+    } catch (error) {
+      if (error instanceof ServiceError) noteIfSlow(deps, timed, { errors: [error.toObject()] })
+      throw error
+    }
   }
 }
 

@@ -95,6 +95,13 @@ const VIEWS: readonly (readonly [name: string, address: string, ...steps: Step[]
   ['events', '#/events', says('following')],
   ['sinks', '#/events?tab=sinks', says('No sinks')],
   ['status', '#/status', says('Routes since the start')],
+  [
+    'slow',
+    '#/status?slow=duration',
+    says('Routes since the start'),
+    (page) => page.getByRole('heading', { name: 'Slow requests' }).scrollIntoViewIfNeeded(),
+    (page) => page.getByRole('region', { name: 'Slow requests' }).scrollIntoViewIfNeeded(),
+  ],
   ['api', '#/api', has('.entities li')],
   ['operation', '#/api/find', has('.cm-line')],
   [
@@ -123,7 +130,8 @@ if (PICTURES !== undefined) mkdirSync(join(PICTURES, 'docs'), { recursive: true 
 const DOCUMENTED = ['document', 'hidden', 'bulk-edit', 'import', 'impact']
 
 void suite('every view', () => {
-  const { visit } = site(company)
+  // every request is slow, so that there are some to list
+  const { visit } = site(company, { limits: { slowRequestMs: 0 } })
   for (const scheme of ['light', 'dark'] as const) {
     for (const { name: size, width, height } of SIZES) {
       test(`every view, ${scheme}, ${size}: nothing is in anybody's way`, async () => {

@@ -253,7 +253,7 @@ onEveryStore((kind) => {
     const { page, open } = visited
     await open('#/status')
     await page.getByRole('img', { name: /^Requests: / }).waitFor()
-    await page.getByRole('heading', { name: 'Slow since the start' }).waitFor()
+    await page.getByRole('heading', { name: 'Slow routes since the start' }).waitFor()
     await page
       .getByRole('region', { name: 'Routes' })
       .getByRole('row', { name: /GET \/metrics/ })

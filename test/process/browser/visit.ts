@@ -19,11 +19,14 @@ export interface Site {
 }
 
 /** Registers hooks: one service and one browser for all tests of the suite. */
-export function site(prepare: (server: TestServer) => Promise<void>): Site {
+export function site(
+  prepare: (server: TestServer) => Promise<void>,
+  settings: Parameters<typeof startTestServer>[0] = {},
+): Site {
   let server: TestServer | undefined
   let browser: Browser | undefined
   before(async () => {
-    server = await startTestServer()
+    server = await startTestServer(settings)
     await prepare(server)
     browser = await launchChromium()
   })

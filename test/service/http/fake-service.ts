@@ -39,6 +39,7 @@ export function fakeService(): FakeService {
     once: NO_KEYS,
     rehearseMetadata: () => noKeys(),
     backups: { make: async () => ({ backups: [] }) },
+    slow: { list: () => ({ overMs: 200, kept: 100, requests: [] }), note: () => undefined },
     store: { kind: 'fake', description: 'nothing is kept', location: 'nowhere' },
     problem: undefined,
     readyCalls: 0,

@@ -57,7 +57,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
   const [reasonFor, setReasonFor] = useState<string>()
   const [importing, setImporting] = useState<{ readonly file?: File }>()
   const drop = useFileDrop((file) => setImporting({ file }))
-  const [isExplaining, setIsExplaining] = useState(false)
+  const explain = (): void => change({ explain: 'find' })
   useEffect(() => setSelected(new Map()), [caller, filter, asOf])
   const onDone = (): void => {
     rows.reload()
@@ -67,7 +67,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
   useShortcuts([
     { keys: 'n', label: 'Insert a document', run: () => change({ doc: NEW }) },
     { keys: 'r', label: 'Read the table again', run: rows.reload },
-    { keys: 'e', label: 'Explain the find', run: () => setIsExplaining(true) },
+    { keys: 'e', label: 'Explain the find', run: explain },
   ])
   const { failure } = rows
   const isFilterWrong = failure instanceof RequestFailure && failure.status === 400 && filter !== ''
@@ -84,7 +84,7 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
           total={rows.total}
           isFilterValid={filterProblem(filter) === undefined}
           selected={[...selected.values()]}
-          onExplain={() => setIsExplaining(true)}
+          onExplain={explain}
           onImport={() => setImporting({})}
           onReload={rows.reload}
           onDone={onDone}
@@ -155,8 +155,8 @@ function Loaded({ entity, caller, metadata, onWritten }: LoadedProps): JSX.Eleme
           onWritten={onDone}
         />
       )}
-      {isExplaining && (
-        <ExplainDialog find={find} metadata={metadata} onClose={() => setIsExplaining(false)} />
+      {query['explain'] !== undefined && (
+        <ExplainDialog find={find} metadata={metadata} onClose={() => change({ explain: undefined }, true)} />
       )}
     </section>
   )

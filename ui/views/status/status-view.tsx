@@ -9,6 +9,7 @@ import { Failure, Progress } from '../../parts/notices.tsx'
 import { Locks } from './locks.tsx'
 import { type Point, type Reading, parseMetrics, pointBetween, routeFacts } from './metrics.ts'
 import { Plot } from './plot.tsx'
+import { SlowRequests } from './slow-requests.tsx'
 import { slowFacts } from './slow.ts'
 
 const EVERY_MS = 2_000
@@ -53,6 +54,7 @@ export function StatusView(): JSX.Element {
           <Plot key={title} title={title} unit={unit} values={points.map(of)} />
         ))}
       </div>
+      <SlowRequests />
       {reading && <Slow reading={reading} />}
       {reading && <Routes reading={reading} />}
       <Locks />
@@ -130,14 +132,14 @@ function Slow({ reading }: { readonly reading: Reading }): JSX.Element {
   const facts = slowFacts(reading).slice(0, 20)
   return (
     <section>
-      <h2>Slow since the start</h2>
+      <h2>Slow routes since the start</h2>
       <p class="hint">
         {facts.length === 0
           ? 'Nothing took longer than a tenth of a second.'
-          : 'Explain, in the table of an entity, shows whether a find uses an index, and which one would help.'}
+          : 'How many took long, by route and by operation of the store.'}
       </p>
       {facts.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Slow">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Slow routes">
           <table>
             <thead>
               <tr>
