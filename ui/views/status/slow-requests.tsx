@@ -25,7 +25,7 @@ export function SlowRequests(): JSX.Element {
         </p>
       )}
       {slow && slow.requests.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Slow requests">
+        <div class="scroll slow-list" tabIndex={0} role="region" aria-label="Slow requests">
           <table>
             <thead>
               <tr>
