@@ -55,6 +55,8 @@ export function Palette({ commands, onClose }: PaletteProps): JSX.Element {
       <div class="palette">
         <input
           type="text"
+          // so that it can be typed into at once; the dialog would focus its first button
+          autofocus
           role="combobox"
           aria-label="Entity, view or command"
           aria-expanded="true"

@@ -52,7 +52,7 @@ export function TryOperation({ operation }: { readonly operation: Operation }): 
       <p>
         <span class={`badge method-${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
       </p>
-      {description !== '' && <p class="hint">{description}</p>}
+      {description !== '' && <p class="hint">{withCode(description)}</p>}
       <form
         class="try"
         onSubmit={(event) => {
@@ -170,4 +170,9 @@ function pretty(text: string): string {
   } catch {
     return shown
   }
+}
+
+/** Descriptions are Markdown, of which only code is used. */
+function withCode(text: string): readonly (JSX.Element | string)[] {
+  return text.split('`').map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>))
 }

@@ -21,7 +21,7 @@ export function DocumentHistory({ target, id }: { readonly target: Target; reado
           <header>
             <span class={`badge ${operation ?? 'update'}`}>{operation ?? 'before the history'}</span>
             <time dateTime={date}>{date.replace('T', ' ').replace(/\.(\d{3})\d*Z$/, '.$1Z')}</time>
-            {principal !== undefined && <span class="who">by {principal}</span>}
+            {principal !== undefined && principal !== '' && <span class="who">by {principal}</span>}
           </header>
           <dl class="changes">
             {differences(previous ?? {}, document ?? {})

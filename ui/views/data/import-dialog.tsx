@@ -183,6 +183,7 @@ function downloadRejects(name: string, rejects: readonly Reject[]): void {
 }
 
 function sizeText(bytes: number): string {
+  if (bytes < 2 ** 10) return `${bytes} bytes`
   if (bytes < 2 ** 20) return `${(bytes / 2 ** 10).toFixed(1)} KiB`
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`
 }
