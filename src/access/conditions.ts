@@ -59,9 +59,14 @@ export const NO_DOCUMENT: Rules = [{ kind: 'or', terms: [] }]
 export const testOf = memoized((rule: Rule) => compileQuery(rule))
 
 /** An empty principal is not a value: a rule that compares with it matches nothing. */
-function valuesOf({ principal, claims }: Caller): CallerValues {
+function valuesOf(caller: Caller): CallerValues {
+  const { principal } = caller
   return ([source, ...path]) => {
     if (source === 'principal') return principal === '' ? undefined : principal
-    return path.reduce<Json | undefined>(member, claims)
+    return claimOf(caller, path)
   }
+}
+
+export function claimOf({ claims }: Caller, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>(member, claims)
 }

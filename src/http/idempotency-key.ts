@@ -15,7 +15,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 
 /** Undefined for reads, which can be repeated anyway, and for requests without the header. */
 export function holdKey(
-  { runningKeys }: Pick<Listener, 'runningKeys'>,
+  { runningKeys, app }: Pick<Listener, 'runningKeys' | 'app'>,
   { request, caller, params, search }: Exchange,
   { route, bytes }: { readonly route: Route; readonly bytes: Uint8Array },
 ): HeldKey | undefined {
@@ -30,6 +30,7 @@ export function holdKey(
     const message = `this request takes no Idempotency-Key: ${route.refusesKey}`
     throw new ServiceError('crud:InvalidRequest', message)
   }
+  const claims = showsDocuments(route) ? app.service.once.decidingClaims(caller) : {}
   const name = `${key} ${caller.principal}`
   if (runningKeys.has(name)) {
     const message = 'the first request with this Idempotency-Key is still running; ask again in a moment'
@@ -38,12 +39,22 @@ export function holdKey(
   runningKeys.add(name)
   const conditions = (route.headers ?? []).map(({ name }) => request.headers[name.toLowerCase()] ?? null)
   const asked = [route.method, route.path, params, search, [...caller.roles].sort()]
+  const more =
+    Object.keys(claims).length > 0 ? [conditions, claims] : conditions.length > 0 ? [conditions] : []
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify(conditions.length === 0 ? asked : [...asked, conditions]))
+    .update(JSON.stringify([...asked, ...more]))
     .update(bytes)
     .digest('base64')
   return {
     idempotency: { key, fingerprint },
     [Symbol.dispose]: () => void runningKeys.delete(name),
   }
+}
+
+/**
+ * Row rules decide what its answer shows, so a repetition with other claims must not get it. A change of metadata is
+ * different: it may add the rule that refers to a claim, and its own repetition must still be the same.
+ */
+function showsDocuments({ tag }: Route): boolean {
+  return tag === 'data' || tag === 'documents'
 }

@@ -7,6 +7,7 @@ import type { Schema } from '../schema/schema.ts'
 import type { EntityChange, HistoryRecord } from '../store/metadata-records.ts'
 import type { MetadataStore as Metadata } from '../store/tables/metadata.ts'
 import { stillFilled } from '../store/tables/metadata.ts'
+import { claimsInRules } from './claims.ts'
 import { collectionOf } from './compile.ts'
 import { type Catalogue, EMPTY, type Entity, type Heading, readCatalogue } from './catalogue.ts'
 import type { Datasources } from './documents/datastore.ts'
@@ -84,6 +85,8 @@ export interface Registry {
   /** Total characters of all versions; 0 when the entity does not exist. */
   sizeOf(entity: string): number
   documentOf(entity: string, version: string): SchemaDocument
+  /** Claims of callers that row rules of any version refer to, as paths such as `org.unit`; sorted. */
+  claimsInRules(): readonly string[]
   historyOf(entity: string): Promise<readonly HistoryRecord[]>
   /** Applies changes made by other processes. */
   reload(): Promise<void>
@@ -198,6 +201,7 @@ type Views = Pick<
   | 'versionNames'
   | 'sizeOf'
   | 'documentOf'
+  | 'claimsInRules'
 >
 
 function views(loaded: () => Catalogue): Views {
@@ -205,6 +209,7 @@ function views(loaded: () => Catalogue): Views {
   return {
     schemaOf: (entity, version) => findSchema(loaded().entities.get(entity), entity, version),
     names: () => [...loaded().entities.keys()].sort(compareText),
+    claimsInRules: () => claimsInRules(loaded()),
     infoOf: (entity) => entityOf(entity).info,
     versionsOf: (entity) => [...entityOf(entity).versions.values()].map(({ document }) => document()),
     schemasOf: (entity) => [...entityOf(entity).versions.values()].map(({ schema }) => schema()),

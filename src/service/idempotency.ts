@@ -2,7 +2,10 @@
  * Writes with an idempotency key: the first answer is stored in the transaction of the write, and repeated to the same
  * caller. An answer that refuses the request as a whole is not stored: nothing was written, and a repetition may succeed.
  */
+import type { Caller } from '../access/caller.ts'
+import { claimOf } from '../access/conditions.ts'
 import { ServiceError } from '../base/errors.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Database } from '../store/database.ts'
 import type { TransactionSession } from '../store/store.ts'
@@ -13,8 +16,14 @@ export type { Answer, Keyed }
 /** The part of a request that makes its write happen once. */
 export interface Idempotency {
   readonly key: string
-  /** Digest of method, address, body and roles. */
+  /** Digest of method, address, body, roles, and the claims that row rules refer to. */
   readonly fingerprint: string
+}
+
+/** Other claims, such as the expiry of a token, may differ in a repetition. */
+export function decidingClaims(caller: Caller, paths: readonly string[]): JsonObject {
+  const claims = paths.map((path) => [path, claimOf(caller, path.split('.'))] as const)
+  return Object.fromEntries(claims.filter((claim): claim is [string, Json] => claim[1] !== undefined))
 }
 
 export interface OnceAnswer extends Answer {

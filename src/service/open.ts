@@ -25,7 +25,7 @@ import { eventService } from './events/events.ts'
 import { knowingEvents } from './events/known-entities.ts'
 import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from './events/retention.ts'
 import type { EventDeps } from './events/source.ts'
-import { trimAnswers } from './idempotency.ts'
+import { decidingClaims, trimAnswers } from './idempotency.ts'
 import { rehearseMetadata } from './metadata/impact.ts'
 import { type MetadataOnceDeps, metadataOnce } from './metadata/metadata-once.ts'
 import { metadataService } from './metadata/metadata.ts'
@@ -208,6 +208,7 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
         brokenSearches({ ...change, before: deps, after: { ...deps, ...metadataDeps(rehearsed) } }, work),
     }),
     once: {
+      decidingClaims: (caller) => decidingClaims(caller, registry.claimsInRules()),
       ...dataOnce(deps),
       document: documentsOnce(deps),
       metadata: metadataOnce({

@@ -1,6 +1,6 @@
 /** All operations of Smalt, as functions of a caller and a request; HTTP is one way to call them. */
 import type { Caller } from '../access/caller.ts'
-import type { Json } from '../base/json/json.ts'
+import type { Json, JsonObject } from '../base/json/json.ts'
 import type { Work } from '../base/work/work.ts'
 import type { GetSignal } from './deps.ts'
 import type { Idempotency, OnceAnswer } from './idempotency.ts'
@@ -77,6 +77,8 @@ export interface Service extends AsyncDisposable {
 
 /** Writes that happen once for each idempotency key; a repetition gets the first answer again. */
 export interface OnceService {
+  /** The claims on which the rights of the caller depend, by path; those of a repetition must be the same. */
+  decidingClaims(caller: Caller): JsonObject
   data(
     caller: Caller,
     write: { readonly operation: KeyedOperation; readonly target: Target; readonly body: Json | undefined },

@@ -157,6 +157,6 @@ export function underWay(): ServiceError {
 
 function mismatch(): ServiceError {
   const message =
-    'this Idempotency-Key was used for another request: a repetition has the same method, address, body and roles; take a new key, such as a UUID, for each write'
+    'this Idempotency-Key was used for another request: a repetition has the same method, address, body, roles and claims; take a new key, such as a UUID, for each write'
   return new ServiceError('crud:IdempotencyMismatch', message)
 }

@@ -188,4 +188,11 @@ function noKeys(): Promise<never> {
   return Promise.reject(new Error('the fake keeps no keys'))
 }
 
-const NO_KEYS: OnceService = { data: noKeys, bulk: noKeys, lock: noKeys, document: noKeys, metadata: noKeys }
+const NO_KEYS: OnceService = {
+  decidingClaims: () => ({}),
+  data: noKeys,
+  bulk: noKeys,
+  lock: noKeys,
+  document: noKeys,
+  metadata: noKeys,
+}
