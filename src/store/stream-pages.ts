@@ -17,6 +17,12 @@ export interface KeySource<Key> {
 /** About the most memory that one page uses. */
 export const PAGE_BYTES = 8 * 1024 * 1024
 
+/**
+ * What most pages use. A page whose documents are sent within a few milliseconds is garbage before V8 moves it among
+ * the objects that live long, where several times the size of a page would pile up.
+ */
+const GOOD_PAGE_BYTES = 128 * 1024
+
 const FIRST_STRETCH = 1_000
 const GROWTH = 8
 const MAX_KEYS = 256 * 1024
@@ -41,11 +47,15 @@ export async function* streamByKeys<Key>(
         continue
       }
       next += page.length
+      let bytes = 0
       for (const key of page) {
         const document = found.get(key)
-        if (document) yield document
+        if (!document) continue
+        bytes += document.text.length
+        yield document
       }
-      pageSize = Math.min(pageSize * 2, MAX_DOCUMENTS)
+      const fitting = Math.max(1, Math.floor((GOOD_PAGE_BYTES * page.length) / Math.max(1, bytes)))
+      pageSize = Math.min(pageSize * 2, fitting, MAX_DOCUMENTS)
     }
     if (keys.length < count) return
     remaining -= keys.length

@@ -44,7 +44,7 @@ export interface ReadersOptions extends ReaderData {
 const WAITING = { maxWaitMs: 30_000, maxWaiting: 2_000, maxWaitingPerCaller: 500 }
 
 /** A thread that is idle for this long is terminated to free its memory. */
-const IDLE_MS = 30_000
+const IDLE_MS = 10_000
 
 /** A statement that still runs this long after its cancellation is terminated with its thread. */
 const GRACE_MS = 250
@@ -123,14 +123,15 @@ export function createReaders({ threads: slots, ...data }: ReadersOptions): Read
     read: (reading, take) =>
       run(reading, { byKey: false, take: ({ rows }) => take(rows as readonly never[]) }),
     async readKeys(reading) {
-      const keys: SqlValue[] = []
+      // Joined at the end: a large array that grows leaves several times its size behind.
+      const pieces: (readonly SqlValue[])[] = []
       let last: readonly SqlValue[] | undefined
       const take = (piece: Rows): void => {
-        for (const key of piece.rows) keys.push(key as SqlValue)
+        pieces.push(piece.rows as readonly SqlValue[])
         last = piece.lastRow ?? last
       }
       await run(reading, { byKey: true, take })
-      return { keys, ...(last && { last }) }
+      return { keys: pieces.length === 1 ? pieces[0]! : pieces.flat(), ...(last && { last }) }
     },
     async change(statements) {
       if (isClosed) throw closed()

@@ -23,6 +23,7 @@ import type { Readers } from './readers.ts'
 import { type StoredRow, behind, order, sortTranslation, storedColumns, storedFrom, window } from './reads.ts'
 import { sortsAfterwards } from './planner-hints.ts'
 import { beginStatement, translation } from './translate.ts'
+import { watch } from './watch.ts'
 
 interface Streaming {
   readonly plan: ReadPlan
@@ -115,6 +116,6 @@ function begin(plan: ReadPlan, present: Table) {
     inFront: (): readonly Fragment[] => moment?.inFront() ?? [],
     // History is keyed by `_id`, because a replaced document has another row number there.
     key: raw(`${table.name}.${moment ? 'id' : 'no'}`),
-    filter: [SQLITE.alive(raw('no')), ...(matches ? [matches] : [])],
+    filter: [watch(plan, table), ...(matches ? [matches] : [])],
   }
 }
