@@ -1,7 +1,7 @@
 /** The processes of a run: servers that say where they listen, and the load generator. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Job, Result } from './load.ts'
 
@@ -35,8 +35,8 @@ export function startSubject(location: string, profile?: string): Promise<Server
   ])
 }
 
-/** As `npm start` and the container image have it. */
-const NODE_OPTIONS = ['--max-semi-space-size=8']
+/** As `npm start` has them. */
+const NODE_OPTIONS = ['--max-semi-space-size=8', '--no-memory-pool-share-memory-on-teardown']
 
 /** A bare server; its script stands beside this one. */
 export function startLimit(script: string, args: readonly string[]): Promise<Server> {
@@ -94,6 +94,15 @@ export function peakMegabytes(pid: number): number {
     return Number(match?.[1] ?? 0) / 1_024
   } catch {
     return 0
+  }
+}
+
+/** From now on, `peakMegabytes` tells about what follows; without effect where the system does not allow it. */
+export function resetPeak(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  } catch {
+    // the peak is then that of the whole run
   }
 }
 

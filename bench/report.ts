@@ -127,7 +127,8 @@ function printTransferred({ peakMegabytes: peak, ...transferred }: Transferred):
     `smalt import   ${whole(importsPerSecond)} documents/s   inserts of 1,000 on 4 connections ` +
       `${whole(insertsPerSecond)}/s   ratio ${ratio.toFixed(2)}   smalt export ${whole(exportsPerSecond)}/s`,
     `  peak of memory with ${whole(documents)} documents   import ${whole(peak.importing)} MB   ` +
-      `export ${whole(peak.exporting)} MB   service ${whole(peak.service)} MB`,
+      `export ${whole(peak.exporting)} MB   service ${whole(peak.serviceImporting)} MB while importing, ` +
+      `${whole(peak.serviceExporting)} MB while exporting`,
   ]
 }
 

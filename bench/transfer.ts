@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Server, peakMegabytes, startCommand } from './children.ts'
+import { type Server, peakMegabytes, resetPeak, startCommand } from './children.ts'
 import { item, itemMetadata } from './documents.ts'
 import { define, store } from './fill.ts'
 import { median } from './measure.ts'
@@ -16,7 +16,12 @@ export interface Transferred {
   readonly ratio: number
   readonly exportsPerSecond: number
   /** Largest resident memory of each process. */
-  readonly peakMegabytes: { readonly importing: number; readonly exporting: number; readonly service: number }
+  readonly peakMegabytes: {
+    readonly importing: number
+    readonly exporting: number
+    readonly serviceImporting: number
+    readonly serviceExporting: number
+  }
 }
 
 const TURNS = 3
@@ -42,6 +47,8 @@ export async function transfer(server: Server, documents: number): Promise<Trans
       importing = Math.max(importing, ended.peakMegabytes)
       imports.push(perTurn / ended.seconds)
     }
+    const serviceImporting = peakMegabytes(server.pid)
+    resetPeak(server.pid)
     const exported = await run(server, [
       'export',
       '--entity',
@@ -58,7 +65,8 @@ export async function transfer(server: Server, documents: number): Promise<Trans
       peakMegabytes: {
         importing,
         exporting: exported.peakMegabytes,
-        service: peakMegabytes(server.pid),
+        serviceImporting,
+        serviceExporting: peakMegabytes(server.pid),
       },
     }
   } finally {

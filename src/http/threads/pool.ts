@@ -49,7 +49,7 @@ export interface ThreadOptions extends ThreadData {
 }
 
 /** A thread that was idle for this long is terminated, to release its memory. */
-const IDLE_MS = 30_000
+const IDLE_MS = 10_000
 /** Threads check the time limit themselves. One that is inside a call without checks is terminated this much later. */
 const GRACE_MS = 400
 /** A thread with a larger heap is not reused but terminated, to release its memory at once. */
