@@ -26,17 +26,20 @@ const GOOD_PAGE_BYTES = 128 * 1024
 const FIRST_STRETCH = 1_000
 const GROWTH = 8
 const MAX_KEYS = 256 * 1024
+/** Where an index has the keys in order, so that many short stretches cost no more than a long one. */
+const MAX_INDEXED_KEYS = 16 * 1024
 const FIRST_PAGE = 50
 const MAX_DOCUMENTS = 500
 
 export async function* streamByKeys<Key>(
-  { from, to }: Pick<ReadPlan, 'from' | 'to'>,
+  { from, to, query, sort }: Pick<ReadPlan, 'from' | 'to' | 'query' | 'sort'>,
   source: KeySource<Key>,
 ): AsyncGenerator<StoredDocument> {
+  const maxKeys = query === undefined && sort.length === 0 ? MAX_INDEXED_KEYS : MAX_KEYS
   let remaining = to === undefined ? Infinity : to - from + 1
   let skip = from
   let pageSize = FIRST_PAGE
-  for (let stretch = FIRST_STRETCH; remaining > 0; stretch = Math.min(stretch * GROWTH, MAX_KEYS)) {
+  for (let stretch = FIRST_STRETCH; remaining > 0; stretch = Math.min(stretch * GROWTH, maxKeys)) {
     const count = Math.min(stretch, remaining)
     const keys = await source.keys(count, skip)
     for (let next = 0; next < keys.length;) {

@@ -10,15 +10,19 @@ interface Reading {
   /** Bytes of each page. */
   readonly pages: readonly number[]
   readonly documents: readonly number[]
+  /** How many keys were read at a time. */
+  readonly stretches: readonly number[]
 }
 
 async function read(count: number, bytesOf: (key: number) => number): Promise<Reading> {
   const pages: number[] = []
+  const stretches: number[] = []
   let next = 0
   const source: KeySource<number> = {
     keys: async (limit) => {
       const keys = Array.from({ length: Math.min(limit, count - next) }, (_, i) => next + i)
       next += keys.length
+      stretches.push(keys.length)
       return keys
     },
     documents: async (keys) => {
@@ -27,8 +31,8 @@ async function read(count: number, bytesOf: (key: number) => number): Promise<Re
     },
   }
   const documents: number[] = []
-  for await (const { id } of streamByKeys({ from: 0 }, source)) documents.push(Number(id))
-  return { pages, documents }
+  for await (const { id } of streamByKeys({ from: 0, sort: [] }, source)) documents.push(Number(id))
+  return { pages, documents, stretches }
 }
 
 function documentOf(key: number, bytes: number): StoredDocument {
@@ -58,4 +62,11 @@ for (const [bytes, mostBytes] of [
 test('stream: pages grow again after large documents', async () => {
   const { pages } = await read(4_000, (key) => (key < 100 ? 50 * KIB : 100))
   assert.ok(pages.at(-2)! >= 40 * KIB, pages.join())
+})
+
+test('stream: all documents in the order of _id need few keys at a time', async () => {
+  const { stretches, documents } = await read(100_000, () => 10)
+  assert.equal(documents.length, 100_000)
+  assert.equal(Math.max(...stretches), 16 * KIB)
+  assert.ok(stretches.length < 12, stretches.join())
 })
