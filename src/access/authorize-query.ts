@@ -18,11 +18,11 @@ export interface QueryAccess {
   readonly view: View
   readonly rules: Set<Rule>
   /** Row rules of other entities that the query reaches through references. */
-  readonly rulesElsewhere: Set<Rule>
+  readonly referencedEntityRules: Set<Rule>
 }
 
 export function queryAccessOf(view: View): QueryAccess {
-  return { view, rules: new Set(), rulesElsewhere: new Set() }
+  return { view, rules: new Set(), referencedEntityRules: new Set() }
 }
 
 /**
@@ -56,7 +56,7 @@ function allowedRelated(
   const join = allowedQuery(related.join, inside, caller)
   const query = allowedQuery(related.query, inside, caller)
   const rules = new Set([...view.rulesFor('find'), ...own.rules])
-  for (const rule of rules) scopes.at(-1)!.rulesElsewhere.add(rule)
+  for (const rule of rules) scopes.at(-1)!.referencedEntityRules.add(rule)
   return { ...related, join: allOf([...rules, join]), query }
 }
 
@@ -82,16 +82,16 @@ export function requireReadableProjection(
   queryAccess: QueryAccess,
   caller: Caller,
 ): void {
-  for (const field of projectedAbout(projection)) {
+  for (const field of fieldsUsedInProjection(projection)) {
     requireReadable(field, field.of ? queryAccessOf(viewOf(field.of)(caller)) : queryAccess)
   }
 }
 
-function* projectedAbout(projection: Projection<FieldRef>): Generator<FieldRef> {
+function* fieldsUsedInProjection(projection: Projection<FieldRef>): Generator<FieldRef> {
   for (const item of projection) {
     if (item.kind === 'field') continue
     if (item.kind === 'match') yield* fieldsOf(item.query)
     for (const key of item.sort) yield key.field
-    yield* projectedAbout(item.projection)
+    yield* fieldsUsedInProjection(item.projection)
   }
 }

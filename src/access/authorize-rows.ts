@@ -41,7 +41,7 @@ export function allowedKey(key: SortKey<FieldRef>, access: QueryAccess, caller: 
   // A number of documents tells nothing of their fields, and its reference was checked with the others.
   if (!field.joined.counted) requireReadable(field, scopes[0]!)
   const { chain, rules } = narrowed()
-  for (const rule of rules) access.rulesElsewhere.add(rule)
+  for (const rule of rules) access.referencedEntityRules.add(rule)
   const links = chain.slice(0, field.joined.links.length)
   const [counted] = chain.slice(links.length)
   return { ...key, field: { ...field, joined: { links, ...(counted && { counted }) } } }

@@ -54,7 +54,7 @@ export function authorizeFind(find: Find, caller: Caller): Authorized<AllowedFin
     ...(query && { query }),
     sort,
     isNarrowed:
-      rules.length > 0 || queryAccess.rulesElsewhere.size > 0 || Boolean(joins?.some(isNarrowedJoin)),
+      rules.length > 0 || queryAccess.referencedEntityRules.size > 0 || Boolean(joins?.some(isNarrowedJoin)),
     ...shown(find.projection, view),
     ...(visibilityOf && { shownAs: visibilityOf }),
     ...(joins && { joined: { root: references.root, joins } }),
@@ -73,7 +73,7 @@ export function authorizeAggregate(aggregate: Aggregate, caller: Caller): Author
     ...aggregate,
     ...(query && { query }),
     aggregation,
-    isNarrowed: isNarrowed || rules.length > 0 || queryAccess.rulesElsewhere.size > 0,
+    isNarrowed: isNarrowed || rules.length > 0 || queryAccess.referencedEntityRules.size > 0,
   })
 }
 
@@ -121,7 +121,7 @@ export function authorizeDelete(request: DeleteRequest, caller: Caller): Authori
     ...request,
     query: narrowed(query, [...selectionRules('delete', view), ...queryAccess.rules]),
     ...shown([], view),
-    ...echoed([], view),
+    ...visibilityAfterWrite([], view),
     ...(view.visibilityOf && { visibilityOf: view.visibilityOf }),
   })
 }
@@ -194,7 +194,7 @@ function writeVisibility(
   }
   return {
     ...shown(projection, view),
-    ...echoed([...findRules(view), ...queryAccess.rules], view),
+    ...visibilityAfterWrite([...findRules(view), ...queryAccess.rules], view),
     ...(visibilityOf && { visibilityOf }),
     isReadable: (field) => {
       const condition = view.conditionOn(field, 'find')
@@ -208,7 +208,7 @@ function writeVisibility(
 }
 
 /** A written document is returned only if the caller could find it after the write. */
-function echoed(rules: Rules, { visibility, visibilityOf }: View): Pick<Rendering, 'shownAs'> {
+function visibilityAfterWrite(rules: Rules, { visibility, visibilityOf }: View): Pick<Rendering, 'shownAs'> {
   if (rules.length === 0) return visibilityOf ? { shownAs: visibilityOf } : {}
   const nothing: Visibility = {
     showsId: false,

@@ -1,7 +1,7 @@
 /** Finds the access lists that decide about an operation: those of the entity, then those on the path to a field. */
 import type { Field, FieldOperation, RoleList } from '../schema/field.ts'
 import type { EntityOperation, Schema } from '../schema/schema.ts'
-import { fieldPointer } from '../schema/trail.ts'
+import { fieldPointer } from '../schema/fields-on-path.ts'
 import { type Caller, admits } from './caller.ts'
 
 export interface Question {

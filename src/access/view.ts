@@ -48,12 +48,12 @@ function createView(schema: Schema, caller: Caller): View {
     const lists = field.roles[operation]
     return lists.length === 0 ? ALWAYS : allOf(lists.map(conditionFor))
   }
-  const isOfOtherVersion = (field: Field, isUnmet: (rule: Rule) => boolean): boolean => {
+  const isHiddenWhen = (field: Field, isUnmet: (rule: Rule) => boolean): boolean => {
     const condition = conditionOn(field, 'find')
     return condition === 'never' || condition.some(isUnmet)
   }
-  const visibility = visibilityOn(schema, (field) => isOfOtherVersion(field, () => false))
-  const visibilityOf = visibilitiesBy(schema, { conditionOn, isOfOtherVersion, visibility })
+  const visibility = visibilityOn(schema, (field) => isHiddenWhen(field, () => false))
+  const visibilityOf = visibilitiesBy(schema, { conditionOn, isHiddenWhen, visibility })
   return {
     schema,
     admitsTo: (operation) => admitted[operation],
@@ -79,16 +79,16 @@ function conditionsBy(schema: Schema, caller: Caller): (list: RoleList) => Condi
   })
 }
 
-interface Seeing {
+interface VisibilityContext {
   readonly conditionOn: View['conditionOn']
-  readonly isOfOtherVersion: (field: Field, isUnmet: (rule: Rule) => boolean) => boolean
+  readonly isHiddenWhen: (field: Field, isUnmet: (rule: Rule) => boolean) => boolean
   readonly visibility: Visibility
 }
 
 /** Documents that match the same rules share one `Visibility` object. Undefined if no field has a row rule. */
 function visibilitiesBy(
   schema: Schema,
-  { conditionOn, isOfOtherVersion, visibility }: Seeing,
+  { conditionOn, isHiddenWhen, visibility }: VisibilityContext,
 ): View['visibilityOf'] {
   const rules = new Set<Rule>()
   for (const field of allFields(schema.root.fields)) {
@@ -107,17 +107,17 @@ function visibilitiesBy(
     const unmet = new Set(tests.filter((_, i) => !met[i]).map(({ rule }) => rule))
     const made = visibilityOn(
       schema,
-      (field) => isOfOtherVersion(field, (rule) => unmet.has(rule)),
+      (field) => isHiddenWhen(field, (rule) => unmet.has(rule)),
       visibility.isHidden,
     )
-    if (known.size >= MAX_SIGHTS) known.clear()
+    if (known.size >= MAX_CACHED_VISIBILITIES) known.clear()
     known.set(key, made)
     return made
   }
 }
 
 /** n rules have up to 2^n combinations, so the cache is bounded. */
-const MAX_SIGHTS = 1_000
+const MAX_CACHED_VISIBILITIES = 1_000
 
 /** Fields for which `isHiddenAnyway` holds are excluded by every projection already, so they are not repeated. */
 function visibilityOn(

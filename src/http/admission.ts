@@ -4,7 +4,7 @@ import { type Caller, requirePermission } from '../access/caller.ts'
 import type { Authentication } from '../auth/authentication.ts'
 import { hostKind } from '../auth/loopback.ts'
 import { ServiceError } from '../base/errors.ts'
-import { Aborted, requireFileOfPages, requireJsonOfPages } from './body.ts'
+import { Aborted, requireFileAcrossOrigins, requireJsonAcrossOrigins } from './body.ts'
 import { type Cors, isPreflight, preflightReply } from './cors.ts'
 import type { Bound, Exchange } from './exchange.ts'
 import type { Overload } from './observe/overload.ts'
@@ -41,14 +41,14 @@ export function admit(gate: Gate, exchange: Exchange): Bound | Reply {
     if (exchange.cors.includes('Access-Control-Allow-Origin') && isPreflight(request))
       return preflightReply(allow)
     exchange.allow = allow
-    throw new ServiceError('crud:MethodNotAllowed', `${template} knows ${allow} only`)
+    throw new ServiceError('crud:MethodNotAllowed', `${template} supports only ${allow}`)
   }
   exchange.bound = bound
   exchange.params = match.params
   // POST is the only writing method that a browser sends across origins without a preflight
   if (request.method === 'POST' && bound.route.isRead !== true) {
-    if (bound.route.takesUpload === true) requireFileOfPages(request)
-    else requireJsonOfPages(request)
+    if (bound.route.takesUpload === true) requireFileAcrossOrigins(request)
+    else requireJsonAcrossOrigins(request)
   }
   if (bound.route.tag !== 'service' && gate.overload.isOverloaded())
     throw new ServiceError('crud:Unavailable', 'too busy; try again in a second')

@@ -11,7 +11,7 @@ import type { Holding } from './share.ts'
 /** Rejects a body by its headers, before a byte of it is read: wrong type, compressed, or too large. */
 export function checkBodyHeaders(request: IncomingMessage, limits: Limits): void {
   const { 'content-type': type, 'content-length': length } = request.headers
-  if (hasBody(request)) requireJsonOfPages(request)
+  if (hasBody(request)) requireJsonAcrossOrigins(request)
   if (type !== undefined && !isJson(type) && !(request.method === 'PATCH' && isMergePatch(type))) {
     throw unsupported('send the body as application/json (with curl: --json instead of -d)')
   }
@@ -27,13 +27,17 @@ export function checkEncoding({ headers: { 'content-encoding': encoding } }: Inc
 }
 
 /** Prevents CSRF: a browser sends other content types without a preflight, from any page open on this machine. */
-export function requireJsonOfPages({ headers: { origin, 'content-type': type } }: IncomingMessage): void {
+export function requireJsonAcrossOrigins({
+  headers: { origin, 'content-type': type },
+}: IncomingMessage): void {
   if (origin !== undefined && (type === undefined || !(isJson(type) || isMergePatch(type))))
     throw unsupported('a request from a web page needs the header Content-Type: application/json')
 }
 
 /** The same for files: a browser sends their types with a preflight, too. */
-export function requireFileOfPages({ headers: { origin, 'content-type': type } }: IncomingMessage): void {
+export function requireFileAcrossOrigins({
+  headers: { origin, 'content-type': type },
+}: IncomingMessage): void {
   if (origin !== undefined && (type === undefined || !FILE_TYPE.test(type)))
     throw unsupported(
       'a request from a web page needs the header Content-Type: text/csv or application/x-ndjson here',
@@ -65,7 +69,7 @@ export function readBody(request: IncomingMessage, limits: Limits, held: Holding
         return
       }
       try {
-        if (size > UNCOUNTED) held.take(before > UNCOUNTED ? chunk.length : size, CROWDED)
+        if (size > UNCOUNTED) held.take(before > UNCOUNTED ? chunk.length : size, TOO_MANY_BODIES)
       } catch (problem) {
         giveUp(problem)
         return
@@ -113,7 +117,7 @@ const EMPTY = Buffer.alloc(0)
 const UNCOUNTED = 16 * 1024
 /** Bytes that must arrive in each period of `uploadStallMs`. */
 export const MIN_BYTES = 16 * 1024
-const CROWDED = 'too many large request bodies are under way'
+export const TOO_MANY_BODIES = 'too many large request bodies are under way'
 
 function isJson(type: string): boolean {
   return type === 'application/json' || JSON_TYPE.test(type)

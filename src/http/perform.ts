@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '../base/errors.ts'
 import { INLINE_STEPS, Work, during } from '../base/work/work.ts'
 import { accountOf, charge, payerOf } from './admission.ts'
-import { checkBodyHeaders, parseBody, readBody } from './body.ts'
+import { TOO_MANY_BODIES, checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { TRUSTED_MS, recheck, watchWork } from './caller-watch.ts'
 import { wantsStream } from './routes/data-routes.ts'
 import type { Exchange } from './exchange.ts'
@@ -49,11 +49,9 @@ export function occupy(
   if (kind === undefined) return undefined
   using stack = new DisposableStack()
   stack.use(new Holding(shares[kind], account)).take(1, `too many ${kind} are open`)
-  if (takesUpload) stack.use(new Holding(shares.uploads, account)).take(UPLOAD_BYTES, CROWDED)
+  if (takesUpload) stack.use(new Holding(shares.uploads, account)).take(UPLOAD_BYTES, TOO_MANY_BODIES)
   return stack.move()
 }
-
-const CROWDED = 'too many large request bodies are under way'
 
 const UNREAD = 'too many answers have not been read yet'
 const NO_BODY = Buffer.alloc(0)
@@ -78,14 +76,14 @@ export async function replyTo(listener: Listener, exchange: Exchange, route: Rou
   const bytes = await bodyOf(listener, exchange, held)
   if (isLargeFor(route, bytes, listener.inlineBodyBytes) && isLeftToThreads(listener, exchange, route))
     return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
-  if (bytes.length > MAX_STREAM_BODY_BYTES && listener.threads) throw tooLargeHere()
+  if (bytes.length > MAX_STREAM_BODY_BYTES && listener.threads) throw tooLargeForMainThread()
   const value = during(work, () => parseBody(bytes, listener.limits))
   charge(listener, exchange, route.cost?.(value) ?? 1)
   return await perform(listener, exchange, { route, bytes, parsed: { value }, work })
 }
 
-function tooLargeHere(): ServiceError {
-  const message = `the body is larger than ${MAX_STREAM_BODY_BYTES} bytes, which a stream and this route do not take`
+function tooLargeForMainThread(): ServiceError {
+  const message = `the body is larger than ${MAX_STREAM_BODY_BYTES} bytes, the limit of this route and of streamed finds`
   return new ServiceError('crud:BodyTooLarge', message)
 }
 

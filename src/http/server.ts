@@ -18,7 +18,7 @@ import type { EventsReply, Reply, Route, StreamReply } from './routes/route.ts'
 import { sendEvents } from './send/send-events.ts'
 import { sendReply } from './send/send-reply.ts'
 import { sendStream } from './send/send-stream.ts'
-import { oneByOne } from './sent-ahead.ts'
+import { serializePipelined } from './pipelined-requests.ts'
 import { spreadOverIterations } from './iterations.ts'
 
 // An import would run every getter of the module, and with them load a whole HTTP client that nothing here uses.
@@ -34,7 +34,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   refuseOpenNetwork(options.auth, options.host)
   const listener = createListener(options)
   const spread = spreadOverIterations((...received) => void receive(listener, new Exchange(...received)))
-  const begin = oneByOne(spread.receive, listener.shares.uploads)
+  const begin = serializePipelined(spread.receive, listener.shares.uploads)
   const server = createServer(options.tls, begin)
   // clients with large bodies send Expect: 100-continue, so that a refusal can precede the body
   server.on('checkContinue', begin)

@@ -2,7 +2,7 @@
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, internalError } from '../base/errors.ts'
 import { type Json, isObject } from '../base/json/json.ts'
-import { yieldEvery } from '../base/work/rest.ts'
+import { yieldEvery } from '../base/work/yield-every.ts'
 import { INLINE_STEPS, TooMuchForThisThread, type Work } from '../base/work/work.ts'
 import type { Limits } from '../base/limits.ts'
 import type { Database } from '../store/database.ts'

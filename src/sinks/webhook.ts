@@ -4,7 +4,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isPrivateAddress } from './addresses.ts'
-import { SENDS } from './delivery/delivery-state.ts'
+import { MAX_CONCURRENT_SENDS } from './delivery/delivery-state.ts'
 import { hostOf } from './host.ts'
 import { secretKey, sign } from './signature.ts'
 import type { SinkCommon } from './sink-kind.ts'
@@ -38,9 +38,9 @@ export function openWebhook(definition: WebhookDefinition, options: WebhookOptio
   const { allowPrivateAddresses, resolve = lookUp, timeLimitMs = TIME_LIMIT_MS, now = Date.now } = options
   const url = new URL(definition.url)
   const key = secretKey(definition.secret)
-  if (!key) throw new Error(`the secret of the sink ${definition.name} is not one`)
+  if (!key) throw new Error(`the secret of the sink ${definition.name} is not valid`)
   const client = url.protocol === 'https:' ? https : http
-  const agent = new client.Agent({ keepAlive: true, maxSockets: SENDS, timeout: 60_000 })
+  const agent = new client.Agent({ keepAlive: true, maxSockets: MAX_CONCURRENT_SENDS, timeout: 60_000 })
   const lookup = resolving(sharing(resolve), allowPrivateAddresses ? () => false : isPrivateAddress)
   const { address } = hostOf(url)
   const isRefused = address !== undefined && !allowPrivateAddresses && isPrivateAddress(address)
@@ -125,7 +125,7 @@ function exchange(request: ClientRequest, body: string): Promise<Outcome> {
     const end = (answer: Answer, isStale = false): void => resolve({ answer, isStale })
     request.on('response', (response) => {
       hasResponse = true
-      void ignored(response).then(() => end(answerFor(response.statusCode ?? 0)))
+      void drainResponse(response).then(() => end(answerFor(response.statusCode ?? 0)))
     })
     request.on('upgrade', (_response, socket) => {
       socket.destroy()
@@ -145,7 +145,7 @@ function exchange(request: ClientRequest, body: string): Promise<Outcome> {
  * Reads the body to its end, so that the connection can be reused; closes the connection when the body is
  * long or slow.
  */
-function ignored(response: IncomingMessage): Promise<void> {
+function drainResponse(response: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0
     const timer = setTimeout(() => response.destroy(), ANSWER_MS)

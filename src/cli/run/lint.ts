@@ -18,13 +18,13 @@ export async function runLint(
   const linted = await lintStore(datasources, entity).catch((error: unknown) => {
     throw openExit(error, datasources[0]!.location, ', or ask it itself: GET /metadata/{entity}/lint')
   })
-  process.stdout.write(json ? `${JSON.stringify(linted, undefined, 2)}\n` : told(linted))
+  process.stdout.write(json ? `${JSON.stringify(linted, undefined, 2)}\n` : printFindings(linted))
   const warnings = linted.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'warning'))
   if (warnings.length === 0) return
   process.exitCode = EXIT.warnings
 }
 
-function told(linted: readonly EntityFindings[]): string {
+function printFindings(linted: readonly EntityFindings[]): string {
   const lines = linted.flatMap(({ entity, findings }) =>
     findings.map(({ severity, code, at, version, msg }) => {
       const place = version === undefined ? entity : `${entity} ${version}`

@@ -18,10 +18,10 @@ import { work } from './worker.ts'
 /** Resolves when the service listens. It then runs until a signal arrives. */
 export async function serveByWorkers(config: Config): Promise<void> {
   if (cluster.isWorker) await work(config)
-  else await lead(config)
+  else await runPrimary(config)
 }
 
-async function lead(config: Config): Promise<void> {
+async function runPrimary(config: Config): Promise<void> {
   refuseOpenNetwork(config.auth, config.host)
   const { isTTY } = process.stdout
   // the primary writes the lines of all processes, so that lines do not mix
@@ -33,9 +33,9 @@ async function lead(config: Config): Promise<void> {
     args: [...process.argv.slice(2), '--port', String(port)],
     stdio: ['inherit', isTTY ? 'inherit' : 'pipe', 'inherit', 'ipc'],
   })
-  const crew = createCrew(config.workers, log)
-  endOnSignal(log, crew.end, crew.kill)
-  announce(log, config, await crew.begin())
+  const pool = createWorkerPool(config.workers, log)
+  endOnSignal(log, pool.end, pool.kill)
+  announce(log, config, await pool.begin())
 }
 
 /** The primary chooses the port: if workers did, it would change whenever all of them had been restarted. */
@@ -50,7 +50,7 @@ async function freePort(host: string): Promise<number> {
 
 type Facts = Omit<Listening, 'end'>
 
-interface Crew {
+interface WorkerPool {
   /**
    * Resolves when the first worker listens; if that worker exits instead, this process exits with the same
    * code.
@@ -69,7 +69,7 @@ const SETTLED_MS = 10_000
 const END_MS = 20_000
 const MEASURE_MS = 2_000
 
-function createCrew(size: number, log: Log): Crew {
+function createWorkerPool(size: number, log: Log): WorkerPool {
   const running = new Set<Worker>()
   const begun = Promise.withResolvers<Facts>()
   const over = Promise.withResolvers<void>()

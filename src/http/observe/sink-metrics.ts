@@ -27,10 +27,10 @@ export function createSinkMetrics(now: () => number = Date.now): SinkMetrics {
       left: (sink) => void states.delete(sink),
     },
     families: [
-      family('smalt_sink_deliveries_total', 'counter', 'Events that a sink took', counted(deliveries)),
+      family('smalt_sink_deliveries_total', 'counter', 'Events that a sink accepted', counted(deliveries)),
       family('smalt_sink_failures_total', 'counter', 'Attempts that failed', counted(failures)),
-      family('smalt_outbox_depth', 'gauge', 'Events a sink has yet to be told of', measured(depthOf)),
-      family('smalt_sink_dead_letters', 'gauge', 'Events a sink did not take', measured(deadOf)),
+      family('smalt_outbox_depth', 'gauge', 'Events not yet delivered to a sink', measured(depthOf)),
+      family('smalt_sink_dead_letters', 'gauge', 'Events that a sink did not accept', measured(deadOf)),
       family('smalt_outbox_oldest_seconds', 'gauge', 'Age of the oldest undelivered event', measured(age)),
     ],
   }

@@ -4,7 +4,7 @@
  */
 import { NO } from '../../schema/reach.ts'
 import { allFields } from '../../schema/schema.ts'
-import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/fields-on-path.ts'
 import type { Finding } from '../finding.ts'
 import { type Subject, listed, rolesOf, writable } from './subject.ts'
 

@@ -30,7 +30,7 @@ export function* hookCarriesHidden(subject: Subject): Generator<Finding> {
     const carriedIn = carrying(hook, all)
     for (const [version, schema] of schemas.entries()) {
       const carried = carriedIn(schema, hidden[version]!)
-      if (carried.length > 0) yield told(subject, schema, { hook, i, carried })
+      if (carried.length > 0) yield createFinding(subject, schema, { hook, i, carried })
     }
   }
 }
@@ -111,7 +111,7 @@ function unlessRefused<F>(make: () => Projection<F>): Projection<F> {
   }
 }
 
-function told(
+function createFinding(
   { reaches }: Subject,
   schema: Schema,
   { hook, i, carried }: { readonly hook: Hook; readonly i: number; readonly carried: readonly Field[] },

@@ -81,7 +81,7 @@ export function* bounded(findings: Iterable<Finding>): Generator<Finding> {
   for (const finding of findings) {
     if (count++ === MAX_FINDINGS) {
       const { severity, code } = finding
-      const msg = `there are more findings of this kind than the ${MAX_FINDINGS} told here; mend some of them to see others`
+      const msg = `there are more findings of this kind than the ${MAX_FINDINGS} reported here; fix some of them to see others`
       yield { severity, code, at: '', msg }
       return
     }

@@ -6,7 +6,7 @@ import { memoized } from '../../base/memo.ts'
 import { isComputed, roleOf } from '../../schema/field.ts'
 import { NO, type Ranks } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
-import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/fields-on-path.ts'
 import type { Finding } from '../finding.ts'
 import type { Subject } from './subject.ts'
 

@@ -6,7 +6,7 @@ import type { Named, Query } from '../../lang/query.ts'
 import type { RoleList } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
-import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/fields-on-path.ts'
 
 export interface PlacedRule {
   /** As in `roles` of the subject: `anyone` is represented by callers without a role. */

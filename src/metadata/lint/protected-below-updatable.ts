@@ -2,7 +2,7 @@
 import { type Field, type Fields, isComputed, isRegenerated } from '../../schema/field.ts'
 import { NO, type Ranks, type Reaches } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
-import { fieldPointer } from '../../schema/trail.ts'
+import { fieldPointer } from '../../schema/fields-on-path.ts'
 import type { Finding } from '../finding.ts'
 import { type Subject, listed, rolesOf } from './subject.ts'
 

@@ -4,7 +4,7 @@ import { memoized } from '../../base/memo.ts'
 import { parseQuery } from '../../lang/parse/parse-query.ts'
 import { type AccessEntry, type Field, type RoleList, type RowRule, roleOf } from '../../schema/field.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
-import { isEverything } from './decided.ts'
+import { isEverything } from './constant-queries.ts'
 
 /** Whether the entry grants its role access to every document. */
 export function isUnrestricted(entry: AccessEntry): boolean {

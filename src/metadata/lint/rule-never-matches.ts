@@ -5,7 +5,7 @@
 import { memoized } from '../../base/memo.ts'
 import type { RoleList } from '../../schema/field.ts'
 import { ANYONE_ELSE } from '../../schema/named-roles.ts'
-import { isImpossible } from './decided.ts'
+import { isImpossible } from './constant-queries.ts'
 import { type PlacedRule, placedRules } from './placed-rules.ts'
 import type { Finding } from '../finding.ts'
 import type { Subject } from './subject.ts'

@@ -4,7 +4,7 @@
 import { type Field, isComputed } from '../../schema/field.ts'
 import { kindOf } from '../../schema/kind.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
-import { fieldPointer } from '../../schema/trail.ts'
+import { fieldPointer } from '../../schema/fields-on-path.ts'
 import type { Finding } from '../finding.ts'
 import type { Subject } from './subject.ts'
 
@@ -15,13 +15,13 @@ export function* typesDiffer({ schemas }: Subject): Generator<Finding> {
       const { path } = typed.field
       const first = known.get(path)
       if (!first) known.set(path, typed)
-      else if (isAtOdds(first.field, typed.field)) yield told(first, typed)
+      else if (isIncompatible(first.field, typed.field)) yield createFinding(first, typed)
     }
   }
 }
 
 /** A field of type any expects no specific type. */
-function isAtOdds(a: Field, b: Field): boolean {
+function isIncompatible(a: Field, b: Field): boolean {
   const kinds = new Set([kindOf(a), kindOf(b)])
   return kinds.size > 1 && !kinds.has('any')
 }
@@ -40,7 +40,7 @@ function* typesIn({ root, version }: Schema): Generator<Typed> {
   }
 }
 
-function told(first: Typed, second: Typed): Finding {
+function createFinding(first: Typed, second: Typed): Finding {
   const { path } = second.field
   return {
     severity: 'warning',

@@ -4,7 +4,7 @@
 import { pointer } from '../../base/json/json.ts'
 import { NO, WHERE } from '../../schema/reach.ts'
 import type { Schema } from '../../schema/schema.ts'
-import { fieldPointer, fieldsOnPath } from '../../schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../schema/fields-on-path.ts'
 import { isIdIndex } from '../documents/indexes.ts'
 import type { Finding } from '../finding.ts'
 import { type Subject, listed, quoted, rolesOf, writable } from './subject.ts'

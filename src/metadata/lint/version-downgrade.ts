@@ -2,7 +2,7 @@
 import { type Field, isComputed } from '../../schema/field.ts'
 import { NO, type Ranks, WHERE, YES } from '../../schema/reach.ts'
 import { type EntityOperation, type Schema, allFields } from '../../schema/schema.ts'
-import { fieldPointer } from '../../schema/trail.ts'
+import { fieldPointer } from '../../schema/fields-on-path.ts'
 import { restrictionsOf } from './restrictions.ts'
 import type { Finding } from '../finding.ts'
 import { type Subject, listed, rolesOf } from './subject.ts'
@@ -15,7 +15,7 @@ export function* versionDowngrade(subject: Subject): Generator<Finding> {
   for (const operation of [...FIELD_OPERATIONS, 'delete'] as const) {
     const differing = comparing(subject, operation)
     const whole = differing(subject.schemas.map((_, version) => ({ version })))
-    yield* told(subject, whole, { operation })
+    yield* createFinding(subject, whole, { operation })
     if (operation === 'delete') continue
     const known = new Map([['', { found: whole, own: whole }]])
     for (const [path, places] of placed) {
@@ -28,7 +28,7 @@ export function* versionDowngrade(subject: Subject): Generator<Finding> {
         ? NO_DIFFERENCES
         : new Map([...found].filter(([, each]) => !isReported(each)))
       known.set(path, { found, own })
-      yield* told(subject, own, { operation, path, places })
+      yield* createFinding(subject, own, { operation, path, places })
     }
   }
 }
@@ -175,7 +175,7 @@ function above(path: string): readonly string[] {
 }
 
 /** The finding points to the list in the version that grants more, because that one needs the fix. */
-function* told(
+function* createFinding(
   { schemas, reaches }: Subject,
   differing: Differences,
   about: {

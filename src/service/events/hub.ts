@@ -1,6 +1,6 @@
 /** Reads the newest events of a store once for all followers, and wakes the followers that the events concern. */
 import { ServiceError } from '../../base/errors.ts'
-import { yieldEvery } from '../../base/work/rest.ts'
+import { yieldEvery } from '../../base/work/yield-every.ts'
 import type { EventHead, EventStore } from '../../store/events.ts'
 import { type Stretch, kindsOf } from './log.ts'
 import { RecentEvents } from './recent.ts'

@@ -17,10 +17,10 @@ import type { JsonText } from '../response.ts'
 /** An event with its number, from which readers resume. */
 export type NumberedEvent = Event & { readonly seq: number }
 
-type Seeing = Pick<Deps, 'schemaOf'>
+type SchemaLookup = Pick<Deps, 'schemaOf'>
 
 /** Undefined if nothing of the event is visible to the caller, or if its entity or version was removed. */
-export function eventFor(deps: Seeing, kept: StoredEvent, caller: Caller): NumberedEvent | undefined {
+export function eventFor(deps: SchemaLookup, kept: StoredEvent, caller: Caller): NumberedEvent | undefined {
   const opened = openDetails(kept)
   const view = viewFor(deps, kept.entity, opened, caller)
   return view && numberedEvent(kept, { opened, states: kept, view })
@@ -30,7 +30,7 @@ export function eventFor(deps: Seeing, kept: StoredEvent, caller: Caller): Numbe
  * Whether events of this kind may be visible to a caller at all. Decided without documents and without a view
  * of the fields, so that callers without access cost almost nothing.
  */
-export function mayBeSeen({ schemaOf }: Seeing, head: EventHead, caller: Caller): boolean {
+export function mayBeSeen({ schemaOf }: SchemaLookup, head: EventHead, caller: Caller): boolean {
   try {
     return admits(schemaOf(head.entity, openedOnce(head).entityVersion).access.find, caller)
   } catch (error) {
@@ -48,7 +48,7 @@ export interface EventTexts {
 
 const TEXT_CHARACTERS = 16 * 1024 * 1024
 
-export function createEventTexts(deps: Seeing): EventTexts {
+export function createEventTexts(deps: SchemaLookup): EventTexts {
   const texts = new SizedCache<string, JsonText>(TEXT_CHARACTERS)
   const keyOf = ({ seq }: EventHead, view: View): string | undefined => {
     const { mark } = sharedVisibility(view)
@@ -78,7 +78,7 @@ export function createEventTexts(deps: Seeing): EventTexts {
 }
 
 function viewFor(
-  { schemaOf }: Seeing,
+  { schemaOf }: SchemaLookup,
   entity: string,
   { entityVersion }: Opened,
   caller: Caller,

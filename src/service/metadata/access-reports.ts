@@ -15,7 +15,7 @@ import type { Others } from '../../metadata/lint/subject.ts'
 import type { Registry } from '../../metadata/registry.ts'
 import type { Field } from '../../schema/field.ts'
 import type { EntityOperation, Schema } from '../../schema/schema.ts'
-import { fieldsOnPath } from '../../schema/trail.ts'
+import { fieldsOnPath } from '../../schema/fields-on-path.ts'
 import { AccessQuestionShape } from './metadata-shapes.ts'
 
 /** The decision for a hypothetical caller, who need not exist. */

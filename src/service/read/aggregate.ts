@@ -13,7 +13,7 @@ import { type Deps, boundsOf, workOf } from '../deps.ts'
 import { tooLargeResult, tooManyGroups } from '../memory-limits.ts'
 import type { AggregateRequest } from '../request/request.ts'
 import { type DataResponse, type JsonText, complete } from '../response.ts'
-import { UNTOLD } from './explain.ts'
+import { REDACTED_EXPLANATION } from './explain.ts'
 import { explainGroups, readGroups } from './read-groups.ts'
 import { resolveAggregating } from './resolve-request.ts'
 
@@ -41,7 +41,7 @@ export async function explainAggregate(
   const { schema } = allowed
   const bounds = boundsOf(workOf(deps, request), request)
   const explained = await explainGroups(planAggregate(allowed), { deps, schema, bounds })
-  const { query, plan } = allowed.isNarrowed ? UNTOLD : explained
+  const { query, plan } = allowed.isNarrowed ? REDACTED_EXPLANATION : explained
   const entry = {
     [deps.storeOf(schema).kind]: { query: query as unknown as Json, plan },
     request: printRequest(request),

@@ -1,4 +1,4 @@
-/** Explain: shows what a find would do, without running it, under the same access rules. */
+/** Explain: shows the plan of a find, and counts its matches, under the same access rules. */
 import type { Caller } from '../../access/caller.ts'
 import type { Json, JsonObject } from '../../base/json/json.ts'
 import { type Projection, printProjection } from '../../lang/projection.ts'
@@ -39,7 +39,7 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
   const explained = await store.explain(isSorted ? read : unsorted(read), bounds)
   // The parameters of a page contain the `_id` after which it begins.
   const revealsId = paged.after !== undefined && hidesIdFrom(allowed)
-  const { query, plan } = allowed.isNarrowed || revealsId ? UNTOLD : explained
+  const { query, plan } = allowed.isNarrowed || revealsId ? REDACTED_EXPLANATION : explained
   // The store counts its candidates. Where they are not the matches, the service counts these.
   const matchCount = isMatch
     ? await countMatches(planned, { deps, bounds, schema, asOf: request.asOf })
@@ -61,7 +61,7 @@ function printJoin({ allowed, plan, inStatement, joins }: PlannedJoin): JsonObje
     reference: `${plan.steps.join('.')}${plan.isCount ? '#' : ''}`,
     entity,
     entityVersion: version,
-    read: inStatement ? 'along' : 'apart',
+    read: inStatement ? 'joined' : 'separate',
     ...(joins.length > 0 && { references: joins.map(printJoin) }),
   }
 }
@@ -70,7 +70,7 @@ function printJoin({ allowed, plan, inStatement, joins }: PlannedJoin): JsonObje
  * Replaces the SQL and the engine's plan of a find that row rules narrow: the rules are internal to
  * administrators, and the plan depends on hidden documents.
  */
-export const UNTOLD = { query: { sql: '', parameters: [] }, plan: {} }
+export const REDACTED_EXPLANATION = { query: { sql: '', parameters: [] }, plan: {} }
 
 /** The effective request, as the service parsed it. */
 function printRequest({ query, projection, sort, range, body, asOf, page }: FindRequest): JsonObject {

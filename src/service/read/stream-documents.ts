@@ -1,5 +1,5 @@
 /** Streams the documents of a find one by one with all joined documents, in constant memory. */
-import { yieldEvery } from '../../base/work/rest.ts'
+import { yieldEvery } from '../../base/work/yield-every.ts'
 import type { PlannedJoin } from '../../plan/joins.ts'
 import type { FindPlan } from '../../plan/read.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'

@@ -36,8 +36,8 @@ export function freshnessFor(
   const freshness = (showsId: boolean): Freshness =>
     freshnessBy(listed, { entity: schema.entity, showsId, secret })
   if (!listed || !visibilityOf) return freshness(visibility.showsId)
-  const [named, marked] = [true, false].map(freshness)
-  return (stored) => (visibilityOf(documentIn(stored)).showsId ? named! : marked!)(stored)
+  const [withId, withoutId] = [true, false].map(freshness)
+  return (stored) => (visibilityOf(documentIn(stored)).showsId ? withId! : withoutId!)(stored)
 }
 
 /** A document that failed, by its `_id` if the caller may read it. */
@@ -100,7 +100,13 @@ function brokenRules(
   const denials = deniedAmong(touched, document, allowed)
   const faults = denials.length > 0 ? [denial(denials)] : []
   if (holds(allowed.updateRules, document)) return faults
-  return [...faults, new ServiceError('crud:NoAccess', 'you may not change a document into such a one')]
+  return [
+    ...faults,
+    new ServiceError(
+      'crud:NoAccess',
+      'you may not change the document so that row rules no longer let you update it',
+    ),
+  ]
 }
 
 type Touched = readonly [path: string, field: Field]

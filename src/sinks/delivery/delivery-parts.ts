@@ -11,7 +11,7 @@ import type { Undelivered } from './undelivered.ts'
  * Circuit breaker: after this many consecutive failures the receiver is considered broken, not a single
  * event.
  */
-export const BREAKS_AT = 5
+export const CIRCUIT_OPENS_AFTER = 5
 
 export interface DeliveryParts {
   progress: SinkProgress
@@ -28,8 +28,8 @@ export interface UnderWay {
   readonly isProbe: boolean
 }
 
-export function isBroken({ progress }: DeliveryParts): boolean {
-  return progress.failures >= BREAKS_AT
+export function isCircuitOpen({ progress }: DeliveryParts): boolean {
+  return progress.failures >= CIRCUIT_OPENS_AFTER
 }
 
 /** Unique across entities, because entity names contain no slash. */

@@ -5,7 +5,13 @@
 import { unreachable } from '../../base/errors.ts'
 import type { SinkItem } from '../../store/sinks.ts'
 import { backOffMs } from './back-off.ts'
-import { BREAKS_AT, type DeliveryParts, type UnderWay, isBroken, waitingItem } from './delivery-parts.ts'
+import {
+  CIRCUIT_OPENS_AFTER,
+  type DeliveryParts,
+  type UnderWay,
+  isCircuitOpen,
+  waitingItem,
+} from './delivery-parts.ts'
 import type { Answer } from '../transport.ts'
 import type { Undelivered } from './undelivered.ts'
 
@@ -68,7 +74,7 @@ function fail(state: DeliveryParts, send: UnderWay, { seq, reason, time }: Failu
     const event = undelivered.fresh.get(later)
     if (event) undelivered.enter(waitingItem(event))
   }
-  if (isDead) enterEarlier(undelivered, seq)
+  if (isDead) recordEarlierEvents(undelivered, seq)
   queues.offer(send.doc, undelivered.items)
   countFailure(state, send, time)
 }
@@ -78,7 +84,7 @@ function fail(state: DeliveryParts, send: UnderWay, { seq, reason, time }: Failu
  * after the position would be read and sent again. Therefore all earlier fresh events become items, which
  * moves the position forward.
  */
-function enterEarlier(undelivered: Undelivered, seq: number): void {
+function recordEarlierEvents(undelivered: Undelivered, seq: number): void {
   for (const event of undelivered.fresh.values()) {
     if (event.seq < seq) undelivered.enter(waitingItem(event))
   }
@@ -86,9 +92,10 @@ function enterEarlier(undelivered: Undelivered, seq: number): void {
 
 /** While the circuit is open only probes count: other sends began before it opened and add no information. */
 function countFailure(state: DeliveryParts, { isProbe }: UnderWay, { now, random }: DeliveryTime): void {
-  if (isBroken(state) && !isProbe) return
+  if (isCircuitOpen(state) && !isProbe) return
   const failures = state.progress.failures + 1
-  const retryAt = failures >= BREAKS_AT ? now + backOffMs(failures - BREAKS_AT + 1, random) : 0
+  const retryAt =
+    failures >= CIRCUIT_OPENS_AFTER ? now + backOffMs(failures - CIRCUIT_OPENS_AFTER + 1, random) : 0
   state.progress = { ...state.progress, failures, retryAt }
 }
 

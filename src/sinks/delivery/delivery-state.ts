@@ -5,19 +5,19 @@
  */
 import type { StoredEvent } from '../../store/events.ts'
 import type { SinkChanges, SinkItem, SinkProgress } from '../../store/sinks.ts'
-import { type DeliveryParts, docOf, isBroken, waitingItem } from './delivery-parts.ts'
+import { type DeliveryParts, docOf, isCircuitOpen, waitingItem } from './delivery-parts.ts'
 import { createDocumentQueues } from './document-queues.ts'
 import { type DeliveryTime, amend, recordResult } from './delivery-result.ts'
 import type { Answer } from '../transport.ts'
 import { createUndelivered } from './undelivered.ts'
 
 /** Maximum number of concurrent sends. */
-export const SENDS = 8
+export const MAX_CONCURRENT_SENDS = 8
 /**
  * Maximum number of retries among them, so that a few documents whose events keep failing do not block all
  * others.
  */
-const RETRIES = 4
+const MAX_CONCURRENT_RETRIES = 4
 /** Maximum number of fresh events in memory. A crash may repeat up to this many sends. */
 const WINDOW = 256
 /** Reading pauses while a sink has this many undelivered items. */
@@ -55,7 +55,7 @@ export interface Send {
 export interface Status {
   readonly isDisabled: boolean
   /** Whether the circuit breaker is open. */
-  readonly isBroken: boolean
+  readonly isCircuitOpen: boolean
   readonly underWay: number
 }
 
@@ -88,7 +88,7 @@ export function createDelivery(progress: SinkProgress, items: readonly SinkItem[
 
 function status(state: DeliveryParts): Status {
   const { progress, underWay } = state
-  return { isDisabled: progress.isDisabled, isBroken: isBroken(state), underWay: underWay.size }
+  return { isDisabled: progress.isDisabled, isCircuitOpen: isCircuitOpen(state), underWay: underWay.size }
 }
 
 function limitOf(state: DeliveryParts): number {
@@ -96,7 +96,7 @@ function limitOf(state: DeliveryParts): number {
   if (progress.isDisabled || undelivered.items.size >= MAX_ITEMS) return 0
   // A broken sink needs one event as a probe; reading more would only fill memory.
   const hasNothing = underWay.size === 0 && !queues.hasFresh() && queues.nextDueAt() === undefined
-  if (isBroken(state)) return hasNothing ? 1 : 0
+  if (isCircuitOpen(state)) return hasNothing ? 1 : 0
   // in batches of half a window, not one event at a time
   return undelivered.fresh.size <= WINDOW / 2 ? WINDOW / 2 : 0
 }
@@ -122,13 +122,13 @@ function start(state: DeliveryParts, now: number): readonly Send[] {
   const { queues, underWay, progress } = state
   if (progress.isDisabled) return []
   // An open circuit admits one probe at a time, after the back-off.
-  if (isBroken(state)) {
+  if (isCircuitOpen(state)) {
     if (underWay.size > 0 || now < progress.retryAt) return []
     const seq = queues.nextDue(now) ?? queues.nextFresh()
     return seq === undefined ? [] : [begin(state, seq)]
   }
   const sends: Send[] = []
-  while (underWay.size < SENDS) {
+  while (underWay.size < MAX_CONCURRENT_SENDS) {
     const seq = (mayRetry(state) ? queues.nextDue(now) : undefined) ?? queues.nextFresh()
     if (seq === undefined) break
     sends.push(begin(state, seq))
@@ -137,14 +137,16 @@ function start(state: DeliveryParts, now: number): readonly Send[] {
 }
 
 function mayRetry({ underWay }: DeliveryParts): boolean {
-  return underWay.values().reduce((count, { isRetry }) => count + (isRetry ? 1 : 0), 0) < RETRIES
+  return (
+    underWay.values().reduce((count, { isRetry }) => count + (isRetry ? 1 : 0), 0) < MAX_CONCURRENT_RETRIES
+  )
 }
 
 function begin(state: DeliveryParts, seq: number): Send {
   const event = state.undelivered.fresh.get(seq)
   const item = state.undelivered.items.get(seq)
   const doc = event ? docOf(event) : item!.doc
-  state.underWay.set(seq, { doc, isRetry: (item?.attempts ?? 0) > 0, isProbe: isBroken(state) })
+  state.underWay.set(seq, { doc, isRetry: (item?.attempts ?? 0) > 0, isProbe: isCircuitOpen(state) })
   return event ? { seq, event } : { seq }
 }
 
@@ -167,8 +169,8 @@ function wakeAt(state: DeliveryParts): number {
   const { queues, underWay, progress } = state
   const dueAt = queues.nextDueAt() ?? Infinity
   if (progress.isDisabled) return Infinity
-  if (!isBroken(state)) {
-    return underWay.size < SENDS && mayRetry(state) ? dueAt : Infinity
+  if (!isCircuitOpen(state)) {
+    return underWay.size < MAX_CONCURRENT_SENDS && mayRetry(state) ? dueAt : Infinity
   }
   // A fresh event can be the probe at any time after the back-off; an item only when it is due.
   if (underWay.size > 0) return Infinity

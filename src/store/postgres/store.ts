@@ -1,7 +1,7 @@
 /** The PostgreSQL store, shared by any number of processes; the same statements run on a Citus cluster. */
 import type { AggregatePlan } from '../../plan/aggregate.ts'
 import type { ReadPlan } from '../../plan/plan.ts'
-import { requestedId } from '../../plan/about.ts'
+import { requestedId } from '../../plan/plan-properties.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Database } from '../database.ts'

@@ -1,6 +1,6 @@
 /** The embedded store: one SQLite file, without setup. */
 import type { ReadPlan } from '../../plan/plan.ts'
-import { requestedId } from '../../plan/about.ts'
+import { requestedId } from '../../plan/plan-properties.ts'
 import { microseconds, risingFrom } from '../clock.ts'
 import type { Borrow } from '../../base/work/loan.ts'
 import { type Operation, ping } from '../engine.ts'

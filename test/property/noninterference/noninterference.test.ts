@@ -2,7 +2,7 @@
 import { test } from 'node:test'
 import { SEED } from '../../support/seed.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
-import { tellNothingApart } from './tell-nothing-apart.ts'
+import { assertIndistinguishable } from './assert-indistinguishable.ts'
 
 /** Each store is tested with pairs of its own; a new world costs PostgreSQL more, so its rounds are longer. */
 const ROUNDS = {
@@ -12,5 +12,5 @@ const ROUNDS = {
 
 onEveryStore((kind) => {
   test('access: two databases that differ in what a caller may not read answer them alike, on every route', () =>
-    tellNothingApart(ROUNDS[kind]))
+    assertIndistinguishable(ROUNDS[kind]))
 })

@@ -10,7 +10,7 @@ import type { Service } from '../../../src/service/service.ts'
 import { type Answer, type Ask, askServer } from '../../support/server.ts'
 import { failLoudly } from '../../support/service.ts'
 import { freshPlace, storeKind } from '../../support/store-kind.ts'
-import { suspendChance } from './no-chance.ts'
+import { useDeterministicIds } from './deterministic-ids.ts'
 import { APART } from './world.ts'
 
 /** Puts something between the server and the service: how the harness itself is tried. */
@@ -41,7 +41,7 @@ export async function openSides(wrap: Wrap = (service) => service): Promise<Side
   const now = (): Date => new Date(START + seconds * 1000)
   const [a, b] = [await openSide(now, wrap, stack), await openSide(now, wrap, stack)]
   // from here on: names of places stay what chance made them
-  stack.use(suspendChance())
+  stack.use(useDeterministicIds())
   let entities = 0
   const owned = stack.move()
   return {

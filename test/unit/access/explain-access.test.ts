@@ -5,7 +5,7 @@ import { type AccessExplanation, explainAccess } from '../../../src/access/expla
 import { accessTable } from '../../../src/access/reach.ts'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import type { EntityOperation } from '../../../src/schema/schema.ts'
-import { fieldPointer, fieldsOnPath } from '../../../src/schema/trail.ts'
+import { fieldPointer, fieldsOnPath } from '../../../src/schema/fields-on-path.ts'
 import { compiledSchema } from '../../support/schema.ts'
 import { callerAs, equals } from '../../service/access/ruled.ts'
 

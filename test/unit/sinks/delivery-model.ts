@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import {
   type Delivery,
-  SENDS,
+  MAX_CONCURRENT_SENDS,
   type Send,
   createDelivery,
 } from '../../../src/sinks/delivery/delivery-state.ts'
@@ -35,13 +35,13 @@ interface Stored {
   items: Map<number, SinkItem>
 }
 
-const MOODS: Readonly<Record<string, (roll: number, document: string) => Answer>> = {
-  well: () => ({ kind: 'delivered' }),
-  ill: () => ({ kind: 'failed', reason: 'status 500' }),
+const BEHAVIOURS: Readonly<Record<string, (roll: number, document: string) => Answer>> = {
+  healthy: () => ({ kind: 'delivered' }),
+  failing: () => ({ kind: 'failed', reason: 'status 500' }),
   /** Takes all but the events of some documents. */
-  picky: (_roll, document) =>
+  rejectsSome: (_roll, document) =>
     /[0-2]$/.test(document) ? { kind: 'failed', reason: 'status 400' } : { kind: 'delivered' },
-  moody: (roll) =>
+  flaky: (roll) =>
     roll < 0.5
       ? { kind: 'delivered' }
       : roll < 0.55
@@ -51,7 +51,7 @@ const MOODS: Readonly<Record<string, (roll: number, document: string) => Answer>
           : { kind: 'failed', reason: roll < 0.8 ? 'status 500' : 'timed out' },
 }
 
-export const MOOD_NAMES = Object.keys(MOODS)
+export const BEHAVIOUR_NAMES = Object.keys(BEHAVIOURS)
 
 export class World {
   readonly random: Random
@@ -61,7 +61,7 @@ export class World {
   readonly discarded = new Set<number>()
   /** How often each number was sent. */
   readonly sent = new Map<number, number>()
-  mood = 'moody'
+  behaviour = 'flaky'
   now = 1_000_000
   deaths = 0
   breaks = 0
@@ -94,8 +94,8 @@ export class World {
 
   read(): void {
     const { since, limit } = this.delivery.wanted()
-    const { isBroken, underWay } = this.delivery.overview()
-    if (isBroken)
+    const { isCircuitOpen, underWay } = this.delivery.overview()
+    if (isCircuitOpen)
       assert.ok(limit <= 1 && (limit === 0 || underWay === 0), 'reading on stops while it is broken')
     if (limit === 0) return
     const most = 1 + Math.floor(this.random() * limit)
@@ -110,9 +110,9 @@ export class World {
     const before = this.delivery.overview()
     const sends = this.delivery.start(this.now)
     if (before.isDisabled) assert.equal(sends.length, 0, 'a disabled sink gets nothing')
-    if (before.isBroken) assert.ok(sends.length === 0 || (sends.length === 1 && before.underWay === 0))
+    if (before.isCircuitOpen) assert.ok(sends.length === 0 || (sends.length === 1 && before.underWay === 0))
     for (const send of sends) this.checkSend(send)
-    assert.ok(this.underWay.size <= SENDS)
+    assert.ok(this.underWay.size <= MAX_CONCURRENT_SENDS)
   }
 
   private checkSend({ seq, event }: Send): void {
@@ -134,18 +134,18 @@ export class World {
     if (this.underWay.size === 0) return
     const [seq, document] = this.pick([...this.underWay])
     this.underWay.delete(seq)
-    const answer = MOODS[this.mood]!(this.random(), document)
+    const answer = BEHAVIOURS[this.behaviour]!(this.random(), document)
     const before = this.delivery.overview()
     this.delivery.recordAnswer(seq, answer, { now: this.now, random: this.random() })
     const after = this.delivery.overview()
     if (answer.kind === 'delivered' || answer.kind === 'invisible') this.settled.add(seq)
     else this.attempts.set(seq, (this.attempts.get(seq) ?? 0) + 1)
-    if (!before.isBroken && after.isBroken) this.breaks++
+    if (!before.isCircuitOpen && after.isCircuitOpen) this.breaks++
     const isDead = after.dead > before.dead
     assert.equal(isDead, answer.kind !== 'delivered' && this.attempts.get(seq) === ATTEMPTS)
     if (isDead) this.deaths++
     if (answer.kind === 'gone') assert.ok(after.isDisabled)
-    if (answer.kind === 'delivered') assert.ok(!after.isBroken)
+    if (answer.kind === 'delivered') assert.ok(!after.isCircuitOpen)
   }
 
   save(): void {

@@ -6,7 +6,7 @@ import { type Delivery, createDelivery } from '../../../src/sinks/delivery/deliv
 import { ATTEMPTS } from '../../../src/sinks/delivery/delivery-result.ts'
 import type { Answer } from '../../../src/sinks/transport.ts'
 import { SEED } from '../../support/seed.ts'
-import { MOOD_NAMES, World, keptEvent, randomFrom } from './delivery-model.ts'
+import { BEHAVIOUR_NAMES, World, keptEvent, randomFrom } from './delivery-model.ts'
 
 const DELIVERED: Answer = { kind: 'delivered' }
 const FAILED: Answer = { kind: 'failed', reason: 'status 500' }
@@ -183,13 +183,14 @@ function live(world: World): void {
     else if (roll < 0.965) world.redrive(world.random() < 0.3)
     else if (roll < 0.97) world.discard()
     else if (roll < 0.98) world.enable()
-    else if (roll < 0.985) world.mood = MOOD_NAMES[Math.floor(world.random() * MOOD_NAMES.length)]!
+    else if (roll < 0.985)
+      world.behaviour = BEHAVIOUR_NAMES[Math.floor(world.random() * BEHAVIOUR_NAMES.length)]!
   }
 }
 
 /** From now on the receiver is well, and people see to what is left: all of it gets there. */
 function recover(world: World): void {
-  world.mood = 'well'
+  world.behaviour = 'healthy'
   for (let step = 0; step < 50_000; step++) {
     if (world.isDone()) break
     world.enable()

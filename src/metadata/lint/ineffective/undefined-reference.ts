@@ -1,7 +1,7 @@
 /** A reference is followed when its target exists and fits. */
 import type { ReferenceField } from '../../../schema/field.ts'
 import type { Schema } from '../../../schema/schema.ts'
-import { fieldPointer } from '../../../schema/trail.ts'
+import { fieldPointer } from '../../../schema/fields-on-path.ts'
 import type { Finding } from '../../finding.ts'
 import { problemWith, referencesIn } from '../../validate/check-references.ts'
 import type { Subject } from '../subject.ts'

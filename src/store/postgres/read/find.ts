@@ -1,6 +1,6 @@
 /** Finds: the page in one statement and, where the page does not determine it, the count in another. */
 import type { ReadPlan, StoredDocument } from '../../../plan/plan.ts'
-import { endsHere } from '../../../plan/about.ts'
+import { endsHere } from '../../../plan/plan-properties.ts'
 import type { Found, OnDocument } from '../../store.ts'
 import type { Connection, Row, SqlSession } from '../connection/connections.ts'
 import { ResultTooLarge, mayBeStale } from '../connection/failures.ts'

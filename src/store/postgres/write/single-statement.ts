@@ -16,7 +16,7 @@ import {
   isFailure,
   unwritten,
 } from '../../../plan/plan.ts'
-import { requestedId } from '../../../plan/about.ts'
+import { requestedId } from '../../../plan/plan-properties.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import type { Report } from '../../store.ts'

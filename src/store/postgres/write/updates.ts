@@ -1,6 +1,6 @@
 /** Updates: the plan computes the change of each matching document from its newest state. */
 import { type Outcome, type StoredDocument, type UpdatePlan, unwritten } from '../../../plan/plan.ts'
-import { requestedId } from '../../../plan/about.ts'
+import { requestedId } from '../../../plan/plan-properties.ts'
 import { type Match, batchesOf, matching, stillMatches } from './matching.ts'
 import { type WriteContext, applyChange, lockOne, readMany } from './row-by-row.ts'
 import { runAll, updateStatements } from './change-statements.ts'

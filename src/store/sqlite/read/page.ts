@@ -1,6 +1,6 @@
 /** One page of a find on the connection of this thread. */
 import type { StatementSync } from 'node:sqlite'
-import { endsHere } from '../../../plan/about.ts'
+import { endsHere } from '../../../plan/plan-properties.ts'
 import type { ReadPlan } from '../../../plan/plan.ts'
 import type { SqlValue } from '../../sql/fragment.ts'
 import type { BoundRead } from '../../sql/prepared-statement.ts'

@@ -13,7 +13,7 @@ import type {
   UpdatePlan,
   WritePlan,
 } from '../../../plan/plan.ts'
-import { endsHere } from '../../../plan/about.ts'
+import { endsHere } from '../../../plan/plan-properties.ts'
 import type { Collection } from '../../../schema/schema.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import { collectionsBeside } from '../../sql/joining.ts'

@@ -1,14 +1,14 @@
 /**
- * Identifiers without chance. Two runs make other identifiers, and requests can sort and search by them: where they
- * rise in the order in which they are made, and hold digits only, that comes to the same on both sides.
+ * Deterministic identifiers. Two runs generate different ones, and requests can sort and search by them. Identifiers
+ * that increase and consist of digits give the same answers on both sides.
  */
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 
 const { randomUUID, randomFillSync } = crypto
 
-/** Until disposed, the whole process makes its identifiers so. */
-export function suspendChance(): Disposable {
+/** Applies to the whole process until disposed. */
+export function useDeterministicIds(): Disposable {
   let count = 0
   const digits = (): string => String(count++).padStart(14, '0')
   const uuid = (): ReturnType<typeof randomUUID> => {

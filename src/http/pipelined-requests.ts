@@ -8,8 +8,8 @@ import type { Socket } from 'node:net'
 import type { Share } from './share.ts'
 
 /** Counts queued requests in bytes, by address. A connection beyond the limit is closed. */
-export function oneByOne(begin: RequestListener, bytes: Share): RequestListener {
-  const lines = new WeakMap<Socket, Line>()
+export function serializePipelined(begin: RequestListener, bytes: Share): RequestListener {
+  const queues = new WeakMap<Socket, RequestQueue>()
   return (request, response) => {
     // node assigns the socket once all earlier responses are sent: this request is first and need not wait
     if (response.socket) {
@@ -17,14 +17,14 @@ export function oneByOne(begin: RequestListener, bytes: Share): RequestListener 
       return
     }
     const { socket } = request
-    const line = lines.get(socket) ?? startLine(socket, bytes)
-    lines.set(socket, line)
-    if (!line.enter()) {
+    const queue = queues.get(socket) ?? createRequestQueue(socket, bytes)
+    queues.set(socket, queue)
+    if (!queue.enter()) {
       socket.destroy()
       return
     }
     const leave = (): void => {
-      line.leave()
+      queue.leave()
       // a connection that is closing ends with the response in progress: queued requests are not started
       if (socket.writable) begin(request, response)
     }
@@ -33,13 +33,13 @@ export function oneByOne(begin: RequestListener, bytes: Share): RequestListener 
 }
 
 /** The queued requests of one connection. */
-interface Line {
+interface RequestQueue {
   /** False when the limit is reached. */
   readonly enter: () => boolean
   readonly leave: () => void
 }
 
-function startLine(socket: Socket, bytes: Share): Line {
+function createRequestQueue(socket: Socket, bytes: Share): RequestQueue {
   const account = `address ${socket.remoteAddress}`
   let waiting = 0
   // reading the body of a request resumes the socket, although the body is complete by then: pause it again

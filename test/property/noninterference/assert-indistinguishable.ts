@@ -1,4 +1,4 @@
-/** So many random requests tell nothing apart, over all routes, and enough of them are answered. */
+/** Asserts that random requests to all routes cannot distinguish the two sides, and that enough of them succeed. */
 import assert from 'node:assert/strict'
 import { ROUTES } from '../../../src/http/routes/routes.ts'
 import { type Rounds, runRounds } from './rounds.ts'
@@ -10,10 +10,11 @@ const EXCUSED: Readonly<Record<string, string>> = {
   backup: 'for operators; the answer names files and sizes',
   uiAsset: 'is a file of the build; its name changes with each one',
   metrics: 'counts and times the requests of everybody',
+  slowRequests: 'for operators; lists the requests of everybody, with their durations',
   eventStream: 'has no end; it makes events as the route of events does',
 }
 
-export async function tellNothingApart(options: Rounds): Promise<void> {
+export async function assertIndistinguishable(options: Rounds): Promise<void> {
   const { asked, answered } = await runRounds(options)
   const total = [...asked.values()].reduce((sum, count) => sum + count, 0)
   assert.equal(total, options.pairs)
