@@ -6,7 +6,7 @@ import {
   groupFrom,
   hasLinks,
 } from '../../sql/aggregate/aggregate.ts'
-import { POSTGRES_AGGREGATES } from '../../sql/aggregate/postgres-aggregate.ts'
+import { postgresAggregates } from '../../sql/aggregate/postgres-aggregate.ts'
 import type { Fragment, Statement } from '../../sql/fragment.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
 import type { BeginGroups, Explanation, Found } from '../../store.ts'
@@ -47,7 +47,7 @@ export async function aggregateAtOnce(
   const { table, begin } = aggregating
   if (!table) return { matchCount: 0 }
   try {
-    const rows = await connection.queryAtMost(MAX_AT_ONCE, pageOf(plan, table))
+    const rows = await groupsAtOnce(connection, plan, table)
     const counted = await countOf(connection, plan, { table, last: rows.at(-1) })
     // Groups are passed on only after both statements have succeeded: until then, a failed read is repeated.
     const onGroup = begin()
@@ -58,6 +58,41 @@ export async function aggregateAtOnce(
     return undefined
   }
 }
+
+/**
+ * Groups by the columns of texts, which an index may have, and once more by the whole texts if a group turns out to be one
+ * of texts that are cut.
+ */
+async function groupsAtOnce(
+  connection: Connection,
+  plan: AggregatePlan,
+  table: Table,
+): Promise<readonly Row[]> {
+  const ask = (statement: Statement): Promise<readonly Row[]> =>
+    connection.queryAtMost(MAX_AT_ONCE, statement)
+  const byColumns = isGroupedByColumns(plan) ? pageOf(plan, table, false) : undefined
+  if (!byColumns || lastCut.has(byColumns.text)) return await ask(pageOf(plan, table))
+  const rows = await ask(byColumns)
+  // There may be more groups of whole texts, so that a page after the last group may not be empty.
+  const isWhole = rows.length === 0 ? plan.from === 0 : !hasCut(rows[0]!, plan)
+  if (isWhole) return rows
+  if (lastCut.size >= MAX_TEXTS) lastCut.clear()
+  lastCut.add(byColumns.text)
+  return await ask(pageOf(plan, table))
+}
+
+/** Not if a condition on the groups may leave out the one that tells. */
+function isGroupedByColumns({ aggregation: { keys, having } }: AggregatePlan): boolean {
+  return keys.length > 0 && !having
+}
+
+function hasCut(row: Row, { aggregation: { results } }: AggregatePlan): boolean {
+  return row.length > results.length + 1 && row[results.length] !== null
+}
+
+/** Texts of statements that had to be repeated the last time. */
+const lastCut = new Set<string>()
+const MAX_TEXTS = 1_000
 
 /** Inside a transaction: passes on the groups piece by piece, so that few are in memory at a time. */
 export async function aggregateByPieces(
@@ -85,7 +120,7 @@ export async function explainGroups(
     const [row] = await session.query(write(plan, table))
     return Number(row![0])
   }
-  return await explanationOf(session, pageOf(plan, table), { table, count })
+  return await explanationOf(session, pageOf(plan, table, !isGroupedByColumns(plan)), { table, count })
 }
 
 /** Each row of the page has the number of all groups; an empty page does not. */
@@ -100,12 +135,22 @@ async function countOf(
   return { matchCount: Number(row![0]) }
 }
 
-function pageOf(plan: AggregatePlan, table: Table): Statement {
-  return write(plan, table, window({ from: plan.from, to: lastGroupOf(plan) }))
+function pageOf(plan: AggregatePlan, table: Table, isWhole = true): Statement {
+  return write(plan, table, { isWhole, page: window({ from: plan.from, to: lastGroupOf(plan) }) })
+}
+
+interface WritingGroups {
+  /** Whether texts are grouped as a whole. */
+  readonly isWhole: boolean
+  readonly page?: Fragment
 }
 
 /** Without a page, the statement counts the groups. */
-function write(plan: AggregatePlan, table: Table, page?: Fragment): Statement {
+function write(
+  plan: AggregatePlan,
+  table: Table,
+  { isWhole, page }: WritingGroups = { isWhole: true },
+): Statement {
   const { query, idType } = plan
   const writing = beginStatement()
   const documents = { table, idType }
@@ -113,7 +158,7 @@ function write(plan: AggregatePlan, table: Table, page?: Fragment): Statement {
   const name = isQualified ? table.name : ''
   const condition = conditionOf(query, documents, writing, name)
   const context: AggregateContext = {
-    dialect: POSTGRES_AGGREGATES,
+    dialect: postgresAggregates(isWhole),
     table: table.name,
     translation: translation(documents, writing, name),
     terms: condition ? [condition] : [],

@@ -58,6 +58,8 @@ export interface Column {
   readonly compared?: (column: string, beside: string) => string
   /** The form that is returned; by default the column itself. */
   readonly shown?: (column: string, beside: string) => string
+  /** Whether a value of the column is only the beginning of one. */
+  readonly isCut?: (column: string) => string
 }
 
 export interface Source {
@@ -86,6 +88,8 @@ export function hasLinks({ aggregation }: AggregatePlan): boolean {
 
 /**
  * The groups in a window; the last column of each row is the number of all groups. Without a window only this number.
+ * Where columns of keys may have beginnings of texts, the column before the last is 1 if any group has one: the groups
+ * are not those of the whole texts then.
  */
 export function aggregateStatement(
   plan: AggregatePlan,
@@ -111,8 +115,13 @@ export function aggregateStatement(
   if (!window) return context.finish(sql`select count(*) ${matching}`, grouped)
   const shown = columns.map(({ shown: show }, i) => raw(show?.(nameOf(i), besideOf(i)) ?? nameOf(i)))
   const order = orderOf(sort, { results, keys: keys.length, translation: inResult })
-  const all = join([...shown, raw('count(*) over ()')], ', ')
+  const all = join([...shown, ...cutsOf(columns), raw('count(*) over ()')], ', ')
   return context.finish(sql`select ${all} ${matching}${order}${window}`, grouped)
+}
+
+function cutsOf(columns: readonly Column[]): readonly Fragment[] {
+  const tests = columns.flatMap(({ isCut }, i) => (isCut ? [isCut(nameOf(i))] : []))
+  return tests.length === 0 ? [] : [raw(`max(case when ${tests.join(' or ')} then 1 end) over ()`)]
 }
 
 function nameOf(column: number): string {

@@ -6,25 +6,43 @@ import type { Period } from '../../../schema/period.ts'
 import type { AggregateDialect, Column, RowValue } from './aggregate.ts'
 import { type Fragment, literal, raw, sql } from '../fragment.ts'
 
-export const POSTGRES_AGGREGATES: AggregateDialect = {
-  key(value, truncate) {
-    if (truncate) return { select: truncated(value.read, truncate), compared: text }
-    if (value.field.type.family !== 'number') return plain(value, value.read)
-    if (value.field.type.name === 'double') return { select: value.read, compared: double }
-    return hasScale(value)
-      ? { select: value.read, beside: scaleOf(value), shown: (column, scale) => `round(${column}, ${scale})` }
-      : { select: value.read }
-  },
-  aggregate: (op, value) => aggregateColumn(op, value),
-  // A common table expression may have to be joined to itself, so the rows are selected in a sub-select.
-  joined({ from, where, inner }) {
-    const alias = raw(inner.qualifier.slice(0, -1))
-    return {
-      from: sql` cross join lateral (select ${alias}.* from ${from} where ${where}) ${alias}`,
-      terms: [],
-    }
-  },
-  nothing: { json: raw('null::jsonb'), present: raw('false') },
+/**
+ * `isWhole` groups by whole texts. Otherwise texts are grouped by their columns, which contain only the beginning of a
+ * long one: an index then has everything, and no document is read.
+ */
+export function postgresAggregates(isWhole: boolean): AggregateDialect {
+  return {
+    key: (value, truncate) => keyColumn(value, { truncate, isWhole }),
+    aggregate: (op, value) => aggregateColumn(op, value),
+    // A common table expression may have to be joined to itself, so the rows are selected in a sub-select.
+    joined({ from, where, inner }) {
+      const alias = raw(inner.qualifier.slice(0, -1))
+      return {
+        from: sql` cross join lateral (select ${alias}.* from ${from} where ${where}) ${alias}`,
+        terms: [],
+      }
+    },
+    nothing: { json: raw('null::jsonb'), present: raw('false') },
+  }
+}
+
+interface Keying {
+  readonly truncate: Truncation | undefined
+  readonly isWhole: boolean
+}
+
+function keyColumn(value: RowValue, { truncate, isWhole }: Keying): Column {
+  if (truncate) return { select: truncated(value.read, truncate), compared: text }
+  const { beginning } = value.read
+  if (beginning && !isWhole) {
+    const isCut = (column: string): string => `char_length(${column}) > ${beginning.length}`
+    return { ...plain(value, beginning.text), isCut }
+  }
+  if (value.field.type.family !== 'number') return plain(value, value.read)
+  if (value.field.type.name === 'double') return { select: value.read, compared: double }
+  return hasScale(value)
+    ? { select: value.read, beside: scaleOf(value), shown: (column, scale) => `round(${column}, ${scale})` }
+    : { select: value.read }
 }
 
 function aggregateColumn(op: FieldAggregate, value: RowValue): Column {
