@@ -45,9 +45,8 @@ interface Search {
   readonly reference: ReturnType<typeof referenceIn>
 }
 
-/** A range of the answer, or all of it. */
-async function idsOf(service: TestService, query: JsonObject, range?: readonly [number, number]) {
-  const more = range ? { range: [...range] } : {}
+/** A range of the answer, or all of it, by relevance where `more` has no other sort. */
+async function idsOf(service: TestService, query: JsonObject, more: JsonObject) {
   const response = await service.find('page', { query, projection: { field: '_id' }, sort: SORT, ...more })
   return { ids: documentsOf(response).map(({ _id }) => _id as string), matchCount: response.matchCount }
 }
@@ -133,11 +132,18 @@ test('text search: all stores find what lists of words say, and so does the eval
       const { query, where } = search
       const expected = expectedOf(search, documents)
       const range: [number, number] | undefined = chance.happens(50) ? [chance.int(5), 9] : undefined
-      const shown = range ? expected.slice(range[0], range[1] + 1) : expected
+      const shownOf = (ids: readonly string[]): readonly string[] =>
+        range ? ids.slice(range[0], range[1] + 1) : ids
+      const byId = shownOf(expected.toSorted(compareText))
       const isDenied = chance.happens(25)
       const check = async (service: TestService): Promise<void> => {
-        const answer = await idsOf(service, query, range)
-        assert.deepEqual(answer, { ids: shown, matchCount: expected.length }, where)
+        const more: JsonObject = range ? { range: [...range] } : {}
+        const answer = await idsOf(service, query, more)
+        assert.deepEqual(answer, { ids: shownOf(expected), matchCount: expected.length }, where)
+        const inOrder = await idsOf(service, query, { ...more, sort: { _id: '$asc' } })
+        assert.deepEqual(inOrder, { ids: byId, matchCount: expected.length }, where)
+        const uncounted = { ...more, sort: { _id: '$asc' }, execution: { count: 'none' } }
+        assert.deepEqual(await idsOf(service, query, uncounted), { ids: byId, matchCount: 0 }, where)
         if (!isDenied) return
         const others = { $not: { $or: [query, { field: '_id', op: '=', rvalue: 'd0' }] } }
         const request = { query: others, projection: { field: '_id' }, range: [0, 0] }

@@ -34,6 +34,7 @@ import type { Table } from '../schema/catalogue.ts'
 import type { Row } from '../connection/connections.ts'
 import { textIndexAt } from './index-conditions.ts'
 import { columnsOf, idKey } from '../schema/indexes.ts'
+import { searchByIndex } from '../schema/word-search.ts'
 import { tablesAt } from './as-of.ts'
 import { pushdownTo } from './pushdown.ts'
 import { wasRefused } from './refused.ts'
@@ -75,10 +76,14 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   const table = asOf === undefined ? present : tablesAt(asOf, writing)(present)
   const documents = { table, idType }
   const name = nameOfRows(plan.sort, writing)
-  const condition = conditionOf(pushed, documents, writing, name)
+  const search = residual ? undefined : searchOf(pushed, documents, name)
+  // No index has the order by relevance, so that all matches are read.
+  const isByRelevance = search !== undefined && plan.sort[0]?.field.score !== undefined
+  const condition = isByRelevance ? search : conditionOf(pushed, documents, writing, name)
   const terms = condition ? [condition] : []
   const counted = raw(name === undefined ? table.name : `${table.name} ${name}`)
-  const count = writing.finish(sql`select count(*)${fromWhere(counted, terms)}`)
+  const all = search ? [search] : terms
+  const count = writing.finish(sql`select count(*)${fromWhere(counted, all)}`)
   for (const each of joins) requireAnswers(each, table)
   const to = translation(documents, writing, table.name)
   const sources = plan.withSources ? sourceColumns(plan.sort, to) : []
@@ -87,15 +92,37 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   const read = residual ? openPage(plan) : plan
   const sorted = sortedRows(plan.sort, documents, { writing, name })
   const stretches = stretchesOf(read, table, sorted)
+  // The count reads all matches, too.
+  const isReadByIndex = search !== undefined && plan.counted && !isByRelevance && !table.isDistributed
+  const from = isReadByIndex ? unordered(sorted.from(all), table, name) : sorted.from(terms)
   const rows =
     stretches.length === 0
-      ? sql`${sorted.from(terms)} order by ${order(plan, table, sorted)}${window(read)}`
+      ? sql`${from} order by ${order(plan, table, sorted)}${window(read)}`
       : stretchRows(read, table, { stretches, sorted, ...(condition && { condition }) })
   return {
     page: prepare(writing.finish(sql`select ${columns}${rows}`), POSTGRES.placeholder),
     count: () => prepare(count, POSTGRES.placeholder),
     ...(residual && { residual }),
   }
+}
+
+/**
+ * A search as the only condition, for statements that read all matches; undefined for other queries. An order must not
+ * make the engine choose another index: it would make a list of the words of every document.
+ */
+function searchOf(
+  query: Query<FieldRef> | undefined,
+  { table }: Documents,
+  name: string | undefined,
+): Fragment | undefined {
+  const [term, ...others] = query ? conjunctsOf(query) : []
+  if (term?.kind !== 'text' || others.length > 0) return undefined
+  return searchByIndex(term, table.layout.columns, name === undefined ? '' : `${name}.`)
+}
+
+/** The rows as a sub-select that no order around it reaches. Rows with a name of their own are one already. */
+function unordered(from: Fragment, table: Table, name: string | undefined): Fragment {
+  return name === undefined ? sql` from (select *${from} offset 0) as ${raw(table.name)}` : from
 }
 
 function openPage(plan: ReadPlan): ReadPlan {

@@ -1,6 +1,6 @@
 /**
  * Text search in a column of words. The GIN index finds the documents that have all words; the text of the words decides
- * about phrases.
+ * about phrases, and about documents that are too long for the index.
  */
 import { type TextSearch } from '../../../lang/query.ts'
 import type { FieldRef } from '../../../lang/resolve/scope.ts'
@@ -9,7 +9,6 @@ import { FIELD_END } from '../../../schema/document-words.ts'
 import { type Column, wordColumnOf } from '../../layout/columns.ts'
 import { searchedSource } from '../../layout/word-source.ts'
 import { type Fragment, join, param, raw, sql } from '../../sql/fragment.ts'
-import { arrayText } from '../../sql/postgres-dialect.ts'
 import { not } from '../../sql/translation.ts'
 import { OutdatedError } from '../connection/failures.ts'
 
@@ -26,6 +25,7 @@ const MAX_INDEXED_BYTES = 500_000
 /** No word is punctuation. */
 const TOO_LONG = '*'
 
+/** A search beside other conditions, or for rows in an order that an index has. */
 export function searchIn(
   query: TextSearch<FieldRef>,
   columns: readonly Column[],
@@ -33,32 +33,75 @@ export function searchIn(
 ): Fragment {
   const { terms } = query
   const name = `${qualifier}${columnFor(query, columns).name}`
-  const tests = terms.map((term) => {
-    const occurs = sql`strpos(${raw(name)}, ${param(pieceOf(term))}) > 0`
-    return term.isExcluded ? not(occurs) : occurs
-  })
   const wanted = terms.filter(({ isExcluded }) => !isExcluded)
   // The text of the words is tested for single words, too: where the engine reads documents in the order of a page, and
   // not by the index, it tests the text first, and makes a list of words only of documents that have them all.
-  const indexed =
-    wanted.length === 0 ? [] : [sql`${raw(indexedWords(name))} @@ ${param(tsquery(wanted))}::tsquery`]
-  return sql`(${join([...indexed, ...tests], ' and ')})`
+  const indexed = wanted.length === 0 ? [] : [indexTest(name, wanted)]
+  return sql`(${join([...indexed, ...terms.map((term) => textTest(name, term))], ' and ')})`
 }
 
-/** Counts each piece in each field: the text without the piece is shorter by its length for each occurrence. */
+/**
+ * The only condition of a statement that reads all matches, which the engine finds by the index: it has decided about
+ * single words, so the text is read only for phrases. Undefined if nothing is wanted, which no index finds.
+ */
+export function searchByIndex(
+  query: TextSearch<FieldRef>,
+  columns: readonly Column[],
+  qualifier: string,
+): Fragment | undefined {
+  const { terms } = query
+  if (terms.every(({ isExcluded }) => isExcluded)) return undefined
+  const name = `${qualifier}${columnFor(query, columns).name}`
+  const isPhrase = ({ words }: SearchTerm): boolean => words.length > 1
+  const tests = (tested: readonly SearchTerm[]): readonly Fragment[] =>
+    tested.map((term) => textTest(name, term))
+  const single = terms.filter((term) => !isPhrase(term))
+  // The length is known without reading the text.
+  const isIndexed = raw(`octet_length(${name}) <= ${MAX_INDEXED_BYTES}`)
+  const decided = single.length === 0 ? [] : [sql`(${isIndexed} or (${join(tests(single), ' and ')}))`]
+  const indexed = indexTest(
+    name,
+    terms.filter((term) => !term.isExcluded || !isPhrase(term)),
+  )
+  return sql`(${join([indexed, ...decided, ...tests(terms.filter(isPhrase))], ' and ')})`
+}
+
+function indexTest(name: string, terms: readonly SearchTerm[]): Fragment {
+  return sql`${raw(indexedWords(name))} @@ ${param(tsquery(terms))}::tsquery`
+}
+
+function textTest(name: string, term: SearchTerm): Fragment {
+  const occurs = sql`strpos(${raw(name)}, ${param(pieceOf(term))}) > 0`
+  return term.isExcluded ? not(occurs) : occurs
+}
+
+/**
+ * Counts each piece in all fields, and once more in those that weigh more than the least: the text of most documents is
+ * in one field, and most of it need not be cut out. A text that is split by a piece has one part more than occurrences.
+ */
 export function scoreIn(
   query: TextSearch<FieldRef>,
   columns: readonly Column[],
   qualifier: string,
 ): Fragment {
   const { weights, terms } = query
-  const name = `${qualifier}${columnFor(query, columns).name}`
-  const pieces = param(arrayText(wantedPieces(terms)))
-  const parts = sql`string_to_array(${raw(name)}, ${param(FIELD_END)}), ${param(arrayText(weights.map(String)))}::bigint[]`
-  const count = raw(
-    "(octet_length(field.part) - octet_length(replace(field.part, piece.text, ''))) / octet_length(piece.text)",
-  )
-  return sql`(select coalesce(sum(field.weight * (${count})), 0) from unnest(${parts}) as field(part, weight), unnest(${pieces}::text[]) as piece(text))`
+  const name = raw(`${qualifier}${columnFor(query, columns).name}`)
+  const pieces = wantedPieces(terms)
+  const counted = (text: Fragment, weight: number): readonly Fragment[] =>
+    pieces.map(
+      (piece) =>
+        sql`${raw(`${weight}::bigint`)} * greatest(cardinality(string_to_array(${text}, ${param(piece)})) - 1, 0)`,
+    )
+  const least = Math.min(...weights)
+  const counts = [
+    ...counted(name, least),
+    ...weights.flatMap((weight, i) =>
+      weight === least
+        ? []
+        : counted(sql`split_part(${name}, ${param(FIELD_END)}, ${raw(String(i + 1))})`, weight - least),
+    ),
+  ]
+  return counts.length === 0 ? raw('0::bigint') : sql`(${join(counts, ' + ')})`
 }
 
 function columnFor(query: TextSearch<FieldRef>, columns: readonly Column[]): Column {
@@ -68,10 +111,13 @@ function columnFor(query: TextSearch<FieldRef>, columns: readonly Column[]): Col
   return column
 }
 
-/** All words, in the language of the engine. */
+/** All words that are wanted, and none that is excluded, in the language of the engine. */
 function tsquery(terms: readonly SearchTerm[]): string {
-  const words = terms.flatMap(({ words: all, isPrefix }) =>
-    all.map((word, i) => (isPrefix && i === all.length - 1 ? `${quoted(word)}:*` : quoted(word))),
+  const words = terms.flatMap(({ words: all, isPrefix, isExcluded }) =>
+    all.map((word, i) => {
+      const suffix = isPrefix && i === all.length - 1 ? ':*' : ''
+      return `${isExcluded ? '!' : ''}${quoted(word)}${suffix}`
+    }),
   )
   return `(${[...new Set(words)].join(' & ')}) | ${quoted(TOO_LONG)}`
 }
