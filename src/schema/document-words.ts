@@ -51,19 +51,30 @@ export function wordsText(words: readonly string[]): string {
   return words.map((word) => ` ${word} `).join('')
 }
 
-/**
- * How relevant a document is: how often each piece occurs in a field, times the weight of the field. A piece is counted
- * again only after its end.
- */
+/** How relevant a document is: how often each piece occurs in a field, times the weight of the field. */
 export function scoreOfWords(words: string, weights: readonly number[], pieces: readonly string[]): number {
   spend((words.length * pieces.length) / CHARACTERS_COUNTED_PER_STEP)
-  return words
-    .split(FIELD_END)
-    .reduce(
-      (sum, part, i) =>
-        pieces.reduce((inner, piece) => inner + weights[i]! * (part.split(piece).length - 1), sum),
-      0,
-    )
+  return scoreOfFields(words.split(FIELD_END), weights, pieces)
+}
+
+/** The same, of words that are cut into fields already. */
+export function scoreOfFields(
+  fields: readonly string[],
+  weights: readonly number[],
+  pieces: readonly string[],
+): number {
+  let score = 0
+  for (const [i, words] of fields.entries()) {
+    for (const piece of pieces) score += weights[i]! * occurrences(piece, words)
+  }
+  return score
+}
+
+/** A piece is counted again only after its end. */
+function occurrences(piece: string, words: string): number {
+  let count = 0
+  for (let at = words.indexOf(piece); at !== -1; at = words.indexOf(piece, at + piece.length)) count++
+  return count
 }
 
 const CHARACTERS_COUNTED_PER_STEP = 32

@@ -1,7 +1,7 @@
 /** The words of documents in SQLite: as one text, field by field, and as a list of tokens for a full-text table. */
 import type { DatabaseSync } from 'node:sqlite'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
-import { FIELD_END, documentWords } from '../../../schema/document-words.ts'
+import { FIELD_END, documentWords, scoreOfFields } from '../../../schema/document-words.ts'
 import { parseSource } from '../../layout/word-source.ts'
 import { tokenOf } from '../word-tokens.ts'
 
@@ -20,7 +20,20 @@ export function addWordFunctions(database: DatabaseSync): void {
     const words = wordsOf(String(document), String(source)).split(FIELD_END)
     return words[Number(field)] ?? ''
   })
+  let counted: { readonly search: string; readonly score: ScoredSearch } | undefined
+  database.function('smalt_score', { ...options, varargs: true }, (search, ...fields) => {
+    if (counted?.search !== search) {
+      counted = { search: String(search), score: JSON.parse(String(search)) as ScoredSearch }
+    }
+    return scoreOfFields(fields as readonly string[], counted.score.weights, counted.score.pieces)
+  })
   database.function('smalt_word_tokens', options, (words) => String(words).split('  ').map(tokenIn).join(' '))
+}
+
+/** What `smalt_score` counts, as JSON. */
+export interface ScoredSearch {
+  readonly weights: readonly number[]
+  readonly pieces: readonly string[]
 }
 
 /** What separates values has another token than all words. */

@@ -28,8 +28,8 @@ import { columnList } from '../columns.ts'
 import { asOfFrom } from './as-of.ts'
 import { comesInOrder, sortsAfterwards } from './planner-hints.ts'
 import { type Writing, beginStatement, translation } from './translate.ts'
-import { watch } from './watch.ts'
-import { searchedRows } from './word-search.ts'
+import { atSome, watch } from './watch.ts'
+import { scoredRows, searchedRows } from './word-search.ts'
 
 export interface Statements {
   prepare(text: string): StatementSync
@@ -94,7 +94,7 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
   const finish = (...parts: readonly Fragment[]): PreparedStatement =>
     prepare(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
   const searched = plan.query && searchedRows(plan.query, table)
-  const counted = searched && isWatched ? sql`${searched} and ${SQLITE.alive(raw('rowid'))}` : searched
+  const counted = searched && isWatched ? sql`${searched} and ${atSome(raw('rowid'))}` : searched
   return {
     page: finish(...page),
     count: () => finish(counted ? sql`select count(*) from ${counted}` : sql`select count(*)${from}`),
@@ -125,6 +125,8 @@ function pageRows(plan: ReadPlan, table: Table, { columns, terms, isWatched }: P
     const from = fromWhere(table, [...terms, condition])
     return sql`select ${columns}${from} order by ${order(plan, table, { fixed, isWatched })}${limit}`
   }
+  const scored = only ? undefined : relevantRows(plan, table, { columns, isWatched })
+  if (scored) return scored
   if (!only) {
     const sorted = order(plan, table, { isWatched })
     return sql`select ${columns}${fromWhere(table, terms)} order by ${sorted}${window(plan)}`
@@ -133,6 +135,28 @@ function pageRows(plan: ReadPlan, table: Table, { columns, terms, isWatched }: P
   const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
   const stretches = [only, ...others].map((each) => sql`select * from (${rows(each, limit)})`)
   return sql`${join(stretches, ' union all ')}${window(plan)}`
+}
+
+/**
+ * A page by relevance first: the score of its last row is known before any document is read, so that only documents that
+ * may be on the page, or share that score, are read and sorted. Undefined for other pages.
+ */
+function relevantRows(
+  plan: ReadPlan,
+  table: Table,
+  { columns, isWatched }: Omit<PageRows, 'terms'>,
+): Fragment | undefined {
+  const { query, sort, to, asOf } = plan
+  if (!query || !sort[0]?.field.score || to === undefined || asOf !== undefined) return undefined
+  const scored = scoredRows(query, table, isWatched)
+  if (!scored) return undefined
+  const { descending } = sort[0]
+  const direction = SQLITE.direction(descending)
+  const last = sql`select score from scored order by score ${direction} limit 1 offset ${param(Math.max(to, 0))}`
+  const isNear = sql`score ${raw(descending ? '>=' : '<=')} coalesce((${last}), score)`
+  const from = raw(`from scored cross join ${table.name} on ${table.name}.no = found`)
+  const rest = order(plan, table, { fixed: 1, isWatched })
+  return sql`with scored as materialized (${scored}) select ${columns} ${from} where ${isNear} order by score ${direction}, ${rest}${window(plan)}`
 }
 
 /** Empty for a page that begins with the first match. */

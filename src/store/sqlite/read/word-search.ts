@@ -7,7 +7,9 @@ import type { FieldRef } from '../../../lang/resolve/scope.ts'
 import { type SearchTerm, pieceOf, wantedPieces } from '../../../lang/text-search.ts'
 import { searchedSource } from '../../layout/word-source.ts'
 import { type Fragment, join, literal, param, raw, sql } from '../../sql/fragment.ts'
+import { SQLITE } from '../../sql/sqlite-dialect.ts'
 import type { Table } from '../catalogue.ts'
+import type { ScoredSearch } from '../file/word-functions.ts'
 import { tokenOf, wordColumn } from '../word-tokens.ts'
 
 export function searchIn({ wordTables }: Table, qualifier: string) {
@@ -30,10 +32,9 @@ export function searchIn({ wordTables }: Table, qualifier: string) {
  * words. They are counted without a look into the table of documents.
  */
 export function searchedRows(query: Query<FieldRef>, { wordTables }: Table): Fragment | undefined {
-  const [term, ...others] = conjunctsOf(query)
-  if (term?.kind !== 'text' || others.length > 0) return undefined
-  const tables = wordTables.get(searchedSource(term))
-  const match = matchOfAll(term.terms)
+  const search = onlySearch(query)
+  const tables = search && wordTables.get(searchedSource(search))
+  const match = search && matchOfAll(search.terms)
   if (!tables || match === undefined) return undefined
   return sql`${raw(`${tables.fullText} where ${tables.fullText}`)} match ${param(match)}`
 }
@@ -59,25 +60,47 @@ function matchOf({ words, isPrefix }: SearchTerm): string {
   return `"${words.map(tokenOf).join(' ')}"${isPrefix ? ' *' : ''}`
 }
 
-/**
- * Counts each piece in each field: the text without the piece is shorter by its length for each occurrence. All of it is
- * done by the engine, as calls of our functions for each of many documents take longer than the count.
- */
+/** A subselect with the relevance of a row. */
 export function scoreIn({ name, wordTables }: Table, qualifier: string) {
   return (query: TextSearch<FieldRef>): Fragment => {
-    const pieces = wantedPieces(query.terms)
     const tables = wordTables.get(searchedSource(query))
-    // Nothing is wanted, or the index was dropped since the request was resolved; the next one is refused.
-    if (!tables || pieces.length === 0) return raw('abs(0)')
-    const counts = query.weights.map((weight, i) => {
-      const words = `w.${wordColumn(i)}`
-      return `${weight} * ((octet_length(${words}) - octet_length(replace(${words}, p.column1, ''))) / octet_length(p.column1))`
-    })
-    const values = join(
-      pieces.map((piece) => sql`(${param(piece)})`),
-      ', ',
-    )
-    const row = raw(`${qualifier === '' ? `${name}.` : qualifier}no`)
-    return sql`coalesce((select sum(${raw(counts.join(' + '))}) from ${raw(tables.texts)} w, (values ${values}) p where w.no = ${row}), 0)`
+    // The index was dropped since the request was resolved; the next one is refused.
+    if (!tables) return raw('abs(0)')
+    const row = `${qualifier === '' ? `${name}.` : qualifier}no`
+    return sql`coalesce((select ${scoreOf(query)} from ${raw(`${tables.texts} w where w.no = ${row}`)}), 0)`
   }
+}
+
+/**
+ * The row numbers of the matches as `found`, and how relevant they are as `score`, without a look into the table of
+ * documents; undefined if the query asks for anything else than words.
+ */
+export function scoredRows(
+  query: Query<FieldRef>,
+  { wordTables }: Table,
+  isWatched: boolean,
+): Fragment | undefined {
+  const search = onlySearch(query)
+  const tables = search && wordTables.get(searchedSource(search))
+  const match = search && matchOfAll(search.terms)
+  if (!tables || match === undefined) return undefined
+  const { fullText, texts } = tables
+  const from = raw(`from ${fullText} cross join ${texts} w on w.no = ${fullText}.rowid where ${fullText}`)
+  const watched = isWatched ? sql` and ${SQLITE.alive(raw('w.no'))}` : raw('')
+  return sql`select w.no as found, ${scoreOf(search)} as score ${from} match ${param(match)}${watched}`
+}
+
+/**
+ * One call of our function for the words of a document, beside it as `w`: the functions of the engine copy the words for
+ * each of the pieces.
+ */
+function scoreOf({ weights, terms }: TextSearch<FieldRef>): Fragment {
+  const search: ScoredSearch = { weights, pieces: wantedPieces(terms) }
+  const fields = weights.map((_, i) => `w.${wordColumn(i)}`)
+  return sql`smalt_score(${param(JSON.stringify(search))}, ${raw(fields.join(', '))})`
+}
+
+function onlySearch(query: Query<FieldRef>): TextSearch<FieldRef> | undefined {
+  const [term, ...others] = conjunctsOf(query)
+  return term?.kind === 'text' && others.length === 0 ? term : undefined
 }
