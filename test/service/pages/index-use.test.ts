@@ -50,6 +50,8 @@ onEveryStore(() => {
       const response = await service.data.explain(ADMIN, { entity }, { ...body, projection })
       const explained = documentsOf(response)[0]?.[storeKind()] as JsonObject | undefined
       assert.ok(explained, printResponse(response))
+      const { sql } = explained['query'] as { readonly sql: string }
+      assert.doesNotMatch(sql, /select \* from doc/, 'rows have only the columns that are selected')
       return ((explained['plan'] as JsonObject)['queryPlanner'] as JsonObject)['winningPlan'] as JsonObject
     }
     const SORTS: readonly (readonly [JsonObject, stage: 'INDEX' | 'ID' | 'SCAN'])[] = [

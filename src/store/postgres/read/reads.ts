@@ -157,7 +157,9 @@ function stretchRows(
     sql`${sorted.from(terms, [isAfter])} order by ${order(plan, table, sorted, fixed)}`
   if (stretches.length === 1) return sql`${rows(stretches[0]!)}${window(plan)}`
   const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
-  const selects = stretches.map((each) => sql`(select *${rows(each)}${limit})`)
+  // Each row is copied several times, so it has only the columns that are selected; joins may read any other.
+  const columns = raw(plan.joins?.length || plan.withSources ? '*' : 'id, version, doc, paths')
+  const selects = stretches.map((each) => sql`(select ${columns}${rows(each)}${limit})`)
   return sql` from (${join(selects, ' union all ')}${window(plan)}) as ${raw(table.name)}`
 }
 
