@@ -124,6 +124,11 @@ export function findByUrl(id: string): Sent {
   return { text: request('GET', `/data/find/${ENTITY}?Q=_id:${id}`), expect: `"_id":"${id}"` }
 }
 
+/** The plain document, without the envelope of a find. */
+export function documentByUrl(id: string): Sent {
+  return { text: request('GET', `/documents/${ENTITY}/${id}`), expect: `"_id":"${id}"` }
+}
+
 export function findByBody(id: string, version = OPEN): Sent {
   const place = `${ENTITY}/${version}`
   return { ...findBody(place, { field: '_id', op: '=', rvalue: id }), expect: `"_id":"${id}"` }

@@ -4,6 +4,7 @@ import {
   GUARDED,
   type Sent,
   TEXT_ONLY,
+  documentByUrl,
   findByBody,
   findByUrl,
   health,
@@ -49,6 +50,13 @@ export function figuresOf(
       connections: 64,
       requests: ids.map((id) => findByBody(id)),
       against: BARE,
+    },
+    {
+      name: 'document',
+      title: 'plain document by id, GET',
+      connections: 64,
+      requests: ids.map(documentByUrl),
+      against: { kind: 'other', label: 'find', requests: ids.map(findByUrl) },
     },
     {
       name: 'page',

@@ -26,7 +26,7 @@ import { transfer } from './transfer.ts'
 const HELP = `npm run bench -- [options]
   --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
   --seconds N     length of each measurement, for each side; 5 when absent
-  --only NAME     static, find-get, find-alone, find-post, page, sorted, cursor, scan, tags, rules-find, rules-page,
+  --only NAME     static, find-get, find-alone, find-post, document, page, sorted, cursor, scan, tags, rules-find, rules-page,
                   refs-page, refs-child, text, text-score, groups, sum, insert-1, insert-16, insert-64, update, hook-insert-16,
                   hook-update, batch, batch-text (postgres only), tables (postgres only), cold, drain, followers or transfer;
                   the beginning of a name chooses all that begin so; may stand several times
