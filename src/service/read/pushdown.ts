@@ -32,7 +32,7 @@ export function isSortedByStore(
   if (links.length === 0 && !sort.some(({ field }) => field.score)) return true
   const { datasource } = schema.collection
   const store = storeOf(schema)
-  // Citus crashes where scores of documents on several shards are computed: they join words and fields in a sub-select.
+  // Citus crashed where a sub-select computed scores of documents on several shards; scores without one are untried there.
   if (asOf !== undefined || !store.canJoin()) return false
   return links.every(
     ({ reference, query }) =>
