@@ -21,7 +21,7 @@ export const PAGE_BYTES = 8 * 1024 * 1024
  * What most pages use. A page whose documents are sent within a few milliseconds is garbage before V8 moves it among
  * the objects that live long, where several times the size of a page would pile up.
  */
-const GOOD_PAGE_BYTES = 128 * 1024
+const GOOD_PAGE_BYTES = 64 * 1024
 
 const FIRST_STRETCH = 1_000
 const GROWTH = 8

@@ -41,8 +41,8 @@ function documentOf(key: number, bytes: number): StoredDocument {
 
 for (const [bytes, mostBytes] of [
   [100, 50 * KIB],
-  [1 * KIB, 128 * KIB],
-  [10 * KIB, 128 * KIB],
+  [1 * KIB, 64 * KIB],
+  [10 * KIB, 64 * KIB],
   [300 * KIB, 300 * KIB],
 ] as const) {
   test(`stream: pages of documents of ${bytes} bytes have at most ${mostBytes} bytes after the first`, async () => {
