@@ -1,4 +1,5 @@
 /** Writes of plain documents with an idempotency key. The headers of the answer are kept with it. */
+import type { Limits } from '../../base/limits.ts'
 import type { Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { keyedElsewhere, storeFor, within } from '../keyed-session.ts'
@@ -11,12 +12,21 @@ export function documentsOnce(deps: Deps): OnceService['document'] {
     // Without an entity there is nothing to write: the error says so.
     if (!store) return { ...(await write(documentService(deps))), isRepeated: false }
     const asked = { ...idempotency, caller: caller.principal }
-    const answer = await runOnce({ ...deps, store }, asked, async (session) => {
-      const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
-      return printKept(await write(own))
-    })
+    const answer = await runOnce(
+      { ...deps, store, limits: forWhole(deps.limits) },
+      asked,
+      async (session) => {
+        const own = documentService(within(deps, session, { store, refuse: keyedElsewhere }))
+        return printKept(await write(own))
+      },
+    )
     return { ...readKept(answer), isRepeated: answer.isRepeated }
   }
+}
+
+/** The answer is the whole document, and a caller cannot ask for less: it is kept whatever its size. */
+function forWhole(limits: Limits): Limits {
+  return { ...limits, idempotencyAnswerBytes: Math.max(limits.idempotencyAnswerBytes, limits.resultBytes) }
 }
 
 /** The headers are the first line. */

@@ -109,14 +109,17 @@ function exportFrom(
     async *answers() {
       for (let last: readonly [string, string] = ['', '']; ;) {
         const [caller, key] = last
-        const rows = await run(() =>
-          engine.query(
-            sql`select ${ANSWER_COLUMNS} from smalt_answer
-              where caller > ${param(caller)} or (caller = ${param(caller)} and key > ${param(key)})
-              order by caller, key limit ${param(ANSWERS_PAGE)}`,
-          ),
-        )
-        if (rows.length === 0) return
+        const select = (columns: Fragment, limit: number): Promise<readonly Row[]> =>
+          run(() =>
+            engine.query(
+              sql`select ${columns} from smalt_answer
+                where caller > ${param(caller)} or (caller = ${param(caller)} and key > ${param(key)})
+                order by caller, key limit ${param(limit)}`,
+            ),
+          )
+        const sizes = await select(raw('size'), ANSWERS_PAGE)
+        if (sizes.length === 0) return
+        const rows = await select(ANSWER_COLUMNS, countWithin(sizes.map(([size]) => Number(size))))
         const page = rows.map(answerFrom)
         last = [page.at(-1)![0], page.at(-1)![1]]
         yield page
@@ -125,8 +128,15 @@ function exportFrom(
   }
 }
 
-/** Few, because each may have a megabyte. */
 const ANSWERS_PAGE = 20
+const ANSWERS_BYTES = 8 * 1024 * 1024
+
+/** How many of them have no more bytes than a page may have; at least one, because each may be as large as a document. */
+function countWithin(sizes: readonly number[]): number {
+  let bytes = 0
+  const end = sizes.findIndex((size) => (bytes += size) > ANSWERS_BYTES)
+  return end < 0 ? sizes.length : Math.max(1, end)
+}
 
 function answerFrom([caller, key, fingerprint, status, answer, size, expires, leased]: Row): ExportedAnswer {
   return [
