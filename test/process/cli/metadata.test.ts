@@ -51,7 +51,7 @@ type Editable = Record<string, unknown> & {
   readonly fields: Record<string, { type: string }>
 }
 
-onEveryStore((kind) => {
+onEveryStore(() => {
   const scratch = mkdtempSync(join(tmpdir(), 'smalt-metadata-'))
   let places: Place[] = []
   let smalt: SmaltProcess
@@ -204,7 +204,7 @@ onEveryStore((kind) => {
     assert.ok(existsSync(join(scratch, 'm/order/1.1.0.json')))
   })
 
-  const rounds = kind === 'sqlite' ? 20 : 5
+  const rounds = 20
   test(`metadata apply: killed ${rounds} times, new entities arrive together, and repeated it comes to the same end`, async () => {
     cpSync(join(scratch, 'n'), join(scratch, 'k'), { recursive: true })
     const addPair = (round: number): void => {

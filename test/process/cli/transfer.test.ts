@@ -154,7 +154,7 @@ onEveryStore((kind) => {
     assert.ok(!existsSync(join(scratch, 'position')))
   })
 
-  const rounds = kind === 'sqlite' ? 20 : 5
+  const rounds = 20
   test(`import: killed ${rounds} times, it comes to the same end`, async () => {
     await define('killed')
     const count = 6_000
