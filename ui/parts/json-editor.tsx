@@ -20,7 +20,7 @@ import {
   syntaxHighlighting,
 } from '@codemirror/language'
 import { type Diagnostic, lintGutter, linter } from '@codemirror/lint'
-import { EditorState, type Extension, StateEffect } from '@codemirror/state'
+import { Annotation, EditorState, type Extension, StateEffect } from '@codemirror/state'
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { JSX } from 'preact'
@@ -41,6 +41,8 @@ export function JsonEditor(props: JsonEditorProps): JSX.Element {
   const view = useRef<EditorView>(undefined)
   const latest = useRef(props)
   latest.current = props
+  /** Texts that were typed and have not come back as `text` yet, oldest first. */
+  const reported = useRef<string[]>([])
   useEffect(() => {
     const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' })
     const extensions = [
@@ -50,7 +52,10 @@ export function JsonEditor(props: JsonEditorProps): JSX.Element {
       EditorView.contentAttributes.of({ 'aria-label': props.label, tabindex: '0' }),
       EditorState.readOnly.of(props.isReadOnly === true),
       EditorView.updateListener.of((update) => {
-        if (update.docChanged) latest.current.onChange?.(update.state.doc.toString())
+        if (!update.docChanged || update.transactions.some((each) => each.annotation(fromOutside))) return
+        const text = update.state.doc.toString()
+        reported.current.push(text)
+        latest.current.onChange?.(text)
       }),
     ]
     const state = EditorState.create({ doc: props.text, extensions })
@@ -59,8 +64,14 @@ export function JsonEditor(props: JsonEditorProps): JSX.Element {
   }, [])
   useEffect(() => {
     const editor = view.current
-    if (!editor || editor.state.doc.toString() === props.text) return
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: props.text } })
+    // what was typed comes back after more was typed: to put it there again would undo that, and be reported in turn
+    const at = reported.current.lastIndexOf(props.text)
+    reported.current = at === -1 ? [] : reported.current.slice(at + 1)
+    if (at !== -1 || !editor || editor.state.doc.toString() === props.text) return
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: props.text },
+      annotations: fromOutside.of(true),
+    })
   }, [props.text])
   useEffect(() => {
     view.current?.dispatch({ effects: checkAgain.of(null) })
@@ -69,6 +80,7 @@ export function JsonEditor(props: JsonEditorProps): JSX.Element {
 }
 
 const checkAgain = StateEffect.define()
+const fromOutside = Annotation.define<boolean>()
 
 /** Errors of the syntax and those that the page was told of, from one source: two would remove each other's. */
 function problems(told: () => readonly Diagnostic[]): Extension {

@@ -1,5 +1,6 @@
 /** Completion in metadata: the names and words that the service knows. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
+import type { EditorView } from '@codemirror/view'
 
 const NAMES = [
   'entityInfo', 'schema', 'name', 'defaultVersion', 'history', 'indexes', 'enums', 'values', 'hooks', 'actions',
@@ -22,12 +23,15 @@ export function completeMetadata(context: CompletionContext): CompletionResult |
   if (!word) return null
   const before = context.state.sliceDoc(0, word.from).trimEnd()
   const isValue = before.endsWith(':') || before.endsWith('[')
-  const options: Completion[] = (isValue ? WORDS : NAMES).map((label) => ({
-    label,
-    apply: isValue ? label : `${label}": `,
-    type: isValue ? 'constant' : 'property',
-  }))
-  // the opening quote stays; the closing one was added with it
-  const hasQuote = context.state.sliceDoc(context.pos, context.pos + 1) === '"'
-  return { from: word.from + 1, to: hasQuote && !isValue ? context.pos + 1 : context.pos, options }
+  const options: Completion[] = isValue
+    ? WORDS.map((label) => ({ label, type: 'constant' }))
+    : NAMES.map((label) => ({ label, type: 'property', apply: applyName }))
+  return { from: word.from + 1, options }
+}
+
+/** The closing quote was added with the opening one: it is replaced, and what follows a name is written too. */
+function applyName(view: EditorView, { label }: Completion, from: number, to: number): void {
+  const insert = `${label}": `
+  const end = view.state.sliceDoc(to, to + 1) === '"' ? to + 1 : to
+  view.dispatch({ changes: { from, to: end, insert }, selection: { anchor: from + insert.length } })
 }

@@ -1,0 +1,117 @@
+/** What the page promises in several views: completion, cycles, versions from versions, every operation, progress. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { company } from './company.ts'
+import { type Visit, site } from './visit.ts'
+
+void suite('the page', () => {
+  const { server, visit } = site(company)
+
+  test('schemas: names and words are completed in JSON', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/schemas/new')
+    await page.getByRole('tab', { name: 'JSON' }).click()
+    const editor = page.getByRole('textbox', { name: 'Metadata as JSON' })
+    await editor.fill('')
+    await editor.press('Control+a')
+    await page.keyboard.type('{"entityI')
+    await page.getByRole('option', { name: 'entityInfo' }).click()
+    await page.keyboard.type('{"type": "bigde')
+    await page.getByRole('option', { name: 'bigdecimal' }).click()
+    assert.equal(await editor.innerText(), '{"entityInfo": {"type": "bigdecimal"}}')
+  })
+
+  test('schemas: a cycle of references is marked in the graph', async () => {
+    const { json } = await server().ask('GET', '/metadata/team/1.0.0')
+    const version = { value: '1.1.0', changelog: 'members' }
+    const members = {
+      type: 'reference',
+      entity: 'employee',
+      query: { field: 'teamId', op: '=', rfield: '$parent._id' },
+    }
+    const answer = await server().ask('PUT', '/metadata/team/1.1.0', {
+      body: {
+        entityInfo: { ...json.entityInfo, defaultVersion: '1.1.0' },
+        schema: { ...json.schema, version, fields: { ...json.schema.fields, members } },
+      },
+    })
+    assert.equal(answer.status, 200, answer.text)
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/schemas')
+    await page.getByText('A cycle is allowed').waitFor()
+    const marked = page.getByRole('listitem').filter({ has: page.locator('.badge', { hasText: 'cycle' }) })
+    assert.equal(await marked.count(), 1)
+    assert.match(await marked.innerText(), /employee → team|team → employee/)
+    assert.equal(await page.locator('.edge.cycle').count(), 1)
+  })
+
+  test('schemas: a new version is made from an old one', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/schemas/employee?tab=versions')
+    await page
+      .getByRole('row', { name: /^1\.0\.0/ })
+      .getByRole('button', { name: 'New from this' })
+      .click()
+    const version = page.getByRole('textbox', { name: 'Version', exact: true }).first()
+    await version.waitFor()
+    assert.equal(await version.inputValue(), '1.1.0')
+    await page.getByRole('group', { name: 'salary', exact: true }).waitFor()
+  })
+
+  test('api: every operation of the interface can be tried, and its command is copied', async () => {
+    await using visited = await visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page, open } = visited
+    await open('#/api')
+    const list = page.locator('.entities li a')
+    await list.first().waitFor()
+    const { paths } = (await server().ask('GET', '/openapi.json')).json
+    const ids = Object.values<Record<string, { operationId?: string }>>(paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ operationId }) => operationId ?? []),
+    )
+    const links = await list.evaluateAll((all) => all.map((each) => each.getAttribute('href')!))
+    const listed = links.map((link) => decodeURIComponent(link.replace(/^#\/api\/|\?.*$/g, '')))
+    assert.deepEqual(new Set(listed), new Set(ids))
+    await open('#/api/version')
+    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    assert.match(await page.evaluate<string>('navigator.clipboard.readText()'), /^curl -sS .*\/version'/)
+    assert.equal((await server().ask('GET', '/docs/guide/reference/query')).status, 200)
+  })
+
+  test('progress: what takes longer than a second says so; then it shows', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    const { release } = await hold(visited, '**/metadata/team/*')
+    await open('#/schemas/team')
+    await page.getByRole('status').getByText('…').waitFor()
+    release()
+    await page.getByRole('heading', { name: 'team', level: 1 }).waitFor()
+  })
+
+  test('shortcuts: every one is listed, and g with a letter goes to a view', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    await open('#/data')
+    await page.getByRole('link', { name: /employee 12/ }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('t')
+    await page.getByRole('heading', { name: 'Status', level: 1 }).waitFor()
+    await page.keyboard.press('?')
+    const dialog = page.getByRole('dialog', { name: 'Shortcuts' })
+    for (const label of ['Go to Data', 'Go to Schemas', 'Go to Events', 'Go to Status', 'Go to API'])
+      await dialog.getByText(label).waitFor()
+  })
+})
+
+/** Requests for the address wait until they are released. */
+async function hold({ page }: Visit, address: string): Promise<{ readonly release: () => void }> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(address, async (route) => {
+    await promise
+    await route.continue()
+  })
+  return { release: resolve }
+}
