@@ -19,6 +19,8 @@ export interface EventClient {
   readonly createSink: (sink: JsonObject) => Promise<Json>
   readonly removeSink: (name: string) => Promise<Json>
   readonly deadLetters: (sink: string) => Promise<readonly JsonObject[]>
+  /** One of them, with its event. */
+  readonly deadLetter: (sink: string, eventId: string) => Promise<Json>
   readonly redrive: (sink: string, eventId?: string) => Promise<Json>
   readonly discard: (sink: string, eventId: string) => Promise<Json>
 }
@@ -60,6 +62,7 @@ export function eventClient(transport: Transport): EventClient {
       const answer = await transport.send('GET', at(sink, 'dead'))
       return asList(asObject(answer)['dead']).map(asObject)
     },
+    deadLetter: (sink, eventId) => transport.send('GET', at(sink, 'dead', eventId)),
     redrive: (sink, eventId) =>
       transport.send('POST', eventId === undefined ? at(sink, 'dead', 'redrive') : at(sink, 'dead', eventId)),
     discard: (sink, eventId) => transport.send('DELETE', at(sink, 'dead', eventId)),

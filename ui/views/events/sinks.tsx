@@ -1,13 +1,12 @@
 /** Sinks: their state, what failed, and what to do with it. */
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { noteFailure, useLoaded } from '../../app/loading.ts'
+import { useLoaded } from '../../app/loading.ts'
 import { client } from '../../app/session.ts'
-import { showToast } from '../../app/toast.tsx'
 import type { Sink } from '../../client/types.ts'
-import { textOf } from '../../client/json.ts'
 import { Icon } from '../../parts/icons.tsx'
 import { Empty, Failure, Progress } from '../../parts/notices.tsx'
+import { DeadLetters, run } from './dead-letters.tsx'
 import { NewSink } from './new-sink.tsx'
 
 export function Sinks(): JSX.Element {
@@ -104,64 +103,4 @@ function SinkRow({ sink, isOpen, onOpen, onDone }: SinkRowProps): JSX.Element {
       </td>
     </tr>
   )
-}
-
-function DeadLetters({ sink, onDone }: { readonly sink: string; readonly onDone: () => void }): JSX.Element {
-  const letters = useLoaded(() => client.deadLetters(sink), [sink])
-  if (letters.failure !== undefined) return <Failure failure={letters.failure} onRetry={letters.reload} />
-  if (!letters.value) return <Progress label="Loading dead letters" />
-  const done = (): void => {
-    letters.reload()
-    onDone()
-  }
-  return (
-    <section>
-      <h2>Dead letters of {sink}</h2>
-      {letters.value.length === 0 && (
-        <p class="hint">None: every event was delivered, or is still being tried.</p>
-      )}
-      {letters.value.length > 0 && (
-        <button type="button" onClick={() => void run(client.redrive(sink), 'All are tried again.', done)}>
-          Try all again
-        </button>
-      )}
-      <ul class="findings">
-        {letters.value.map((letter) => {
-          const id = textOf(letter['id'])
-          return (
-            <li key={id}>
-              <code>{id}</code>
-              <p>{textOf(letter['error'])}</p>
-              <div class="row">
-                <button
-                  type="button"
-                  onClick={() => void run(client.redrive(sink, id), 'It is tried again.', done)}
-                >
-                  Try again
-                </button>
-                <button
-                  type="button"
-                  class="danger"
-                  onClick={() => void run(client.discard(sink, id), 'Discarded.', done)}
-                >
-                  Discard
-                </button>
-              </div>
-            </li>
-          )
-        })}
-      </ul>
-    </section>
-  )
-}
-
-async function run(work: Promise<unknown>, text: string, onDone: () => void): Promise<void> {
-  try {
-    await work
-    showToast({ kind: 'done', text })
-  } catch (failure) {
-    noteFailure(failure)
-    showToast({ kind: 'failed', text: (failure as Error).message })
-  }
-  onDone()
 }

@@ -1,0 +1,73 @@
+/** Sinks in the page: state and failures, dead letters to look at, to try again and to discard; and a filtered tail. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium } from '../../support/chromium.ts'
+import { onEveryStore } from '../../support/store-kind.ts'
+import { change, insert } from '../../service/http/events-kitchen.ts'
+import { deadLetters, eventually } from '../../service/http/sinks-kitchen.ts'
+import { barriers } from './axe.ts'
+import { visitSite } from './visit.ts'
+
+onEveryStore(() => {
+  let browser: Browser
+  before(async () => {
+    browser = await launchChromium()
+  })
+  after(() => browser.close())
+
+  test('sinks: dead letters are looked at, discarded, and tried again', async () => {
+    await using kitchen = await deadLetters(['a', 'b', 'c'])
+    const { server, receiver, dead } = kitchen
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    await open('#/events?tab=sinks')
+    const sink = page.getByRole('row').filter({ hasText: 'kitchen' })
+    await sink.getByText('failing').waitFor()
+    await sink.getByRole('button', { name: 'Dead letters' }).click()
+    const letters = page.getByRole('listitem').filter({ hasText: 'status 500' })
+    await letters.nth(2).waitFor()
+    await letters.first().getByText('insert, 12 attempts').waitFor()
+    await letters.first().getByRole('button', { name: 'Show' }).click()
+    const event = page.getByRole('region', { name: /^Event / })
+    await event.getByText('"documentId": "a"').waitFor()
+    assert.ok(!(await event.innerText()).includes('77777'), 'only what the roles of the sink may see')
+    assert.deepEqual(await barriers(page), [])
+    kitchen.recover()
+    await letters.first().getByRole('button', { name: 'Discard' }).click()
+    await page.getByText('Discarded.').waitFor()
+    await eventually(() => receiver.taken.length === 1, 'what waited behind it goes on')
+    await letters.nth(2).waitFor({ state: 'detached' })
+    await letters.first().getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('It is tried again.').waitFor()
+    await eventually(() => receiver.taken.length === 3, 'one is delivered')
+    await page.getByRole('button', { name: 'Try all again' }).click()
+    await page.getByText('All are tried again.').waitFor()
+    await eventually(() => receiver.taken.length === 5, 'all are delivered')
+    await eventually(async () => (await dead()).length === 0, 'nothing is dead any more')
+    assert.deepEqual(
+      receiver.taken.map(({ subject }) => subject),
+      ['a', 'b', 'b', 'c', 'c'],
+    )
+  })
+
+  test('events: the live tail shows only what its filters let through', async () => {
+    await using kitchen = await deadLetters(['a'])
+    const { server } = kitchen
+    await using visited = await visitSite(browser, server.port)
+    const { page, open } = visited
+    await open('#/events')
+    await page.getByText('following').waitFor()
+    await page.getByLabel('Operation').selectOption('update')
+    const events = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem')
+    let made = 0
+    // events before the new stream begins are not shown
+    await eventually(async () => {
+      const id = `z${made++}`
+      await insert(server, 'sandwich', { _id: id, name: 'z', toppings: ['x'] })
+      await change(server, 'sandwich', id, { $append: { toppings: 'y' } })
+      return (await events.filter({ hasText: 'sandwich z' }).count()) > 1
+    }, 'updates are shown')
+    assert.equal(await events.filter({ hasText: /\binsert\b/ }).count(), 0)
+  })
+})
