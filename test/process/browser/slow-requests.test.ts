@@ -86,6 +86,6 @@ void suite('without the right', () => {
     await page.getByLabel('Token').fill(tokens.token)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('the permissions requests.inspect and metadata.find').waitFor()
-    await page.getByRole('region', { name: 'Routes' }).waitFor()
+    await page.getByRole('region', { name: 'Routes', exact: true }).waitFor()
   })
 })

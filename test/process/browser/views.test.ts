@@ -255,7 +255,7 @@ onEveryStore((kind) => {
     await page.getByRole('img', { name: /^Requests: / }).waitFor()
     await page.getByRole('heading', { name: 'Slow routes since the start' }).waitFor()
     await page
-      .getByRole('region', { name: 'Routes' })
+      .getByRole('region', { name: 'Routes', exact: true })
       .getByRole('row', { name: /GET \/metrics/ })
       .waitFor()
     await page.getByLabel('Domain').fill(`d-${kind}`)

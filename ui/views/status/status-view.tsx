@@ -139,7 +139,7 @@ function Slow({ reading }: { readonly reading: Reading }): JSX.Element {
           : 'How many took long, by route and by operation of the store.'}
       </p>
       {facts.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Slow routes">
+        <div class="scroll" tabIndex={0} role="region" aria-label="Slow">
           <table>
             <thead>
               <tr>
