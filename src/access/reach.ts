@@ -71,7 +71,7 @@ export function accessTable(schema: Schema, maxBytes = Infinity): JsonObject {
   const rowBytes = roles.reduce((sum, role) => sum + Buffer.byteLength(role) + ROLE_BYTES, 0)
   const bytes = fields.length * OPERATIONS.length * rowBytes
   if (bytes > maxBytes) throw tooLarge(schema)
-  // The rows are printed later, in one stretch that nothing can interrupt.
+  // The rows are printed later, in one section that nothing can interrupt.
   spend(bytes / BYTES_PRINTED_PER_STEP)
   return {
     entity: schema.entity,

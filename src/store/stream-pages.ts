@@ -1,6 +1,6 @@
 /**
  * Streams in short reads, so that a slow or stopped reader occupies no snapshot, thread or connection. Keys
- * are searched in stretches, which grow with the number of documents read; documents are read by key, one
+ * are searched in batches, which grow with the number of documents read; documents are read by key, one
  * page at a time, and only if they still match.
  */
 import type { ReadPlan, StoredDocument } from '../plan/plan.ts'
@@ -23,10 +23,10 @@ export const PAGE_BYTES = 8 * 1024 * 1024
  */
 const GOOD_PAGE_BYTES = 64 * 1024
 
-const FIRST_STRETCH = 1_000
+const FIRST_KEYS = 1_000
 const GROWTH = 8
 const MAX_KEYS = 256 * 1024
-/** Where an index has the keys in order, so that many short stretches cost no more than a long one. */
+/** Where an index has the keys in order, so that many small batches cost no more than a large one. */
 const MAX_INDEXED_KEYS = 16 * 1024
 const FIRST_PAGE = 50
 const MAX_DOCUMENTS = 500
@@ -39,8 +39,8 @@ export async function* streamByKeys<Key>(
   let remaining = to === undefined ? Infinity : to - from + 1
   let skip = from
   let pageSize = FIRST_PAGE
-  for (let stretch = FIRST_STRETCH; remaining > 0; stretch = Math.min(stretch * GROWTH, maxKeys)) {
-    const count = Math.min(stretch, remaining)
+  for (let keyCount = FIRST_KEYS; remaining > 0; keyCount = Math.min(keyCount * GROWTH, maxKeys)) {
+    const count = Math.min(keyCount, remaining)
     const keys = await source.keys(count, skip)
     for (let next = 0; next < keys.length;) {
       const page = keys.slice(next, next + pageSize)

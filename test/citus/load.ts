@@ -141,7 +141,10 @@ async function checkRecords(url: string, schema: string, when: string): Promise<
     `select no, entity, generation from ${schema}.smalt_collection where has_past order by no`,
   )
   for (const { no, entity, generation } of collections) {
-    const [doc, past] = [`${schema}.doc_${String(no)}_${String(generation)}_c`, `${schema}.past_${String(no)}`]
+    const [doc, past] = [
+      `${schema}.doc_${String(no)}_${String(generation)}_c`,
+      `${schema}.past_${String(no)}`,
+    ]
     const documents = await ask(url, `select id, version from ${doc}`)
     const changes = await ask(url, `select id, follows, version, operation from ${past}`)
     const events = await ask(

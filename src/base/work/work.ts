@@ -3,7 +3,7 @@
  *
  * Loops whose length depends on a caller or a stored document call `spend` with the number of their steps. The steps are
  * charged to the current request. JavaScript runs one function at a time, so the current request is a variable that
- * `during` sets for each synchronous stretch of its work. Loops therefore need no parameter for it, and a loop outside
+ * `during` sets for each synchronous section of its work. Loops therefore need no parameter for it, and a loop outside
  * of any request is charged to `OUTSIDE_REQUESTS`.
  */
 import { ServiceError } from '../errors.ts'
@@ -134,7 +134,7 @@ export class Work {
     this.#untilCheck = STEPS_BETWEEN_CHECKS
     if (this.#isCancelled()) throw callerLeft()
     if (this.remainingMs < 0) throw timedOut(this.#timeLimitMs)
-    if (this.#stepsLeft < 0 || (this.isInline && stretchMs() > MAX_INLINE_STRETCH_MS)) {
+    if (this.#stepsLeft < 0 || (this.isInline && sectionMs() > MAX_INLINE_SECTION_MS)) {
       throw new TooMuchForThisThread()
     }
   }
@@ -167,13 +167,13 @@ function notCancelled(): boolean {
 const OUTSIDE_REQUESTS = new Work({ timeLimitMs: Infinity })
 
 let current = OUTSIDE_REQUESTS
-let stretchStartedMs = 0
+let sectionStartedMs = 0
 
-/** Limits a synchronous stretch by the clock as well, because steps are only an estimate of the time others wait. */
-const MAX_INLINE_STRETCH_MS = 25
+/** Limits a synchronous section by the clock as well, because steps are only an estimate of the time others wait. */
+const MAX_INLINE_SECTION_MS = 25
 
-function stretchMs(): number {
-  return performance.now() - stretchStartedMs
+function sectionMs(): number {
+  return performance.now() - sectionStartedMs
 }
 
 /** Charges steps to the current request. */
@@ -191,13 +191,13 @@ export function requireAnotherThread(): void {
   current.requireAnotherThread()
 }
 
-/** Runs a synchronous stretch of a request's work; its loops are charged to the request. */
-export function during<T>(work: Work, stretch: () => T): T {
+/** Runs a synchronous section of a request's work; its loops are charged to the request. */
+export function during<T>(work: Work, section: () => T): T {
   const outer = current
-  if (outer === OUTSIDE_REQUESTS) stretchStartedMs = performance.now()
+  if (outer === OUTSIDE_REQUESTS) sectionStartedMs = performance.now()
   current = work
   try {
-    return stretch()
+    return section()
   } finally {
     current = outer
   }

@@ -124,12 +124,12 @@ async function readPage(
         'there is too much to look at; ask again, or with a filter',
       )
     }
-    const stretch = await source.after(next, caller).catch((error: unknown) => {
+    const range = await source.after(next, caller).catch((error: unknown) => {
       if (events.length === 0 || !isGone(error)) throw error
     })
     // Events trimmed meanwhile are reported when the caller requests the next page.
-    if (!stretch || stretch.to === next) break
-    const heads = stretch.to <= end ? stretch.heads : stretch.heads.filter(({ seq }) => seq <= end)
+    if (!range || range.to === next) break
+    const heads = range.to <= end ? range.heads : range.heads.filter(({ seq }) => seq <= end)
     for (const batch of batchesOf(await source.choose(heads, { caller, filter }))) {
       for (const [i, text] of (await source.textsOf(batch, caller)).entries()) {
         if (text === '') continue
@@ -141,7 +141,7 @@ async function readPage(
         if (events.length === limit) return { events, next }
       }
     }
-    next = Math.min(stretch.to, end)
+    next = Math.min(range.to, end)
   }
   return { events, next }
 }

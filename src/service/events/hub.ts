@@ -2,7 +2,7 @@
 import { ServiceError } from '../../base/errors.ts'
 import { yieldEvery } from '../../base/work/yield-every.ts'
 import type { EventHead, EventStore } from '../../store/events.ts'
-import { type Stretch, kindsOf } from './log.ts'
+import { type EventRange, kindsOf } from './log.ts'
 import { RecentEvents } from './recent.ts'
 
 export interface HubOptions {
@@ -80,7 +80,7 @@ export class EventHub implements AsyncDisposable {
   }
 
   /** Undefined if the follower is so far behind that it has to read from the log. */
-  newestAfter(since: number): Stretch | undefined {
+  newestAfter(since: number): EventRange | undefined {
     return this.#recent.after(since)
   }
 
@@ -200,7 +200,7 @@ export class EventHub implements AsyncDisposable {
     }
   }
 
-  async #passOver(fresh: Stretch | undefined, to: number): Promise<void> {
+  async #passOver(fresh: EventRange | undefined, to: number): Promise<void> {
     const heads = fresh && kindsOf(fresh.heads)
     const rest = yieldEvery(SLICE_MS)
     // Copied, because followers that are woken may register again during this loop.

@@ -9,14 +9,14 @@ import { SizedCache } from '../../base/sized-cache.ts'
 import type { EventHead, EventStates, EventStore } from '../../store/events.ts'
 
 /** All events after one number, up to `to`. */
-export interface Stretch {
+export interface EventRange {
   readonly heads: readonly EventHead[]
   readonly to: number
 }
 
 type Read = Pick<EventStore, 'readHeads' | 'readStates' | 'eventBounds'>
 
-interface Region extends Stretch {
+interface Region extends EventRange {
   /** Events up to this number are incomplete, because some were trimmed. */
   readonly from: number
   /** The number of the newest event at the time of the read. */
@@ -44,7 +44,7 @@ export class EventLog {
   }
 
   /** The next events, up to the end of their region or of the log; fails if some of them have been trimmed. */
-  async after(position: number, caller: string): Promise<Stretch> {
+  async after(position: number, caller: string): Promise<EventRange> {
     const index = Math.floor(position / REGION)
     const { heads, from, to, last } = this.#regions.get(index) ?? (await this.#regionAt(index, caller))
     if (position < from) throw eventsGone(from + 1)

@@ -1,6 +1,6 @@
 /** A buffer of the newest events of a store, contiguous and without documents, limited by count and size. */
 import type { EventHead } from '../../store/events.ts'
-import type { Stretch } from './log.ts'
+import type { EventRange } from './log.ts'
 
 const MAX_EVENTS = 1_000
 const MAX_CHARACTERS = 4 * 1024 * 1024
@@ -39,7 +39,7 @@ export class RecentEvents {
   }
 
   /** Undefined if some events after that number are not buffered, or the buffer has not been read that far. */
-  after(since: number): Stretch | undefined {
+  after(since: number): EventRange | undefined {
     if (!this.#span || since < this.#span[0] || since > this.#span[1]) return undefined
     const [, to] = this.#span
     return { heads: this.#events.slice(firstAfter(this.#events, since)), to }

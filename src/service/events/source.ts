@@ -7,7 +7,7 @@ import { ByteShares } from './memory-shares.ts'
 import type { Deps } from '../deps.ts'
 import { EventScheduler, type Work } from './scheduler.ts'
 import { EventHub, type Interest } from './hub.ts'
-import { EventLog, type Stretch, kindsOf } from './log.ts'
+import { EventLog, type EventRange, kindsOf } from './log.ts'
 import type { EventSelection } from './events-request.ts'
 import { createEventTexts, mayBeSeen } from './view.ts'
 import type { JsonText } from '../response.ts'
@@ -25,7 +25,7 @@ export interface EventSource {
   readonly hub: EventHub
   readonly log: EventLog
   /** The next events after a number, from the hub's buffer or else from the log. */
-  readonly after: (position: number, caller: Caller) => Promise<Stretch>
+  readonly after: (position: number, caller: Caller) => Promise<EventRange>
   /** The events that match the filter and may be visible to the caller, decided without their documents. */
   readonly choose: (heads: readonly EventHead[], reader: EventReader) => Promise<readonly EventHead[]>
   /** The events as the caller sees them, as JSON; an empty text for an event that is not visible. */

@@ -1,6 +1,6 @@
 /**
  * Keyset pagination: the rows that come after another row in an order. Where an index provides the order, they are
- * divided into stretches that follow each other, because no engine finds the beginning of a page by an `or`.
+ * divided into ranges that follow each other, because no engine finds the beginning of a page by an `or`.
  */
 import type { Json } from '../../base/json/json.ts'
 import { isLiteral } from '../../lang/parameters.ts'
@@ -64,27 +64,27 @@ function isNull({ value, indexed }: AfterKey): Fragment {
 }
 
 /** Rows of a page that follow each other in one index. */
-export interface Stretch {
+export interface KeysetRange {
   readonly condition: Fragment
   /** How many of the first sort keys have one value in all rows, so that they need not be sorted by. */
   readonly fixed: number
 }
 
-/** The stretches after the row, in their order. `most` is the number of sort keys whose order an index provides. */
-export function stretchesAfter(keys: readonly AfterKey[], most: number): readonly Stretch[] {
+/** The ranges after the row, in their order. `most` is the number of sort keys whose order an index provides. */
+export function rangesAfter(keys: readonly AfterKey[], most: number): readonly KeysetRange[] {
   const served = Math.min(most, keys.length - 1)
   const equal = keys.slice(0, served).map(isEqual)
   const within = (level: number, condition: Fragment): Fragment =>
     join([...equal.slice(0, level), condition], ' and ')
-  const stretches: Stretch[] = [{ condition: within(served, afterRow(keys.slice(served))), fixed: served }]
+  const ranges: KeysetRange[] = [{ condition: within(served, afterRow(keys.slice(served))), fixed: served }]
   for (let level = served - 1; level >= 0; level--) {
     const key = keys[level]!
     if (!key.last && key.descending) continue
     following(key).forEach((condition, i) =>
-      stretches.push({ condition: within(level, condition), fixed: level + i }),
+      ranges.push({ condition: within(level, condition), fixed: level + i }),
     )
   }
-  return stretches
+  return ranges
 }
 
 /** The keys of a plan with the row after which its page begins. `encodeId` makes the value of the column `id`. */
@@ -132,7 +132,7 @@ function operandAt(place: number, value: Json, { field }: FieldRef): Operand {
   return type && isLiteral(value) ? { ...valueParameter(place), type } : value
 }
 
-/** How many sort keys an index serves, after fields that the query fixes to one value; stretches need no more. */
+/** How many sort keys an index serves, after fields that the query fixes to one value; ranges need no more. */
 export function servedKeys({ query, sort, asOf }: ReadPlan, indexes: Iterable<IndexDefinition>): number {
   // Values of other documents are computed for all rows, whatever their order.
   if (asOf !== undefined || sort.length === 0 || sortsByOthers(sort)) return 0
@@ -150,7 +150,7 @@ export function servedKeys({ query, sort, asOf }: ReadPlan, indexes: Iterable<In
   return Math.min(isFiltered ? served : beside, MAX_SERVED)
 }
 
-/** Each key adds up to two stretches, and each stretch repeats the filter. */
+/** Each key adds up to two ranges, and each range repeats the filter. */
 const MAX_SERVED = 3
 
 function keysIn(

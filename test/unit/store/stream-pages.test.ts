@@ -11,18 +11,18 @@ interface Reading {
   readonly pages: readonly number[]
   readonly documents: readonly number[]
   /** How many keys were read at a time. */
-  readonly stretches: readonly number[]
+  readonly batches: readonly number[]
 }
 
 async function read(count: number, bytesOf: (key: number) => number): Promise<Reading> {
   const pages: number[] = []
-  const stretches: number[] = []
+  const batches: number[] = []
   let next = 0
   const source: KeySource<number> = {
     keys: async (limit) => {
       const keys = Array.from({ length: Math.min(limit, count - next) }, (_, i) => next + i)
       next += keys.length
-      stretches.push(keys.length)
+      batches.push(keys.length)
       return keys
     },
     documents: async (keys) => {
@@ -32,7 +32,7 @@ async function read(count: number, bytesOf: (key: number) => number): Promise<Re
   }
   const documents: number[] = []
   for await (const { id } of streamByKeys({ from: 0, sort: [] }, source)) documents.push(Number(id))
-  return { pages, documents, stretches }
+  return { pages, documents, batches }
 }
 
 function documentOf(key: number, bytes: number): StoredDocument {
@@ -65,8 +65,8 @@ test('stream: pages grow again after large documents', async () => {
 })
 
 test('stream: all documents in the order of _id need few keys at a time', async () => {
-  const { stretches, documents } = await read(100_000, () => 10)
+  const { batches, documents } = await read(100_000, () => 10)
   assert.equal(documents.length, 100_000)
-  assert.equal(Math.max(...stretches), 16 * KIB)
-  assert.ok(stretches.length < 12, stretches.join())
+  assert.equal(Math.max(...batches), 16 * KIB)
+  assert.ok(batches.length < 12, batches.join())
 })

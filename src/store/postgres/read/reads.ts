@@ -26,7 +26,7 @@ import {
 import { type WrittenRead, bindRead, writtenOnce } from '../../sql/prepared-statement.ts'
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
-import { type Stretch, afterKeys, isOwnId, servedKeys, stretchesAfter } from '../../sql/keyset.ts'
+import { type KeysetRange, afterKeys, isOwnId, servedKeys, rangesAfter } from '../../sql/keyset.ts'
 import { orderBy, sourceColumns } from '../../sql/order-by.ts'
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import { filterTerms, where } from '../../sql/where.ts'
@@ -91,14 +91,14 @@ function write(plan: ReadPlan, present: Table): WrittenRead {
   // The page of a residual is cut out of the candidates, so all of them are read.
   const read = residual ? openPage(plan) : plan
   const sorted = sortedRows(plan.sort, documents, { writing, name })
-  const stretches = stretchesOf(read, table, sorted)
+  const ranges = rangesOf(read, table, sorted)
   // The count reads all matches, too.
   const isReadByIndex = search !== undefined && plan.counted && !isByRelevance && !table.isDistributed
   const from = isReadByIndex ? unordered(sorted.from(all), table, name) : sorted.from(terms)
   const rows =
-    stretches.length === 0
+    ranges.length === 0
       ? sql`${from} order by ${order(plan, table, sorted)}${window(read)}`
-      : stretchRows(read, table, { stretches, sorted, ...(condition && { condition }) })
+      : rowsOfRanges(read, table, { ranges, sorted, ...(condition && { condition }) })
   return {
     page: prepare(writing.finish(sql`select ${columns}${rows}`), POSTGRES.placeholder),
     count: () => prepare(count, POSTGRES.placeholder),
@@ -130,36 +130,36 @@ function openPage(plan: ReadPlan): ReadPlan {
   return { ...open, from: 0 }
 }
 
-/** The stretches of a page after a document; empty for a page that begins with the first match. */
-function stretchesOf(plan: ReadPlan, table: Table, { to }: SortedRows): readonly Stretch[] {
+/** The ranges of a page after a document; empty for a page that begins with the first match. */
+function rangesOf(plan: ReadPlan, table: Table, { to }: SortedRows): readonly KeysetRange[] {
   const { after } = plan
   if (!after) return []
   const keys = afterKeys({ ...plan, after }, to, idKey)
-  return stretchesAfter(keys, servedKeys(plan, table.indexes.values()))
+  return rangesAfter(keys, servedKeys(plan, table.indexes.values()))
 }
 
-/** The engine reads stretches one after the other, until the page is full: with a limit in each, never in parallel. */
-function stretchRows(
+/** The engine reads ranges one after the other, until the page is full: with a limit in each, never in parallel. */
+function rowsOfRanges(
   plan: ReadPlan,
   table: Table,
   {
-    stretches,
+    ranges,
     sorted,
     condition,
   }: {
-    readonly stretches: readonly Stretch[]
+    readonly ranges: readonly KeysetRange[]
     readonly sorted: SortedRows
     readonly condition?: Fragment
   },
 ): Fragment {
   const terms = condition ? [sql`(${condition})`] : []
-  const rows = ({ condition: isAfter, fixed }: Stretch): Fragment =>
+  const rows = ({ condition: isAfter, fixed }: KeysetRange): Fragment =>
     sql`${sorted.from(terms, [isAfter])} order by ${order(plan, table, sorted, fixed)}`
-  if (stretches.length === 1) return sql`${rows(stretches[0]!)}${window(plan)}`
+  if (ranges.length === 1) return sql`${rows(ranges[0]!)}${window(plan)}`
   const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
   // Each row is copied several times, so it has only the columns that are selected; joins may read any other.
   const columns = raw(plan.joins?.length || plan.withSources ? '*' : 'id, version, doc, paths')
-  const selects = stretches.map((each) => sql`(select ${columns}${rows(each)}${limit})`)
+  const selects = ranges.map((each) => sql`(select ${columns}${rows(each)}${limit})`)
   return sql` from (${join(selects, ' union all ')}${window(plan)}) as ${raw(table.name)}`
 }
 

@@ -134,14 +134,14 @@ function sourceOf(
   }
 }
 
-interface Stretch {
+interface KeyPage {
   readonly count: number
   readonly skip: number
   readonly last: readonly SqlValue[] | undefined
 }
 
 /** The last column is the key. */
-function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Stretch): Statement {
+function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: KeyPage): Statement {
   const { table, writing, name, filter } = begin(plan, present)
   const sorted = sortedRows(plan.sort, { table, idType: plan.idType }, { writing, name })
   const keys = [

@@ -25,7 +25,7 @@ export function createLookups(statements: Statements): Lookups {
     for (const [table, lookups] of Map.groupBy(batch, ({ table }) => table)) {
       for (let i = 0, size = pieceOf(table); i < lookups.length; i += size, size = pieceOf(table)) {
         const piece = lookups.slice(i, i + size)
-        if (performance.now() - started > MAX_STRETCH_MS) late.push(...piece)
+        if (performance.now() - started > MAX_BLOCKED_MS) late.push(...piece)
         else answer(table, piece, statements)
       }
     }
@@ -44,7 +44,7 @@ export function createLookups(statements: Statements): Lookups {
 }
 
 /** Time slice: large documents take long to read, so other requests run in between. */
-const MAX_STRETCH_MS = 10
+const MAX_BLOCKED_MS = 10
 const PIECE_CHARACTERS = 4 * 1024 * 1024
 
 /** The average size of the documents read last. */

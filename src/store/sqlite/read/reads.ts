@@ -19,7 +19,7 @@ import { type BoundRead, type WrittenRead, bindRead, writtenOnce } from '../../s
 import { joinedColumns, joinedFrom } from '../../sql/joined.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
 import { orderBy, sourceColumns } from '../../sql/order-by.ts'
-import { type Stretch, afterKeys, afterRow, servedKeys, stretchesAfter } from '../../sql/keyset.ts'
+import { type KeysetRange, afterKeys, afterRow, servedKeys, rangesAfter } from '../../sql/keyset.ts'
 import { SQLITE, bind } from '../../sql/sqlite-dialect.ts'
 import type { Translation } from '../../sql/translation.ts'
 import { where } from '../../sql/where.ts'
@@ -118,10 +118,10 @@ interface PageRows {
   readonly isWatched: boolean
 }
 
-/** The rows of a page in order. Stretches after a document are read one by one, until the page is full. */
+/** The rows of a page in order. Ranges after a document are read one by one, until the page is full. */
 function pageRows(plan: ReadPlan, table: Table, { columns, terms, isWatched }: PageRows): Fragment {
-  const [only, ...others] = stretchesOf(plan, table, isWatched)
-  const rows = ({ condition, fixed }: Stretch, limit: Fragment): Fragment => {
+  const [only, ...others] = rangesOf(plan, table, isWatched)
+  const rows = ({ condition, fixed }: KeysetRange, limit: Fragment): Fragment => {
     const from = fromWhere(table, [...terms, condition])
     return sql`select ${columns}${from} order by ${order(plan, table, { fixed, isWatched })}${limit}`
   }
@@ -133,8 +133,8 @@ function pageRows(plan: ReadPlan, table: Table, { columns, terms, isWatched }: P
   }
   if (others.length === 0) return rows(only, window(plan))
   const limit = window({ from: 0, ...(plan.to !== undefined && { to: plan.to }) })
-  const stretches = [only, ...others].map((each) => sql`select * from (${rows(each, limit)})`)
-  return sql`${join(stretches, ' union all ')}${window(plan)}`
+  const ranges = [only, ...others].map((each) => sql`select * from (${rows(each, limit)})`)
+  return sql`${join(ranges, ' union all ')}${window(plan)}`
 }
 
 /**
@@ -160,16 +160,16 @@ function relevantRows(
 }
 
 /** Empty for a page that begins with the first match. */
-function stretchesOf(plan: ReadPlan, table: Table, isWatched: boolean): readonly Stretch[] {
+function rangesOf(plan: ReadPlan, table: Table, isWatched: boolean): readonly KeysetRange[] {
   const { after } = plan
   if (!after) return []
   const keys = afterKeys({ ...plan, after }, sortTranslation(plan, table, { isWatched }), (id) =>
     bind(id, plan.idType),
   )
   const isSortedAfterwards = sortsAfterwards(plan, table)
-  // Without a limit, SQLite may ignore the order of a stretch.
+  // Without a limit, SQLite may ignore the order of a range.
   const served = isSortedAfterwards || plan.to === undefined ? 0 : servedKeys(plan, table.indexes.values())
-  if (served > 0) return stretchesAfter(keys, served)
+  if (served > 0) return rangesAfter(keys, served)
   // The unary `+` keeps SQLite from using an index for this condition, which would not return rows in order.
   const sign = raw(keys.length > 1 || isSortedAfterwards ? '+' : '')
   return [{ condition: sql`${sign}${afterRow(keys)}`, fixed: 0 }]

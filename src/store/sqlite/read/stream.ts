@@ -39,7 +39,7 @@ export async function* streamFrom(
 }
 
 function sourceOf(readers: Readers, table: Table, { plan, bounds }: Streaming): KeySource<SqlValue> {
-  /** The sort values of the last key, where the next stretch resumes. */
+  /** The sort values of the last key, where the next page of keys resumes. */
   let last = afterValues(plan, SQLITE, bind)
   return {
     async keys(count, skip) {
@@ -73,13 +73,13 @@ type KeyedRow = readonly [key: SqlValue, ...StoredRow]
 
 const TOO_MUCH = new Error('too much to be held at once')
 
-interface Stretch {
+interface KeyPage {
   readonly count: number
   readonly skip: number
   readonly last: readonly SqlValue[] | undefined
 }
 
-function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: Stretch): Statement {
+function keysStatement(plan: ReadPlan, present: Table, { count, skip, last }: KeyPage): Statement {
   const { table, inFront, key, filter } = begin(plan, present)
   const to = sortTranslation(plan, table, { isWatched: true })
   const sorted = plan.sort.map(({ field, descending }) => ({
