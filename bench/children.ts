@@ -21,7 +21,7 @@ export interface Load extends Disposable {
 
 const root = join(import.meta.dirname, '..')
 
-/** Smalt, with the defaults of production; its log is read and thrown away. */
+/** Smalt, with the defaults of production except for `SETTINGS`; its log is read and thrown away. */
 export function startSubject(location: string, profile?: string): Promise<Server> {
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
   return start([
@@ -38,6 +38,9 @@ export function startSubject(location: string, profile?: string): Promise<Server
 /** As `npm start` has them. */
 const NODE_OPTIONS = ['--max-semi-space-size=8', '--no-memory-pool-share-memory-on-teardown']
 
+/** All followers of events connect as one caller, who may have half of them. */
+const SETTINGS = { SMALT_LIMITS_FOLLOWERS: '2000' }
+
 /** A bare server; its script stands beside this one. */
 export function startLimit(script: string, args: readonly string[]): Promise<Server> {
   return start([join(root, 'bench', script), ...args])
@@ -45,7 +48,10 @@ export function startLimit(script: string, args: readonly string[]): Promise<Ser
 
 async function start(args: readonly string[]): Promise<Server> {
   const begun = performance.now()
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env: environment() })
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...environment(), ...SETTINGS },
+  })
   running.add(child)
   child.on('exit', () => running.delete(child))
   const api = await addressOf(child)
