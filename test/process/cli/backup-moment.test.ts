@@ -127,7 +127,8 @@ async function stepsIn(location: string): Promise<readonly number[]> {
       .get(writer)!
       .map(({ side, balance }) => [Number(side), Number(balance)] as const)
     assert.equal(balances.length, ACCOUNTS)
-    for (const [side, balance] of balances) assert.equal(balance, side === 0 ? -last : last)
+    for (const [side, balance] of balances)
+      assert.equal(balance, side === 0 ? 0 - last : last, 'all accounts are those of the last step')
     const first = Math.max(1, last - KEPT_STEPS + 1)
     const expected = Array.from(
       { length: (last - first + 1) * NOTES },
@@ -143,7 +144,7 @@ async function stepsIn(location: string): Promise<readonly number[]> {
     events += page.events.length
     since = `&since=${page.next}`
   }
-  assert.equal(events, sum(steps))
+  assert.equal(events, sum(steps), 'each step has its event')
   return steps
 }
 
@@ -151,25 +152,27 @@ onEveryStore((kind) => {
   test(`backup: ${ROUNDS} backups under load each hold the state of one moment`, async (t) => {
     await using place = await freshPlace()
     const config = join(directory, `${kind}.json`)
-    writeFileSync(config, JSON.stringify({ backup: { directory: join(directory, kind), keep: ROUNDS } }))
+    writeFileSync(config, JSON.stringify({ backup: { directory: join(directory, kind), keep: 5 * ROUNDS } }))
     await using smalt = await startSmalt(place.location, '--config', config)
     await define(smalt)
     await using writers = load(smalt)
     const { sent, acknowledged } = writers
     const made: Made[] = []
     let [steps, seconds] = [0, 0]
-    for (let round = 0; round < ROUNDS; round++) {
+    // on a busy machine a backup may be over before the first write is answered: it does not count
+    for (let round = 0; made.length < ROUNDS && round < 5 * ROUNDS; round++) {
       const atLeast = [...acknowledged]
       const began = performance.now()
       const { status, text, json } = await smalt.ask('POST', '/admin/backup')
       assert.equal(status, 200, text)
-      seconds += (performance.now() - began) / 1_000
-      const { file } = (json as { readonly backups: readonly [{ readonly file: string }] }).backups[0]
       const during = sum(acknowledged) - sum(atLeast)
-      assert.ok(during > 0, `round ${round}: nothing was written during the backup`)
+      if (during === 0) continue
+      seconds += (performance.now() - began) / 1_000
       steps += during
+      const { file } = (json as { readonly backups: readonly [{ readonly file: string }] }).backups[0]
       made.push({ file, atLeast, atMost: [...sent] })
     }
+    assert.equal(made.length, ROUNDS)
     await writers.stop()
     const rate = Math.round((steps * WRITTEN_PER_STEP) / seconds)
     t.diagnostic(
