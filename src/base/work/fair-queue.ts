@@ -1,7 +1,7 @@
 /**
  * Shares a fixed number of slots between callers. One caller never has all slots, so that one stays free for others. A
  * free slot goes to the waiting caller with the fewest slots, and among those to the one that was served longest ago.
- * No operation takes longer with the number of requests.
+ * The number of slots bounds the cost of every operation.
  */
 import { ServiceError } from '../errors.ts'
 
@@ -68,8 +68,10 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   }
 
   function occupySlot(caller: Caller): Release {
+    waitingBySlots[caller.inUse]?.delete(caller)
     caller.inUse++
     inUse++
+    if (caller.waiters.size > 0) waitingBySlots[caller.inUse]?.add(caller)
     let isReleased = false
     return () => {
       if (isReleased) return
@@ -100,11 +102,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       const caller = nextToServe()
       if (!caller) return
       const waiter = caller.waiters.values().next().value!
-      waitingBySlots[caller.inUse]!.delete(caller)
       removeWaiter(caller, waiter)
-      const release = occupySlot(caller)
-      if (caller.waiters.size > 0) waitingBySlots[caller.inUse]?.add(caller)
-      waiter.serve(release)
+      waiter.serve(occupySlot(caller))
     }
   }
 
@@ -145,12 +144,15 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     async acquire(name = ANONYMOUS, signal) {
       signal?.throwIfAborted()
       const caller = callerOf(name)
-      if (inUse < slots && canHaveSlot(caller)) return occupySlot(caller)
+      // What a caller may have changes with time, so older requests of it may be waiting although it may have more now.
+      if (caller.waiters.size === 0 && inUse < slots && canHaveSlot(caller)) return occupySlot(caller)
       if (waiting >= maxWaiting || caller.waiters.size >= maxWaitingPerCaller) {
         forgetIfIdle(caller)
         throw tooBusy()
       }
-      return await wait(caller, signal)
+      const served = wait(caller, signal)
+      serveNext()
+      return await served
     },
     get inUse() {
       return inUse
