@@ -18,6 +18,8 @@ import { changedFields } from '../../../src/schema/changes.ts'
 import { memoryMetadata } from '../../unit/metadata/memory-metadata.ts'
 import { CONFIGURED, infoOf, metadataOf, schemaOf, versionOf } from '../../unit/metadata/samples.ts'
 import { callerWith } from '../../support/service.ts'
+import type { Catalogue } from '../../../src/metadata/catalogue.ts'
+import { claimsInRules } from '../../../src/metadata/claims.ts'
 import { assertGrowth } from './growth.ts'
 
 const string = { type: 'string' }
@@ -210,6 +212,16 @@ test('metadata: differences cost what is compared', async () => {
   await assertGrowth(250, (size) => {
     const [before, after] = [schemaOf(mixed(size, 20)), schemaOf(mixed(size, 21))]
     return () => diffJson(before, after)
+  })
+})
+
+test('metadata: claims are searched in time that grows with the text', async () => {
+  await assertGrowth(4_000, (size) => {
+    const changelog = JSON.stringify('"$caller.claims.'.repeat(size))
+    return () => {
+      const entity = { versions: new Map([['1.0.0', { text: changelog }]]) }
+      return claimsInRules({ entities: new Map([['e', entity]]) } as unknown as Catalogue)
+    }
   })
 })
 
