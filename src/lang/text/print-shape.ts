@@ -7,8 +7,15 @@ import { type Query, isValueClause, mapQuery } from '../query.ts'
 import { printFilter } from './print-filter.ts'
 
 export function printShape<F extends { readonly path: string }>(query: Query<F>): string {
-  return printFilter(mapQuery(query, withoutLiterals)).replaceAll(PRINTED, PLACEHOLDER)
+  return withoutPositions(printFilter(mapQuery(query, withoutLiterals)).replaceAll(PRINTED, PLACEHOLDER))
 }
+
+/** A position in an array is a number that the caller chose, like a literal. No name of a field is a number. */
+export function withoutPositions(printed: string): string {
+  return printed.replaceAll(POSITION, '.*')
+}
+
+const POSITION = /\.`?-?\d+`?(?=[.\s),]|$)/g
 
 const PLACEHOLDER = '?'
 const PRINTED = JSON.stringify(PLACEHOLDER)

@@ -6,13 +6,14 @@ import { startBudget } from '../../lang/budget.ts'
 import { parseQuery } from '../../lang/parse/parse-query.ts'
 import { type Named, type Query, conjunctsOf } from '../../lang/query.ts'
 import { parseSort } from '../../lang/sort.ts'
-import { printShape } from '../../lang/text/print-shape.ts'
+import { printShape, withoutPositions } from '../../lang/text/print-shape.ts'
 import { printPath } from '../../lang/text/words.ts'
 import type { Index } from '../../metadata/documents/indexes.ts'
 import { isAggregate, withQuery } from '../request/request.ts'
 import type { SlowRequest } from './slow-request.ts'
 
 interface Shaping {
+  readonly operation: string
   readonly limits: Limits
   readonly indexes: () => readonly Index[]
 }
@@ -20,7 +21,8 @@ interface Shaping {
 type RequestShape = Pick<SlowRequest, 'query' | 'sort' | 'index'>
 
 /** Expects a body that the service has understood, so that its names are names of fields. */
-export function shapeOfRequest(body: Json, { limits, indexes }: Shaping): RequestShape {
+export function shapeOfRequest(body: Json, { operation, limits, indexes }: Shaping): RequestShape {
+  if (isObject(body) && typeof body['filter'] === 'string' && body['filter'].length > MAX_FILTER) return {}
   try {
     const asQuery = withQuery(body, limits)
     const { query, sort } = isObject(asQuery) ? asQuery : {}
@@ -31,8 +33,8 @@ export function shapeOfRequest(body: Json, { limits, indexes }: Shaping): Reques
           startBudget(limits, () => ''),
         )
       : undefined
-    // an aggregate sorts by names that its caller makes up
-    const isSorted = (isObject(sort) || isArray(sort)) && !isAggregate(body)
+    // Writes ignore a sort, so nobody has checked its names; an aggregate sorts by names that its caller makes up.
+    const isSorted = SORTED.has(operation) && (isObject(sort) || isArray(sort)) && !isAggregate(body)
     const keys = isSorted ? parseSort(sort, '') : []
     const index = parsed && indexFor(parsed, indexes())
     return {
@@ -47,8 +49,13 @@ export function shapeOfRequest(body: Json, { limits, indexes }: Shaping): Reques
   }
 }
 
+const SORTED: ReadonlySet<string> = new Set(['find', 'explain', 'listDocuments'])
+
+/** To parse a longer text again would take longer than the request may. */
+const MAX_FILTER = 10_000
+
 function printKey({ field, descending }: { readonly field: Named; readonly descending: boolean }): string {
-  return `${printPath(field.path)}${descending ? ' desc' : ''}`
+  return `${withoutPositions(printPath(field.path))}${descending ? ' desc' : ''}`
 }
 
 /** The ring holds a fixed number of requests, each of which may have a thousand conditions. */

@@ -52,7 +52,11 @@ function slowRequest(
     ...(modifiedCount !== undefined && { modified: modifiedCount }),
     ...(processed && { returned: processed.length }),
     ...(isUnderstood &&
-      shapeOfRequest(safely(body), { limits: deps.limits, indexes: () => deps.indexesOf(entity) })),
+      shapeOfRequest(safely(body), {
+        operation,
+        limits: deps.limits,
+        indexes: () => deps.indexesOf(entity),
+      })),
   }
 }
 

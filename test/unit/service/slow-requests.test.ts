@@ -30,6 +30,8 @@ const INDEXES = parseIndexes(
   '',
 )
 
+const FIND = { operation: 'find', limits: DEFAULT_LIMITS, indexes: () => [] }
+
 const SHAPES: readonly (readonly [body: JsonObject, shape: JsonObject])[] = [
   [{}, {}],
   [{ data: [{ city: 'Bern' }] }, {}],
@@ -64,6 +66,10 @@ const SHAPES: readonly (readonly [body: JsonObject, shape: JsonObject])[] = [
     { query: { field: '_id', op: '=', rvalue: '7' }, groupBy: ['city'], sort: { 'made up': '$asc' } },
     { query: '_id = ?', index: '_id' },
   ],
+  [
+    { query: { field: 'jobs.4711.title', op: '=', rvalue: 'cook' }, sort: { 'tags.-12': '$asc' } },
+    { query: 'jobs.*.title = ?', index: 'jobs.*.title', sort: 'tags.*' },
+  ],
   // an array of queries and other bodies that are no find
   [{ query: [1] }, {}],
   [{ query: { nonsense: 'Bern' } }, {}],
@@ -71,12 +77,23 @@ const SHAPES: readonly (readonly [body: JsonObject, shape: JsonObject])[] = [
 
 for (const [body, shape] of SHAPES)
   test(`shape: of ${JSON.stringify(body)}`, () => {
-    assert.deepEqual(shapeOfRequest(body, { limits: DEFAULT_LIMITS, indexes: () => INDEXES }), shape)
+    assert.deepEqual(shapeOfRequest(body, { ...FIND, indexes: () => INDEXES }), shape)
   })
 
 test('shape: a long one is cut', () => {
   const term = { field: 'a'.repeat(30), op: '=', rvalue: 1 }
   const body = { query: { $and: Array.from({ length: 500 }, () => term) } }
-  const { query } = shapeOfRequest(body, { limits: DEFAULT_LIMITS, indexes: () => [] })
+  const { query } = shapeOfRequest(body, FIND)
   assert.equal(query?.length, 1_001)
+})
+
+test('shape: a sort that a write ignores is not shown, because nobody has checked its names', () => {
+  const body = { data: [{ name: 'Ann' }], sort: { 'made up': '$asc' } }
+  for (const operation of ['insert', 'save', 'update', 'delete'])
+    assert.deepEqual(shapeOfRequest(body, { ...FIND, operation }), {})
+})
+
+test('shape: a very long filter is not parsed again', () => {
+  const filter = Array.from({ length: 2_000 }, (_, i) => `a = ${i}`).join(' or ')
+  assert.deepEqual(shapeOfRequest({ filter }, FIND), {})
 })
