@@ -32,10 +32,10 @@ const FIRST_PAGE = 50
 const MAX_DOCUMENTS = 500
 
 export async function* streamByKeys<Key>(
-  { from, to, query, sort }: Pick<ReadPlan, 'from' | 'to' | 'query' | 'sort'>,
+  { from, to, query, sort, asOf }: Pick<ReadPlan, 'from' | 'to' | 'query' | 'sort' | 'asOf'>,
   source: KeySource<Key>,
 ): AsyncGenerator<StoredDocument> {
-  const maxKeys = query === undefined && sort.length === 0 ? MAX_INDEXED_KEYS : MAX_KEYS
+  const maxKeys = query === undefined && sort.length === 0 && asOf === undefined ? MAX_INDEXED_KEYS : MAX_KEYS
   let remaining = to === undefined ? Infinity : to - from + 1
   let skip = from
   let pageSize = FIRST_PAGE

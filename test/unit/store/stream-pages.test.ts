@@ -6,6 +6,8 @@ import { type KeySource, streamByKeys } from '../../../src/store/stream-pages.ts
 
 const KIB = 1024
 
+const EVERYTHING = { from: 0, sort: [] }
+
 interface Reading {
   /** Bytes of each page. */
   readonly pages: readonly number[]
@@ -14,7 +16,11 @@ interface Reading {
   readonly batches: readonly number[]
 }
 
-async function read(count: number, bytesOf: (key: number) => number): Promise<Reading> {
+async function read(
+  count: number,
+  bytesOf: (key: number) => number,
+  plan: Parameters<typeof streamByKeys>[0] = EVERYTHING,
+): Promise<Reading> {
   const pages: number[] = []
   const batches: number[] = []
   let next = 0
@@ -31,7 +37,7 @@ async function read(count: number, bytesOf: (key: number) => number): Promise<Re
     },
   }
   const documents: number[] = []
-  for await (const { id } of streamByKeys({ from: 0, sort: [] }, source)) documents.push(Number(id))
+  for await (const { id } of streamByKeys(plan, source)) documents.push(Number(id))
   return { pages, documents, batches }
 }
 
@@ -69,4 +75,9 @@ test('stream: all documents in the order of _id need few keys at a time', async 
   assert.equal(documents.length, 100_000)
   assert.equal(Math.max(...batches), 16 * KIB)
   assert.ok(batches.length < 12, batches.join())
+})
+
+test('stream: no index has the keys of an earlier time in order, so that more are read at a time', async () => {
+  const { batches } = await read(100_000, () => 10, { ...EVERYTHING, asOf: 1 })
+  assert.ok(Math.max(...batches) > 50_000, batches.join())
 })

@@ -58,7 +58,8 @@ export async function* streamOn(
   const matches = (document: StoredDocument): boolean => matchesInTime(() => test(document), bounds)
   const { from, to = Infinity } = plan
   let index = 0
-  for await (const document of streamByKeys({ query: plan.query, sort: plan.sort, from: 0 }, source)) {
+  const { to: _to, ...unbounded } = plan
+  for await (const document of streamByKeys({ ...unbounded, from: 0 }, source)) {
     if (index > to) return
     if (matches(document) && index++ >= from && index - 1 <= to) yield document
   }

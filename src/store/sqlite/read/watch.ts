@@ -21,9 +21,9 @@ export function watch({ query, sort }: Pick<ReadPlan, 'query' | 'sort'>, table: 
   return isLight ? atSome(row) : SQLITE.alive(row)
 }
 
-/** A check at every sixteenth row. */
+/** A check at every sixteenth row. Rows of history have negative numbers. */
 export function atSome(row: Fragment): Fragment {
-  return sql`(${row} % 16 <> 15 or ${SQLITE.alive(row)})`
+  return sql`(abs(${row}) % 16 <> 15 or ${SQLITE.alive(row)})`
 }
 
 function readsColumns(query: Query<FieldRef>, table: Table): boolean {
