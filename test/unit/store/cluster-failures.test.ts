@@ -24,6 +24,7 @@ const CASES: readonly [message: string, code: string, meaning: (error: unknown) 
   ['failed to COPY to shard 102008 on 127.0.0.1:21501', '58030', isLost],
   ['failure on connection marked as essential: 127.0.0.1:21501', 'XX000', isLost],
   ['server closed the connection unexpectedly', 'XX000', isLost],
+  ['postmaster was shut down, exiting', 'XX000', isLost],
   ["failed to prepare transaction 'citus_0_24436_7504_0' on host 127.0.0.1:21602", 'XX000', isLost],
   ['could not commit transaction for shard 102568 on at least one active node', 'XX000', isLost],
 ]

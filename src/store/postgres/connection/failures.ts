@@ -143,6 +143,6 @@ const DROPPED_STATES: readonly (readonly [pattern: RegExp, state: string])[] = [
   [/canceling statement/, '57014'],
   // No node commits before all have prepared.
   [/failed to prepare transaction/, '57P01'],
-  // A node that was lost during its commit may have committed.
-  [/connection|server closed|failed to COPY|could not commit transaction/, '08006'],
+  // A node that was lost during its commit may have committed, also if it was the coordinator.
+  [/connection|server closed|postmaster was shut down|failed to COPY|could not commit transaction/, '08006'],
 ]
