@@ -68,7 +68,7 @@ export async function bulkOnce(
   const { entries, context } = request
   // A dry run writes nothing, so there is nothing to keep.
   if (request.isDryRun) return { status: 200, text: await bulk(runner, caller, request), isRepeated: false }
-  const asked = { ...context.idempotency!, caller: caller.principal }
+  const asked = { ...context.idempotency!, caller: caller.principal, chargedTo: context.chargedTo }
   const { storeIn, limits, now } = runner
   if (!request.atomic) {
     return await runInParts({ store: storeIn(undefined), limits, now }, asked, async () => ({

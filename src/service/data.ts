@@ -105,7 +105,7 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
       const store = asksForDryRun(member(body, 'execution')) ? undefined : storeFor(deps, target)
       // Without an entity there is nothing to write: the answer says so.
       if (!store) return { ...(await run(operationsOn(deps))), isRepeated: false }
-      const asked = { ...idempotency, caller: caller.principal }
+      const asked = { ...idempotency, caller: caller.principal, chargedTo: target.chargedTo }
       try {
         return await runOnce({ ...deps, store }, asked, (session) =>
           run(operationsOn(within(deps, session, { store, refuse: keyedElsewhere }))),
@@ -211,7 +211,9 @@ function writing<R extends Envelope>(
 ): Promise<DataResponse> {
   if (!request.isDryRun && !deps.isDryRun) return write(deps, caller, request)
   const schema = deps.schemaOf(request.entity, request.version)
-  return dryRun(deps, { caller, schema }, (each) => write(each, caller, request))
+  return dryRun(deps, { caller, schema, chargedTo: request.chargedTo }, (each) =>
+    write(each, caller, request),
+  )
 }
 
 /** Values that a dry run shows stay in their sequence. */
@@ -223,7 +225,7 @@ function generating(
   const read = readGenerate(request, target)
   if (!asksForDryRun(member(request, 'execution'))) return generate(deps, caller, read)
   const schema = deps.schemaOf(read.entity, read.version)
-  return dryRun(deps, { caller, schema }, (each) => generate(each, caller, read))
+  return dryRun(deps, { caller, schema, chargedTo: read.chargedTo }, (each) => generate(each, caller, read))
 }
 
 interface Answering {

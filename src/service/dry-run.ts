@@ -11,6 +11,8 @@ import { eventFor } from './events/view.ts'
 import type { DataResponse } from './response.ts'
 
 interface DryRunning {
+  /** See `Bounds.caller`. */
+  readonly chargedTo?: string | undefined
   readonly caller: Caller
   readonly schema: Schema
 }
@@ -18,7 +20,7 @@ interface DryRunning {
 /** Runs one write. Inside the transaction of a dry run, the write is a part of it. */
 export async function dryRun(
   deps: Deps,
-  { caller, schema }: DryRunning,
+  { caller, schema, chargedTo }: DryRunning,
   run: (deps: Deps) => Promise<DataResponse>,
 ): Promise<DataResponse> {
   const events = countEvents(deps, caller, schema)
@@ -37,7 +39,7 @@ export async function dryRun(
         events.clear()
         return counting(dryDeps(deps, session, store))
       },
-      { isDryRun: true, caller: caller.principal },
+      { isDryRun: true, caller: chargedTo },
     )
   }
   const response = await respond()

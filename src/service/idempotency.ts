@@ -5,8 +5,9 @@
 import type { Caller } from '../access/caller.ts'
 import { claimOf } from '../access/conditions.ts'
 import { ServiceError } from '../base/errors.ts'
-import type { Json, JsonObject } from '../base/json/json.ts'
+import { type Json, type JsonObject, isArray } from '../base/json/json.ts'
 import type { Limits } from '../base/limits.ts'
+import { compareText } from '../base/text.ts'
 import type { Database } from '../store/database.ts'
 import type { TransactionSession } from '../store/store.ts'
 import type { Answer, Keyed, Usage } from '../store/tables/answers.ts'
@@ -22,8 +23,13 @@ export interface Idempotency {
 
 /** Other claims, such as the expiry of a token, may differ in a repetition. */
 export function decidingClaims(caller: Caller, paths: readonly string[]): JsonObject {
-  const claims = paths.map((path) => [path, claimOf(caller, path.split('.'))] as const)
+  const claims = paths.map((path) => [path, inOrder(claimOf(caller, path.split('.')))] as const)
   return Object.fromEntries(claims.filter((claim): claim is [string, Json] => claim[1] !== undefined))
+}
+
+/** A list is the same whatever its order, as rules read it. */
+function inOrder(claim: Json | undefined): Json | undefined {
+  return isArray(claim) ? claim.toSorted((a, b) => compareText(JSON.stringify(a), JSON.stringify(b))) : claim
 }
 
 export interface OnceAnswer extends Answer {
@@ -39,7 +45,7 @@ interface OnceDeps {
 /** Runs work in one transaction with its answer. Work of a repetition does not run. */
 export async function runOnce(
   { store, limits, now }: OnceDeps & { readonly store: Pick<Database, 'transact' | 'kept'> },
-  asked: Idempotency & { readonly caller: string },
+  asked: Idempotency & { readonly caller: string; readonly chargedTo?: string | undefined },
   work: (session: TransactionSession) => Promise<Answer>,
 ): Promise<OnceAnswer> {
   const keyed = keyedBy(asked, now())
@@ -55,7 +61,7 @@ export async function runOnce(
         await kept.keep(keyed, { ...fitting(made, limits), expiresMs: expiry(keyed, limits) })
         return { ...made, isRepeated: false }
       },
-      { caller: asked.caller },
+      { caller: asked.chargedTo },
     )
     if (!answer.isRepeated) noteUse(store.kept, keyed, answer)
     return answer

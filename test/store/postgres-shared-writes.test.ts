@@ -23,6 +23,7 @@ const BOUNDED = { timeout: 200_000 }
 const PATIENT: Bounds = { timeLimitMs: 30_000 }
 const { collection } = SCHEMA
 const TABLE = {}
+const TIMES = { timeLimitMs: 200, minTimeLimitMs: 2_000, maxWaitMs: 10, maxWaiting: 1_000 }
 const recorded = recordStatements()
 const open = {
   freshPlace: () => freshPlace('postgres'),
@@ -243,6 +244,7 @@ test('sharing: whoever waits for one table delays nobody at another', async () =
   const sharing = createSharing<object, string, string>({
     together: async (_, items) => items,
     mayRepeat: () => false,
+    ...TIMES,
   })
   const locked = Promise.withResolvers<string>()
   const busy = {}
@@ -266,6 +268,7 @@ test('sharing: callers take turns, and none has a batch for itself', async () =>
       return items
     },
     mayRepeat: () => false,
+    ...TIMES,
   })
   const run = (caller: string, n: number): Promise<string> =>
     sharing.run({
@@ -293,6 +296,7 @@ test('sharing: a short time limit, and a batch that failed, run alone', async ()
       return Promise.reject(failure)
     },
     mayRepeat: () => true,
+    ...TIMES,
   })
   const run = (item: string, timeLimitMs: number): Promise<string> =>
     sharing.run({

@@ -1,7 +1,7 @@
 /** How much of the database slow work of one caller may take, alone and beside others. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { timedOut } from '../../src/base/work/work.ts'
+import { Work, timedOut } from '../../src/base/work/work.ts'
 import {
   type Charge,
   type Connection,
@@ -13,9 +13,10 @@ import { inTransaction } from '../../src/store/postgres/connection/transaction.t
 import { failLoudly } from '../support/service.ts'
 import { freshDatabase } from '../support/postgres.ts'
 
-const SLEEP = { text: 'select pg_sleep(0.3)', values: [] }
+const SLEEP = { text: 'select pg_sleep(0.6)', values: [] }
 const QUICK = { text: 'select 1', values: [] }
-const GREEDY: Charge = { caller: 'greedy', kind: 'report' }
+const GREEDY: Charge = { holder: { caller: 'greedy' }, kind: 'report' }
+const OTHER: Charge = { ...GREEDY, holder: { caller: 'other' } }
 
 async function connected(work: (connections: Connections) => Promise<void>): Promise<void> {
   await using database = await freshDatabase()
@@ -32,9 +33,9 @@ function anotherOn(connections: Connections): Disposable {
 }
 
 /** The greatest number of them that ran at the same time. */
-async function mostAtOnce(count: number, run: (statement: Work) => Promise<unknown>): Promise<number> {
+async function mostAtOnce(count: number, run: (statements: Statements) => Promise<unknown>): Promise<number> {
   let [running, most] = [0, 0]
-  const work: Work = async (connection) => {
+  const work: Statements = async (connection) => {
     most = Math.max(most, ++running)
     await connection.query(SLEEP)
     running--
@@ -43,7 +44,7 @@ async function mostAtOnce(count: number, run: (statement: Work) => Promise<unkno
   return most
 }
 
-type Work = (connection: Pick<Connection, 'query'>) => Promise<void>
+type Statements = (connection: Pick<Connection, 'query'>) => Promise<void>
 
 test('slow shares: an eighth of the connections for a caller that is alone, one beside others', async () => {
   await connected(async (connections) => {
@@ -57,13 +58,13 @@ test('slow shares: an eighth of the connections for a caller that is alone, one 
 test('slow shares: quick work of the same caller, and slow work of another, do not wait for them', async () => {
   await connected(async (connections) => {
     await mostAtOnce(1, (work) => connections.with(work, GREEDY))
-    await mostAtOnce(1, (work) => connections.with(work, { ...GREEDY, caller: 'other' }))
+    await mostAtOnce(1, (work) => connections.with(work, OTHER))
     const order: string[] = []
     const ended = (name: string) => (): void => void order.push(name)
     await Promise.all([
       mostAtOnce(3, (work) => connections.with(work, GREEDY)).then(ended('greedy')),
-      mostAtOnce(1, (work) => connections.with(work, { ...GREEDY, caller: 'other' })).then(ended('other')),
-      connections.with((each) => each.query(QUICK), { caller: 'greedy', kind: 'by id' }).then(ended('quick')),
+      mostAtOnce(1, (work) => connections.with(work, OTHER)).then(ended('other')),
+      connections.with((each) => each.query(QUICK), { ...GREEDY, kind: 'by id' }).then(ended('quick')),
     ])
     assert.deepEqual(order, ['quick', 'other', 'greedy'])
   })
@@ -82,5 +83,46 @@ test('slow shares: a transaction counts as slow if a statement in it was cancell
     ).catch(() => undefined)
     using _ = anotherOn(connections)
     assert.equal(await mostAtOnce(3, (work) => inTransaction(connections, work, GREEDY)), 1)
+  })
+})
+
+test('slow shares: requests that waited for others to leave are served, and later ones, too', async () => {
+  await using database = await freshDatabase()
+  await using connections = openConnections(readLocation(`${database.url}&pool=32`), failLoudly)
+  const order: number[] = []
+  const run = (n: number): Promise<unknown> =>
+    connections.with(async (each) => {
+      order.push(n)
+      await each.query(SLEEP)
+    }, GREEDY)
+  await run(0)
+  const another = anotherOn(connections)
+  const running = [run(1), run(2), run(3)]
+  another[Symbol.dispose]()
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  await Promise.all([...running, run(4), run(5)])
+  await Promise.all([run(6), run(7), run(8)])
+  assert.deepEqual(order.toSorted(), [0, 1, 2, 3, 4, 5, 6, 7, 8])
+})
+
+test('slow shares: waiting is credited to the request, and ends when its caller leaves', async () => {
+  await connected(async (connections) => {
+    await mostAtOnce(1, (work) => connections.with(work, GREEDY))
+    using _ = anotherOn(connections)
+    const left = new AbortController()
+    const work = new Work({ timeLimitMs: 10_000 })
+    const before = work.remainingMs
+    const running = connections.with((each) => each.query(SLEEP), GREEDY)
+    const holder = { caller: 'greedy', getSignal: () => left.signal }
+    const leaving = assert.rejects(connections.with((each) => each.query(QUICK), { ...GREEDY, holder }))
+    const waiting = connections.with((each) => each.query(QUICK), {
+      ...GREEDY,
+      holder: { caller: 'greedy', work },
+    })
+    left.abort()
+    await leaving
+    await running
+    await waiting
+    assert.ok(before - work.remainingMs < 550, `${before - work.remainingMs} ms of waiting count`)
   })
 })

@@ -11,7 +11,7 @@ export function documentsOnce(deps: Deps): OnceService['document'] {
     const store = storeFor(deps, target)
     // Without an entity there is nothing to write: the error says so.
     if (!store) return { ...(await write(documentService(deps))), isRepeated: false }
-    const asked = { ...idempotency, caller: caller.principal }
+    const asked = { ...idempotency, caller: caller.principal, chargedTo: target.chargedTo }
     const answer = await runOnce(
       { ...deps, store, limits: forWhole(deps.limits) },
       asked,

@@ -218,6 +218,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
     write: (given, begin, bounds) =>
       run(given.kind, () =>
         notifyAfterCapture(sequencer.wake, async (note) => {
+          connections.noteCaller(bounds.caller)
           const plan = note(given)
           const table = requireTable(tableOf(plan.collection), plan.collection)
           const stamp = stampFor(plan, context.version())
@@ -231,7 +232,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
             return isKept
           }
           const kind = `${plan.kind} in ${table.name}`
-          return await inTransaction(connections, work, { caller: bounds.caller, kind })
+          return await inTransaction(connections, work, { holder: bounds, kind })
         }),
       ),
     transact: (work, { isDryRun = false, caller } = {}) =>
@@ -247,7 +248,7 @@ export function openPostgresStore(options: PostgresOptions): Database {
               transaction.undo()
               return result
             },
-            { isSnapshot: true, queue: `transactions of ${location.schema}`, caller },
+            { isSnapshot: true, queue: `transactions of ${location.schema}`, holder: { caller } },
           ),
         ),
       ),

@@ -52,8 +52,8 @@ export interface Lease extends Disposable {
 export interface Charge {
   /** Limits for all of the work. */
   readonly bounds?: Bounds | undefined
-  /** For work whose statements have their own bounds. */
-  readonly caller?: string | undefined
+  /** For work whose statements have their own bounds: who waits for it, and on whose account. */
+  readonly holder?: Shareholder | undefined
   /** Work of one kind takes about the same time, so the last one tells whether the next one will be slow. */
   readonly kind?: string | undefined
 }
@@ -104,10 +104,8 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       maxWaitMs: SLOW_WAIT_MS,
     }),
   }
-  const shared = <T>(
-    work: (connection: Connection) => Promise<T>,
-    { bounds, ...charge }: Charge,
-  ): Promise<T> => withShare(shares.main, bounds ?? charge, () => run(pools.main, work, bounds))
+  const shared = <T>(work: (connection: Connection) => Promise<T>, charge: Charge): Promise<T> =>
+    withShare(shares.main, holderOf(charge), () => run(pools.main, work, charge.bounds))
   const run = <T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
     withClient(pool, (client) => {
       const connection = connectionOn(client, { names, cancel })
@@ -120,17 +118,18 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   }
   return {
     with(work, charge = {}) {
-      const { caller } = charge.bounds ?? charge
+      const { caller } = holderOf(charge)
       noteCaller(caller)
       if (charge.kind === undefined) return shared(work, charge)
       // By caller: short time limits of one must not make the work of another slow.
       const kind = `${caller ?? ''} ${charge.kind}`
       const measured = (connection: Connection) => measure(slowKinds, kind, { connection, work })
       if (!slowKinds.isSlow(kind)) return shared(measured, charge)
-      return withShare(shares.slow, charge.bounds ?? charge, () => shared(measured, charge))
+      return withShare(shares.slow, holderOf(charge), () => shared(measured, charge))
     },
     noteCaller,
     lease: async (bounds) => {
+      noteCaller(bounds?.caller)
       const release = bounds ? await acquire(shares.long, bounds) : ignore
       try {
         const client = await clientOf(pools.long)
@@ -208,6 +207,10 @@ function maxOf(connections: number): number {
 }
 
 type Shareholder = Pick<Bounds, 'getSignal' | 'work'> & { readonly caller?: string | undefined }
+
+function holderOf({ bounds, holder = {} }: Charge): Shareholder {
+  return bounds ?? holder
+}
 
 async function acquire(share: FairQueue, { caller, getSignal, work }: Shareholder): Promise<Release> {
   const signal = getSignal?.()

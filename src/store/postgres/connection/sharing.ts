@@ -20,6 +20,19 @@ export interface SharedRequest<Table, T, R> {
 }
 
 interface SharingOptions<Table, T, R> {
+  /** Of a shared statement. One that takes longer, because it waits for a lock, is cancelled, and its requests run alone. */
+  readonly timeLimitMs: number
+  /** Requests with a shorter time limit run alone, because a shared statement cannot be cancelled for one of its requests. */
+  readonly minTimeLimitMs: number
+  /** Whether a request that nobody shares with runs as a shared one nevertheless. */
+  readonly isSharedAlways?: boolean
+  /**
+   * How long requests wait at most while as many statements on their table run as may: what runs may wait for the lock of
+   * a row. Absent: until one of them has ended.
+   */
+  readonly maxWaitMs?: number
+  /** Further requests run alone, which the limits of the pool of connections apply to. */
+  readonly maxWaiting: number
   /** Returns the results in the order of the items. It must end soon, because nobody can cancel a part of it. */
   readonly together: (table: Table, items: readonly T[]) => Promise<readonly R[]>
   /** Whether nothing has happened if `together` fails this way; then each request runs alone. */
@@ -31,25 +44,13 @@ interface Waiting<Table, T, R> extends SharedRequest<Table, T, R> {
   readonly reject: (reason: unknown) => void
 }
 
-/** A shared statement cannot be cancelled for one of its requests, so those with a shorter time limit run alone. */
-const MIN_TIME_LIMIT_MS = 2_000
-
-/** A shared statement that takes longer, because it waits for a lock, is cancelled, and its requests run alone. */
-export const SHARED: Bounds = { timeLimitMs: 200 }
-
 /** Then requests about this table run alone for a while: the lock may be held for long. */
 const AFTER_FAILURE_MS = 1_000
 
 /** Requests that arrive while this many statements on their table run wait for the next one, so batches grow with the load. */
 const MAX_UNDER_WAY = 2
 
-/** But no longer than this: what runs may wait for the lock of a row. */
-const MAX_WAIT_MS = 10
-
 const MAX_ITEMS = 64
-
-/** Further requests run alone, which the limits of the pool of connections apply to. */
-const MAX_WAITING = 1_000
 
 export function createSharing<Table extends object, T, R>(
   options: SharingOptions<Table, T, R>,
@@ -58,7 +59,7 @@ export function createSharing<Table extends object, T, R>(
   return {
     run(request) {
       const { table, bounds } = request
-      if (bounds.timeLimitMs < MIN_TIME_LIMIT_MS) return request.alone()
+      if (bounds.timeLimitMs < options.minTimeLimitMs) return request.alone()
       const shared = byTable.get(table) ?? sharedOn(table, options)
       byTable.set(table, shared)
       return shared.run(request)
@@ -72,7 +73,14 @@ interface Shared<Table, T, R> {
 
 function sharedOn<Table, T, R>(
   table: Table,
-  { together, mayRepeat }: SharingOptions<Table, T, R>,
+  {
+    together,
+    mayRepeat,
+    timeLimitMs,
+    isSharedAlways = false,
+    maxWaitMs,
+    maxWaiting,
+  }: SharingOptions<Table, T, R>,
 ): Shared<Table, T, R> {
   const waiting = createRoundRobin<Waiting<Table, T, R>>()
   let underWay = 0
@@ -83,7 +91,7 @@ function sharedOn<Table, T, R>(
   function schedule(): void {
     if (waiting.size === 0) return
     if (underWay >= MAX_UNDER_WAY) {
-      patience ??= setTimeout(sendNext, MAX_WAIT_MS)
+      if (maxWaitMs !== undefined) patience ??= setTimeout(sendNext, maxWaitMs)
     } else if (!isScheduled) {
       // At the end of the iteration of the event loop, so that requests that arrive in it join the batch.
       isScheduled = true
@@ -98,7 +106,8 @@ function sharedOn<Table, T, R>(
     const batch = waiting.take(MAX_ITEMS)
     const present = batch.filter((each) => !hasLeft(each))
     void answerAlone(batch.filter(hasLeft))
-    if (present.length > 0) occupy(present.length === 1 ? answerAlone(present) : answer(present))
+    if (present.length > 0)
+      occupy(present.length === 1 && !isSharedAlways ? answerAlone(present) : answer(present))
     schedule()
   }
 
@@ -113,7 +122,7 @@ function sharedOn<Table, T, R>(
       underWay--
       schedule()
     }
-    const limit = setTimeout(end, SHARED.timeLimitMs)
+    const limit = setTimeout(end, timeLimitMs)
     void work.finally(end)
   }
 
@@ -133,7 +142,7 @@ function sharedOn<Table, T, R>(
 
   return {
     run(request) {
-      if (performance.now() < aloneUntil || waiting.size >= MAX_WAITING) return request.alone()
+      if (performance.now() < aloneUntil || waiting.size >= maxWaiting) return request.alone()
       const { promise, resolve, reject } = Promise.withResolvers<R>()
       waiting.add(request.bounds.caller ?? '', { ...request, resolve, reject })
       schedule()

@@ -1,5 +1,4 @@
 /** Reads single documents by their keys, for finds and for writes; the requests of one moment share a statement. */
-import { ServiceError } from '../../../base/errors.ts'
 import type { StoredDocument } from '../../../plan/plan.ts'
 import type { Bounds } from '../../bounds.ts'
 import { arrayText } from '../../sql/postgres-dialect.ts'
@@ -16,50 +15,37 @@ export interface SharedReads {
 /** Larger documents are read and written alone: a statement must not need the memory of many large ones. */
 export const MAX_SHARED_BYTES = 64 * 1024
 
-/** To be read alone, within the bounds of its request. */
-const NOT_YET = Symbol('not yet')
+const LARGE = 'large' as const
 
-type QuicklyRead = StoredDocument | typeof NOT_YET | undefined
-
-/** Far more than reading by key takes. */
-const QUICKLY: Bounds = { timeLimitMs: 500 }
+/** Far more than reading by key takes. A statement that takes longer waits for a lock of the table. */
+const TOGETHER: Bounds = { timeLimitMs: 500 }
 
 export function createSharedReads(connections: Connections): SharedReads {
-  const readQuickly = async (
-    table: Table,
-    ids: readonly string[],
-    bounds = QUICKLY,
-  ): Promise<readonly QuicklyRead[]> => {
-    try {
+  const sharing = createSharing<Table, string, StoredDocument | typeof LARGE | undefined>({
+    async together(table, ids) {
       // Not in the pool of the writers, which may all be waiting for each other.
-      const rows = await connections.quick.query(smallDocuments(table, ids), bounds)
-      const found = new Map(rows.map((row) => [row[0], row[2] === null ? NOT_YET : storedFrom(row)] as const))
+      const rows = await connections.quick.query(smallDocuments(table, ids), TOGETHER)
+      const found = new Map(rows.map((row) => [row[0], row[2] === null ? LARGE : storedFrom(row)] as const))
       return ids.map((id) => found.get(id))
-    } catch (error) {
-      if (!isTimeout(error)) throw error
-      // The table is locked. Nobody else must wait for this few connections.
-      return ids.map(() => NOT_YET)
-    }
-  }
-  const sharing = createSharing<Table, string, QuicklyRead>({
-    together: (table, ids) => readQuickly(table, ids),
-    mayRepeat: () => false,
+    },
+    mayRepeat: () => true,
+    ...TOGETHER,
+    minTimeLimitMs: TOGETHER.timeLimitMs,
+    isSharedAlways: true,
+    maxWaiting: 10_000,
   })
   return {
     async find(table, id, bounds) {
-      const shortest = bounds.timeLimitMs < QUICKLY.timeLimitMs ? bounds : QUICKLY
-      const alone = async (): Promise<QuicklyRead> => (await readQuickly(table, [id], shortest))[0]
+      const alone = async (): Promise<StoredDocument | undefined> => {
+        const [row] = await connections.query(oneDocument(table, id), bounds)
+        return row && storedFrom(row)
+      }
       // On a cluster, documents that are read together lie on several nodes.
-      const found = await (table.isDistributed ? alone() : sharing.run({ table, item: id, bounds, alone }))
-      if (found !== NOT_YET) return found
-      const [row] = await connections.query(oneDocument(table, id), bounds)
-      return row && storedFrom(row)
+      if (table.isDistributed) return await alone()
+      const found = await sharing.run({ table, item: id, bounds, alone })
+      return found === LARGE ? await alone() : found
     },
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'store-crud:Timeout'
 }
 
 function oneDocument({ name }: Table, id: string): Statement {

@@ -8,7 +8,7 @@ import type { Bounds } from '../../bounds.ts'
 import { type Fragment, type Statement, join, raw, sql } from '../../sql/fragment.ts'
 import type { Connections } from '../connection/connections.ts'
 import { unlessUnknown } from '../connection/failures.ts'
-import { SHARED, createSharing } from '../connection/sharing.ts'
+import { createSharing } from '../connection/sharing.ts'
 import { MAX_SHARED_BYTES } from '../read/shared-reads.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { columnLists } from '../schema/columns.ts'
@@ -51,6 +51,10 @@ export function createSharedWrites(connections: Connections): SharedWrites {
         const written = await commit(write(inOrder, table), SHARED)
         return rows.map((row) => byKey.get(row.key) === row && written.has(row.key))
       },
+      ...SHARED,
+      minTimeLimitMs: MIN_TIME_LIMIT_MS,
+      maxWaitMs: MAX_WAIT_MS,
+      maxWaiting: MAX_WAITING,
       mayRepeat: (error) => !(error instanceof ServiceError && error.code === 'store-crud:OutcomeUnknown'),
     })
   const replacing = writing(replaceStatement)
@@ -70,6 +74,12 @@ export function createSharedWrites(connections: Connections): SharedWrites {
     },
   }
 }
+
+const SHARED: Bounds = { timeLimitMs: 200 }
+const MIN_TIME_LIMIT_MS = 2_000
+const MAX_WAIT_MS = 10
+/** Each waiting request holds its document. */
+const MAX_WAITING = 1_000
 
 function isLarge({ document }: ChangedRow | NewRow): boolean {
   // A character takes three bytes at most.

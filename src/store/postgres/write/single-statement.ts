@@ -168,7 +168,7 @@ async function perform(
               if (length !== expected) transaction.undo()
               return length
             },
-            { caller: bounds.caller, kind: 'single document' },
+            { holder: bounds, kind: 'single document' },
           )
     return changed === expected
   })
