@@ -23,6 +23,23 @@ export function usePlace(): Place {
   return useStore(store)
 }
 
+/**
+ * Like `useState`, for a choice that belongs in the address, so that a link opens the view as it is. What the address has
+ * beside the choices counts as the first of them.
+ */
+export function useChoice<T extends string>(name: string, choices: readonly T[]): [T, (choice: T) => void] {
+  const [text, setText] = useText(name)
+  const [first] = choices as readonly [T, ...T[]]
+  const chosen = choices.find((each) => each === text) ?? first
+  return [chosen, (choice) => setText(choice === first ? '' : choice)]
+}
+
+/** The same for any text; empty when the address does not have it. */
+export function useText(name: string): [string, (text: string) => void] {
+  const { query } = useStore(store)
+  return [query[name] ?? '', (text) => change({ [name]: text }, true)]
+}
+
 export function currentPlace(): Place {
   return store.get()
 }

@@ -1,4 +1,4 @@
-/** What the page promises in several views: completion, cycles, versions from versions, every operation, progress. */
+/** What the page promises in several views: completion, cycles, versions from versions, every operation, progress, addresses. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { company } from './company.ts'
@@ -89,6 +89,36 @@ void suite('the page', () => {
     await page.getByRole('status').getByText('…').waitFor()
     release()
     await page.getByRole('heading', { name: 'team', level: 1 }).waitFor()
+  })
+
+  test('address: a link opens a view as it was left', async () => {
+    await using visited = await visit()
+    const { page, open } = visited
+    const reopened = async (): Promise<void> => {
+      const { hash } = new URL(page.url())
+      await open('#/data')
+      await open(hash)
+    }
+    await open('#/schemas/employee?tab=access')
+    await page.getByRole('button', { name: 'update', exact: true }).click()
+    await reopened()
+    await page.getByRole('region', { name: 'Who may update' }).waitFor()
+    await open('#/schemas/new')
+    await page.getByRole('tab', { name: 'JSON' }).click()
+    await reopened()
+    await page.getByRole('textbox', { name: 'Metadata as JSON' }).waitFor()
+    await open('#/api')
+    await page.getByRole('searchbox', { name: 'Find an operation' }).fill('saved search')
+    await reopened()
+    assert.equal(
+      await page.getByRole('searchbox', { name: 'Find an operation' }).inputValue(),
+      'saved search',
+    )
+    await open('#/data/employee')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByRole('tab', { name: 'curl' }).click()
+    await reopened()
+    await page.getByRole('tab', { name: 'curl', selected: true }).waitFor()
   })
 
   test('shortcuts: every one is listed, and g with a letter goes to a view', async () => {

@@ -1,8 +1,7 @@
 /** The API: every operation, to be tried with one's own entities and roles. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { useLoaded } from '../../app/loading.ts'
-import { href, usePlace } from '../../app/place.ts'
+import { href, usePlace, useText } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { Empty, Failure, Progress } from '../../parts/notices.tsx'
 import { type Operation, operationsIn } from './operations.ts'
@@ -10,7 +9,7 @@ import { TryOperation } from './try-operation.tsx'
 
 export function ApiView(): JSX.Element {
   const { path } = usePlace()
-  const [search, setSearch] = useState('')
+  const [search, setSearch] = useText('search')
   const loaded = useLoaded(async () => operationsIn(await client.openapi()), [])
   if (loaded.failure !== undefined) return <Failure failure={loaded.failure} onRetry={loaded.reload} />
   if (!loaded.value) return <Progress label="Loading operations" />

@@ -1,8 +1,7 @@
 /** How a find is executed: the request as JSON and as curl, the plan, its time, and the index that would help. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { useLoaded } from '../../app/loading.ts'
-import { href } from '../../app/place.ts'
+import { href, useChoice } from '../../app/place.ts'
 import { callerHeaders, client } from '../../app/session.ts'
 import { asList, asObject, findBody, pathOf } from '../../client/data-client.ts'
 import { type Json, isArray, isObject, printJson, textOf } from '../../client/json.ts'
@@ -18,8 +17,6 @@ interface ExplainDialogProps {
   readonly onClose: () => void
 }
 
-type TabName = 'plan' | 'json' | 'curl' | 'sql'
-
 const TABS = [
   { name: 'plan', label: 'Plan' },
   { name: 'json', label: 'JSON' },
@@ -30,7 +27,10 @@ const TABS = [
 export function ExplainDialog({ find, metadata, onClose }: ExplainDialogProps): JSX.Element {
   const paged: Find = { ...find, range: [0, 99] }
   const explained = useLoaded(() => client.explain(paged), [])
-  const [tab, setTab] = useState<TabName>('plan')
+  const [tab, setTab] = useChoice(
+    'explained',
+    TABS.map(({ name }) => name),
+  )
   const { value } = explained
   const { plan, query } = asObject(value && storePart(value))
   const { winningPlan } = asObject(asObject(plan)['queryPlanner'])

@@ -1,7 +1,8 @@
 /** Events that a sink could not deliver: to look at, to try again, or to discard. */
 import type { JSX } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { noteFailure, useLoaded } from '../../app/loading.ts'
+import { useText } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
 import { asObject } from '../../client/data-client.ts'
@@ -46,9 +47,10 @@ interface DeadLetterProps extends DeadLettersProps {
 }
 
 function DeadLetter({ sink, letter, onDone }: DeadLetterProps): JSX.Element {
-  const [isOpen, setIsOpen] = useState(false)
+  const [shown, setShown] = useText('letter')
   const content = useId()
   const id = textOf(letter['id'])
+  const isOpen = shown === id
   return (
     <li>
       <code>{id}</code>{' '}
@@ -61,7 +63,7 @@ function DeadLetter({ sink, letter, onDone }: DeadLetterProps): JSX.Element {
           type="button"
           aria-expanded={isOpen}
           aria-controls={content}
-          onClick={() => setIsOpen(!isOpen)}
+          onClick={() => setShown(isOpen ? '' : id)}
         >
           Show
         </button>

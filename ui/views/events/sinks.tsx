@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useLoaded } from '../../app/loading.ts'
+import { useText } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import type { Sink } from '../../client/types.ts'
 import { Icon } from '../../parts/icons.tsx'
@@ -11,7 +12,7 @@ import { NewSink } from './new-sink.tsx'
 
 export function Sinks(): JSX.Element {
   const sinks = useLoaded(() => client.sinks(), [])
-  const [open, setOpen] = useState<string>()
+  const [open, setOpen] = useText('sink')
   const [isCreating, setIsCreating] = useState(false)
   if (sinks.failure !== undefined) return <Failure failure={sinks.failure} onRetry={sinks.reload} />
   if (!sinks.value) return <Progress label="Loading sinks" />
@@ -49,7 +50,7 @@ export function Sinks(): JSX.Element {
                   key={sink.name}
                   sink={sink}
                   isOpen={open === sink.name}
-                  onOpen={() => setOpen(open === sink.name ? undefined : sink.name)}
+                  onOpen={() => setOpen(open === sink.name ? '' : sink.name)}
                   onDone={sinks.reload}
                 />
               ))}
@@ -57,7 +58,9 @@ export function Sinks(): JSX.Element {
           </table>
         </div>
       )}
-      {open !== undefined && <DeadLetters key={open} sink={open} onDone={sinks.reload} />}
+      {sinks.value.some(({ name }) => name === open) && (
+        <DeadLetters key={open} sink={open} onDone={sinks.reload} />
+      )}
       {isCreating && <NewSink onClose={() => setIsCreating(false)} onDone={sinks.reload} />}
     </>
   )

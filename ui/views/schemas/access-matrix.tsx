@@ -1,6 +1,6 @@
 /** Roles against operations and fields: what each role may do. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useChoice } from '../../app/place.ts'
 import { useLoaded } from '../../app/loading.ts'
 import { client } from '../../app/session.ts'
 import type { Grants, Operation, Target } from '../../client/types.ts'
@@ -10,7 +10,7 @@ const OPERATIONS: readonly Operation[] = ['find', 'insert', 'update', 'delete']
 
 export function AccessMatrix({ entity, version }: Target): JSX.Element {
   const report = useLoaded(() => client.accessOf({ entity, version }), [entity, version])
-  const [operation, setOperation] = useState<Operation>('find')
+  const [operation, setOperation] = useChoice('operation', OPERATIONS)
   if (report.failure !== undefined) return <Failure failure={report.failure} onRetry={report.reload} />
   const { value } = report
   if (!value) return <Progress label="Loading access" />

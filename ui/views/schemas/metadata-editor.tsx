@@ -4,7 +4,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { asObject } from '../../client/data-client.ts'
 import { noteFailure } from '../../app/loading.ts'
-import { go } from '../../app/place.ts'
+import { go, useChoice } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
 import { type JsonObject, isObject, parseJson, printJson, sameJson, textOf } from '../../client/json.ts'
@@ -32,7 +32,7 @@ const TABS = [
 
 export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
   const { initial, isNew = false, isExisting = false, onWritten } = props
-  const [tab, setTab] = useState<'form' | 'text'>('form')
+  const [tab, setTab] = useChoice('editor', ['form', 'text'])
   // the text is what counts; the form changes it
   const [text, setText] = useState(() => printJson(initial, 2))
   const [problem, setProblem] = useState<MetadataProblem>()

@@ -1,8 +1,7 @@
 /** The versions of an entity: their states, what differs between two of them, and a new one from an old one. */
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { noteFailure, useLoaded } from '../../app/loading.ts'
-import { change } from '../../app/place.ts'
+import { change, useChoice } from '../../app/place.ts'
 import { client } from '../../app/session.ts'
 import { showToast } from '../../app/toast.tsx'
 import { type JsonObject, printJson } from '../../client/json.ts'
@@ -16,8 +15,9 @@ interface VersionsProps {
 }
 
 export function Versions({ entity, versions, onWritten }: VersionsProps): JSX.Element {
-  const [one, setOne] = useState(versions[0]?.version ?? '')
-  const [other, setOther] = useState(versions.at(-1)?.version ?? '')
+  const numbers = versions.map(({ version }) => version)
+  const [one, setOne] = useChoice('from', numbers)
+  const [other, setOther] = useChoice('to', numbers.toReversed())
   const run = async (work: Promise<unknown>, done: string): Promise<void> => {
     try {
       await work
