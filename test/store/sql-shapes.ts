@@ -10,14 +10,15 @@ export interface Finding {
 export const UNORDERED: readonly { readonly shape: RegExp; readonly reason: string }[] = [
   { shape: /^select count\(\*\) from/, reason: 'one row' },
   {
-    shape: /^select [^()]*(?:\(?doc::json ->> ''\)?[^()]*)? from doc_\d+_\d+(?:_c)? where id = \$1$/,
+    shape:
+      /^select (?:[^()]*(?:\(?doc::json ->> ''\)?[^()]*)?|id, version, case when octet_length\(doc\) <= \d+ then doc end, paths) from doc_\d+_\d+(?:_c)? where id = \$1$/,
     reason: 'one row',
   },
   { shape: /where id = \$1 for update$/, reason: 'one row' },
   { shape: /^select 1 from doc_\d+_\d+(?:_c)? limit 1$/, reason: 'only whether there is a row' },
   {
     shape:
-      /^select id, version, (?:doc|case when octet_length\(doc\) <= \d+ then doc end)(?:, paths)? from doc_\d+_\d+(?:_c)? where id = any\(\$1\)$/,
+      /^select id, version, case when octet_length\(doc\) <= \d+ then doc end, paths from doc_\d+_\d+(?:_c)? where id = any\(\$1\)$/,
     reason: 'rows are matched by id',
   },
   {
