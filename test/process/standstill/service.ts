@@ -128,6 +128,9 @@ function launch(location: string, { env = {}, heapMb = 1_024 }: WatchedOptions):
   return spawn(process.execPath, [...flags, MAIN, '--store', location, '--port', '0'], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    // A session of its own, as a service has: Linux shares the processors between sessions, and each backend of PostgreSQL
+    // has one, too.
+    detached: true,
   })
 }
 
