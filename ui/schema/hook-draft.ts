@@ -1,6 +1,6 @@
 /** Hooks that are being written by a form. Members that the form does not know stay as they are. */
 import { type Json, type JsonObject, isArray, isObject } from '../client/json.ts'
-import { withMember } from './index-draft.ts'
+import { withMember } from './members.ts'
 
 export const ACTIONS = ['insert', 'update', 'delete'] as const
 

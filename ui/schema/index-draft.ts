@@ -1,5 +1,6 @@
 /** Indexes that are being written by a form. Members that the form does not know stay as they are. */
 import { type Json, type JsonObject, isArray, isObject, numberIn, textOf } from '../client/json.ts'
+import { isSet } from './members.ts'
 
 /** The languages that an index of words knows the stems of. */
 export const LANGUAGES = [
@@ -42,11 +43,6 @@ export function isIdIndex(value: Json): boolean {
 
 const PLAIN = new Set(['name', 'unique', 'fields'])
 
-/** The service takes 0 and 1 for booleans too. */
-export function isSet(value: Json | undefined): boolean {
-  return value === true || value === 1
-}
-
 /** An index of words has neither order nor case, and one of values no language and no weights. */
 export function withKind(index: JsonObject, isOfWords: boolean): JsonObject {
   const { kind: _kind, language, unique: _unique, fields, ...rest } = index
@@ -58,13 +54,6 @@ export function withKind(index: JsonObject, isOfWords: boolean): JsonObject {
     ...(language !== undefined && { language }),
     fields: keys.map(({ dir: _dir, caseInsensitive: _case, ...key }) => key),
   }
-}
-
-/** The object with another value of a member, in its place; undefined removes it. */
-export function withMember(object: JsonObject, name: string, value: Json | undefined): JsonObject {
-  if (value !== undefined) return { ...object, [name]: value }
-  const { [name]: _, ...rest } = object
-  return rest
 }
 
 /** Without a name, an index of values has none; one of words needs one, and the service says so. */

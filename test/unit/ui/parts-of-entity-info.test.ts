@@ -19,9 +19,9 @@ import {
   movedUp,
   weightIn,
   withKind,
-  withMember,
   withName,
 } from '../../../ui/schema/index-draft.ts'
+import { withMember } from '../../../ui/schema/members.ts'
 import { messageAt, messageInside, problemOf } from '../../../ui/schema/metadata-problem.ts'
 import { LANGUAGES as KNOWN_LANGUAGES } from '../../../src/base/stemmers.ts'
 

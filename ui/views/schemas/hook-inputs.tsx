@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { type Json, type JsonObject, isArray, textOf } from '../../client/json.ts'
+import { Check } from '../../parts/check.tsx'
 import { FieldPathInput, PathList } from '../../parts/field-path-input.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { JsonInput } from '../../parts/json-input.tsx'
@@ -16,9 +17,8 @@ import {
   withAction,
   withConfigured,
 } from '../../schema/hook-draft.ts'
-import { isSet, withMember } from '../../schema/index-draft.ts'
+import { isSet, withMember } from '../../schema/members.ts'
 import { HOOKS_AT, type MetadataProblem } from '../../schema/metadata-problem.ts'
-import { Check } from './index-inputs.tsx'
 import { PartList } from './part-list.tsx'
 
 interface HookInputsProps {

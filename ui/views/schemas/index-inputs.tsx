@@ -2,6 +2,7 @@
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { type Json, type JsonObject, isArray, isObject, textOf } from '../../client/json.ts'
+import { Check } from '../../parts/check.tsx'
 import { FieldPathInput, PathList } from '../../parts/field-path-input.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { JsonInput } from '../../parts/json-input.tsx'
@@ -13,14 +14,13 @@ import {
   NEW_INDEX,
   indexIn,
   isIdIndex,
-  isSet,
   movedUp,
   pathsText,
   weightIn,
   withKind,
-  withMember,
   withName,
 } from '../../schema/index-draft.ts'
+import { isSet, withMember } from '../../schema/members.ts'
 import { INDEXES_AT, type MetadataProblem } from '../../schema/metadata-problem.ts'
 import { PartList } from './part-list.tsx'
 
@@ -219,24 +219,5 @@ function OrderInputs({ indexKey, onChange }: KeyProps): JSX.Element {
         onChange={(caseInsensitive) => onChange({ ...indexKey, caseInsensitive })}
       />
     </>
-  )
-}
-
-interface CheckProps {
-  readonly label: string
-  readonly isChecked: boolean
-  readonly onChange: (isChecked: boolean) => void
-}
-
-export function Check({ label, isChecked, onChange }: CheckProps): JSX.Element {
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={isChecked}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-      {label}
-    </label>
   )
 }
