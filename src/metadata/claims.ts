@@ -21,7 +21,7 @@ const claimsOf = memoized(({ versions }: Entity): ReadonlySet<string> => {
 /**
  * Searches the stored text, which is much faster than parsing it. Stored texts are printed by us, so a placeholder is
  * always spelled the same. A text that only looks like one does no harm: the claim then counts without need. The search
- * goes on behind each one, so that a text full of them takes no more time than its length.
+ * continues after each one, so that its time is linear in the length of the text.
  */
 function* placeholdersIn(text: string): Generator<string> {
   const literal = new RegExp(STRING, 'y')

@@ -1,8 +1,8 @@
-/** Which callers were active lately. Slow work of one caller takes less of the database while others use it. */
+/** Which callers were recently active. Slow work of one caller takes less of the database while others use it. */
 
 export interface CallerActivity {
   note(caller: string): void
-  /** Whether anybody else sent a request lately. */
+  /** Whether anybody else recently sent a request. */
   isAnotherActive(caller: string): boolean
 }
 

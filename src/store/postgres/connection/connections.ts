@@ -3,8 +3,6 @@
  * its pool only in a clean state: without an open transaction and without a cancellation on its way.
  */
 import pg from 'pg'
-import { type FairQueue, type Release, createFairQueue } from '../../../base/work/fair-queue.ts'
-import { callerLeft } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
@@ -14,11 +12,11 @@ import { type LeasedPipeline, createPipeline } from './pipeline.ts'
 import { PIPELINES } from './pipeline-pool.ts'
 import type { Location } from './location.ts'
 import { type NamedStatement, type Row, backendOf, breakOff, transactionStatus } from './driver.ts'
-import { createCallerActivity } from './caller-activity.ts'
+import { type Charge, LONG_SLOTS, acquire, createShares, holderOf, withShare } from './shares.ts'
 import { type SlowKinds, createSlowKinds } from './slow-kinds.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
-export type { Row }
+export type { Charge, Row }
 
 /** Runs statements: each on any connection of a pool, or all on the connection of one transaction. */
 export interface SqlSession {
@@ -48,16 +46,6 @@ export interface Lease extends Disposable {
   readonly connection: Connection
 }
 
-/** Whom work on a connection is charged to, and what it may take. */
-export interface Charge {
-  /** Limits for all of the work. */
-  readonly bounds?: Bounds | undefined
-  /** For work whose statements have their own bounds: who waits for it, and on whose account. */
-  readonly holder?: Shareholder | undefined
-  /** Work of one kind takes about the same time, so the last one tells whether the next one will be slow. */
-  readonly kind?: string | undefined
-}
-
 export interface Connections extends AsyncDisposable {
   /**
    * Runs work on a connection of the main pool. Work of a kind that was slow the last time waits until few of that sort
@@ -81,7 +69,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const pools = {
     main: createPool(location, { max: location.poolSize }, onError),
     quick: createPool(location, { max: 2, query_timeout: WAIT_MS }, onError),
-    long: createPool(location, { max: LONG.slots + LONG.ownUse }, onError),
+    long: createPool(location, { max: LONG_SLOTS + OWN_USE }, onError),
     pipelined: createPool(location, { max: PIPELINES }, onError),
     // A cancellation must not wait in a pool behind the statements that it is to cancel.
     control: createPool(location, { max: 1, query_timeout: WAIT_MS }, onError),
@@ -89,21 +77,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const cancel = async (backend: number): Promise<void> => {
     await pools.control.query('select pg_cancel_backend($1::integer)', [backend])
   }
-  const activity = createCallerActivity()
-  const shares = {
-    main: createFairQueue({
-      slots: location.poolSize,
-      slotsPerCaller: maxOf(location.poolSize),
-      ...WAITING,
-    }),
-    long: createFairQueue({ slots: LONG.slots, ...WAITING }),
-    slow: createFairQueue({
-      ...slowShare(location.poolSize),
-      mayHaveMore: (caller) => !activity.isAnotherActive(caller),
-      ...WAITING,
-      maxWaitMs: SLOW_WAIT_MS,
-    }),
-  }
+  const shares = createShares(location.poolSize)
   const shared = <T>(work: (connection: Connection) => Promise<T>, charge: Charge): Promise<T> =>
     withShare(shares.main, holderOf(charge), () => run(pools.main, work, charge.bounds))
   const run = <T>(pool: pg.Pool, work: (connection: Connection) => Promise<T>, bounds?: Bounds): Promise<T> =>
@@ -112,14 +86,10 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       return bounds ? connection.within(bounds, () => work(connection)) : work(connection)
     })
   const slowKinds = createSlowKinds()
-  const noteCaller = (caller: string | undefined): void => {
-    // Without a caller it is work of the store itself, or of a request that is counted already.
-    if (caller !== undefined) activity.note(caller)
-  }
   return {
     with(work, charge = {}) {
       const { caller } = holderOf(charge)
-      noteCaller(caller)
+      shares.noteCaller(caller)
       if (charge.kind === undefined) return shared(work, charge)
       // By caller: short time limits of one must not make the work of another slow.
       const kind = `${caller ?? ''} ${charge.kind}`
@@ -127,9 +97,9 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       if (!slowKinds.isSlow(kind)) return shared(measured, charge)
       return withShare(shares.slow, holderOf(charge), () => shared(measured, charge))
     },
-    noteCaller,
+    noteCaller: shares.noteCaller,
     lease: async (bounds) => {
-      noteCaller(bounds?.caller)
+      shares.noteCaller(bounds?.caller)
       const release = bounds ? await acquire(shares.long, bounds) : ignore
       try {
         const client = await clientOf(pools.long)
@@ -168,13 +138,8 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   }
 }
 
-/** The pool for long work: connections that callers share, and those of the store itself for building indexes. */
-const LONG = { slots: 6, ownUse: 2 }
-
-/** The share of work that is known to be slow: half of the connections, and an eighth per caller, or one beside others. */
-function slowShare(connections: number) {
-  return { slots: Math.ceil(connections / 2), slotsPerCaller: Math.ceil(connections / 8) }
-}
+/** Connections for long work of the store itself, such as building indexes, beside those that callers share. */
+const OWN_USE = 2
 
 interface Measured<T> {
   readonly connection: Connection
@@ -193,43 +158,6 @@ async function measure<T>(slowKinds: SlowKinds, kind: string, { connection, work
       // Also where the work reports it in its own way, such as a find of a bulk.
       wasCancelled: connection.wasCancelled,
     })
-  }
-}
-
-const SLOW_WAIT_MS = 30_000
-
-/** Limits on waiting for a connection. The time limit of the work starts when it has one. */
-const WAITING = { maxWaitMs: WAIT_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }
-
-/** The maximum per caller. The other half of the connections serves everybody else. */
-function maxOf(connections: number): number {
-  return Math.ceil(connections / 2)
-}
-
-type Shareholder = Pick<Bounds, 'getSignal' | 'work'> & { readonly caller?: string | undefined }
-
-function holderOf({ bounds, holder = {} }: Charge): Shareholder {
-  return bounds ?? holder
-}
-
-async function acquire(share: FairQueue, { caller, getSignal, work }: Shareholder): Promise<Release> {
-  const signal = getSignal?.()
-  const arrivedMs = performance.now()
-  try {
-    const release = await share.acquire(caller, signal)
-    work?.waited(performance.now() - arrivedMs)
-    return release
-  } catch (error) {
-    throw signal?.aborted ? callerLeft() : error
-  }
-}
-
-async function withShare<T>(share: FairQueue, holder: Shareholder, work: () => Promise<T>): Promise<T> {
-  const release = await acquire(share, holder)
-  try {
-    return await work()
-  } finally {
-    release()
   }
 }
 

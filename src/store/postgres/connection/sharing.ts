@@ -24,11 +24,11 @@ interface SharingOptions<Table, T, R> {
   readonly timeLimitMs: number
   /** Requests with a shorter time limit run alone, because a shared statement cannot be cancelled for one of its requests. */
   readonly minTimeLimitMs: number
-  /** Whether a request that nobody shares with runs as a shared one nevertheless. */
-  readonly isSharedAlways?: boolean
+  /** Whether a single request is sent as a batch of one, instead of running alone. */
+  readonly batchesSingle?: boolean
   /**
-   * How long requests wait at most while as many statements on their table run as may: what runs may wait for the lock of
-   * a row. Absent: until one of them has ended.
+   * How long requests wait at most for the running statements on their table, which may wait for row locks themselves.
+   * Absent: until one of them has ended.
    */
   readonly maxWaitMs?: number
   /** Further requests run alone, which the limits of the pool of connections apply to. */
@@ -77,7 +77,7 @@ function sharedOn<Table, T, R>(
     together,
     mayRepeat,
     timeLimitMs,
-    isSharedAlways = false,
+    batchesSingle = false,
     maxWaitMs,
     maxWaiting,
   }: SharingOptions<Table, T, R>,
@@ -107,7 +107,7 @@ function sharedOn<Table, T, R>(
     const present = batch.filter((each) => !hasLeft(each))
     void answerAlone(batch.filter(hasLeft))
     if (present.length > 0)
-      occupy(present.length === 1 && !isSharedAlways ? answerAlone(present) : answer(present))
+      occupy(present.length === 1 && !batchesSingle ? answerAlone(present) : answer(present))
     schedule()
   }
 

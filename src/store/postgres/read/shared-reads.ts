@@ -31,7 +31,7 @@ export function createSharedReads(connections: Connections): SharedReads {
     mayRepeat: () => true,
     ...TOGETHER,
     minTimeLimitMs: TOGETHER.timeLimitMs,
-    isSharedAlways: true,
+    batchesSingle: true,
     maxWaiting: 10_000,
   })
   return {

@@ -1,0 +1,88 @@
+/**
+ * Fair shares of the connections: how many a caller may have, and who waits. Work that is known to be slow has a share of its
+ * own, because few slow statements take the processors of the database from everybody else.
+ */
+import { type FairQueue, type Release, createFairQueue } from '../../../base/work/fair-queue.ts'
+import { callerLeft } from '../../../base/work/work.ts'
+import type { Bounds } from '../../bounds.ts'
+import { createCallerActivity } from './caller-activity.ts'
+import { WAIT_MS } from './time-limit.ts'
+
+/** Whom work on a connection is charged to, and what it may take. */
+export interface Charge {
+  /** Limits for all of the work. */
+  readonly bounds?: Bounds | undefined
+  /** For work whose statements have their own bounds: who waits for it, and on whose account. */
+  readonly holder?: Shareholder | undefined
+  /** Work of one kind takes about the same time, so the last one tells whether the next one will be slow. */
+  readonly kind?: string | undefined
+}
+
+type Shareholder = Pick<Bounds, 'getSignal' | 'work'> & { readonly caller?: string | undefined }
+
+export interface Shares {
+  /** Of all connections of the main pool. */
+  readonly main: FairQueue
+  /** Of the connections for long work. */
+  readonly long: FairQueue
+  /** Taken in addition to `main`. */
+  readonly slow: FairQueue
+  /** Without a caller it is work of the store itself, or of a request that is counted already. */
+  readonly noteCaller: (caller: string | undefined) => void
+}
+
+/** Connections for long work, such as streams, that callers share. */
+export const LONG_SLOTS = 6
+
+export function createShares(connections: number): Shares {
+  const activity = createCallerActivity()
+  return {
+    // The other half of the connections serves everybody else.
+    main: createFairQueue({ slots: connections, slotsPerCaller: Math.ceil(connections / 2), ...WAITING }),
+    long: createFairQueue({ slots: LONG_SLOTS, ...WAITING }),
+    slow: createFairQueue({
+      slots: Math.ceil(connections / 2),
+      slotsPerCaller: Math.ceil(connections / 8),
+      mayHaveMore: (caller) => !activity.isAnotherActive(caller),
+      ...WAITING,
+      maxWaitMs: SLOW_WAIT_MS,
+    }),
+    noteCaller: (caller) => {
+      if (caller !== undefined) activity.note(caller)
+    },
+  }
+}
+
+const SLOW_WAIT_MS = 30_000
+
+/** Limits on waiting for a connection. The time limit of the work starts when it has one. */
+const WAITING = { maxWaitMs: WAIT_MS, maxWaiting: 10_000, maxWaitingPerCaller: 2_000 }
+
+export function holderOf({ bounds, holder = {} }: Charge): Shareholder {
+  return bounds ?? holder
+}
+
+export async function acquire(share: FairQueue, { caller, getSignal, work }: Shareholder): Promise<Release> {
+  const signal = getSignal?.()
+  const arrivedMs = performance.now()
+  try {
+    const release = await share.acquire(caller, signal)
+    work?.waited(performance.now() - arrivedMs)
+    return release
+  } catch (error) {
+    throw signal?.aborted ? callerLeft() : error
+  }
+}
+
+export async function withShare<T>(
+  share: FairQueue,
+  holder: Shareholder,
+  work: () => Promise<T>,
+): Promise<T> {
+  const release = await acquire(share, holder)
+  try {
+    return await work()
+  } finally {
+    release()
+  }
+}
