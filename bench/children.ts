@@ -21,22 +21,18 @@ export interface Load extends Disposable {
 
 const root = join(import.meta.dirname, '..')
 
+/** What is measured: the source, or what `npm run build` makes of it and users install. */
+export type Program = 'src/cli/main.ts' | 'dist/lib/main.js'
+
 /** Smalt, with the defaults of production except for `SETTINGS`; its log is read and thrown away. */
-export function startSubject(location: string, profile?: string): Promise<Server> {
+export function startSubject(program: Program, location: string, profile?: string): Promise<Server> {
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
-  return start([
-    ...profiling,
-    ...NODE_OPTIONS,
-    join(root, 'src/cli/main.ts'),
-    '--port',
-    '0',
-    '--store',
-    location,
-  ])
+  return start([...profiling, ...NODE_OPTIONS, join(root, program), '--port', '0', '--store', location])
 }
 
 /** As `npm start` has them. */
 const NODE_OPTIONS = ['--max-semi-space-size=8', '--no-memory-pool-share-memory-on-teardown']
+const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' }
 
 /** All followers of events connect as one caller, who may have half of them. */
 const SETTINGS = { SMALT_LIMITS_FOLLOWERS: '2000' }
@@ -73,8 +69,8 @@ export interface Ended {
 }
 
 /** Runs a command of Smalt to its end. */
-export async function startCommand(args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...args], {
+export async function startCommand(program: Program, args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [join(root, program), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(),
   })
@@ -122,7 +118,8 @@ export function cpuMs(pid: number): number {
 
 /** Settings of whoever runs this must not change what is measured. */
 function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_')))
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
+  return { ...Object.fromEntries(own), ...MALLOC }
 }
 
 /** Servers print a line of JSON that holds their address. */

@@ -1,7 +1,7 @@
 /** `npm run bench`: how far Smalt stays from the least that could answer the same, measured in the same run. */
 import { parseArgs } from 'node:util'
 import type { Statements } from './bare.ts'
-import { type Server, endTogether, startLoad } from './children.ts'
+import { type Program, type Server, endTogether, startLoad } from './children.ts'
 import { drain } from './drain.ts'
 import type { Figure, StoreName } from './figure.ts'
 import { figuresOf } from './figures.ts'
@@ -31,6 +31,8 @@ const HELP = `npm run bench -- [options]
                   hook-update, batch, batch-text (postgres only), tables (postgres only), cold, drain, followers or transfer;
                   the beginning of a name chooses all that begin so; may stand several times
   --documents N   how many are stored beforehand; 100000 when absent
+  --transfer N    how many documents transfer inserts, imports and exports; as many as --documents when absent
+  --built         measures what npm run build has made, in place of the source
   --profile DIR   writes a CPU profile of Smalt under the load there
   --json          prints JSON
 `
@@ -44,6 +46,8 @@ interface Options {
   readonly store: StoreName
   readonly seconds: number
   readonly documents: number
+  readonly transferred: number
+  readonly program: Program
   readonly profile: string | undefined
   readonly isWanted: (name: string) => boolean
 }
@@ -53,6 +57,8 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'sqlite' },
     seconds: { type: 'string', default: '5' },
     documents: { type: 'string', default: '100000' },
+    transfer: { type: 'string' },
+    built: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
     profile: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -65,7 +71,7 @@ else await main()
 async function main(): Promise<void> {
   endTogether()
   const options = readOptions()
-  await using place = await openPlace(options.store)
+  await using place = await openPlace(options.store, options.program)
   const outcome = await bench(place, options)
   process.stdout.write(values.json ? `${JSON.stringify(outcome, undefined, 2)}\n` : printOutcome(outcome))
   const hasErrors = outcome.figures.some(({ errors }) => errors > 0)
@@ -73,11 +79,14 @@ async function main(): Promise<void> {
 }
 
 function readOptions(): Options {
-  const { only, profile } = values
+  const { only, profile, built } = values
+  const documents = Math.round(positive('documents'))
   return {
     store: storeName(),
     seconds: positive('seconds'),
-    documents: Math.round(positive('documents')),
+    documents,
+    transferred: values.transfer === undefined ? documents : Math.round(positive('transfer')),
+    program: built ? 'dist/lib/main.js' : 'src/cli/main.ts',
     profile,
     isWanted: (name) =>
       only.length === 0 || only.some((each) => name === each || name.startsWith(`${each}-`)),
@@ -91,7 +100,7 @@ function storeName(): StoreName {
   process.exit(2)
 }
 
-function positive(name: 'seconds' | 'documents'): number {
+function positive(name: 'seconds' | 'documents' | 'transfer'): number {
   const value = Number(values[name])
   if (value > 0 && Number.isFinite(value)) return value
   process.stderr.write(`--${name} must be a number greater than 0, not ${JSON.stringify(values[name])}\n`)
@@ -185,7 +194,8 @@ async function measureAll(figures: readonly Figure[], { place, statements, optio
 }
 
 /** Each in a process that did nothing before. */
-async function measureAlone(place: Place, { documents, seconds, isWanted }: Options) {
+async function measureAlone(place: Place, options: Options) {
+  const { documents, seconds, isWanted } = options
   const on = async <T>(name: string, run: (subject: Server) => Promise<T>): Promise<T | undefined> => {
     if (!isWanted(name)) return undefined
     progress(name)
@@ -194,7 +204,9 @@ async function measureAlone(place: Place, { documents, seconds, isWanted }: Opti
   }
   const drained = await on('drain', (subject) => drain(subject, { seconds, least: documents }))
   const followed = await on('followers', (subject) => follow(subject, { seconds }))
-  const transferred = await on('transfer', (subject) => transfer(subject, documents))
+  const transferred = await on('transfer', (subject) =>
+    transfer(subject, { program: options.program, documents: options.transferred }),
+  )
   return {
     ...(drained && { drained }),
     ...(followed && { followed }),

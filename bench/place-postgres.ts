@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { Statements } from './bare.ts'
-import { startLimit, startSubject } from './children.ts'
+import { type Program, startLimit, startSubject } from './children.ts'
 import type { Place, Storage } from './place.ts'
 import { TABLE, creatingTable } from './tables.ts'
 
 /** Fewer were slower for the limit on two cores, more not clearly faster. */
 const POOL = 16
 
-export async function postgresPlace(): Promise<Place> {
+export async function postgresPlace(program: Program): Promise<Place> {
   const given = process.env['SMALT_TEST_POSTGRES']
   const server = given ? undefined : await startPostgres({ durable: true })
   const url = given ?? server!.url
@@ -22,7 +22,7 @@ export async function postgresPlace(): Promise<Place> {
   const { rows } = await administration.query<{ server_version: string }>('show server_version')
   return {
     database: `PostgreSQL ${rows[0]!.server_version}`,
-    startSubject: (profile) => startSubject(inSchema(url, subject), profile),
+    startSubject: (profile) => startSubject(program, inSchema(url, subject), profile),
     startLimit: (statements) =>
       startLimit('limit-postgres.ts', [inSchema(url, limit), JSON.stringify(statements), String(POOL)]),
     storage: ({ table }) => storageOf(administration, subject, table),

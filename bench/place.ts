@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Statements } from './bare.ts'
-import { type Server, startLimit, startSubject } from './children.ts'
+import { type Program, type Server, startLimit, startSubject } from './children.ts'
 
 export interface Place extends AsyncDisposable {
   /** Which database, and its version. */
@@ -27,7 +27,7 @@ export interface Storage {
   readonly hotUpdates: number
 }
 
-export function sqlitePlace(): Place {
+export function sqlitePlace(program: Program): Place {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-bench-'))
   const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
   process.on('exit', remove)
@@ -35,7 +35,7 @@ export function sqlitePlace(): Place {
   const limit = join(directory, 'limit')
   return {
     database: `SQLite ${sqliteVersion()}`,
-    startSubject: (profile) => startSubject(`sqlite:${subject}`, profile),
+    startSubject: (profile) => startSubject(program, `sqlite:${subject}`, profile),
     startLimit: (statements) => startLimit('limit.ts', [limit, JSON.stringify(statements)]),
     async copy() {
       // the same file, so the same layout down to the page

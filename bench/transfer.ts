@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Server, peakMegabytes, resetPeak, startCommand } from './children.ts'
+import { type Program, type Server, peakMegabytes, resetPeak, startCommand } from './children.ts'
 import { item, itemMetadata } from './documents.ts'
 import { define, store } from './fill.ts'
 import { median } from './measure.ts'
@@ -31,7 +31,16 @@ const CONNECTIONS = 4
 const INSERTED = 'inserted'
 const IMPORTED = 'imported'
 
-export async function transfer(server: Server, documents: number): Promise<Transferred> {
+export interface TransferOptions {
+  readonly program: Program
+  readonly documents: number
+}
+
+export async function transfer(
+  server: Server,
+  { program, documents }: TransferOptions,
+): Promise<Transferred> {
+  const run = (args: readonly string[]) => runCommand(program, [...args, '--url', server.api])
   const directory = mkdtempSync(join(tmpdir(), 'smalt-bench-'))
   try {
     for (const entity of [INSERTED, IMPORTED]) await define(server, entity, itemMetadata(entity))
@@ -43,19 +52,13 @@ export async function transfer(server: Server, documents: number): Promise<Trans
     let importing = 0
     for (let turn = 0; turn < TURNS; turn++) {
       inserts.push(perTurn / (await insertAll(server, perTurn)))
-      const ended = await run(server, ['import', file, '--entity', IMPORTED])
+      const ended = await run(['import', file, '--entity', IMPORTED])
       importing = Math.max(importing, ended.peakMegabytes)
       imports.push(perTurn / ended.seconds)
     }
     const serviceImporting = peakMegabytes(server.pid)
     resetPeak(server.pid)
-    const exported = await run(server, [
-      'export',
-      '--entity',
-      IMPORTED,
-      '--output',
-      join(directory, 'out.ndjson'),
-    ])
+    const exported = await run(['export', '--entity', IMPORTED, '--output', join(directory, 'out.ndjson')])
     return {
       documents: perTurn * TURNS,
       insertsPerSecond: median(inserts),
@@ -96,7 +99,7 @@ async function insertAll({ api }: Server, count: number): Promise<number> {
 }
 
 /** The seconds are those that the command reports, without the start of its process. */
-async function run({ api }: Server, args: readonly string[]) {
-  const { out, peakMegabytes: peak } = await startCommand([...args, '--url', api, '--json'])
+async function runCommand(program: Program, args: readonly string[]) {
+  const { out, peakMegabytes: peak } = await startCommand(program, [...args, '--json'])
   return { seconds: (JSON.parse(out) as { seconds: number }).seconds, peakMegabytes: peak }
 }
