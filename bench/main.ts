@@ -25,6 +25,7 @@ import { transfer } from './transfer.ts'
 
 const HELP = `npm run bench -- [options]
   --store NAME    sqlite (when absent) or postgres: a server started for the run, or the one of SMALT_TEST_POSTGRES
+                  or SMALT_TEST_CITUS
   --seconds N     length of each measurement, for each side; 5 when absent
   --only NAME     static, find-get, find-alone, find-post, document, page, sorted, cursor, scan, tags, rules-find, rules-page,
                   refs-page, refs-child, text, text-score, groups, sum, insert-1, insert-16, insert-64, update, hook-insert-16,

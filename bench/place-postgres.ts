@@ -1,6 +1,10 @@
-/** A PostgreSQL server for a run, with the settings of a fresh one; or the one that SMALT_TEST_POSTGRES names. */
+/**
+ * A PostgreSQL server for a run, with the settings of a fresh one; or the one that SMALT_TEST_POSTGRES names, or the
+ * coordinator of a Citus cluster that SMALT_TEST_CITUS names, where the tables of the limit are distributed too.
+ */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import { citusUrl } from '../test/support/citus.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import type { Statements } from './bare.ts'
 import { type Program, startLimit, startSubject } from './children.ts'
@@ -11,7 +15,7 @@ import { TABLE, creatingTable } from './tables.ts'
 const POOL = 16
 
 export async function postgresPlace(program: Program): Promise<Place> {
-  const given = process.env['SMALT_TEST_POSTGRES']
+  const given = citusUrl() ?? process.env['SMALT_TEST_POSTGRES']
   const server = given ? undefined : await startPostgres({ durable: true })
   const url = given ?? server!.url
   const name = `bench_${randomUUID().replaceAll('-', '')}`
@@ -20,19 +24,21 @@ export async function postgresPlace(program: Program): Promise<Place> {
   const tables = `${name}_tables`
   const administration = new pg.Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
   const { rows } = await administration.query<{ server_version: string }>('show server_version')
+  const isCluster = citusUrl() !== undefined
   return {
-    database: `PostgreSQL ${rows[0]!.server_version}`,
+    database: `PostgreSQL ${rows[0]!.server_version}${isCluster ? ', Citus' : ''}`,
     startSubject: (profile) => startSubject(program, inSchema(url, subject), profile),
     startLimit: (statements) =>
       startLimit('limit-postgres.ts', [inSchema(url, limit), JSON.stringify(statements), String(POOL)]),
-    storage: ({ table }) => storageOf(administration, subject, table),
+    // The coordinator has no figures about the tables of the workers.
+    ...(!isCluster && { storage: ({ table }) => storageOf(administration, subject, table) }),
     async startTables({ table }) {
       for (const text of creatingTable(tables, `${subject}.${table}`)) await administration.query(text)
       return await startLimit('limit-tables.ts', [url, tables, String(POOL)])
     },
     tablesStorage: () => storageOf(administration, tables, TABLE),
     async copy(statements) {
-      for (const text of copying(statements, { subject, limit })) await administration.query(text)
+      for (const text of copying(statements, { subject, limit, isCluster })) await administration.query(text)
       await tidy(administration, [subject, limit])
     },
     async [Symbol.asyncDispose]() {
@@ -56,10 +62,11 @@ async function storageOf(administration: pg.Pool, schema: string, table: string)
 interface Schemas {
   readonly subject: string
   readonly limit: string
+  readonly isCluster: boolean
 }
 
 function copying({ table, references, articles }: Statements, schemas: Schemas): readonly string[] {
-  const { limit } = schemas
+  const { limit, isCluster } = schemas
   const tables = [table, ...(references ? Object.values(references) : []), ...(articles ? [articles] : [])]
   return [
     `create schema ${limit}`,
@@ -68,6 +75,7 @@ function copying({ table, references, articles }: Statements, schemas: Schemas):
     ...tables.flatMap((each) => copyingTable(each, schemas)),
     ...(articles ? handWritten(`${limit}.${articles}`) : []),
     `create table ${limit}.${table}_text(id text collate "C" primary key, version bigint not null, doc text not null)`,
+    ...(isCluster ? [distributing(`${limit}.${table}_text`)] : []),
   ]
 }
 
@@ -83,12 +91,18 @@ function handWritten(articles: string): readonly string[] {
 }
 
 /** In the order of the rows of Smalt, so that rows that are read together lie together on both sides. */
-function copyingTable(table: string, { subject, limit }: Schemas): readonly string[] {
+function copyingTable(table: string, { subject, limit, isCluster }: Schemas): readonly string[] {
+  const inOrder = isCluster ? '' : ' order by ctid'
   return [
     `create table ${limit}.${table}(like ${subject}.${table} including all)`,
     `alter table ${limit}.${table} alter column paths set default 0`,
-    `insert into ${limit}.${table} select * from ${subject}.${table} order by ctid`,
+    ...(isCluster ? [distributing(`${limit}.${table}`)] : []),
+    `insert into ${limit}.${table} select * from ${subject}.${table}${inOrder}`,
   ]
+}
+
+function distributing(table: string): string {
+  return `select create_distributed_table('${table}', 'id', colocate_with => 'none')`
 }
 
 /** What the server does by itself within a minute, and not in the middle of a measurement. */
