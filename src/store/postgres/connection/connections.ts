@@ -59,7 +59,11 @@ export interface Connections extends AsyncDisposable {
   /** Runs one statement outside of a transaction. */
   query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
   /** The same on a small pool that long statements never use. */
-  readonly quick: { query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]> }
+  readonly quick: {
+    query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
+    /** Sends the statements together, and returns the rows of all of them. */
+    queryAll(statements: readonly Statement[], bounds: Bounds): Promise<readonly Row[]>
+  }
   /** A connection on which many quick, read-only statements run without waiting for each other. */
   readonly leasePipeline: () => Promise<LeasedPipeline>
 }
@@ -131,11 +135,20 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), { bounds }),
     quick: {
       query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), bounds),
+      queryAll: (statements, bounds) =>
+        run(pools.quick, (connection) => queryAll(connection, statements), bounds),
     },
     async [Symbol.asyncDispose]() {
       await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
     },
   }
+}
+
+/** Waits for all of them, also if one fails: the connection must be free for others afterwards. */
+async function queryAll(session: SqlSession, statements: readonly Statement[]): Promise<readonly Row[]> {
+  const results = statements.map((statement) => session.query(statement))
+  await Promise.allSettled(results)
+  return (await Promise.all(results)).flat()
 }
 
 /** Connections for long work of the store itself, such as building indexes, beside those that callers share. */

@@ -24,7 +24,7 @@ export function createSharedReads(connections: Connections): SharedReads {
   const sharing = createSharing<Table, string, StoredDocument | typeof LARGE | undefined>({
     async together(table, ids) {
       // Not in the pool of the writers, which may all be waiting for each other.
-      const rows = await connections.quick.query(smallDocuments(table, ids), TOGETHER)
+      const rows = await connections.quick.queryAll(smallDocuments(table, ids), TOGETHER)
       const found = new Map(rows.map((row) => [row[0], row[2] === null ? LARGE : storedFrom(row)] as const))
       return ids.map((id) => found.get(id))
     },
@@ -40,8 +40,6 @@ export function createSharedReads(connections: Connections): SharedReads {
         const [row] = await connections.query(oneDocument(table, id), bounds)
         return row && storedFrom(row)
       }
-      // On a cluster, documents that are read together lie on several nodes.
-      if (table.isDistributed) return await alone()
       const found = await sharing.run({ table, item: id, bounds, alone })
       return found === LARGE ? await alone() : found
     },
@@ -52,10 +50,15 @@ function oneDocument({ name }: Table, id: string): Statement {
   return { text: `select id, version, doc, paths from ${name} where id = $1`, values: [id] }
 }
 
-/** The text is null where it is large. Its length is known without reading it. */
-function smallDocuments({ name }: Table, ids: readonly string[]): Statement {
+/**
+ * The text is null where it is large. Its length is known without reading it. On a cluster the documents lie on several
+ * nodes: each has a statement of its own, which goes to its node only.
+ */
+function smallDocuments({ name, isDistributed }: Table, ids: readonly string[]): readonly Statement[] {
   const text = `case when octet_length(doc) <= ${MAX_SHARED_BYTES} then doc end`
   const columns = `select id, version, ${text}, paths from ${name}`
-  if (ids.length === 1) return { text: `${columns} where id = $1`, values: [ids[0]!] }
-  return { text: `${columns} where id = any($1)`, values: [arrayText([...new Set(ids)])] }
+  const one = (id: string): Statement => ({ text: `${columns} where id = $1`, values: [id] })
+  const distinct = [...new Set(ids)]
+  if (isDistributed || distinct.length === 1) return distinct.map(one)
+  return [{ text: `${columns} where id = any($1)`, values: [arrayText(distinct)] }]
 }
