@@ -13,7 +13,7 @@ import { type Statement, param, raw, renderShared, sql } from '../../sql/fragmen
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import { holding, tryLock, unlock } from '../connection/advisory-locks.ts'
 import type { Connection, Row, SqlSession } from '../connection/connections.ts'
-import { isOutdated } from '../connection/failures.ts'
+import { isCollision, isOutdated } from '../connection/failures.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
 import {
   type CollectionRecord,
@@ -69,8 +69,9 @@ async function fill(no: number, connection: Connection, filling: Filling): Promi
       if (record.layout.hasBody) await rebuildIndexes(record, rebuilt, connection)
       if (await complete(record, rebuilt, filling)) return
     } catch (error) {
-      // The table was renamed by another change, which may have added columns.
-      if (!isOutdated(error)) throw error
+      // The table was renamed by another change, which may have added columns; or another one builds an index, which is a
+      // deadlock on a cluster.
+      if (!isOutdated(error) && !isCollision(error)) throw error
     }
     await pause(PAUSE_MS)
   }
