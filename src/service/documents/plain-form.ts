@@ -17,13 +17,46 @@ interface Form {
 export function plainText(text: JsonText, schema: Schema, form: Form): JsonText {
   if (!canDiffer(schema) && !form.hasNumbersAsText) return text
   spend(text.length >> 3)
+  const dates = form.hasNumbersAsText ? undefined : dateMembers(schema)
+  if (dates) return text.replace(dates, '"$1":"$2-$3-$4T$5Z"')
   return JSON.stringify(plainMembers(parseTrusted(text) as JsonObject, schema.root.fields, form))
 }
 
 /** Documents of references have schemas of their own, which are looked up only if there are any. */
 const canDiffer = memoized((schema: Schema): boolean =>
-  allFields(schema.root.fields).some((field) => field.kind === 'reference' || isDate(field)),
+  allFields(schema.root.fields).some(
+    (field) => field.kind === 'reference' || isDate(field) || hasDates(field),
+  ),
 )
+
+/**
+ * Finds the members of a document that are dates in its text, which is several times as fast as parsing it. Undefined if
+ * the name and the value of a member do not tell whether it is one.
+ */
+const dateMembers = memoized((schema: Schema): RegExp | undefined => {
+  const fields = [...allFields(schema.root.fields)]
+  const names = new Set(fields.filter(isDate).map(({ name }) => name))
+  const isAmbiguous = (field: Field): boolean =>
+    field.kind === 'reference' ||
+    field.isMixed === true ||
+    hasDates(field) ||
+    mayHaveObjects(field) ||
+    names.has(field.name) !== isDate(field)
+  // Quotes inside of names and texts are escaped, so that nothing inside of them looks like such a member.
+  const areNames = [...names].every((name) => /^\w+$/.test(name))
+  if (!areNames || fields.some(isAmbiguous)) return undefined
+  return new RegExp(`"(${[...names].join('|')})":"(\\d{4})(\\d\\d)(\\d\\d)T([\\d:.]{12})\\+0000"`, 'g')
+})
+
+/** Values of the type `any` may be objects with members of any name. */
+function mayHaveObjects(field: Field): boolean {
+  const value = field.kind === 'array' ? field.element : field
+  return value.kind === 'simple' && value.type.name === 'any'
+}
+
+function hasDates(field: Field): boolean {
+  return field.kind === 'array' && isDate(field.element)
+}
 
 function isDate(field: Field): boolean {
   return field.kind === 'simple' && field.type.name === 'date'
