@@ -1,9 +1,13 @@
-/** The SQL of the store on PostgreSQL keeps to what a cluster can do too: every text it sends is looked at. */
+/**
+ * The SQL of the store on PostgreSQL keeps to what a cluster can do too: every text it sends is looked at. What it sends to
+ * a cluster only is looked at by `test/citus/shapes.test.ts`.
+ */
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { before } from 'node:test'
 import { runPastRound } from '../property/agreement/past-round.ts'
 import { runRound } from '../property/agreement/round.ts'
 import { runUpdateRound } from '../property/agreement/update-round.ts'
+import { testUnlessOnCitus, unlessOnCitus } from '../support/citus.ts'
 import { rowsOf, testPostgresUrl } from '../support/postgres.ts'
 import { PLACINGS, openReferencesService } from '../support/references-service.ts'
 import { SEED } from '../support/seed.ts'
@@ -26,12 +30,13 @@ import {
 } from './sql-shapes.ts'
 
 chooseStore('postgres')
+const test = testUnlessOnCitus('joins')
 const recorded = recordStatements()
 let withCanaries: readonly string[] = []
 let findings: readonly Finding[] = []
 let bare: ReadonlySet<string> = new Set()
 
-before(async () => {
+async function sendEveryKind(): Promise<void> {
   await exercise()
   withCanaries = recorded.map(({ text }) => text)
   await exerciseReferences({
@@ -47,7 +52,9 @@ before(async () => {
   await runUpdateRound(SEED, 40)
   findings = findingsIn(recorded)
   bare = new Set(recorded.map(({ text }) => bareOf(text)))
-})
+}
+
+unlessOnCitus('joins', () => before(sendEveryKind))
 
 /** A field that a later version defines gets a column, which documents are entered into before it is indexed. */
 async function addColumn(): Promise<void> {

@@ -14,6 +14,7 @@ import type { Bounds } from '../../src/store/bounds.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { createSharing } from '../../src/store/postgres/connection/sharing.ts'
 import type { Store } from '../../src/store/store.ts'
+import { testUnlessOnCitus } from '../support/citus.ts'
 import { openRelay } from '../support/relay.ts'
 import { freshPlace } from '../support/store-kind.ts'
 import { SCHEMA, find, insert, openStage } from './contract.ts'
@@ -57,6 +58,8 @@ function identities(length: number): readonly string[] {
   return Array.from({ length }, (_, n) => `d${n}`)
 }
 
+const testShared = testUnlessOnCitus('sharing')
+
 async function insertAll(store: Store, ids: readonly string[]): Promise<void> {
   await insert(store, JSON.stringify(ids.map((_id) => ({ _id, i: 0, s: 'x' }))))
 }
@@ -79,7 +82,7 @@ test('update: by id it takes two statements, and no transaction', BOUNDED, async
   assert.deepEqual(await valuesOf(stage.store), new Map([['a', 1]]))
 })
 
-test('update: those of one moment share their statements', BOUNDED, async () => {
+testShared('update: those of one moment share their statements', BOUNDED, async () => {
   await using stage = await openStage(open)
   const ids = identities(60)
   await insertAll(stage.store, ids)
@@ -88,7 +91,7 @@ test('update: those of one moment share their statements', BOUNDED, async () => 
   assert.deepEqual(await valuesOf(stage.store), new Map(ids.map((id) => [id, 1])))
 })
 
-test(
+testShared(
   'find: by id, those of one moment share a statement, and large documents are read alone',
   BOUNDED,
   async () => {
@@ -114,7 +117,7 @@ test(
   },
 )
 
-test('update: large documents are read and written alone', BOUNDED, async () => {
+testShared('update: large documents are read and written alone', BOUNDED, async () => {
   await using stage = await openStage(open)
   const ids = identities(4)
   const length = 100_000
@@ -223,21 +226,25 @@ for (const [when, value] of [
   ['before', 0],
   ['after', 1],
 ] as const) {
-  test(`update: a connection lost ${when} a shared one got through is unknown to all`, BOUNDED, async () => {
-    await using direct = await openStage(open)
-    const ids = identities(5)
-    await insertAll(direct.store, ids)
-    await using relay = await openRelay(direct.location)
-    await using store = openPostgresStore({ url: relay.url })
-    await store.ping()
-    relay.cutAt('update doc_', when)
-    const results = await Promise.allSettled(ids.map((id) => adding(store, id)))
-    for (const result of results) {
-      assert.equal(result.status, 'rejected')
-      assert.equal((result.reason as { code: string }).code, 'store-crud:OutcomeUnknown')
-    }
-    assert.deepEqual(await valuesOf(direct.store), new Map(ids.map((id) => [id, value])))
-  })
+  testShared(
+    `update: a connection lost ${when} a shared one got through is unknown to all`,
+    BOUNDED,
+    async () => {
+      await using direct = await openStage(open)
+      const ids = identities(5)
+      await insertAll(direct.store, ids)
+      await using relay = await openRelay(direct.location)
+      await using store = openPostgresStore({ url: relay.url })
+      await store.ping()
+      relay.cutAt('update doc_', when)
+      const results = await Promise.allSettled(ids.map((id) => adding(store, id)))
+      for (const result of results) {
+        assert.equal(result.status, 'rejected')
+        assert.equal((result.reason as { code: string }).code, 'store-crud:OutcomeUnknown')
+      }
+      assert.deepEqual(await valuesOf(direct.store), new Map(ids.map((id) => [id, value])))
+    },
+  )
 }
 
 test('sharing: whoever waits for one table delays nobody at another', async () => {
@@ -319,7 +326,7 @@ test('sharing: a short time limit, and a batch that failed, run alone', async ()
   assert.deepEqual(ran.at(-1), 'g', 'for a while nothing is tried together')
 })
 
-test(
+testShared(
   'insert: those of one moment share a statement, and one whose key repeats is told so',
   BOUNDED,
   async () => {

@@ -74,7 +74,12 @@ test(`stems: those of PostgreSQL in every language (SMALT_SEED=${SEED})`, async 
   try {
     // Dictionaries in the schema of the session go with it.
     await client.query('create temp table made()')
-    for (const language of LANGUAGES) {
+    const { rows: versions } = await client.query<{ number: string }>(
+      `select current_setting('server_version_num') as number`,
+    )
+    // Older servers do not know the letters with a comma below.
+    const isOld = Number(versions[0]!.number) < 180_000
+    for (const language of LANGUAGES.filter((each) => !isOld || each !== 'romanian')) {
       await client.query(
         `create text search dictionary pg_temp.${language} (template = snowball, language = ${language})`,
       )

@@ -24,9 +24,10 @@ export async function toEarlierLayout(location: string): Promise<void> {
       const definition = JSON.parse(String(index['definition'])) as IndexDefinition
       const name = `idx_${String(index['no'])}`
       const statements = indexStatements(definition, { table, name, layout: EARLIER, concurrently: false })
-      for (const text of statements) {
-        await run((schema) => `set search_path = ${schema}; ${text}; set search_path = default`)
-      }
+      // One by one, on the one connection that there is: a cluster sends what is one statement here to its nodes.
+      await run((schema) => `set search_path = ${schema}`)
+      for (const text of statements) await run(() => text)
+      await run(() => 'set search_path = default')
     }
   }
   await run((schema) => `alter table ${schema}.smalt_collection drop column layout`)
