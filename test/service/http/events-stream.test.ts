@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { createAuthentication } from '../../../src/auth/create.ts'
 import { addToken, revokeToken } from '../../../src/auth/token-file.ts'
 import { SOON_MS, bearer, scratch } from '../auth/harness.ts'
+import { unlessOnCitus } from '../../support/citus.ts'
 import { type TestServer, askServer, startTestServer } from '../../support/server.ts'
 import { metadataDocument } from '../../support/service.ts'
 import { type Follower, follow } from './events-follower.ts'
@@ -79,7 +80,9 @@ onEveryStore(() => {
       seen.push(...idsIn(follower))
       last = Number(follower.events().at(-1)!.id)
     }
-    assert.deepEqual(seen, await made)
+    const written = await made
+    assert.deepEqual(seen.toSorted(), written.toSorted())
+    unlessOnCitus('snapshot', () => assert.deepEqual(seen, written))
   })
 
   test('event stream: whoever begins thousands of events ago gets all of them, and goes on with new ones', async () => {
