@@ -3,6 +3,7 @@
  * its pool only in a clean state: without an open transaction and without a cancellation on its way.
  */
 import pg from 'pg'
+import { timedOut } from '../../../base/work/work.ts'
 import type { Statement } from '../../sql/fragment.ts'
 import type { Bounds } from '../../bounds.ts'
 import { LostError, StoppedError, ResultTooLarge, UnreachableError, isLost, stateOf } from './failures.ts'
@@ -58,12 +59,16 @@ export interface Connections extends AsyncDisposable {
   lease(bounds?: Bounds): Promise<Lease>
   /** Runs one statement outside of a transaction. */
   query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
+  /**
+   * Sends statements that read together on one connection, of a pool that writers never use, who may wait for each other.
+   * Returns the rows of each; undefined where one failed. At the time limit all of them fail.
+   */
+  lookUpAll(
+    statements: readonly Statement[],
+    timeLimitMs: number,
+  ): Promise<readonly (readonly Row[] | undefined)[]>
   /** The same on a small pool that long statements never use. */
-  readonly quick: {
-    query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
-    /** Sends the statements together, and returns the rows of all of them. */
-    queryAll(statements: readonly Statement[], bounds: Bounds): Promise<readonly Row[]>
-  }
+  readonly quick: { query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]> }
   /** A connection on which many quick, read-only statements run without waiting for each other. */
   readonly leasePipeline: () => Promise<LeasedPipeline>
 }
@@ -73,6 +78,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   const pools = {
     main: createPool(location, { max: location.poolSize }, onError),
     quick: createPool(location, { max: 2, query_timeout: WAIT_MS }, onError),
+    lookups: createPool(location, { max: LOOKUPS }, onError),
     long: createPool(location, { max: LONG_SLOTS + OWN_USE }, onError),
     pipelined: createPool(location, { max: PIPELINES }, onError),
     // A cancellation must not wait in a pool behind the statements that it is to cancel.
@@ -133,10 +139,25 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       return { pipeline, release }
     },
     query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), { bounds }),
+    async lookUpAll(statements, timeLimitMs) {
+      const client = await clientOf(pools.lookups)
+      const connection = connectionOn(client, { names, cancel })
+      let isCutOff = false
+      // Each cancellation would end only one of the statements.
+      const cutOff = (): void => {
+        isCutOff = true
+        void cancel(backendOf(client)).catch(ignore)
+        breakOff(client)
+      }
+      const timer = setTimeout(cutOff, timeLimitMs)
+      const results = await Promise.allSettled(statements.map((each) => connection.query(each)))
+      clearTimeout(timer)
+      client.release(isCutOff || transactionStatus(client) !== 'I')
+      if (isCutOff) throw timedOut(timeLimitMs)
+      return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
+    },
     quick: {
       query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), bounds),
-      queryAll: (statements, bounds) =>
-        run(pools.quick, (connection) => queryAll(connection, statements), bounds),
     },
     async [Symbol.asyncDispose]() {
       await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))
@@ -144,12 +165,8 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   }
 }
 
-/** Waits for all of them, also if one fails: the connection must be free for others afterwards. */
-async function queryAll(session: SqlSession, statements: readonly Statement[]): Promise<readonly Row[]> {
-  const results = statements.map((statement) => session.query(statement))
-  await Promise.allSettled(results)
-  return (await Promise.all(results)).flat()
-}
+/** Connections for finds by id on a cluster. Opened on demand, so never on a single server. */
+export const LOOKUPS = 8
 
 /** Connections for long work of the store itself, such as building indexes, beside those that callers share. */
 const OWN_USE = 2

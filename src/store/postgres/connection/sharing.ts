@@ -31,6 +31,10 @@ interface SharingOptions<Table, T, R> {
    * Absent: until one of them has ended.
    */
   readonly maxWaitMs?: number
+  /** Requests that share a statement, at most. */
+  readonly maxItems?: number
+  /** Requests that arrive while this many statements on their table run wait for the next one, so batches grow with the load. */
+  readonly maxUnderWay?: number
   /** Further requests run alone, which the limits of the pool of connections apply to. */
   readonly maxWaiting: number
   /** Returns the results in the order of the items. It must end soon, because nobody can cancel a part of it. */
@@ -46,11 +50,6 @@ interface Waiting<Table, T, R> extends SharedRequest<Table, T, R> {
 
 /** Then requests about this table run alone for a while: the lock may be held for long. */
 const AFTER_FAILURE_MS = 1_000
-
-/** Requests that arrive while this many statements on their table run wait for the next one, so batches grow with the load. */
-const MAX_UNDER_WAY = 2
-
-const MAX_ITEMS = 64
 
 export function createSharing<Table extends object, T, R>(
   options: SharingOptions<Table, T, R>,
@@ -78,6 +77,8 @@ function sharedOn<Table, T, R>(
     mayRepeat,
     timeLimitMs,
     batchesSingle = false,
+    maxItems = 64,
+    maxUnderWay = 2,
     maxWaitMs,
     maxWaiting,
   }: SharingOptions<Table, T, R>,
@@ -90,7 +91,7 @@ function sharedOn<Table, T, R>(
 
   function schedule(): void {
     if (waiting.size === 0) return
-    if (underWay >= MAX_UNDER_WAY) {
+    if (underWay >= maxUnderWay) {
       if (maxWaitMs !== undefined) patience ??= setTimeout(sendNext, maxWaitMs)
     } else if (!isScheduled) {
       // At the end of the iteration of the event loop, so that requests that arrive in it join the batch.
@@ -103,7 +104,7 @@ function sharedOn<Table, T, R>(
     isScheduled = false
     clearTimeout(patience)
     patience = undefined
-    const batch = waiting.take(MAX_ITEMS)
+    const batch = waiting.take(maxItems)
     const present = batch.filter((each) => !hasLeft(each))
     void answerAlone(batch.filter(hasLeft))
     if (present.length > 0)
