@@ -17,7 +17,11 @@ export class BusyError extends Error {}
 export function isCollision(error: unknown): boolean {
   if (error instanceof BusyError) return true
   const state = stateOf(error)
-  return state === '40001' || state === '40P01' || state === '55P03'
+  return state === '40001' || isDeadlock(error) || state === '55P03'
+}
+
+export function isDeadlock(error: unknown): boolean {
+  return stateOf(error) === '40P01'
 }
 
 /**

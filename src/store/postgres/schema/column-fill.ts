@@ -13,7 +13,7 @@ import { type Statement, param, raw, renderShared, sql } from '../../sql/fragmen
 import { POSTGRES } from '../../sql/postgres-dialect.ts'
 import { holding, tryLock, unlock } from '../connection/advisory-locks.ts'
 import type { Connection, Row, SqlSession } from '../connection/connections.ts'
-import { isCollision, isOutdated } from '../connection/failures.ts'
+import { isDeadlock, isOutdated } from '../connection/failures.ts'
 import { type Transaction, inTransaction } from '../connection/transaction.ts'
 import {
   type CollectionRecord,
@@ -60,6 +60,7 @@ function lockOf(no: number, { schema }: Builder): string {
 
 async function fill(no: number, connection: Connection, filling: Filling): Promise<void> {
   const rebuilt = new Set<number>()
+  let deadlocks = 0
   while (filling.isStopped?.() !== true) {
     const record = await adopted(no, filling)
     if (!record || isComplete(record.layout)) return
@@ -69,15 +70,17 @@ async function fill(no: number, connection: Connection, filling: Filling): Promi
       if (record.layout.hasBody) await rebuildIndexes(record, rebuilt, connection)
       if (await complete(record, rebuilt, filling)) return
     } catch (error) {
-      // The table was renamed by another change, which may have added columns; or another one builds an index, which is a
-      // deadlock on a cluster.
-      if (!isOutdated(error) && !isCollision(error)) throw error
+      // The table was renamed by another change, which may have added columns. Or another one builds an index on the same
+      // table, which is a deadlock on a cluster.
+      const mayRepeat = isOutdated(error) || (isDeadlock(error) && ++deadlocks <= MAX_DEADLOCKS)
+      if (!mayRepeat) throw error
     }
     await pause(PAUSE_MS)
   }
 }
 
 const PAUSE_MS = 50
+const MAX_DEADLOCKS = 10
 
 async function recordOf(no: number, session: SqlSession): Promise<CollectionRecord | undefined> {
   return (await readCollections(session)).find((each) => each.no === no)
