@@ -42,10 +42,13 @@ const dateMembers = memoized((schema: Schema): RegExp | undefined => {
     hasDates(field) ||
     mayHaveObjects(field) ||
     names.has(field.name) !== isDate(field)
-  // Quotes inside of names and texts are escaped, so that nothing inside of them looks like such a member.
   const areNames = [...names].every((name) => /^\w+$/.test(name))
   if (!areNames || fields.some(isAmbiguous)) return undefined
-  return new RegExp(`"(${[...names].join('|')})":"(\\d{4})(\\d\\d)(\\d\\d)T([\\d:.]{12})\\+0000"`, 'g')
+  // The quotes of a member are not escaped; those inside of names and texts are.
+  return new RegExp(
+    `(?<!\\\\)"(${[...names].join('|')})":"(\\d{4})(\\d\\d)(\\d\\d)T([\\d:.]{12})\\+0000"`,
+    'g',
+  )
 })
 
 /** Values of the type `any` may be objects with members of any name. */

@@ -12,6 +12,7 @@ const date = { type: 'date' }
 const FIELDS = {
   at: date,
   note: string,
+  'x"at': string,
   place: { type: 'object', fields: { since: date, name: string } },
   steps: { type: 'array', items: { type: 'object', fields: { at: date, text: string } } },
 }
@@ -25,6 +26,8 @@ test('plain form: dates are as in RFC 3339, and texts that look like dates are a
   const stored = { at: STORED, note: STORED, place: { since: STORED, name: `"at":"${STORED}"` }, steps: null }
   const plain = { ...stored, at: PLAIN, place: { ...stored.place, since: PLAIN } }
   assert.deepEqual(JSON.parse(plainText(JSON.stringify(stored), schema, FORM)), plain)
+  const unusual = ` {"at":"${STORED}"} `
+  assert.equal(plainText(unusual, schema, FORM), ` {"at":"${PLAIN}"} `, 'the text is not parsed')
 })
 
 /** Such fields make the text ambiguous, so that it is parsed: the member `at` is a date in one place and a text in another. */
@@ -49,6 +52,7 @@ function randomDocument(chance: Chance): Json {
   return {
     at: someDate(),
     note: someText(),
+    'x"at': chance.happens(50) ? STORED : someText(),
     place: chance.happens(20) ? null : { since: someDate(), name: someText() },
     steps: chance.list(4, () => ({ at: someDate(), text: someText() })),
   }
