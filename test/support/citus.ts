@@ -10,7 +10,7 @@ export function citusUrl(): string | undefined {
 
 const REASONS = {
   settings: 'the settings of the nodes are those of whoever started them',
-  sharing: 'a statement writes one document: those of several would go to several nodes',
+  sharing: 'a statement reads or writes one document by its key: those of several would go to several nodes',
   joins: 'a statement reads the documents of one entity; the service reads those of others separately',
   snapshot: 'there is no snapshot of all nodes: a read may see a write on one node before it does on another',
 } as const

@@ -3,6 +3,7 @@
  * chance, the numbers of document versions and of events, times, and which plan PostgreSQL chose. Each gets the number of
  * its first appearance, so that the same again and something new still look different.
  */
+import { citusUrl } from '../../support/citus.ts'
 import { ENTITY } from './world.ts'
 
 export interface Mask {
@@ -23,7 +24,7 @@ export function createMask(entity: string, { hidesPlans }: { readonly hidesPlans
     return number
   }
   const cover = (text: string): string =>
-    (hidesPlans ? withoutPlans(text) : text)
+    withoutOrder(hidesPlans ? withoutPlans(text) : text)
       .replaceAll(entity, ENTITY)
       .replaceAll(UUID, (uuid) => `@U${numberOf(uuid)}`)
       .replaceAll(DOCUMENT_VERSION, (version, name: string, number: string) => {
@@ -68,6 +69,22 @@ function withoutPlans(text: string): string {
   if (start < 0) return text
   const end = endOfObject(text, start + PLAN.length)
   return `${text.slice(0, start)}"plan":0${withoutPlans(text.slice(end))}`
+}
+
+const EVENTS = /^\{"events":\[(.*)\](?=,"next":\d+\}$)/s
+const BETWEEN_EVENTS = /(?<=\}),(?=\{"id":"[\w-]{36}","seq":\d+,)/
+const OWN_OF_EVENT = /^\{"id":"[\w-]{36}","seq":\d+,/
+
+/** On a cluster there is no snapshot of all nodes, so that events of different documents may be numbered in any order. */
+function withoutOrder(text: string): string {
+  if (citusUrl() === undefined) return text
+  return text.replace(EVENTS, (_, events: string) => {
+    const byContent = events
+      .split(BETWEEN_EVENTS)
+      .map((event) => [event.replace(OWN_OF_EVENT, ''), event] as const)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    return `{"events":[${byContent.map(([, event]) => event).join(',')}]`
+  })
 }
 
 function endOfObject(text: string, start: number): number {
