@@ -59,16 +59,16 @@ export interface Connections extends AsyncDisposable {
   lease(bounds?: Bounds): Promise<Lease>
   /** Runs one statement outside of a transaction. */
   query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]>
+  /** The same on a small pool that long statements never use. */
+  readonly quick: { query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]> }
   /**
-   * Sends statements that read together on one connection, of a pool that writers never use, who may wait for each other.
-   * Returns the rows of each; undefined where one failed. At the time limit all of them fail.
+   * Sends read-only statements together, on one connection of a pool that writers do not use: they may wait for each other.
+   * Returns the rows of each statement, or undefined if it failed. Fails as a whole at the time limit.
    */
   lookUpAll(
     statements: readonly Statement[],
     timeLimitMs: number,
   ): Promise<readonly (readonly Row[] | undefined)[]>
-  /** The same on a small pool that long statements never use. */
-  readonly quick: { query(statement: Statement, bounds?: Bounds): Promise<readonly Row[]> }
   /** A connection on which many quick, read-only statements run without waiting for each other. */
   readonly leasePipeline: () => Promise<LeasedPipeline>
 }
@@ -86,6 +86,14 @@ export function openConnections(location: Location, onError: (error: unknown) =>
   }
   const cancel = async (backend: number): Promise<void> => {
     await pools.control.query('select pg_cancel_backend($1::integer)', [backend])
+  }
+  /**
+   * Ends all statements on a connection, which the server would finish although nobody reads them any more. The running one is
+   * cancelled, and with the socket the others fail at once, so that they can be repeated elsewhere.
+   */
+  const abandon = (client: pg.PoolClient): void => {
+    void cancel(backendOf(client)).catch(ignore)
+    breakOff(client)
   }
   const shares = createShares(location.poolSize)
   const shared = <T>(work: (connection: Connection) => Promise<T>, charge: Charge): Promise<T> =>
@@ -130,24 +138,23 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       const pipeline = createPipeline(client, names)
       const release = (): void => {
         const isUnfinished = pipeline.inFlight > 0
-        // The server would finish statements that nobody reads any more. The running one is cancelled, and
-        // with the socket the others fail at once and can be repeated elsewhere.
-        if (isUnfinished && !pipeline.isBroken) void cancel(backendOf(client)).catch(ignore)
-        if (isUnfinished) breakOff(client)
+        if (isUnfinished && !pipeline.isBroken) abandon(client)
+        else if (isUnfinished) breakOff(client)
         client.release(isUnfinished || pipeline.isBroken)
       }
       return { pipeline, release }
     },
     query: (statement, bounds = ORDINARY) => shared((connection) => connection.query(statement), { bounds }),
+    quick: {
+      query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), bounds),
+    },
     async lookUpAll(statements, timeLimitMs) {
       const client = await clientOf(pools.lookups)
       const connection = connectionOn(client, { names, cancel })
       let isCutOff = false
-      // Each cancellation would end only one of the statements.
       const cutOff = (): void => {
         isCutOff = true
-        void cancel(backendOf(client)).catch(ignore)
-        breakOff(client)
+        abandon(client)
       }
       const timer = setTimeout(cutOff, timeLimitMs)
       const results = await Promise.allSettled(statements.map((each) => connection.query(each)))
@@ -155,9 +162,6 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       client.release(isCutOff || transactionStatus(client) !== 'I')
       if (isCutOff) throw timedOut(timeLimitMs)
       return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined))
-    },
-    quick: {
-      query: (statement, bounds) => run(pools.quick, (connection) => connection.query(statement), bounds),
     },
     async [Symbol.asyncDispose]() {
       await patiently(Promise.all(Object.values(pools).map((pool) => pool.end())))

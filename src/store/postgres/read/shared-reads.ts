@@ -40,8 +40,8 @@ export function createSharedReads(connections: Connections): SharedReads {
       return ids.map((id) => found.get(id))
     },
   })
-  // On a cluster the documents lie on several nodes: each has a statement of its own, and the server executes one after the
-  // other. So there are fewer on each connection, and more connections.
+  // On a cluster, each document has a statement for its own node, and a connection executes one after the other. Hence small
+  // batches, on several connections.
   const onCluster = createSharing<Table, string, Shared>({
     ...options,
     maxItems: 8,
