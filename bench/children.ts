@@ -3,6 +3,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import packageJson from '../package.json' with { type: 'json' }
 import type { Job, Result } from './load.ts'
 
 export interface Server extends AsyncDisposable {
@@ -30,9 +31,12 @@ export function startSubject(program: Program, location: string, profile?: strin
   return start([...profiling, ...NODE_OPTIONS, join(root, program), '--port', '0', '--store', location])
 }
 
-/** As `npm start` has them. */
-const NODE_OPTIONS = ['--max-semi-space-size=8', '--no-memory-pool-share-memory-on-teardown']
-const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' }
+/** The command of `npm start`: its options of Node.js, and its settings for memory. */
+const START = packageJson.scripts.start.split(' ')
+const NODE_OPTIONS = START.filter((word) => word.startsWith('--'))
+const MALLOC = Object.fromEntries(
+  START.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('=')),
+) as NodeJS.ProcessEnv
 
 /** All followers of events connect as one caller, who may have half of them. */
 const SETTINGS = { SMALT_LIMITS_FOLLOWERS: '2000' }
