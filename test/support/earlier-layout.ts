@@ -24,7 +24,7 @@ export async function toEarlierLayout(location: string): Promise<void> {
       const definition = JSON.parse(String(index['definition'])) as IndexDefinition
       const name = `idx_${String(index['no'])}`
       const statements = indexStatements(definition, { table, name, layout: EARLIER, concurrently: false })
-      // One by one, on the one connection that there is: a cluster sends what is one statement here to its nodes.
+      // One by one, on the only connection of the pool: a cluster passes them on to its nodes, and takes a single command at a time.
       await run((schema) => `set search_path = ${schema}`)
       for (const text of statements) await run(() => text)
       await run(() => 'set search_path = default')

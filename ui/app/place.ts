@@ -24,8 +24,8 @@ export function usePlace(): Place {
 }
 
 /**
- * Like `useState`, for a choice that belongs in the address, so that a link opens the view as it is. What the address has
- * beside the choices counts as the first of them.
+ * Like `useState`, for a choice that belongs in the address, so that a link opens the view as it is. An unknown value
+ * in the address counts as the first choice.
  */
 export function useChoice<T extends string>(name: string, choices: readonly T[]): [T, (choice: T) => void] {
   const [text, setText] = useText(name)
