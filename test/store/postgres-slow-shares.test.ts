@@ -55,6 +55,19 @@ test('slow shares: an eighth of the connections for a caller that is alone, one 
   })
 })
 
+test('slow shares: of a new kind one runs first, and counts from the moment in which it turns out to be slow', async () => {
+  await connected(async (connections) => {
+    using _ = anotherOn(connections)
+    assert.equal(await mostAtOnce(6, (work) => connections.with(work, GREEDY)), 1)
+    // Quick work of a new kind waits only for the first of it.
+    const kind = 'by id'
+    const quick = Array.from({ length: 20 }, () =>
+      connections.with((each) => each.query(QUICK), { ...GREEDY, kind }),
+    )
+    assert.equal((await Promise.all(quick)).length, 20)
+  })
+})
+
 test('slow shares: quick work of the same caller, and slow work of another, do not wait for them', async () => {
   await connected(async (connections) => {
     await mostAtOnce(1, (work) => connections.with(work, GREEDY))

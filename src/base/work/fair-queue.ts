@@ -8,6 +8,8 @@ import { ServiceError } from '../errors.ts'
 export interface FairQueue {
   /** Resolves once the caller has a slot; rejects after `maxWaitMs`, or with the reason of the signal. */
   acquire(caller?: string, signal?: AbortSignal): Promise<Release>
+  /** Takes a slot at once, even if none is free: for work that is running already. */
+  occupy(caller?: string): Release
   readonly inUse: number
   readonly waiting: number
 }
@@ -79,7 +81,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       waitingBySlots[caller.inUse]?.delete(caller)
       caller.inUse--
       inUse--
-      if (caller.waiters.size > 0) waitingBySlots[caller.inUse]!.add(caller)
+      if (caller.waiters.size > 0) waitingBySlots[caller.inUse]?.add(caller)
       forgetIfIdle(caller)
       serveNext()
     }
@@ -154,6 +156,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       serveNext()
       return await served
     },
+    occupy: (name = ANONYMOUS) => occupySlot(callerOf(name)),
     get inUse() {
       return inUse
     },

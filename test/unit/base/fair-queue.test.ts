@@ -9,7 +9,7 @@ const NO_LIMITS = { maxWaitMs: 60_000, maxWaiting: 1_000, maxWaitingPerCaller: 1
 const UNAVAILABLE = { code: 'crud:Unavailable' }
 
 type Step =
-  | { readonly kind: 'acquire'; readonly caller: string }
+  | { readonly kind: 'acquire' | 'occupy'; readonly caller: string }
   | { readonly kind: 'release' | 'abort'; readonly which: number }
   | { readonly kind: 'restrict'; readonly callers: readonly string[] }
 
@@ -44,6 +44,11 @@ class Model {
     this.waiting.push(request)
     while (this.serve()) continue
     return this.active.includes(request) ? 'granted' : 'waiting'
+  }
+
+  occupy(request: Request): void {
+    this.active.push(request)
+    this.lastTurnAt.set(request.caller, ++this.time)
   }
 
   release(which: number): void {
@@ -88,7 +93,11 @@ const steps = fc.array(
       weight: 3,
       arbitrary: fc.record({ kind: fc.constant('acquire'), caller: fc.constantFrom('a', 'b', 'c', 'd') }),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('release'), which: fc.nat() }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('occupy'), caller: fc.constantFrom('a', 'b', 'c', 'd') }),
+    },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('release'), which: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort'), which: fc.nat() }) },
     {
       weight: 1,
@@ -125,6 +134,9 @@ test('acquire: random histories have the same outcome as in the model', async ()
         )
         await settled()
         assert.deepEqual([releases.has(no), failed.has(no)], [outcome === 'granted', outcome === 'refused'])
+      } else if (step.kind === 'occupy') {
+        model.occupy({ no, caller: step.caller })
+        releases.set(no, queue.occupy(step.caller))
       } else if (step.kind === 'release' && model.active.length > 0) {
         const which = step.which % model.active.length
         const { no: released } = model.active[which]!

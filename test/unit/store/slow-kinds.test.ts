@@ -38,3 +38,33 @@ test('slow kinds: a bounded number of them is remembered', () => {
   const remembered = kinds.filter((kind) => slow.isSlow(kind))
   assert.ok(remembered.length > 0 && remembered.length <= 500, `${remembered.length}`)
 })
+
+test('slow kinds: the first of a new kind goes ahead, and the others wait until it has ended', async () => {
+  const kinds = createSlowKinds()
+  assert.equal(kinds.trialOf('a'), undefined)
+  const trial = kinds.trialOf('a')
+  assert.ok(trial && kinds.trialOf('b') === undefined)
+  kinds.note('a', QUICK)
+  await trial
+  assert.ok(!kinds.isSlow('a'))
+  assert.equal(kinds.trialOf('a'), undefined)
+})
+
+test('slow kinds: a kind whose first work does not end counts as slow, until it has ended quickly', async () => {
+  const kinds = createSlowKinds()
+  assert.equal(kinds.trialOf('a'), undefined)
+  // The timer of a trial does not keep a process running.
+  const awake = setTimeout(() => undefined, 10_000)
+  await kinds.trialOf('a')
+  clearTimeout(awake)
+  assert.ok(kinds.isSlow('a'))
+  kinds.note('a', { elapsedMs: 150, idleMs: 150, wasCancelled: false })
+  assert.ok(!kinds.isSlow('a'))
+})
+
+test('slow kinds: many quick kinds do not make a slow one forgotten', () => {
+  const kinds = createSlowKinds()
+  kinds.note('slow', SLOW)
+  for (let i = 0; i < 10_000; i++) kinds.note(`select ${i}`, QUICK)
+  assert.ok(kinds.isSlow('slow'))
+})

@@ -13,7 +13,16 @@ import { type LeasedPipeline, createPipeline } from './pipeline.ts'
 import { PIPELINES } from './pipeline-pool.ts'
 import type { Location } from './location.ts'
 import { type NamedStatement, type Row, backendOf, breakOff, transactionStatus } from './driver.ts'
-import { type Charge, LONG_SLOTS, acquire, createShares, holderOf, withShare } from './shares.ts'
+import {
+  type Charge,
+  LONG_SLOTS,
+  acquire,
+  createShares,
+  holderOf,
+  sharingIfLong,
+  waitFor,
+  withShare,
+} from './shares.ts'
 import { type SlowKinds, createSlowKinds } from './slow-kinds.ts'
 import { type StatementNames, createStatementNames } from './statement-names.ts'
 
@@ -105,15 +114,20 @@ export function openConnections(location: Location, onError: (error: unknown) =>
     })
   const slowKinds = createSlowKinds()
   return {
-    with(work, charge = {}) {
-      const { caller } = holderOf(charge)
-      shares.noteCaller(caller)
-      if (charge.kind === undefined) return shared(work, charge)
+    async with(work, charge = {}) {
+      const holder = holderOf(charge)
+      shares.noteCaller(holder.caller)
+      if (charge.kind === undefined) return await shared(work, charge)
       // By caller: short time limits of one must not make the work of another slow.
-      const kind = `${caller ?? ''} ${charge.kind}`
+      const kind = `${holder.caller ?? ''} ${charge.kind}`
       const measured = (connection: Connection) => measure(slowKinds, kind, { connection, work })
-      if (!slowKinds.isSlow(kind)) return shared(measured, charge)
-      return withShare(shares.slow, holderOf(charge), () => shared(measured, charge))
+      const trial = slowKinds.trialOf(kind)
+      if (trial) await waitFor(trial, holder)
+      if (slowKinds.isSlow(kind)) return await withShare(shares.slow, holder, () => shared(measured, charge))
+      return await shared(
+        (connection) => sharingIfLong(shares.slow, holder, () => measured(connection)),
+        charge,
+      )
     },
     noteCaller: shares.noteCaller,
     lease: async (bounds) => {

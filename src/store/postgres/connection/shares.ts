@@ -5,7 +5,8 @@
 import { type FairQueue, type Release, createFairQueue } from '../../../base/work/fair-queue.ts'
 import { callerLeft } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
-import { createCallerActivity } from './caller-activity.ts'
+import { createCallerActivity } from '../../../base/work/caller-activity.ts'
+import { TRIAL_MS } from './slow-kinds.ts'
 import { WAIT_MS } from './time-limit.ts'
 
 /** Whom work on a connection is charged to, and what it may take. */
@@ -62,6 +63,13 @@ export function holderOf({ bounds, holder = {} }: Charge): Shareholder {
   return bounds ?? holder
 }
 
+/** Waits for a short time that does not count against the time limit of the work. */
+export async function waitFor(short: Promise<void>, { work }: Shareholder): Promise<void> {
+  const arrivedMs = performance.now()
+  await short
+  work?.waited(performance.now() - arrivedMs)
+}
+
 export async function acquire(share: FairQueue, { caller, getSignal, work }: Shareholder): Promise<Release> {
   const signal = getSignal?.()
   const arrivedMs = performance.now()
@@ -84,5 +92,24 @@ export async function withShare<T>(
     return await work()
   } finally {
     release()
+  }
+}
+
+/** Well below `TRIAL_MS`, so that the first work of a slow kind has its slot before the others ask for theirs. */
+const LONG_MS = TRIAL_MS / 2
+
+/** Work that takes long gets a slot while it runs: it was not known to be slow, but it keeps other slow work waiting. */
+export async function sharingIfLong<T>(
+  share: FairQueue,
+  { caller }: Shareholder,
+  work: () => Promise<T>,
+): Promise<T> {
+  let release: Release | undefined
+  const timer = setTimeout(() => (release = share.occupy(caller)), LONG_MS)
+  try {
+    return await work()
+  } finally {
+    clearTimeout(timer)
+    release?.()
   }
 }

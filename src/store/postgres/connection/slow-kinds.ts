@@ -1,10 +1,19 @@
 /**
  * Which kinds of work were slow the last time. Few of them run at a time, because several take the processors of the
  * database from everybody else.
+ *
+ * Nobody knows how long work of a new kind takes. The first one of it runs alone for a moment: the others wait until it has
+ * ended or turned out to be slow. Otherwise, a caller that sends many slow requests of a new kind at once would have as many
+ * processors as it has connections, until the first of them has ended.
  */
 
 export interface SlowKinds {
   isSlow(kind: string): boolean
+  /**
+   * Undefined if the work may start: its kind is known, or it is the first one of it. The caller has to report its end with
+   * `note`. Otherwise the work has to wait for the promise, which takes at most `TRIAL_MS`.
+   */
+  trialOf(kind: string): Promise<void> | undefined
   note(kind: string, duration: Duration): void
 }
 
@@ -18,18 +27,66 @@ export interface Duration {
 }
 
 const SLOW_MS = 250
+/** The first work of a kind that takes longer counts as slow until it has ended. */
+export const TRIAL_MS = 100
+/** Of slow ones and of quick ones, each. A kind that was forgotten has another trial. */
 const MAX_KINDS = 500
+
+interface Trial {
+  readonly ended: Promise<void>
+  readonly end: () => void
+}
 
 export function createSlowKinds(): SlowKinds {
   const slow = new Set<string>()
+  const quick = new Set<string>()
+  const trials = new Map<string, Trial>()
+  const endTrial = (kind: string): void => {
+    trials.get(kind)?.end()
+    trials.delete(kind)
+  }
   return {
     isSlow: (kind) => slow.has(kind),
+    trialOf(kind) {
+      if (slow.has(kind) || quick.has(kind)) return undefined
+      const trial = trials.get(kind)
+      if (trial) return trial.ended
+      const onTimeout = (): void => {
+        addBounded(slow, kind)
+        endTrial(kind)
+      }
+      trials.set(kind, startTrial(onTimeout))
+      return undefined
+    },
     note(kind, { elapsedMs, idleMs, wasCancelled }) {
       // While this process is busy, a result lies unread: that does not make the work slow. It does not make it quick
       // either, so a kind that is slow remains so until it was quick by the clock.
-      if (wasCancelled || idleMs > SLOW_MS) slow.add(kind)
-      else if (elapsedMs <= SLOW_MS) slow.delete(kind)
-      if (slow.size > MAX_KINDS) slow.delete(slow.values().next().value!)
+      if (wasCancelled || idleMs > SLOW_MS) {
+        quick.delete(kind)
+        addBounded(slow, kind)
+      } else if (elapsedMs <= SLOW_MS || !slow.has(kind)) {
+        slow.delete(kind)
+        addBounded(quick, kind)
+      }
+      endTrial(kind)
+    },
+  }
+}
+
+function addBounded(kinds: Set<string>, kind: string): void {
+  kinds.add(kind)
+  if (kinds.size > MAX_KINDS) kinds.delete(kinds.values().next().value!)
+}
+
+function startTrial(onTimeout: () => void): Trial {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(onTimeout, TRIAL_MS)
+  timer.unref()
+  return {
+    ended: promise,
+    end() {
+      clearTimeout(timer)
+      resolve()
     },
   }
 }

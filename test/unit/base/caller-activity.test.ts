@@ -1,7 +1,7 @@
 /** Which callers were active a moment ago. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCallerActivity } from '../../../src/store/postgres/connection/caller-activity.ts'
+import { createCallerActivity } from '../../../src/base/work/caller-activity.ts'
 
 test('activity: a caller alone has no other beside it', () => {
   const activity = createCallerActivity(() => 0)
