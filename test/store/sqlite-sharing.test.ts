@@ -1,6 +1,12 @@
 /** Reader threads are shared: one caller's slow finds leave room for others, and what does not stop is ended. */
 import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { Work } from '../../src/base/work/work.ts'
+import { USUAL_MEMORY } from '../../src/store/sqlite/file/memory.ts'
+import { createReaders } from '../../src/store/sqlite/read/readers.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Bounds } from '../../src/store/bounds.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -74,4 +80,30 @@ test('find: the time of waiting for a thread is not that of the find', async () 
   const timeLimitMs = 6 * (performance.now() - start)
   // two at a time, so that the last ones wait for longer than they may take
   await Promise.all(Array.from({ length: 24 }, () => slowFind(store, { timeLimitMs, caller: 'one' })))
+})
+
+test('readers: on few processors, a caller has one thread while others are active', async () => {
+  await using place = await freshPlace('sqlite')
+  const file = join(directoryOf(place.location), 'smalt.db')
+  mkdirSync(directoryOf(place.location), { recursive: true })
+  new DatabaseSync(file).close()
+  const text = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000000) select max(i) from n`
+  for (const [processors, isOtherActive, waits] of [
+    [2, false, false],
+    [2, true, true],
+    [4, true, false],
+  ] as const) {
+    await using readers = createReaders({ file, memory: USUAL_MEMORY, threads: 3, processors })
+    const waitedMs: number[] = []
+    const read = async (): Promise<void> => {
+      const work = new Work({ timeLimitMs: 30_000 })
+      work.waited = (ms) => void waitedMs.push(ms)
+      const bounds = { timeLimitMs: 30_000, caller: 'greedy', work }
+      await readers.read({ statement: { text, values: [] }, bounds }, () => undefined)
+    }
+    readers.noteCaller('greedy')
+    if (isOtherActive) readers.noteCaller('other')
+    await Promise.all([read(), read()])
+    assert.equal(Math.max(...waitedMs) > 100, waits, `${processors} processors: ${waitedMs.join()} ms`)
+  }
 })

@@ -33,7 +33,7 @@ import {
 
 const { datasources, limits, compatibility } = workerData as ThreadData
 const port = parentPort!
-lowerThreadPriority(5)
+lowerThreadPriority(15)
 const loans = new Map<number, (loan: Loan) => void>()
 let loansMade = 0
 let onCharged: ((refusal: Refusal | undefined) => void) | undefined

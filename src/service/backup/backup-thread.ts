@@ -8,7 +8,7 @@ export interface BackupReply {
   readonly problem?: string
 }
 
-lowerThreadPriority(5)
+lowerThreadPriority(10)
 const { from, file } = workerData as Pick<BackupOptions, 'from' | 'file'>
 const reply = await makeBackup({ from, file }).then(
   (made): BackupReply => ({ made }),

@@ -110,6 +110,7 @@ export function openSqliteStore(options: SqliteOptions): Database {
       timed('find', () => {
         const table = catalogue.tableOf(plan.collection)
         if (!table) return { matchCount: 0 }
+        readers.noteCaller(bounds.caller)
         const found = lookedUp(plan, take, { table, lookups })
         if (found) return found
         const read = preparedStatements(plan, table)

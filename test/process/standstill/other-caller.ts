@@ -17,7 +17,7 @@ export interface OtherCaller extends AsyncDisposable {
   readonly measure: () => Promise<Measured>
 }
 
-export const FINDS = { indexed: 100, unindexed: 5 }
+export const FINDS = { indexed: 300, unindexed: 5 }
 /** A service that stands still is not asked all of it. */
 const PATIENCE_MS = 40_000
 

@@ -50,7 +50,7 @@ interface Running {
 }
 
 const { file, memory } = workerData as ReaderData
-lowerThreadPriority(5)
+lowerThreadPriority(10)
 let running: Running | undefined
 let connection: DatabaseSync | undefined
 

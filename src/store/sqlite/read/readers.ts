@@ -3,7 +3,9 @@
  * and has no state between two, so that a thread that does not stop can be terminated and replaced.
  */
 import { workerFile } from '../../../base/work/worker-file.ts'
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { createCallerActivity } from '../../../base/work/caller-activity.ts'
 import { createFairQueue } from '../../../base/work/fair-queue.ts'
 import type { ServiceError } from '../../../base/errors.ts'
 import type { SqlValue, Statement } from '../../sql/fragment.ts'
@@ -14,6 +16,8 @@ import { tooBig } from '../file/failures.ts'
 import type { ReaderAnswer, ReaderData, ReaderRequest } from './reader-worker.ts'
 
 export interface Readers extends AsyncDisposable {
+  /** Notes that a caller is active, whatever thread serves it. Slow work of one takes less while others are. */
+  noteCaller(caller: string | undefined): void
   /** Runs a statement to its end. `take` receives rows in batches; an error that it throws ends the statement. */
   read(reading: ReadRequest, take: TakeRows): Promise<void>
   /** The first column of every row, and all columns of the last one. */
@@ -38,6 +42,8 @@ export interface ReadRequest {
 
 export interface ReadersOptions extends ReaderData {
   readonly threads: number
+  /** Those of the machine, when absent. */
+  readonly processors?: number
 }
 
 /** Limits of the queue for threads; the time limit of a statement starts when it has a thread. */
@@ -52,13 +58,22 @@ const GRACE_MS = 250
 /** Rows are garbage as soon as they are sent; V8 would let several times as much of it pile up in each thread. */
 const MAX_YOUNG_MB = 16
 
+/** On fewer processors, a second slow statement of one caller takes the processor from the requests of others. */
+const ENOUGH_PROCESSORS = 4
+
 const BATCH_ROWS = 500
 const BATCH_KEYS = 10_000
 
 type Rows = ReaderAnswer & { readonly kind: 'rows' }
 
-export function createReaders({ threads: slots, ...data }: ReadersOptions): Readers {
-  const queue = createFairQueue({ slots, ...WAITING })
+export function createReaders(options: ReadersOptions): Readers {
+  const { threads: slots, processors = availableParallelism(), ...data } = options
+  const activity = createCallerActivity()
+  const queue = createFairQueue({
+    slots,
+    mayHaveMore: (caller) => processors >= ENOUGH_PROCESSORS || !activity.isAnotherActive(caller),
+    ...WAITING,
+  })
   const all = new Set<Thread>()
   /** Idle threads, each with the timer that will terminate it. */
   const idle = new Map<Thread, NodeJS.Timeout>()
@@ -120,6 +135,9 @@ export function createReaders({ threads: slots, ...data }: ReadersOptions): Read
   }
 
   return {
+    noteCaller: (caller) => {
+      if (caller !== undefined) activity.note(caller)
+    },
     read: (reading, take) =>
       run(reading, { byKey: false, take: ({ rows }) => take(rows as readonly never[]) }),
     async readKeys(reading) {
