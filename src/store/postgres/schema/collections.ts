@@ -16,7 +16,7 @@ import { distribute } from './cluster.ts'
 import type { SqlSession } from '../connection/connections.ts'
 import { BusyError, isCancelled } from '../connection/failures.ts'
 import { type Column, columnOf, missingColumns } from '../../layout/columns.ts'
-import { EARLIER, type Layout, RULES, addingStatement, printLayout } from './columns.ts'
+import { EARLIER, type Layout, RULES, addingStatement, columnDefinition, printLayout } from './columns.ts'
 import { dropStatements, indexStatements } from './indexes.ts'
 
 /** The indexes to build and to drop, so that a collection has the requested ones. */
@@ -47,26 +47,36 @@ export async function indexChanges(
   return { added: [...missing.values()], removed }
 }
 
+/**
+ * The columns of a new table precede the text, so that a condition on them does not have to read past it. Columns that are
+ * added later follow it.
+ */
 export async function createCollection(
   session: SqlSession,
-  { name, entity }: Collection,
+  { collection: { name, entity }, ...wanted }: Pick<CollectionDefinition, 'collection' | 'paths' | 'indexes'>,
 ): Promise<CollectionRecord> {
   const no = await nextNumber(session)
-  const layout = { hasBody: false, columns: [] }
-  const record = { no, name, entity, generation: 1, paths: [], layout, hasHistory: false }
+  const paths = [...new Set(wanted.paths)]
+  const columns = await newColumns(session, [], { ...wanted, paths, isFilled: true })
+  const layout = { hasBody: false, columns }
+  const record = { no, name, entity, generation: 1, paths, layout, hasHistory: false }
   // `doc` is the text that reads return. The free part of each page lets an update that changes no indexed
   // value stay on its page, so that it needs no new index entries.
   await run(session, [
     `create table ${tableName(record)}(
-       id text collate "C" primary key, version bigint not null, paths integer not null, doc text not null)
+       id text collate "C" primary key, version bigint not null, paths integer not null,
+       ${columns.map((each) => `${columnDefinition(each)}, `).join('')}doc text not null)
        with (toast_tuple_target = 4080, fillfactor = ${FILL_PERCENT})`,
     `create table ${claimsName(record)}(key text collate "C" primary key, doc text collate "C" not null)`,
     distribute(tableName(record), 'id'),
     distribute(claimsName(record), 'key'),
   ])
   const text = `insert into smalt_collection(no, name, entity, generation, paths, layout)
-    values ($1, $2, $3, 1, '[]', $4)`
-  await session.query({ text, values: [no, name, entity, printLayout(layout)] })
+    values ($1, $2, $3, 1, $4, $5)`
+  await session.query({
+    text,
+    values: [no, name, entity, JSON.stringify(paths), printLayout(layout)],
+  })
   return record
 }
 
@@ -74,30 +84,41 @@ const FILL_PERCENT = 90
 
 /**
  * Adds the columns that the collection lacks. Writers of other processes fill them from here on: the new name of
- * the table makes them read the catalogue again. Documents that are there already are entered later, unless the
- * caller knows that there are none.
+ * the table makes them read the catalogue again. Documents that are there already are entered later.
  */
 export async function addColumns(
   session: SqlSession,
   record: CollectionRecord,
-  { paths, indexes, isNew }: Pick<CollectionDefinition, 'paths' | 'indexes'> & { readonly isNew: boolean },
+  { paths, indexes }: Pick<CollectionDefinition, 'paths' | 'indexes'>,
 ): Promise<CollectionRecord> {
   const all = [...new Set([...record.paths, ...paths])]
-  const definitions = missingColumns(record.layout.columns, { paths: all, indexes }, RULES)
-  if (definitions.length === 0 && record.layout !== EARLIER) return record
-  const added: Column[] = []
-  for (const definition of definitions) {
-    added.push(columnOf(definition, { no: await nextNumber(session), isFilled: false }))
-  }
+  const added = await newColumns(session, record.layout.columns, { paths: all, indexes, isFilled: false })
+  if (added.length === 0 && record.layout !== EARLIER) return record
   const grown = { ...record, layout: { ...record.layout, columns: [...record.layout.columns, ...added] } }
   if (added.length > 0) await impatiently(session, [addingStatement(tableName(record), added)])
-  const renamed = isNew ? grown : await renameTable(session, grown, tableName(record))
+  const renamed = await renameTable(session, grown, tableName(record))
   // Nobody else can write before this transaction ends, so an empty table stays empty.
-  const isFilled = !record.layout.hasBody && (isNew || (await isEmpty(session, renamed)))
+  const isFilled = !record.layout.hasBody && (await isEmpty(session, renamed))
   const { layout } = renamed
   const columns = isFilled ? layout.columns.map((each) => ({ ...each, isFilled })) : layout.columns
   await session.query({ text: 'delete from smalt_fill where collection = $1', values: [record.no] })
   return await putLayout(session, renamed, { ...layout, columns })
+}
+
+interface Wanted extends Pick<CollectionDefinition, 'paths' | 'indexes'> {
+  readonly isFilled: boolean
+}
+
+async function newColumns(
+  session: SqlSession,
+  existing: readonly Column[],
+  { isFilled, ...wanted }: Wanted,
+): Promise<readonly Column[]> {
+  const columns: Column[] = []
+  for (const definition of missingColumns(existing, wanted, RULES)) {
+    columns.push(columnOf(definition, { no: await nextNumber(session), isFilled }))
+  }
+  return columns
 }
 
 export async function putLayout(

@@ -96,7 +96,7 @@ async function adopted(no: number, { connections, schema }: Builder): Promise<Co
     if (record?.layout !== EARLIER) return record
     const indexes = await indexesOf(no, transaction)
     const definitions = indexes.map(({ definition }) => definition)
-    return await addColumns(transaction, record, { paths: [], indexes: definitions, isNew: false })
+    return await addColumns(transaction, record, { paths: [], indexes: definitions })
   })
 }
 

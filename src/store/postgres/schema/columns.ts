@@ -96,8 +96,12 @@ export function parseLayout(text: string | null): Layout {
   return { hasBody, columns: parseColumns(columns) }
 }
 
+export function columnDefinition({ name, kind }: Column): string {
+  return `${name} ${TYPES[kind]}`
+}
+
 export function addingStatement(table: string, columns: readonly Column[]): string {
-  const added = columns.map(({ name, kind }) => `add column ${name} ${TYPES[kind]}`)
+  const added = columns.map((each) => `add column ${columnDefinition(each)}`)
   return `alter table ${table} ${added.join(', ')}`
 }
 

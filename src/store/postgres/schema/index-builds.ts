@@ -49,9 +49,9 @@ export async function prepare(
 ): Promise<void> {
   const { collection, indexes, history = false } = definition
   const found = await findCollection(transaction, collection)
-  let record = found ?? (await createCollection(transaction, collection))
-  await addPaths(transaction, record, definition)
-  record = await addColumns(transaction, record, { ...definition, isNew: !found })
+  let record = found
+    ? await growCollection(transaction, found, definition)
+    : await createCollection(transaction, definition)
   for (const { no } of built) {
     await transaction.query({ text: `update smalt_index set state = 'ready' where no = $1`, values: [no] })
   }
@@ -68,6 +68,15 @@ export async function prepare(
     const made = await addIndexRecord(transaction, record, { definition: index, state: 'ready' })
     await buildIndex(transaction, made, { record, concurrently: false })
   }
+}
+
+async function growCollection(
+  transaction: Transaction,
+  record: CollectionRecord,
+  definition: CollectionDefinition,
+): Promise<CollectionRecord> {
+  await addPaths(transaction, record, definition)
+  return await addColumns(transaction, record, definition)
 }
 
 /** Existing history stays. After a time without history, it is complete only from now on. */
@@ -153,7 +162,7 @@ async function announce(
   found: CollectionRecord,
   added: readonly IndexDefinition[],
 ): Promise<Start> {
-  const grown = await addColumns(transaction, found, { paths: [], indexes: added, isNew: false })
+  const grown = await addColumns(transaction, found, { paths: [], indexes: added })
   const isUnique = added.some(({ unique }) => unique)
   const record = isUnique ? await renameTable(transaction, grown) : grown
   const records: IndexRecord[] = []

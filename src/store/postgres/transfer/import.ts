@@ -19,9 +19,7 @@ import {
 } from '../schema/catalogue.ts'
 import { parseLayout } from '../schema/columns.ts'
 import {
-  addColumns,
   addIndexRecord,
-  addPaths,
   buildIndex,
   createCollection,
   createHistory,
@@ -71,9 +69,7 @@ export function collectionImport({ connections, schema, isCluster }: Builder, ru
       run(async () => {
         await inTransaction(connections, async (transaction) => {
           await lockMetadata(transaction, schema)
-          const record = await createCollection(transaction, definition.collection)
-          await addPaths(transaction, record, definition)
-          await addColumns(transaction, record, { ...definition, isNew: true })
+          const record = await createCollection(transaction, definition)
           const { historySince } = definition
           if (historySince !== undefined) {
             await createHistory(transaction, record)
