@@ -132,34 +132,49 @@ const DOCUMENTED = ['document', 'hidden', 'bulk-edit', 'import', 'impact']
 void suite('every view', () => {
   // every request is slow, so that there are some to list
   const { visit } = site(company, { limits: { slowRequestMs: 0 } })
-  for (const scheme of ['light', 'dark'] as const) {
-    for (const { name: size, width, height } of SIZES) {
-      test(`every view, ${scheme}, ${size}: nothing is in anybody's way`, async () => {
-        await using visited = await visit({ viewport: { width, height }, colorScheme: scheme })
-        const { page, open } = visited
-        const found: string[] = []
-        for (const [name, address, ...steps] of VIEWS) {
-          await page.goto('about:blank')
-          await open(address)
-          for (const step of steps) await step(page)
-          const wider = await page.evaluate<number>(WIDER)
-          if (wider > 0) found.push(`${name} is ${wider} pixels wider than the window or its dialog`)
-          // parts of the page scroll, the page itself does not
-          const taller = await page.evaluate<number>(TALLER)
-          if (taller > 0) found.push(`${name} is ${taller} pixels taller than the window`)
-          for (const each of await barriers(page)) found.push(`${name}: ${each}`)
-          if (PICTURES !== undefined) {
-            const path = join(PICTURES, `${name}-${scheme}-${size}.png`)
-            await page.screenshot({ path })
-            const isDocumented = DOCUMENTED.includes(name) && scheme === 'light' && size === 'wide'
-            if (isDocumented) copyFileSync(path, join(PICTURES, 'docs', `${name}.png`))
-          }
+  for (const { name: size, width, height } of SIZES) {
+    test(`every view, light and dark, ${size}: nothing is in anybody's way`, async () => {
+      // without motion, colours change at once
+      await using visited = await visit({ viewport: { width, height }, reducedMotion: 'reduce' })
+      const { page, open } = visited
+      const found: string[] = []
+      for (const [name, address, ...steps] of VIEWS) {
+        await page.goto('about:blank')
+        await open(address)
+        for (const step of steps) await step(page)
+        for (const scheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme: scheme })
+          for (const each of await flaws(page)) found.push(`${name}, ${scheme}: ${each}`)
+          if (PICTURES !== undefined) await takePicture(PICTURES, page, { name, scheme, size })
         }
-        assert.deepEqual(found, [])
-      })
-    }
+      }
+      assert.deepEqual(found, [])
+    })
   }
 })
+
+async function flaws(page: Page): Promise<readonly string[]> {
+  const found: string[] = []
+  const wider = await page.evaluate<number>(WIDER)
+  if (wider > 0) found.push(`${wider} pixels wider than the window or its dialog`)
+  // parts of the page scroll, the page itself does not
+  const taller = await page.evaluate<number>(TALLER)
+  if (taller > 0) found.push(`${taller} pixels taller than the window`)
+  return [...found, ...(await barriers(page))]
+}
+
+interface Picture {
+  readonly name: string
+  readonly scheme: 'light' | 'dark'
+  readonly size: string
+}
+
+async function takePicture(directory: string, page: Page, { name, scheme, size }: Picture): Promise<void> {
+  const path = join(directory, `${name}-${scheme}-${size}.png`)
+  await page.screenshot({ path })
+  const isDocumented = DOCUMENTED.includes(name) && scheme === 'light' && size === 'wide'
+  if (isDocumented) copyFileSync(path, join(directory, 'docs', `${name}.png`))
+}
 
 function shows(cell: string): Step {
   return (page) => page.getByRole('gridcell', { name: cell, exact: true }).waitFor()
