@@ -17,9 +17,9 @@ import {
   type Charge,
   LONG_SLOTS,
   acquire,
+  createForcedShare,
   createShares,
   holderOf,
-  sharingIfLong,
   waitFor,
   withShare,
 } from './shares.ts'
@@ -121,13 +121,12 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       // By caller: short time limits of one must not make the work of another slow.
       const kind = `${holder.caller ?? ''} ${charge.kind}`
       const measured = (connection: Connection) => measure(slowKinds, kind, { connection, work })
-      const trial = slowKinds.trialOf(kind)
+      const forced = createForcedShare(shares.slow, holder)
+      const trial = slowKinds.trialOf(kind, forced.occupy)
+      if (trial === 'first') return await shared(measured, charge).finally(forced.release)
       if (trial) await waitFor(trial, holder)
-      if (slowKinds.isSlow(kind)) return await withShare(shares.slow, holder, () => shared(measured, charge))
-      return await shared(
-        (connection) => sharingIfLong(shares.slow, holder, () => measured(connection)),
-        charge,
-      )
+      if (!slowKinds.isSlow(kind)) return await shared(measured, charge)
+      return await withShare(shares.slow, holder, () => shared(measured, charge))
     },
     noteCaller: shares.noteCaller,
     lease: async (bounds) => {

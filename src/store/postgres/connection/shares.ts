@@ -6,7 +6,6 @@ import { type FairQueue, type Release, createFairQueue } from '../../../base/wor
 import { callerLeft } from '../../../base/work/work.ts'
 import type { Bounds } from '../../bounds.ts'
 import { createCallerActivity } from '../../../base/work/caller-activity.ts'
-import { TRIAL_MS } from './slow-kinds.ts'
 import { WAIT_MS } from './time-limit.ts'
 
 /** Whom work on a connection is charged to, and what it may take. */
@@ -95,21 +94,17 @@ export async function withShare<T>(
   }
 }
 
-/** Well below `TRIAL_MS`, so that the first work of a slow kind has its slot before the others ask for theirs. */
-const LONG_MS = TRIAL_MS / 2
-
-/** Work that takes long gets a slot while it runs: it was not known to be slow, but it keeps other slow work waiting. */
-export async function sharingIfLong<T>(
-  share: FairQueue,
-  { caller }: Shareholder,
-  work: () => Promise<T>,
-): Promise<T> {
+/** A slot for work that runs already: it was not known to be slow, and now the rest of its kind waits for it. */
+export function createForcedShare(share: FairQueue, { caller }: Shareholder) {
   let release: Release | undefined
-  const timer = setTimeout(() => (release = share.occupy(caller)), LONG_MS)
-  try {
-    return await work()
-  } finally {
-    clearTimeout(timer)
-    release?.()
+  let isOver = false
+  return {
+    occupy: (): void => {
+      if (!isOver) release = share.occupy(caller)
+    },
+    release: (): void => {
+      isOver = true
+      release?.()
+    },
   }
 }

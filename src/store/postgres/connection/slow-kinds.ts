@@ -10,10 +10,10 @@
 export interface SlowKinds {
   isSlow(kind: string): boolean
   /**
-   * Undefined if the work may start: its kind is known, or it is the first one of it. The caller has to report its end with
-   * `note`. Otherwise the work has to wait for the promise, which takes at most `TRIAL_MS`.
+   * Undefined for a kind that is known. The first work of another kind is its trial: `onSlow` is called if it has not ended
+   * within `TRIAL_MS`. Further work waits for the promise, until either happens.
    */
-  trialOf(kind: string): Promise<void> | undefined
+  trialOf(kind: string, onSlow: () => void): 'first' | Promise<void> | undefined
   note(kind: string, duration: Duration): void
 }
 
@@ -28,7 +28,7 @@ export interface Duration {
 
 const SLOW_MS = 250
 /** The first work of a kind that takes longer counts as slow until it has ended. */
-export const TRIAL_MS = 100
+const TRIAL_MS = 100
 /** Of slow ones and of quick ones, each. A kind that was forgotten has another trial. */
 const MAX_KINDS = 500
 
@@ -47,16 +47,17 @@ export function createSlowKinds(): SlowKinds {
   }
   return {
     isSlow: (kind) => slow.has(kind),
-    trialOf(kind) {
+    trialOf(kind, onSlow) {
       if (slow.has(kind) || quick.has(kind)) return undefined
       const trial = trials.get(kind)
       if (trial) return trial.ended
       const onTimeout = (): void => {
         addBounded(slow, kind)
+        onSlow()
         endTrial(kind)
       }
       trials.set(kind, startTrial(onTimeout))
-      return undefined
+      return 'first'
     },
     note(kind, { elapsedMs, idleMs, wasCancelled }) {
       // While this process is busy, a result lies unread: that does not make the work slow. It does not make it quick
