@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { readTables } from '../../src/store/postgres/schema/catalogue.ts'
-import { claimsOf } from '../../src/store/postgres/schema/claims.ts'
+import { claimsOf } from '../../src/store/layout/unique-claims.ts'
 import type { Row, SqlSession } from '../../src/store/postgres/connection/connections.ts'
 
 /** Every document has its claims, and no claim is without its document; gives the number of claims. */

@@ -12,6 +12,12 @@ import { presentDefinition } from '../../metadata/validate/validate-change.ts'
 import { prepareDocument } from '../../schema/document.ts'
 import { definedPart } from '../../schema/known.ts'
 import type { Collection, IndexDefinition, Schema } from '../../schema/schema.ts'
+import {
+  type UniqueIndexes,
+  claimsOf,
+  indexOfClaim,
+  repeatedValues,
+} from '../../store/layout/unique-claims.ts'
 import type { Database } from '../../store/database.ts'
 import type { MetadataService, Rehearsing } from '../service.ts'
 import { accessOf } from './access-reports.ts'
@@ -70,20 +76,22 @@ function entityIn(registry: Registry, name: string): Entity | undefined {
 }
 
 function indexChanges(before: Entity | undefined, after: Entity | undefined): JsonObject {
-  const [old, wanted] = [before, after].map(
-    (entity) =>
-      new Map((entity ? presentDefinition(entity).indexes : []).map((each) => [JSON.stringify(each), each])),
-  ) as [Map<string, IndexDefinition>, Map<string, IndexDefinition>]
   const shown = ({ kind, language, unique, fields }: IndexDefinition): Json => ({
     ...(kind && { kind }),
     ...(language && { language }),
     unique,
     fields: fields.map(({ path }) => path),
   })
-  return {
-    build: [...wanted].filter(([text]) => !old.has(text)).map(([, each]) => shown(each)),
-    drop: [...old].filter(([text]) => !wanted.has(text)).map(([, each]) => shown(each)),
-  }
+  return { build: newIndexes(before, after).map(shown), drop: newIndexes(after, before).map(shown) }
+}
+
+/** The indexes of `after` that `before` does not have. */
+function newIndexes(before: Entity | undefined, after: Entity | undefined): readonly IndexDefinition[] {
+  const [old, wanted] = [before, after].map(
+    (entity) =>
+      new Map((entity ? presentDefinition(entity).indexes : []).map((each) => [JSON.stringify(each), each])),
+  ) as [Map<string, IndexDefinition>, Map<string, IndexDefinition>]
+  return [...wanted].filter(([text]) => !old.has(text)).map(([, each]) => each)
 }
 
 interface Checking {
@@ -102,18 +110,23 @@ interface Problem {
   readonly ids: Json[]
 }
 
-/** A check that takes longer than half of the time of a request ends early, and says so. */
+/**
+ * A check that takes longer than half of the time of a request ends early, and says so. Documents that repeat values of
+ * a new unique index refuse the change.
+ */
 async function violations(deps: ImpactDeps, rehearsed: Registry, checking: Checking): Promise<JsonObject> {
   const { caller, name, versions, before, work } = checking
   const schemas = versions
     .map((version) => rehearsed.schemasOf(name).find((each) => each.version === version))
     .filter((each) => each !== undefined && each.status !== 'disabled') as readonly Schema[]
   const problems = new Map<string, Problem>()
+  const unique = newIndexes(before, entityIn(rehearsed, name)).filter((each) => each.unique)
+  const refuseRepeated = repetitionsIn(unique)
   let checked = 0
   let isComplete = true
   const until = performance.now() + (work?.timeLimitMs ?? DEFAULT_LIMITS.queryTimeMs) / 2
   const collection = before && presentDefinition(before).collection
-  if (collection && schemas.length > 0) {
+  if (collection && schemas.length + unique.length > 0) {
     const rest = yieldEvery(SLICE_MS)
     for await (const text of textsIn(deps.storeIn(collection.datasource), collection)) {
       await rest()
@@ -123,7 +136,9 @@ async function violations(deps: ImpactDeps, rehearsed: Registry, checking: Check
       }
       const check = (): void => {
         spend(text.length)
-        note(problems, text, schemas)
+        const stored = parseTrusted(text) as JsonObject
+        note(problems, stored, schemas)
+        isComplete &&= refuseRepeated(stored)
       }
       if (work) during(work, check)
       else check()
@@ -149,9 +164,24 @@ async function* textsIn(store: Database, collection: Collection): AsyncGenerator
   for await (const page of store.transfer.documents(collection)) for (const { text } of page) yield text
 }
 
+/** Fails when a document repeats a value of an earlier one; false when there are too many values to remember. */
+function repetitionsIn(unique: readonly IndexDefinition[]): (stored: JsonObject) => boolean {
+  const indexes: UniqueIndexes = new Map(unique.entries())
+  const seen = new Set<string>()
+  return (stored) => {
+    for (const claim of claimsOf(stored, indexes)) {
+      if (seen.has(claim)) throw repeatedValues(unique[indexOfClaim(claim)]!)
+      if (seen.size >= MAX_CLAIMS) return false
+      seen.add(claim)
+    }
+    return true
+  }
+}
+
+const MAX_CLAIMS = 200_000
+
 /** Each kind of fault of a field counts once for a document. */
-function note(problems: Map<string, Problem>, text: string, schemas: readonly Schema[]): void {
-  const stored = parseTrusted(text) as JsonObject
+function note(problems: Map<string, Problem>, stored: JsonObject, schemas: readonly Schema[]): void {
   const nothing = (): undefined => undefined
   for (const schema of schemas) {
     const faults = { perDocument: MAX_PROBLEMS, left: MAX_PROBLEMS }

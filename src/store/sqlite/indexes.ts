@@ -1,8 +1,8 @@
 /** Declared indexes as SQLite's: the statements that create and drop them. */
 import type { DatabaseSync } from 'node:sqlite'
-import { ServiceError } from '../../base/errors.ts'
 import { parsePath } from '../../base/path.ts'
 import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
+import { repeatedValues } from '../layout/unique-claims.ts'
 import type { Column } from '../layout/columns.ts'
 import type { Base } from '../sql/dialect.ts'
 import { type Fragment, join, raw, render, sql } from '../sql/fragment.ts'
@@ -24,12 +24,7 @@ export function buildIndex(database: DatabaseSync, index: IndexDefinition, place
   try {
     for (const statement of createStatements(index, place)) database.exec(statement)
   } catch (error) {
-    if (!isConstraintError(error)) throw error
-    const names = index.fields.map(({ path }) => path).join(', ')
-    throw new ServiceError(
-      'metadata:InvalidIndex',
-      `documents already repeat values of the unique index on ${names}`,
-    )
+    throw isConstraintError(error) ? repeatedValues(index) : error
   }
 }
 

@@ -88,6 +88,33 @@ onEveryStore(() => {
     assert.ok(broken.status >= 400)
   })
 
+  test('dry run of metadata: a unique index whose values repeat is refused as in the change', async () => {
+    await using server = await open()
+    const data = [
+      { _id: '4', name: 'ann' },
+      { _id: '5', name: 'Bo' },
+    ]
+    await server.ask('PUT', '/data/insert/person', { body: { data } })
+    const unique = (caseInsensitive: boolean, fields: readonly string[]): JsonObject => ({
+      name: 'person',
+      defaultVersion: '1.0.0',
+      indexes: [
+        { name: 'u', unique: true, fields: fields.map((field) => ({ field, dir: '$asc', caseInsensitive })) },
+      ],
+    })
+    for (const [body, status] of [
+      [unique(false, ['name']), 422],
+      [unique(true, ['city', 'name']), 422],
+      [unique(false, ['city']), 200],
+    ] as const) {
+      const dry = await server.ask('PUT', '/metadata/person?dryRun=true', { body })
+      assert.equal(dry.status, status, dry.text)
+      const real = await server.ask('PUT', '/metadata/person', { body })
+      assert.equal(real.status, status, real.text)
+      if (status !== 200) assert.deepEqual(dry.json, real.json)
+    }
+  })
+
   test('dry run of metadata: the report names saved searches that would fail', async () => {
     await using server = await open()
     const search = (name: string, query: JsonObject, more: JsonObject = {}): JsonObject => ({

@@ -1,5 +1,4 @@
 /** Creates and changes the tables and indexes of collections. */
-import { ServiceError } from '../../../base/errors.ts'
 import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
 import { canonicalText } from '../../sql/describe-index.ts'
 import type { CollectionDefinition } from '../../metadata-records.ts'
@@ -232,12 +231,6 @@ export async function dropIndex(
     await session.query({ text, values: [`${no}:`, `${no};`] })
   }
   await session.query({ text: 'delete from smalt_index where no = $1', values: [no] })
-}
-
-export function repeatedValues({ fields }: IndexDefinition): ServiceError {
-  const names = fields.map(({ path }) => path).join(', ')
-  const message = `documents already repeat values of the unique index on ${names}`
-  return new ServiceError('metadata:InvalidIndex', message)
 }
 
 /** Numbers of tables and indexes are never reused. */

@@ -6,7 +6,7 @@ import { type Fragment, type Statement, join, param, raw, renderShared, sql } fr
 import { POSTGRES, arrayText } from '../../sql/postgres-dialect.ts'
 import { type ExportedDocument, UnfitError, indexNames } from '../../transfer.ts'
 import type { Table } from '../schema/catalogue.ts'
-import { claimsOf } from '../schema/claims.ts'
+import { claimsOf } from '../../layout/unique-claims.ts'
 import { columnList, columnListText, columnLists, columnTexts } from '../schema/columns.ts'
 import type { Connections } from '../connection/connections.ts'
 import { isDuplicate, stateOf } from '../connection/failures.ts'

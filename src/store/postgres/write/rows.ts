@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../base/json/json.ts'
 import { parseTrusted } from '../../../base/json/parse-trusted.ts'
 import type { OutboxEntry, StoredDocument, CaptureChange } from '../../../plan/plan.ts'
 import type { Table } from '../schema/catalogue.ts'
-import { claimsOf } from '../schema/claims.ts'
+import { claimsOf } from '../../layout/unique-claims.ts'
 import { columnTexts } from '../schema/columns.ts'
 import { idKey } from '../schema/indexes.ts'
 

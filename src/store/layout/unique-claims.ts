@@ -1,16 +1,16 @@
 /**
- * Unique values as rows of their own (claims), one for each value of a document, written in the transaction
- * of the document. On a cluster, a table can only be unique in its distribution column, and the key of a
- * claim is that column. Claims also cover values that no index of the engine does: elements of arrays,
- * case-folded text, fields that may be absent.
+ * Unique values as keys (claims), one for each value of a document: two documents with the same claim violate a unique
+ * index. Claims also cover values that no index of an engine does: elements of arrays, case-folded text, fields that may
+ * be absent.
  */
 import { createHash } from 'node:crypto'
-import { orderKey } from '../../../base/decimal.ts'
-import { type Json, type JsonObject, isArray, isNumber, member, numberText } from '../../../base/json/json.ts'
-import { type Step, parsePath } from '../../../base/path.ts'
-import { foldCase } from '../../../base/text.ts'
-import { isOfKind, kindOfType } from '../../../schema/kind.ts'
-import type { IndexDefinition, IndexField } from '../../../schema/schema.ts'
+import { orderKey } from '../../base/decimal.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { type Json, type JsonObject, isArray, isNumber, member, numberText } from '../../base/json/json.ts'
+import { type Step, parsePath } from '../../base/path.ts'
+import { foldCase } from '../../base/text.ts'
+import { isOfKind, kindOfType } from '../../schema/kind.ts'
+import type { IndexDefinition, IndexField } from '../../schema/schema.ts'
 
 /** Unique indexes by their number in the catalogue. */
 export type UniqueIndexes = ReadonlyMap<number, IndexDefinition>
@@ -25,6 +25,13 @@ export function claimsOf(document: JsonObject, indexes: UniqueIndexes): Readonly
     }
   }
   return keys
+}
+
+/** A unique index that cannot be built. */
+export function repeatedValues({ fields }: IndexDefinition): ServiceError {
+  const names = fields.map(({ path }) => path).join(', ')
+  const message = `documents already repeat values of the unique index on ${names}`
+  return new ServiceError('metadata:InvalidIndex', message)
 }
 
 /** The number of the index of a claim. */
