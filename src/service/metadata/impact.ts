@@ -11,6 +11,7 @@ import type { MetadataStore, Registry } from '../../metadata/registry.ts'
 import { presentDefinition } from '../../metadata/validate/validate-change.ts'
 import { prepareDocument } from '../../schema/document.ts'
 import { definedPart } from '../../schema/known.ts'
+import { ANYONE_ELSE } from '../../schema/named-roles.ts'
 import type { Collection, IndexDefinition, Schema } from '../../schema/schema.ts'
 import {
   type UniqueIndexes,
@@ -243,9 +244,11 @@ function accessChanges(before: Registry, after: Registry, { name, versions }: Co
     const old = other === undefined ? new Map<string, Json>() : entriesOf(before, name, other)
     const now = entriesOf(after, name, version)
     for (const key of new Set([...old.keys(), ...now.keys()])) {
-      const [was, is] = [old.get(key) ?? null, now.get(key) ?? null]
-      if (JSON.stringify(was) === JSON.stringify(is)) continue
       const [field, operation, role] = JSON.parse(key) as [string, string, string]
+      // A version that does not name the role treats it as anybody else.
+      const others = JSON.stringify([field, operation, ANYONE_ELSE])
+      const [was, is] = [old, now].map((each) => each.get(key) ?? each.get(others) ?? null) as [Json, Json]
+      if (JSON.stringify(was) === JSON.stringify(is)) continue
       if (changes.length < MAX_CHANGES)
         changes.push({ version, comparedWith: other ?? null, field, operation, role, before: was, after: is })
     }

@@ -115,6 +115,28 @@ onEveryStore(() => {
     }
   })
 
+  test('dry run of metadata: a role that a version does not name has the access of anybody else', async () => {
+    await using server = await open()
+    const schema = {
+      version: { value: '2.0.0', changelog: 'a role' },
+      access: { ...ACCESS, delete: ['boss'] },
+    }
+    const body = metadataDocument('person', FIELDS, { schema })
+    const { json } = await server.ask('PUT', '/metadata/person/2.0.0?dryRun=true', { body })
+    const [{ access }] = (json as { dryRun: { entities: [{ access: JsonObject[] }] } }).dryRun.entities
+    assert.deepEqual(access, [
+      {
+        version: '2.0.0',
+        comparedWith: '1.0.0',
+        field: '',
+        operation: 'delete',
+        role: 'anyone else',
+        before: 'yes',
+        after: 'no',
+      },
+    ])
+  })
+
   test('dry run of metadata: the report names saved searches that would fail', async () => {
     await using server = await open()
     const search = (name: string, query: JsonObject, more: JsonObject = {}): JsonObject => ({
