@@ -39,6 +39,8 @@ interface CursorContext {
   /** The plan of an authorized find: its query contains the row rules of the caller. */
   readonly read: ReadPlan
   readonly secret: string
+  /** When the request is, as a stored date; undefined if nothing asked for it. */
+  readonly requestTime: string | undefined
   /** Whether the length of a cursor must not depend on `_id`, because the caller may not read it. */
   readonly hidesId: boolean
 }
@@ -112,9 +114,9 @@ function makeSalt(): Buffer {
 
 /**
  * A digest of what decides which documents come in which order: entity, version, query, row rules of the caller, sort
- * and time.
+ * and time. `{"$now": true}` in the query means another time in each request, and is the same query.
  */
-function bindingOf({ schema, read }: CursorContext): Buffer {
+function bindingOf({ schema, read, requestTime }: CursorContext): Buffer {
   const { query, arguments: given = [], sort, asOf = null } = read
   const sorted = sort.map(({ field, descending }) => {
     const type = field.field.kind === 'simple' ? field.field.type.name : field.field.kind
@@ -124,7 +126,8 @@ function bindingOf({ schema, read }: CursorContext): Buffer {
   })
   const asked = query ? queryKey(bindQuery(query, given), schema) : null
   const bound = JSON.stringify([schema.entity, schema.version, asked, sorted, asOf])
-  return createHash('sha256').update(bound).digest()
+  const timeless = requestTime === undefined ? bound : bound.replaceAll(requestTime, '$now')
+  return createHash('sha256').update(timeless).digest()
 }
 
 /** The other documents, with the row rules of the caller for them. */

@@ -24,10 +24,11 @@ export async function explain(deps: Deps, caller: Caller, request: FindRequest):
   const allowed = resolveAndAuthorizeFind(deps, caller, request)
   const { schema } = allowed
   const store = deps.storeOf(schema)
-  const bounds = boundsOf(workOf(deps, request), request)
+  const work = workOf(deps, request)
+  const bounds = boundsOf(work, request)
   const planned = planFind(allowed, isInStatement(deps))
   const paged = request.page
-    ? afterCursor(planned.read, request.page, cursorsFor({ allowed, plan: planned }, deps))
+    ? afterCursor(planned.read, request.page, cursorsFor({ allowed, plan: planned }, deps, work))
     : planned.read
   const { read, isMatch } = await resolveRemoteJoins(paged, schema, {
     deps,

@@ -4,6 +4,7 @@ import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { sortValues } from '../../lang/evaluate/order.ts'
 import { sortsByOthers } from '../../lang/resolve/scope.ts'
 import type { ReadPlan, StoredDocument } from '../../plan/plan.ts'
+import { printDate } from '../../schema/date.ts'
 import type { Deps } from '../deps.ts'
 import { tooLargeResult } from '../memory-limits.ts'
 import type { PageRequest } from '../request/page-request.ts'
@@ -25,7 +26,7 @@ export async function findByCursor(
 ): Promise<DataResponse> {
   const { allowed, plan, page: requested } = planned
   const { schema } = allowed
-  const cursors = cursorsFor(planned, reading.deps)
+  const cursors = cursorsFor(planned, reading.deps, work)
   const read = afterCursor(plan.read, requested, cursors)
   let taken = 0
   const last: { document?: StoredDocument } = {}
@@ -61,9 +62,15 @@ export function afterCursor(read: ReadPlan, { after }: PageRequest, cursors: Cur
 export function cursorsFor(
   { allowed, plan }: Pick<PlannedFind, 'allowed' | 'plan'>,
   { secret }: Pick<Deps, 'secret'>,
+  work: Work,
 ): Cursors {
-  const { schema } = allowed
-  return cursorsOf({ schema, read: plan.read, secret: secret(), hidesId: hidesIdFrom(allowed) })
+  return cursorsOf({
+    schema: allowed.schema,
+    read: plan.read,
+    secret: secret(),
+    requestTime: work.requestTime && printDate(work.requestTime),
+    hidesId: hidesIdFrom(allowed),
+  })
 }
 
 /** Whether the caller may not read `_id`, at least in some documents. */

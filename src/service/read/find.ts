@@ -24,10 +24,11 @@ export async function find(deps: Deps, caller: Caller, { target, body }: FindInp
   const shape = shapeOf(asQuery, deps.limits)
   const prepared = shape && prepareFind(deps, caller, { target, body: asQuery, shape })
   const bound = prepared && bindFind(prepared, shape)
-  const planned = bound ?? planFindRequest(deps, caller, readFind(body, target, deps))
+  const work = workOf(deps, target)
+  const planned = bound ?? planFindRequest(deps, caller, readFind(body, { ...target, work }, deps))
   const { allowed, plan, maxTimeMs } = planned
   const { schema, asOf } = allowed
-  const work = workOf(deps, { work: target.work, maxTimeMs })
+  work.limitTimeTo(maxTimeMs ?? Infinity)
   const page = createPage(allowed, plan, pageBounds(deps, work))
   const reading = { deps, schema, bounds: boundsOf(work, target), asOf }
   if (planned.page) return await findByCursor({ ...planned, page: planned.page }, { page, reading, work })

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Caller } from '../../../src/access/caller.ts'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
+import { Work } from '../../../src/base/work/work.ts'
 import { type DataResponse, printResponse } from '../../../src/service/response.ts'
 import {
   ADMIN,
@@ -184,6 +185,39 @@ onEveryStore(() => {
     assert.equal(explained.matchCount, 5, printResponse(explained))
     const { request } = documentsOf(explained)[0]!
     assert.deepEqual((request as JsonObject)['page'], { size: 2, after: next })
+  })
+
+  test('cursor: the time of the request is another one for each page of a find with {"$now": true}', async () => {
+    let time = Date.parse('2024-01-01T00:00:00Z')
+    await using tester = await openTestService({ now: () => new Date((time += 1000)) })
+    await tester.define('person', { born: { type: 'date' } })
+    await tester.store(
+      'person',
+      ['a', 'b', 'c', 'd'].map((_id) => ({
+        _id,
+        born: _id === 'c' ? '2999-01-01T00:00:00Z' : '1999-01-01T00:00:00Z',
+      })),
+    )
+    const query = { field: 'born', op: '<', rvalue: { $now: true } }
+    for (const condition of [
+      { query },
+      { filter: 'born < now()' },
+      { filter: 'born in (now()) or born < now()' },
+    ]) {
+      const body = { ...condition, projection: { field: '_id' } }
+      const { next } = await tester.find('person', { ...body, page: { size: 2 } })
+      const last = await tester.find('person', { ...body, page: { size: 2, after: next! } })
+      assert.deepEqual(idsOf(last), ['d'])
+      const paged = { ...body, page: { size: 2, after: next! } }
+      const explained = await tester.service.data.explain(
+        ADMIN,
+        { entity: 'person', work: new Work({ timeLimitMs: 9_000 }) },
+        paged,
+      )
+      assert.equal(explained.matchCount, 3, printResponse(explained))
+      const other = { ...body, filter: 'born <= now()', page: { size: 2, after: next! } }
+      assert.match(refusal(await tester.find('person', { ...other, query: null })), /crud:InvalidCursor/)
+    }
   })
 
   test('cursor: is bound to entity, version, query and sort, and to every one of its characters', async () => {
