@@ -57,6 +57,7 @@ const DECISIVE: Readonly<Record<string, readonly Operation[]>> = {
   update: ['update'],
   data: ['insert', 'save'],
   page: ['find'],
+  asOf: ['find'],
   documentVersions: ['save', 'update', 'delete'],
   onlyIfCurrent: ['save', 'update', 'delete'],
 }

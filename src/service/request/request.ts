@@ -77,11 +77,9 @@ export function readFind(body: Json | undefined, target: Target, deps: Reading):
 
 export function readAggregate(body: Json | undefined, target: Target, deps: Reading): AggregateRequest {
   const envelope = readEnvelope(body, target, 'aggregate')
-  const { projection, asOf } = envelope.body
-  const unused = Object.entries({ projection, asOf }).find(([, value]) => isPresent(value))
-  if (unused) {
-    const message = `"${unused[0]}" has no meaning in aggregate; "groupBy" and "values" say what to return`
-    throw new ServiceError('crud:InvalidRequest', message, { at: `/${unused[0]}` })
+  if (isPresent(envelope.body['projection'])) {
+    const message = '"projection" has no meaning in aggregate; "groupBy" and "values" say what to return'
+    throw new ServiceError('crud:InvalidRequest', message, { at: '/projection' })
   }
   const budget = budgetOf(target, deps)
   const query = readQuery(envelope.body, budget)

@@ -221,10 +221,10 @@ onEveryStore(() => {
   ])[] = [
     ['find', ['data', 'update', 'documentVersions', 'onlyIfCurrent']],
     ['explain', ['data', 'update', 'documentVersions', 'onlyIfCurrent']],
-    ['insert', ['query', 'update', 'documentVersions', 'onlyIfCurrent']],
-    ['save', ['query', 'update']],
-    ['update', ['data']],
-    ['delete', ['data', 'update']],
+    ['insert', ['query', 'update', 'documentVersions', 'onlyIfCurrent', 'asOf']],
+    ['save', ['query', 'update', 'asOf']],
+    ['update', ['data', 'asOf']],
+    ['delete', ['data', 'update', 'asOf']],
   ]
   const SOUND: JsonObject = {
     query: { $and: [] },
@@ -232,6 +232,7 @@ onEveryStore(() => {
     update: { $set: { i: 10 } },
     documentVersions: ['1:1'],
     onlyIfCurrent: true,
+    asOf: '2024-01-01T00:00:00Z',
   }
 
   test('every operation: a key that it would ignore is refused, unless ignoring it changes nothing', async () => {
