@@ -274,6 +274,26 @@ onEveryStore(() => {
     )
   })
 
+  test('documents: a condition that a method cannot meet is refused, and nothing is written', async () => {
+    const id = `conditional${++count}`
+    const path = `/documents/person/${id}`
+    const body = { name: 'New' }
+    await server.ask('PUT', `${path}?upsert=true`, { body })
+    const stale = { 'If-Match': '"a:1"' }
+    refused(await server.ask('GET', path, { headers: stale }), 412, 'crud:PreconditionFailed')
+    assert.equal((await server.ask('GET', path, { headers: { 'If-Match': '*' } })).status, 200)
+    for (const header of ['"a:1"', '*']) {
+      const answer = await server.ask('POST', '/documents/person', { body, headers: { 'If-Match': header } })
+      refused(answer, 412, 'crud:PreconditionFailed')
+      const headers = { 'If-None-Match': header }
+      refused(await server.ask('PATCH', path, { body, headers }), 400, 'crud:InvalidRequest')
+      refused(await server.ask('DELETE', path, { headers }), 400, 'crud:InvalidRequest')
+    }
+    const posted = { body: { _id: id, ...body }, headers: { 'If-None-Match': '*' } }
+    refused(await server.ask('POST', '/documents/person', posted), 409, 'store-crud:Duplicate')
+    assert.equal((await server.ask('GET', path)).status, 200)
+  })
+
   test('documents: an entity with another identity is addressed by _id', async () => {
     const made = async (body: JsonObject): Promise<string> =>
       (await server.ask('POST', '/documents/land', { body })).json._id

@@ -35,6 +35,12 @@ const IF_MATCH: QueryParameter = {
   description: 'Writes only if the document still has this version, as `ETag` named it.',
 }
 
+/** Declared because undeclared headers are not read: a condition must not be ignored. */
+const IF_NONE_MATCH: QueryParameter = {
+  name: 'If-None-Match',
+  description: 'Refused: the request would have to change a document that does not exist.',
+}
+
 const READ: readonly Code[] = ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:Timeout']
 const WRITE: readonly Code[] = [
   ...READ,
@@ -101,11 +107,15 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     ...onAll('POST', 'createDocument', 'Create a document'),
     description: '`Location` names where it is from now on.',
     query: [VERSION, NUMBERS],
-    headers: [PREFER],
+    headers: [
+      { name: 'If-Match', description: 'Answers 412: a new document has no version yet.' },
+      { name: 'If-None-Match', description: '`*`: creates the document, as without it.' },
+      PREFER,
+    ],
     body: SENT,
     reply: ONE,
     status: 201,
-    errors: [...WRITE, 'crud:insert:NoFieldAccess'],
+    errors: [...WRITE, 'crud:PreconditionFailed', 'crud:insert:NoFieldAccess'],
     precheck: requireAccess('insert'),
     handle: create,
   },
@@ -114,11 +124,12 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     query: [FIELDS, VERSION, NUMBERS],
     headers: [
       { name: 'If-None-Match', description: 'Answers 304 if the document still has this version.' },
+      { name: 'If-Match', description: 'Answers 412 if the document has another version.' },
       PREFER,
     ],
     reply: ONE,
     otherStatuses: { 304: 'The document has this version.' },
-    errors: [...READ, 'crud:UnknownDocument', 'crud:ResultSizeTooLarge'],
+    errors: [...READ, 'crud:UnknownDocument', 'crud:PreconditionFailed', 'crud:ResultSizeTooLarge'],
     handle: async (call) =>
       await call.app.service.documents.get(call.caller, ...asked(call, documentOf(call))),
   },
@@ -146,7 +157,7 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
     ...onOne('PATCH', 'patchDocument', 'Change a document'),
     description: 'By JSON Merge Patch (RFC 7396): members are set, null removes one.',
     query: [VERSION, NUMBERS],
-    headers: [IF_MATCH, PREFER],
+    headers: [IF_MATCH, IF_NONE_MATCH, PREFER],
     body: { ...SENT, example: { name: 'Suisse', population: null } },
     reply: ONE,
     errors: [...WRITE, 'crud:UnknownDocument', 'crud:PreconditionFailed', 'crud:update:NoFieldAccess'],
@@ -156,7 +167,7 @@ export const DOCUMENT_ROUTES: readonly Route[] = [
   {
     ...onOne('DELETE', 'deleteDocument', 'Delete a document'),
     query: [VERSION],
-    headers: [IF_MATCH],
+    headers: [IF_MATCH, IF_NONE_MATCH],
     reply: ONE,
     status: 204,
     errors: [...READ, 'crud:UnknownDocument', 'crud:PreconditionFailed'],

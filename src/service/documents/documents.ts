@@ -125,9 +125,11 @@ async function list(request: Request): Promise<DocumentReply> {
 async function get(request: Naming): Promise<DocumentReply> {
   const { asked } = request
   const tags = readTags(asked.ifNoneMatch, 'If-None-Match', true)
+  const condition = conditionOf(asked)
   formOf(request)
   const found = await findOne(request, readFields(asked.parameters))
   if (!found) throw unknownDocument()
+  if (condition && !isMet(condition, found)) throw preconditionFailed()
   if (tags && (tags.isAny || tags.versions.includes(found.version))) {
     return { status: 304, text: '', headers: tagHeader(found) }
   }
@@ -141,7 +143,11 @@ async function findOne(request: Naming, projection: Json): Promise<Returned | un
 }
 
 async function create(request: Request, body: Json | undefined): Promise<DocumentReply> {
+  const { asked } = request
   formOf(request)
+  if (asked.ifNoneMatch?.trim() !== '*') refuseNoneMatch(asked)
+  // A document that does not exist yet has no version.
+  if (conditionOf(asked)) throw preconditionFailed()
   return await insertOne(request, documentIn(body))
 }
 
@@ -185,13 +191,16 @@ const MAX_ATTEMPTS = 3
 
 async function createOnly(request: Naming, document: JsonObject): Promise<DocumentReply> {
   const { asked } = request
-  if (asked.ifNoneMatch?.trim() !== '*' || asked.ifMatch !== undefined) {
-    const message = 'a write knows "If-None-Match: *", which creates a document only where there is none'
-    throw new ServiceError('crud:InvalidRequest', message)
-  }
+  if (asked.ifNoneMatch?.trim() !== '*' || asked.ifMatch !== undefined) refuseNoneMatch(asked)
   const inserted = await insertOne(request, document)
   if (inserted.status === 409 && (await findOne(request, ID))) throw preconditionFailed()
   return inserted
+}
+
+function refuseNoneMatch({ ifNoneMatch }: Asked): void {
+  if (ifNoneMatch === undefined) return
+  const message = 'a write knows "If-None-Match: *", which creates a document only where there is none'
+  throw new ServiceError('crud:InvalidRequest', message)
 }
 
 const ID: JsonObject = { field: '_id' }
@@ -201,6 +210,7 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
   const { _id: given, ...changes } = documentIn(body)
   requireSameId(given, request)
   formOf(request)
+  refuseNoneMatch(asked)
   const condition = conditionOf(asked)
   if (condition?.isHopeless) throw await unmet(request)
   const schema = deps.schemaOf(target.entity, target.version)
@@ -253,6 +263,7 @@ async function unchanged(request: Naming, condition: Condition | undefined): Pro
 
 async function removeOne(request: Naming): Promise<DocumentReply> {
   const { deps, caller, target, asked, query } = request
+  refuseNoneMatch(asked)
   const condition = conditionOf(asked)
   if (condition?.isHopeless) throw await unmet(request)
   const sent = { query, ...condition?.versions }
