@@ -294,6 +294,17 @@ onEveryStore(() => {
     assert.equal((await server.ask('GET', path)).status, 200)
   })
 
+  test('documents: the context of an error names the operation before the field', async () => {
+    const contextOf = async (method: string, path: string, body?: JsonObject): Promise<string> =>
+      (await server.ask(method, path, body ? { body } : {})).json.context
+    assert.equal(await contextOf('GET', '/documents/person?sort=nowhere'), 'listDocuments(person)/nowhere')
+    const path = `/documents/person/context${++count}`
+    await server.ask('PUT', `${path}?upsert=true`, { body: { name: 'New' } })
+    assert.equal(await contextOf('PATCH', path, { nowhere: 1 }), 'patchDocument(person)/nowhere')
+    const named = '/documents/person?version=1.0.0&filter=nowhere%3D1'
+    assert.equal(await contextOf('GET', named), 'listDocuments(person:1.0.0)/nowhere')
+  })
+
   test('documents: an entity with another identity is addressed by _id', async () => {
     const made = async (body: JsonObject): Promise<string> =>
       (await server.ask('POST', '/documents/land', { body })).json._id

@@ -77,8 +77,11 @@ function timing(deps: Deps) {
       noteIfSlow(deps, timed, {})
       return reply
     } catch (error) {
-      if (error instanceof ServiceError) noteIfSlow(deps, timed, { errors: [error.toObject()] })
-      throw error
+      if (!(error instanceof ServiceError)) throw error
+      noteIfSlow(deps, timed, { errors: [error.toObject()] })
+      const { entity, version } = target
+      const within = `${operation}(${entity}${version === undefined ? '' : `:${version}`})`
+      throw error.context === '' ? error : error.within(within)
     }
   }
 }
