@@ -1,6 +1,6 @@
 /** Resolves a text search to the fields of the index that serves it. */
 import { ServiceError } from '../../base/errors.ts'
-import type { WordIndex } from '../../schema/field.ts'
+import type { Field, ObjectField, WordIndex } from '../../schema/field.ts'
 import type { Named, TextSearch } from '../query.ts'
 import { parseSearch } from '../text-search.ts'
 import { invalid } from './checks.ts'
@@ -44,15 +44,24 @@ function indexFor({ index: name, at }: TextSearch<Named>, { here, outer, joins, 
   const indexes = here.wordIndexes ?? []
   const found = name === undefined ? indexes : indexes.filter((each) => each.name === name)
   if (found.length === 1) return found[0]!
-  throw notFound(name, indexes, at)
+  throw invalid(notFound(name, here), at)
 }
 
-function notFound(name: string | undefined, indexes: readonly WordIndex[], at: string): ServiceError {
-  if (indexes.length === 0) return invalid(`a text search needs an index; ${DECLARATION}`, at)
-  const names = indexes.map((each) => JSON.stringify(each.name)).join(', ')
-  if (name === undefined) return invalid(`say which "index" to search; there are ${names}`, at)
-  return invalid(`there is no index ${JSON.stringify(name)} for text search; there are ${names}`, at)
+function notFound(name: string | undefined, here: ObjectField): string {
+  const { wordIndexes = [] } = here
+  const names = wordIndexes.map((each) => JSON.stringify(each.name)).join(', ')
+  if (name === undefined && names !== '') return `say which "index" to search; there are ${names}`
+  const declaration = `declare one in "indexes" of entityInfo, such as ${declarationFor(name, here)}`
+  if (names === '') return `a text search needs an index; ${declaration}`
+  return `there is no index ${JSON.stringify(name)} for text search; there are ${names}; or ${declaration}`
 }
 
-const DECLARATION =
-  'declare one in "indexes" of entityInfo, such as {"name":"text","kind":"text","fields":[{"field":"title"}]}'
+/** An index that would serve the search, on the first text of the document. */
+function declarationFor(name = 'text', { fields }: ObjectField): string {
+  const isText = (each: Field): boolean => each.kind === 'simple' && each.type.name === 'string'
+  const [field] = [...fields].find(([key, each]) => isText(each) && !OWN_TEXTS.includes(key)) ?? ['title']
+  return JSON.stringify({ name, kind: 'text', fields: [{ field }] })
+}
+
+/** Texts that every document has, in which nobody searches for words. */
+const OWN_TEXTS = ['_id', 'objectType']

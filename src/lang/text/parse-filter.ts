@@ -8,7 +8,11 @@ import { readFilter } from './read-filter.ts'
 export function parseFilter(text: string, budget: Budget): Query<Named> {
   const { query, placeOf } = readFilter(text, budget.limits)
   const parsed = placing(placeOf, () => parseQuery(query, '', budget))
-  return mapQuery(parsed, (node) => mapOwnFields(node, ({ path, at }) => ({ path, at: placeOf(at) })))
+  return mapQuery(parsed, (node) =>
+    'text' in node
+      ? { ...node, at: placeOf(node.at) }
+      : mapOwnFields(node, ({ path, at }) => ({ path, at: placeOf(at) })),
+  )
 }
 
 function placing<T>(placeOf: (pointer: string) => string, parse: () => T): T {

@@ -252,6 +252,11 @@ onEveryStore((kind) => {
     [{ query: { text: '!!!' } }, /has no word to search for/],
     [{ query: { text: 'a "b' } }, /begins and ends with a quote/],
     [{ query: { text: 'a', index: 'other' } }, /there is no index "other" for text search; there are "text"/],
+    [
+      { query: { text: 'a', index: 'other' } },
+      /declare one .*\{"name":"other","kind":"text","fields":\[\{"field":"title"\}\]\}/,
+    ],
+    [{ filter: 'title = "x" or text("a", other)' }, /there is no index "other" .*\(at line 1, column 21\)/],
     [{ query: { text: 5 } }, /text/],
     [{ query: { text: 'a', field: 'b' } }, /op|field/],
     [{ query: { text: 'a', indx: 'b' } }, /indx/],
