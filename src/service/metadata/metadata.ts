@@ -148,10 +148,11 @@ function changes(replacing: Replacing, document: (entity: string, version: strin
     clearDefault: (caller, entity) =>
       work(caller, 'metadata.update', {
         context: `clearDefaultVersion(${entity})`,
-        run: async () => {
-          await registry.setDefault(caller.principal, entity, undefined)
-          return printEntityInfo(registry.infoOf(entity))
-        },
+        run: () =>
+          warned(registry, entity, {
+            change: () => registry.setDefault(caller.principal, entity, undefined),
+            answer: () => printEntityInfo(registry.infoOf(entity)),
+          }),
       }),
     remove: (caller, entity, { documents } = {}) =>
       work(caller, 'metadata.delete', {

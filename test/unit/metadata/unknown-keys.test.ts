@@ -132,6 +132,17 @@ for (const [body, at, intent] of UNKNOWN) {
   })
 }
 
+test('every change of the default version, also its removal, lists unknown keys', async () => {
+  const service = await open()
+  await service.create(ANN, ONE, field({ required: true }))
+  for (const answer of [await service.setDefault(ANN, ONE), await service.clearDefault(ANN, 'item')]) {
+    assert.deepEqual(
+      unknownIn(answer).map(({ at }) => at),
+      ['/schema/fields/a/required'],
+    )
+  }
+})
+
 const KNOWN: readonly JsonObject[] = [
   field({
     description: 'd',
