@@ -23,10 +23,12 @@ export function printSort(sort: readonly SortKey<{ readonly path: string }>[]): 
   return sort.map(({ field, descending }) => ({ [field.path]: descending ? '$desc' : '$asc' }))
 }
 
+const KEY = 'a sort key is an object with exactly one field, such as {"name": "$asc"}'
+
 function parseKey(value: Json, at: string): SortKey<Named> {
   const [path, ...others] = isObject(value) ? Object.keys(value) : []
   if (!isObject(value) || path === undefined || others.length > 0) {
-    throw new ServiceError('query-api:InvalidSort', 'a sort key is an object with exactly one field', { at })
+    throw new ServiceError('query-api:InvalidSort', KEY, { at })
   }
   const direction = value[path]
   if (direction !== '$asc' && direction !== '$desc') {

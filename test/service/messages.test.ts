@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json, JsonObject } from '../../src/base/json/json.ts'
 import type { DataResponse } from '../../src/service/response.ts'
-import { ADMIN, callerWith, openTestService } from '../support/service.ts'
+import { ADMIN, callerWith, metadataDocument, openTestService } from '../support/service.ts'
 import { type Tenant, openTenant } from '../support/shared-service.ts'
 import { onEveryStore } from '../support/store-kind.ts'
 
@@ -177,6 +177,7 @@ onEveryStore(() => {
     [{ projection: PROJECTION, limit: 5 }, 'crud:InvalidRequest', /"limit"; "range": \[0, 9\]/],
     [{ projection: PROJECTION, offset: 5 }, 'crud:InvalidRequest', /"range": \[10, 19\]/],
     [{ projections: PROJECTION }, 'crud:InvalidRequest', /did you mean "projection"\?/],
+    [{ projection: PROJECTION, sort: 'n' }, 'query-api:InvalidSort', /such as \{"name": "\$asc"\}/],
     [{ projection: PROJECTION, where: {} }, 'crud:InvalidRequest', /as "query"/],
   ]
 
@@ -204,6 +205,15 @@ onEveryStore(() => {
       assert.match(errorOf(inserted).msg, message)
       const update = { $set: { [field]: value } }
       assert.match(errorOf(await data.update(ADMIN, target, { query: { $and: [] }, update })).msg, message)
+    }
+  })
+
+  test('metadata: an unknown type is told which ones there are', async () => {
+    await using tester = await openTestService()
+    for (const field of [{ type: 'text' }, { type: 'array', items: { type: 'text' } }]) {
+      const body = metadataDocument('thing', { field })
+      const written = tester.service.metadata.create(ADMIN, { entity: 'thing', version: '1.0.0' }, body)
+      await assert.rejects(written, /type "text"; the(re are|y can be of) boolean, integer, .*object/)
     }
   })
 

@@ -1,7 +1,7 @@
 /** Parses the `fields` of a schema document, at every depth. */
 import { asBoolean } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, member, pointer } from '../../base/json/json.ts'
-import { isTypeName } from '../../schema/types.ts'
+import { TYPES, isTypeName } from '../../schema/types.ts'
 import { parseConstraints } from './constraints.ts'
 import { booleanAt, fault, neededMember, neededText, objectAt, otherMembers } from './decode.ts'
 import type {
@@ -53,9 +53,16 @@ function parseField(written: JsonObject, place: Place): FieldDocument {
     case 'reference':
       return parseReference(document, place)
     default:
-      throw fault('metadata:InvalidType', `there is no type "${type}"`, pointer(at, 'type'))
+      throw fault(
+        'metadata:InvalidType',
+        `there is no type "${type}"; there are ${ALL_TYPES.join(', ')}`,
+        pointer(at, 'type'),
+      )
   }
 }
+
+const ELEMENT_TYPES = [...Object.keys(TYPES), 'object']
+const ALL_TYPES = [...ELEMENT_TYPES, 'array', 'reference']
 
 /** The document with booleans as such: these two are stored as they are written. */
 function withClaims(document: JsonObject, at: string): JsonObject {
@@ -139,7 +146,9 @@ function parseItems(value: Json, at: string): ItemsDocument {
   if (!isElementType) {
     const isFieldType = type === 'array' || type === 'reference'
     const code = isFieldType ? 'metadata:InvalidArrayElementType' : 'metadata:InvalidType'
-    throw fault(code, `the elements of an array cannot be of type "${type}"`, pointer(at, 'type'))
+    const known = ELEMENT_TYPES.join(', ')
+    const message = `the elements of an array cannot be of type "${type}"; they can be of ${known}`
+    throw fault(code, message, pointer(at, 'type'))
   }
   refuseInItems(document, at)
   const subject = { type, isVirtual: false, isInArray: true, isElement: true }
