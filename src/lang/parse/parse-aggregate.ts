@@ -1,5 +1,6 @@
 /** JSON → aggregation: `groupBy`, `values`, `having` and `sort` of a request. */
 import { ServiceError } from '../../base/errors.ts'
+import { asBoolean } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isArray, isObject, pointer } from '../../base/json/json.ts'
 import { didYouMean } from '../../base/suggest.ts'
 import { PERIODS, isPeriod, knownTimeZone } from '../../schema/period.ts'
@@ -114,7 +115,7 @@ function parseValue(name: string, value: Json, at: string): GroupValue<Named> {
     throw invalid(`a value is ${VALUE_LOOKS_LIKE}`, at)
   const place = pointer(at, op)
   if (op === '$count') {
-    if (value[op] === true) return { name, op }
+    if (asBoolean(value[op]) === true) return { name, op }
     throw invalid('"$count" counts rows: {"$count": true}; "$distinct" counts the values of a field', place)
   }
   if (!isFieldAggregate(op)) {

@@ -63,6 +63,11 @@ export const CASES: readonly AggregateCase[] = [
     processed: [`{"n":6}`],
   },
   {
+    name: '1 stands for true in $count, as in every boolean of a request',
+    request: `{"values":{"n":{"$count":1}}}`,
+    processed: [`{"n":6}`],
+  },
+  {
     name: 'no groupBy gives one row, also when nothing matches',
     request: `{"query":{"field":"city","op":"=","rvalue":"Chur"},"values":{"n":{"$count":true},"s":{"$sum":"i"},"a":{"$avg":"i"},"m":{"$max":"i"},"d":{"$distinct":"i"}}}`,
     processed: [`{"n":0,"s":null,"a":null,"m":null,"d":0}`],
