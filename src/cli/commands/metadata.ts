@@ -7,7 +7,8 @@ export const metadata = defineCommand({
   summary: 'keep the metadata of a running service as files, for example in git',
   details:
     'DIR has a directory for each entity, with entity.json (entity info) and VERSION.json (one schema each). Parts that ' +
-    'the service adds by itself are left out. Apply refuses keys without a meaning, and asks before it removes anything.',
+    'the service adds by itself are left out. Apply refuses keys without a meaning, unless --lenient is given, and asks before it ' +
+    'removes anything.',
   actions: [
     { words: 'pull DIR', summary: 'write the metadata of the service into files' },
     { words: 'diff DIR', summary: 'print what apply would change; differences exit with 7' },
@@ -20,6 +21,7 @@ export const metadata = defineCommand({
       type: 'boolean',
       summary: 'apply --prune: also remove entities that have documents',
     },
+    lenient: { type: 'boolean', summary: 'apply: keep keys without a meaning, with a warning' },
     yes: { type: 'boolean', summary: 'apply: do not ask before removing' },
     json: { type: 'boolean', summary: 'print the changes as JSON' },
     ...CONNECTION_OPTIONS,

@@ -15,6 +15,7 @@ export interface MetadataFlags extends ConnectionFlags {
   readonly 'dry-run'?: boolean
   readonly prune?: boolean
   readonly 'delete-documents'?: boolean
+  readonly lenient?: boolean
   readonly yes?: boolean
   readonly json?: boolean
 }
@@ -29,7 +30,7 @@ export async function runMetadata(
   const known = ACTIONS.find((each) => each === action)
   if (!known || directory === undefined || rest.length > 0)
     throw usageError(`metadata takes ${ACTIONS.join(', ')} and a directory`, { word: action, known: ACTIONS })
-  for (const name of ['dry-run', 'prune', 'delete-documents', 'yes'] as const) {
+  for (const name of ['dry-run', 'prune', 'delete-documents', 'lenient', 'yes'] as const) {
     const isUseful = known === 'apply' || (name === 'prune' && known === 'diff')
     if (flags[name] !== undefined && !isUseful) throw usageError(`metadata ${known} takes no --${name}`)
   }
@@ -80,16 +81,17 @@ async function apply(client: Client, directory: string, flags: MetadataFlags): P
   print(changes, flags.json === true)
   if (changes.length === 0) return
   const documents = newVersions(wanted, present, changes)
-  if (flags['dry-run'] === true) return await rehearse(client, documents)
+  const strict = `strict=${flags.lenient !== true}`
+  if (flags['dry-run'] === true) return await rehearse(client, documents, strict)
   if (!deletesDocuments) refuseFilledEntities(changes)
   await confirm(changes, flags.yes === true)
   // what refers to each other must arrive together, so there is one request for all documents
-  if (documents.length > 0) warn(await client.ask('PUT', '/metadata?strict=true', { body: documents }))
+  if (documents.length > 0) warn(await client.ask('PUT', `/metadata?${strict}`, { body: documents }))
   const sent = new Set(documents.map(({ entityInfo }) => textIn(entityInfo, 'name')))
   for (const { kind, entity, version, status } of changes) {
     if (kind === 'change info' && !sent.has(entity))
       warn(
-        await client.ask('PUT', `/metadata/${encodeURIComponent(entity)}?strict=true`, {
+        await client.ask('PUT', `/metadata/${encodeURIComponent(entity)}?${strict}`, {
           body: wanted.get(entity)!.info,
         }),
       )
@@ -187,10 +189,10 @@ function newVersions(wanted: Entities, present: Entities, changes: readonly Chan
 }
 
 /** The service answers what would happen. One that has no dry run yet leaves it at the list of changes. */
-async function rehearse(client: Client, documents: readonly JsonObject[]): Promise<void> {
+async function rehearse(client: Client, documents: readonly JsonObject[], strict: string): Promise<void> {
   if (documents.length > 0) {
     try {
-      warn(await client.ask('PUT', '/metadata?strict=true&dryRun=true', { body: documents }))
+      warn(await client.ask('PUT', `/metadata?${strict}&dryRun=true`, { body: documents }))
     } catch (error) {
       if (!(error instanceof Exit) || !error.message.includes('no parameter "dryRun"')) throw error
     }

@@ -148,7 +148,12 @@ onEveryStore(() => {
     const unknown = await run(smalt, 'apply', 'm')
     assert.equal(unknown.code, 1)
     assert.match(unknown.err, /indexs/)
+    const kept = await run(smalt, 'apply', 'm', '--lenient')
+    assert.equal(kept.code, 0, kept.err)
+    assert.match(kept.err + kept.out, /entity info has no key .*indexs/)
+    assert.equal((await run(smalt, 'diff', 'm', '--lenient')).code, 2)
     edit('m/order/entity.json', (info) => delete info['indexs'])
+    assert.equal((await run(smalt, 'apply', 'm')).code, 0)
   })
 
   test('metadata apply: asks before it removes, and --prune removes entities without files', async () => {
