@@ -1,6 +1,6 @@
 /** Resolves a text search to the fields of the index that serves it. */
 import { ServiceError } from '../../base/errors.ts'
-import type { Field, ObjectField, WordIndex } from '../../schema/field.ts'
+import type { ObjectField, WordIndex } from '../../schema/field.ts'
 import type { Named, TextSearch } from '../query.ts'
 import { parseSearch } from '../text-search.ts'
 import { invalid } from './checks.ts'
@@ -47,21 +47,15 @@ function indexFor({ index: name, at }: TextSearch<Named>, { here, outer, joins, 
   throw invalid(notFound(name, here), at)
 }
 
-function notFound(name: string | undefined, here: ObjectField): string {
-  const { wordIndexes = [] } = here
+function notFound(name: string | undefined, { wordIndexes = [] }: ObjectField): string {
   const names = wordIndexes.map((each) => JSON.stringify(each.name)).join(', ')
   if (name === undefined && names !== '') return `say which "index" to search; there are ${names}`
-  const declaration = `declare one in "indexes" of entityInfo, such as ${declarationFor(name, here)}`
-  if (names === '') return `a text search needs an index; ${declaration}`
-  return `there is no index ${JSON.stringify(name)} for text search; there are ${names}; or ${declaration}`
+  if (names === '') return `a text search needs an index; ${declarationFor(name)}`
+  return `there is no index ${JSON.stringify(name)} for text search; there are ${names}; or ${declarationFor(name)}`
 }
 
-/** An index that would serve the search, on the first text of the document. */
-function declarationFor(name = 'text', { fields }: ObjectField): string {
-  const isText = (each: Field): boolean => each.kind === 'simple' && each.type.name === 'string'
-  const [field] = [...fields].find(([key, each]) => isText(each) && !OWN_TEXTS.includes(key)) ?? ['title']
-  return JSON.stringify({ name, kind: 'text', fields: [{ field }] })
+/** The fields are left to the reader: those of the entity may be hidden from the caller. */
+function declarationFor(name = 'text'): string {
+  const index = JSON.stringify({ name, kind: 'text', fields: [{ field: 'FIELD' }] })
+  return `declare one in "indexes" of entityInfo, such as ${index}, where FIELD is a field of type string`
 }
-
-/** Texts that every document has, in which nobody searches for words. */
-const OWN_TEXTS = ['_id', 'objectType']
