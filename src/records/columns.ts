@@ -25,23 +25,57 @@ export function columnFrom(name: string): Column {
   return { name, path, isJson }
 }
 
-/** Refuses a column that stands twice, or inside of another one. */
-export function columnsFrom(names: readonly string[]): readonly Column[] {
+/** Many times the fields of a version. Rows are read on the main thread, and each costs as much as its columns. */
+const MAX_COLUMNS = 10_000
+/** Each document of a row has these names in it, however short the row is. */
+const MAX_NAME = 10_000
+
+/** Refuses a column that stands twice, inside of another one, or deeper than a document may be. */
+export function columnsFrom(names: readonly string[], maxDepth: number): readonly Column[] {
+  if (names.length > MAX_COLUMNS) throw new ColumnError(`the header has more than ${MAX_COLUMNS} columns`)
+  const long = names.find((name) => name.length > MAX_NAME)
+  if (long !== undefined)
+    throw new ColumnError(`the column "${shown(long)}" has a name of more than ${MAX_NAME} characters`)
   const columns = names.map(columnFrom)
-  const leaves = new Set<string>()
+  const root: Place = { inner: new Map(), isColumn: false }
   for (const { path, name } of columns) {
-    const text = path.join('.')
-    if (leaves.has(text)) throw new ColumnError(`the column "${name}" stands twice in the header`)
-    leaves.add(text)
+    // the members of the document are its first level
+    if (path.length > maxDepth)
+      throw new ColumnError(`the column "${shown(name)}" has more than ${maxDepth} steps`)
+    const place = path.reduce(placeIn, root)
+    if (place.isColumn) throw new ColumnError(`the column "${name}" stands twice in the header`)
+    place.isColumn = true
   }
   for (const { path, name } of columns) {
-    for (let i = 1; i < path.length; i++) {
-      const outer = path.slice(0, i).join('.')
-      if (leaves.has(outer))
-        throw new ColumnError(`the column "${name}" lies inside of the column "${outer}"`)
+    let place = root
+    for (const [i, step] of path.slice(0, -1).entries()) {
+      place = placeIn(place, step)
+      if (!place.isColumn) continue
+      const outer = path.slice(0, i + 1).join('.')
+      throw new ColumnError(`the column "${name}" lies inside of the column "${outer}"`)
     }
   }
   return columns
+}
+
+/** A step of paths. To compare whole beginnings of paths would cost the square of their length. */
+interface Place {
+  readonly inner: Map<string, Place>
+  isColumn: boolean
+}
+
+function placeIn({ inner }: Place, step: string): Place {
+  const known = inner.get(step)
+  if (known) return known
+  const place: Place = { inner: new Map(), isColumn: false }
+  inner.set(step, place)
+  return place
+}
+
+const MAX_SHOWN = 100
+
+function shown(name: string): string {
+  return name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name
 }
 
 /** Sets a value at a path, and makes the objects on the way. */

@@ -104,13 +104,16 @@ export async function* readCsv(
   let columns: readonly Column[] | undefined
   for await (const row of readRows(chunks, limits, options)) {
     if (columns) yield recordFrom(row, columns, limits)
-    else columns = headerFrom(row)
+    else columns = headerFrom(row, limits)
   }
 }
 
-function headerFrom({ cells, line }: CsvRow): readonly Column[] {
+function headerFrom({ cells, line }: CsvRow, { maxDepth }: RecordLimits): readonly Column[] {
   try {
-    return columnsFrom(cells.map((cell) => cell?.trim() ?? ''))
+    return columnsFrom(
+      cells.map((cell) => cell?.trim() ?? ''),
+      maxDepth,
+    )
   } catch (error) {
     throw error instanceof ColumnError ? new RecordsError(line, error.message) : error
   }
@@ -126,14 +129,17 @@ function recordFrom(
     return { line, problem, bytes }
   }
   const document: Record<string, Json> = {}
+  // a row does not repeat the names, but the document does
+  let size = bytes
   for (const [i, column] of columns.entries()) {
     const cell = cells[i]
     if (cell === undefined) continue
+    size += column.name.length
     const value = valueOf(cell, column, limits)
     if (value instanceof ColumnError) return { line, problem: value.message, bytes }
     setAt(document, column.path, value)
   }
-  return { line, document, bytes }
+  return { line, document, bytes: size }
 }
 
 /** Texts are converted by the type of their field when the document is stored. */

@@ -7,7 +7,7 @@ export interface GoodRecord {
   /** The line on which it begins, from 1. */
   readonly line: number
   readonly document: JsonObject
-  /** Bytes that it takes in the source. */
+  /** Bytes that it takes in the source, with the names of its members if these stand elsewhere. */
   readonly bytes: number
 }
 

@@ -4,6 +4,7 @@ import type { Json } from '../../../src/base/json/json.ts'
 import { parsePath } from '../../../src/base/path.ts'
 import { countCodePoints, foldCase } from '../../../src/base/text.ts'
 import { wordsIn } from '../../../src/base/words.ts'
+import { columnsFrom } from '../../../src/records/columns.ts'
 import { TYPES, type TypeName } from '../../../src/schema/types.ts'
 import { type Case, many, refused, testGrowth } from './growth.ts'
 
@@ -57,6 +58,7 @@ testGrowth('texts', [
   ['countCodePoints: length', 50_000, (n) => on('ab😀'.repeat(n), countCodePoints)],
   ['foldCase: length', 5_000, (n) => on('aÄ😀'.repeat(n), foldCase)],
   ['parsePath: steps', 5_000, (n) => on(many(n, () => 'a').join('.'), (path) => parsePath(path, ''))],
+  ['columnsFrom: steps', 600, (n) => on(many(n, () => 'a').join('.'), (name) => columnsFrom([name], n))],
   ['parsePath: digits', 50_000, (n) => on(`${'0'.repeat(n)}1`, (path) => parsePath(path, ''))],
 ])
 

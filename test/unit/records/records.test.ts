@@ -137,7 +137,31 @@ test('csv: printed cells are read back as they were', async () => {
 })
 
 test('columns: a path may not name __proto__', () => {
-  assert.throws(() => columnsFrom(['__proto__.x']), /not allowed as a column/)
+  assert.throws(() => columnsFrom(['__proto__.x'], 8), /not allowed as a column/)
+})
+
+test('columns: a path has no more steps than a document may have levels', async () => {
+  const header = (steps: number): string => Array.from({ length: steps }, (_, i) => `s${i}`).join('.')
+  assert.equal((await read('csv', `${header(8)}\nx\n`)).length, 1)
+  await assert.rejects(read('csv', `${header(9)}\nx\n`), /line 1: the column "s0.s1.* has more than 8 steps/)
+})
+
+test('columns: a header is bounded', () => {
+  const names = Array.from({ length: 10_001 }, (_, i) => `c${i}`)
+  assert.throws(() => columnsFrom(names, 8), /more than 10000 columns/)
+  assert.equal(columnsFrom(names.slice(1), 8).length, 10_000)
+  assert.throws(() => columnsFrom(['n'.repeat(10_001)], 8), /"n{100}…" has a name of more than 10000/)
+})
+
+test('csv: the names in a document count towards its size', async () => {
+  const sizes: number[] = []
+  for await (const record of readRecords('csv', cut('long-name,b\nx,\n,y\n', 64), LIMITS))
+    sizes.push(record.bytes)
+  assert.deepEqual(sizes, [3 + 9, 3 + 1])
+})
+
+test('ndjson: empty lines count', async () => {
+  assert.deepEqual(await read('ndjson', '\n\n{"a":1}\n\n \n{"a":2}', 1), ['3 {"a":1}', '6 {"a":2}'])
 })
 
 test('delimiter: the one that separates most cells, outside of quotes', () => {
