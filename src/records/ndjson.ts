@@ -8,16 +8,19 @@ const LINE_FEED = 0x0a
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
 export async function* readNdjson(chunks: Chunks, limits: RecordLimits): AsyncGenerator<SourceRecord> {
-  let line = 0
-  for await (const bytes of linesOf(chunks, limits.maxBytes)) {
-    line++
+  for await (const { line, bytes } of linesOf(chunks, limits.maxBytes)) {
     const record = recordFrom(line === 1 ? withoutMark(bytes) : bytes, line, limits)
     if (record) yield record
   }
 }
 
-/** Keeps at most one incomplete line in memory. */
-async function* linesOf(chunks: Chunks, maxBytes: number): AsyncGenerator<Buffer> {
+interface Line {
+  readonly line: number
+  readonly bytes: Buffer
+}
+
+/** Leaves out empty lines, and keeps at most one incomplete line in memory. */
+async function* linesOf(chunks: Chunks, maxBytes: number): AsyncGenerator<Line> {
   let parts: Buffer[] = []
   let size = 0
   let line = 1
@@ -30,8 +33,8 @@ async function* linesOf(chunks: Chunks, maxBytes: number): AsyncGenerator<Buffer
     const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     let begin = 0
     for (let end = buffer.indexOf(LINE_FEED); end >= 0; end = buffer.indexOf(LINE_FEED, begin)) {
-      keep(buffer.subarray(begin, end))
-      yield parts.length === 1 ? parts[0]! : Buffer.concat(parts, size)
+      if (end > begin) keep(buffer.subarray(begin, end))
+      if (size > 0) yield { line, bytes: parts.length === 1 ? parts[0]! : Buffer.concat(parts, size) }
       line++
       parts = []
       size = 0
@@ -40,7 +43,7 @@ async function* linesOf(chunks: Chunks, maxBytes: number): AsyncGenerator<Buffer
     // a copy, so that the rest of a line does not keep the whole chunk
     if (begin < buffer.length) keep(Buffer.from(buffer.subarray(begin)))
   }
-  if (size > 0) yield Buffer.concat(parts, size)
+  if (size > 0) yield { line, bytes: Buffer.concat(parts, size) }
 }
 
 function withoutMark(bytes: Buffer): Buffer {

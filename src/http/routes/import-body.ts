@@ -4,8 +4,15 @@ import { ServiceError, type ErrorObject } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { TooMuchForThisThread } from '../../base/work/work.ts'
+import { yieldEvery } from '../../base/work/yield-every.ts'
 import { batchesOf, readRecords } from '../../records/read.ts'
-import { type FileFormat, type GoodRecord, RecordsError, type SourceRecord } from '../../records/record.ts'
+import {
+  type Chunks,
+  type FileFormat,
+  type GoodRecord,
+  RecordsError,
+  type SourceRecord,
+} from '../../records/record.ts'
 import { type Idempotency, partOf } from '../../service/idempotency.ts'
 import type { DataResponse } from '../../service/response.ts'
 import { type Call, targetOf } from './route.ts'
@@ -42,8 +49,10 @@ export async function* importBody(call: Call, options: ImportOptions): AsyncGene
   const totals: Totals = { records: skip, modifiedCount: 0, failed: 0 }
   const limits = { maxBytes: MAX_RECORD_BYTES, maxDepth }
   try {
-    const records = readRecords(format, chunks, limits, delimiter === undefined ? {} : { delimiter })
-    for await (const batch of batchesOf(records, { ...BATCH, skip })) {
+    const rest = yieldEvery(SLICE_MS)
+    const pieces = paced(piecesOf(chunks), rest)
+    const records = readRecords(format, pieces, limits, delimiter === undefined ? {} : { delimiter })
+    for await (const batch of batchesOf(paced(records, rest), { ...BATCH, skip })) {
       const bad = batch.records.filter((each) => 'problem' in each)
       const good = batch.records.filter((each): each is GoodRecord => 'document' in each)
       if (stopsOnError && bad.length > 0) {
@@ -75,6 +84,26 @@ export async function* importBody(call: Call, options: ImportOptions): AsyncGene
     yield lastLine(totals, [problem.within(contextOf(call)).toObject()])
   }
 }
+
+/** Records that fail or are left out cause no wait of their own: without this, others would wait for all of them. */
+async function* paced<T>(source: AsyncIterable<T>, rest: () => Promise<void> | undefined): AsyncGenerator<T> {
+  for await (const each of source) {
+    const pause = rest()
+    if (pause) await pause
+    yield each
+  }
+}
+
+const SLICE_MS = 10
+
+/** What is read of a row at a time: a chunk may contain tens of thousands of cells. */
+async function* piecesOf(chunks: Chunks): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES)
+  }
+}
+
+const PIECE_BYTES = 8 * 1024
 
 /** Runs as a request of its own: on this thread if it is small, otherwise in a worker thread. */
 async function store(

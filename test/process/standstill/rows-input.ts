@@ -179,6 +179,35 @@ export const INPUT_ROWS: readonly Row[] = [
       return [await on.ask('PUT', '/data/insert/r15d', { body, caller: GREEDY })]
     },
   },
+  {
+    id: '15e',
+    what: 'CSV with a column of 40,000 steps, and one with a name of 900 KB and many rows',
+    stores: ['sqlite'],
+    expected: { answers: ['200'], peakMb: 300 },
+    prepare: (on) => on.define('r15e', { a: STRING }),
+    async send(on) {
+      const headers = { 'Content-Type': 'text/csv' }
+      const texts = [`${'a.'.repeat(40_000)}a\nx\n`, `${'a'.repeat(900_000)}\n${'x\n'.repeat(2_000)}`]
+      const outcomes = []
+      for (const text of texts)
+        outcomes.push(await on.ask('POST', '/data/import/r15e', { body: text, headers, caller: GREEDY }))
+      return outcomes
+    },
+  },
+  {
+    id: '15f',
+    what: 'import of many records that fail, and of many empty lines',
+    stores: ['sqlite'],
+    expected: { answers: ['200'], peakMb: 300 },
+    prepare: (on) => on.define('r15f', { a: INTEGER }),
+    async send(on) {
+      const headers = { 'Content-Type': 'application/x-ndjson' }
+      const outcomes = []
+      for (const text of ['{"a":"x"}\n'.repeat(20_000), '\n'.repeat(4 * MILLION)])
+        outcomes.push(await on.ask('POST', '/data/import/r15f', { body: text, headers, caller: GREEDY }))
+      return outcomes
+    },
+  },
 ]
 
 /** Open mode goes on beside the tokens. */
