@@ -133,6 +133,27 @@ export const PRODUCT_ROWS: readonly Row[] = [
       assert.match(text, /"matchCount":10/)
     },
   },
+  {
+    id: '8b',
+    what: 'aggregates of values beside the elements of a large array',
+    stores: ['sqlite'],
+    // documents, or their long texts, once for each element would take gigabytes
+    expected: { answers: ['200', '413'], limitMs: 10_000, peakMb: 700 },
+    async prepare(on) {
+      await on.define('r8b', { t: STRING, price: { type: 'bigdecimal' }, a: XS })
+      const a = times(20_000, (x) => ({ x: x % 10, y: 0 }))
+      await on.store('r8b', [{ _id: 'd', t: 't'.repeat(1_000_000), price: 1.5, a }])
+    },
+    async send(on) {
+      const outcomes = []
+      for (const s of [{ $sum: 'price' }, { $min: 't' }]) {
+        const body = { groupBy: ['a.*.x'], values: { s } }
+        outcomes.push(await on.ask('POST', '/data/aggregate/r8b', { body, caller: GREEDY, withinMs: 30_000 }))
+      }
+      return outcomes
+    },
+    check: (_, { outcomes: [sum] }) => assert.equal(sum!.status, 200),
+  },
 ]
 
 async function storeTexts(on: WatchedService, entity: string): Promise<void> {

@@ -35,6 +35,8 @@ export interface AggregateDialect {
   readonly joined: (rows: JoinedRows) => Source
   /** A document without members, in place of the documents of a collection without a table. */
   readonly nothing: Base
+  /** What the columns are selected from; the rows themselves when absent. Called after all columns have been made. */
+  readonly rows?: (rows: Fragment, isGrouped: boolean) => Fragment
   /** Checks at some of the rows that the caller still waits; absent where the engine cancels statements itself. */
   readonly watch?: (position: Fragment) => Fragment
 }
@@ -108,7 +110,9 @@ export function aggregateStatement(
   ]
   const filter = terms.length === 0 ? raw('') : sql` where ${joinBalanced(terms, ' and ')}`
   const grouping = keys.length === 0 ? '' : ` group by ${keys.map((_, i) => i + 1).join(', ')}`
-  const select = sql`select ${join(selectsOf(columns), ', ')} from ${from}${filter}${raw(grouping)}`
+  const source = sql`${from}${filter}`
+  const rows = context.dialect.rows?.(source, keys.length > 0) ?? source
+  const select = sql`select ${join(selectsOf(columns), ', ')} from ${rows}${raw(grouping)}`
   const inResult = resultTranslation(context.translation, results, columns)
   const matching = sql`from grouped${having ? sql` where ${where(having, inResult)}` : raw('')}`
   const grouped = { name: 'grouped', select }

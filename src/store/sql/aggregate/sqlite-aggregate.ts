@@ -3,7 +3,7 @@
  * through our functions, which are exact.
  */
 import type { FieldAggregate, Truncation } from '../../../lang/aggregate.ts'
-import { type Fragment, param, raw, sql } from '../fragment.ts'
+import { type Fragment, join, param, raw, sql } from '../fragment.ts'
 import type { AggregateDialect, Column, RowValue } from './aggregate.ts'
 import { jsonTextOf } from '../sqlite-dialect.ts'
 
@@ -12,7 +12,7 @@ import { jsonTextOf } from '../sqlite-dialect.ts'
  * and a number that another version stored as a decimal is returned as a number instead of a text: both have to be
  * read again.
  */
-export function sqliteAggregates(isExact: boolean): AggregateDialect {
+export function sqliteAggregates(isExact: boolean, held?: HeldValues): AggregateDialect {
   const numbersOf = (value: RowValue): Numbers => {
     const { field, type } = value
     if (field.type.family !== 'number') return 'none'
@@ -20,49 +20,96 @@ export function sqliteAggregates(isExact: boolean): AggregateDialect {
     return type === 'integer' && !isExact ? 'native' : 'digits'
   }
   return {
-    key: (value, truncate) => keyColumn(value, numbersOf(value), truncate),
-    aggregate: (op, value) => aggregateColumn(op, value, numbersOf(value)),
+    key: (value, truncate) => keyColumn(readingOf(value, held), numbersOf(value), truncate),
+    aggregate: (op, value) => aggregateColumn(op, readingOf(value, held), numbersOf(value)),
+    ...(held && { rows: held.rows }),
     joined: ({ from, where }) => ({ from: sql`, ${from}`, terms: [where] }),
     nothing: { json: raw('null'), present: raw('false') },
     watch: (position) => sql`(${position} % 64 <> 63 or smalt_alive(${position}))`,
   }
 }
 
+/** How a value is read: in the form that compares as its type does, or as JSON text. */
+interface Reading {
+  readonly read: () => Fragment
+  readonly text: () => Fragment
+}
+
+function readingOf({ base, steps, read }: RowValue, held: HeldValues | undefined): Reading {
+  const hold = held?.hold ?? ((value: Fragment) => value)
+  return { read: () => hold(read), text: () => hold(jsonTextOf(base, steps)) }
+}
+
+/** The values of rows as columns of a query of their own. */
+export interface HeldValues {
+  readonly hold: (value: Fragment) => Fragment
+  readonly rows: NonNullable<AggregateDialect['rows']>
+}
+
+/**
+ * To group rows, SQLite sorts them together with every column of a table that an aggregate reads. If one reads the text
+ * of a document, that is the document, for each of its elements again. A query with a limit is not merged into the one
+ * around it, so only the values are sorted. `smalt_room` bounds how much that is.
+ */
+export function holdValues(statementNo: number): HeldValues {
+  const columns = new Map<string, Fragment>()
+  const nameOf = (key: string): string => `v${[...columns.keys()].indexOf(key)}`
+  return {
+    hold(value) {
+      const key = JSON.stringify(value.parts)
+      columns.set(key, value)
+      return raw(nameOf(key))
+    },
+    rows(rows, isGrouped) {
+      if (columns.size === 0) return rows
+      const values = [...columns].map(([key, value]) => sql`${value} as ${raw(nameOf(key))}`)
+      const from = sql`(select ${join(values, ', ')} from ${rows} limit -1)`
+      if (!isGrouped) return from
+      const bytes = [...columns.keys()].map((key) => `coalesce(octet_length(${nameOf(key)}), 0)`).join(' + ')
+      const room = sql`smalt_room(${param(statementNo)}, ${raw(bytes)})`
+      return sql`${from} where (${raw(bytes)} <= ${raw(String(SMALL_BYTES))} or ${room})`
+    },
+  }
+}
+
+/** Rows that are not larger take no more memory than their number allows within the time limit. */
+const SMALL_BYTES = 256
+
 /** How a number is read: natively, from its digits, or as a double; a double may be one of the digits of another type. */
 type Numbers = 'none' | 'native' | 'digits' | 'double' | 'doubleDigits'
 
-function keyColumn(value: RowValue, numbers: Numbers, truncate: Truncation | undefined): Column {
+function keyColumn(value: Reading, numbers: Numbers, truncate: Truncation | undefined): Column {
   if (truncate) {
     const { period, timeZone = null } = truncate
-    return { select: sql`smalt_period(${value.read}, ${param(period)}, ${param(timeZone)})` }
+    return { select: sql`smalt_period(${value.read()}, ${param(period)}, ${param(timeZone)})` }
   }
-  if (numbers === 'native') return nativeColumn(value.read)
+  if (numbers === 'native') return nativeColumn(value.read())
   if (numbers === 'doubleDigits') {
     const asDouble = (_: string, beside: string): string => `cast(${beside} as real)`
     return {
       select: orderKeyOf(value),
-      beside: sql`smalt_max(${textOf(value)})`,
+      beside: sql`smalt_max(${value.text()})`,
       compared: asDouble,
       shown: asDouble,
     }
   }
-  if (numbers !== 'digits') return { select: value.read, ...(numbers === 'double' && DOUBLE) }
-  return { select: orderKeyOf(value), beside: sql`smalt_max(${textOf(value)})`, shown: (_, beside) => beside }
+  if (numbers !== 'digits') return { select: value.read(), ...(numbers === 'double' && DOUBLE) }
+  return { select: orderKeyOf(value), beside: sql`smalt_max(${value.text()})`, shown: (_, beside) => beside }
 }
 
-function aggregateColumn(op: FieldAggregate, value: RowValue, numbers: Numbers): Column {
+function aggregateColumn(op: FieldAggregate, value: Reading, numbers: Numbers): Column {
   if (op === '$distinct') {
-    return { select: sql`count(distinct ${hasDigits(numbers) ? orderKeyOf(value) : value.read})` }
+    return { select: sql`count(distinct ${hasDigits(numbers) ? orderKeyOf(value) : value.read()})` }
   }
   const name = op.slice(1)
-  if (numbers === 'native') return nativeAggregate(op, value.read)
+  if (numbers === 'native') return nativeAggregate(op, value.read())
   if (numbers === 'digits')
-    return { select: sql`${raw(`smalt_${name}`)}(${textOf(value)})`, compared: orderKey }
-  if (op === '$sum' || op === '$avg') return { select: sql`${raw(`smalt_double_${name}`)}(${textOf(value)})` }
+    return { select: sql`${raw(`smalt_${name}`)}(${value.text()})`, compared: orderKey }
+  if (op === '$sum' || op === '$avg') return { select: sql`${raw(`smalt_double_${name}`)}(${value.text()})` }
   if (numbers === 'doubleDigits') {
-    return { select: sql`cast(${raw(`smalt_${name}`)}(${textOf(value)}) as real)` }
+    return { select: sql`cast(${raw(`smalt_${name}`)}(${value.text()}) as real)` }
   }
-  return { select: sql`${raw(name)}(${value.read})`, ...(numbers === 'double' && DOUBLE) }
+  return { select: sql`${raw(name)}(${value.read()})`, ...(numbers === 'double' && DOUBLE) }
 }
 
 function hasDigits(numbers: Numbers): boolean {
@@ -96,10 +143,6 @@ function orderKey(text: string): string {
   return `smalt_number(${text})`
 }
 
-function orderKeyOf(value: RowValue): Fragment {
-  return sql`smalt_number(${textOf(value)})`
-}
-
-function textOf({ base, steps }: RowValue): Fragment {
-  return jsonTextOf(base, steps)
+function orderKeyOf(value: Reading): Fragment {
+  return sql`smalt_number(${value.text()})`
 }

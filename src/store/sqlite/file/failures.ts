@@ -26,6 +26,11 @@ export function isTooBig(error: unknown): boolean {
   return primaryCode(error) === TOO_BIG
 }
 
+/** What the engine throws if a text is too big, for functions of our own. */
+export function sizeError(): Error {
+  return Object.assign(new Error('too big'), { errcode: TOO_BIG })
+}
+
 export function tooBig(): ServiceError {
   const message = 'the result is larger than the store can hold; ask for a range, or for fewer fields'
   return new ServiceError('crud:ResultSizeTooLarge', message)

@@ -5,6 +5,7 @@ import { type Pattern, compilePattern } from '../../../base/pattern.ts'
 import { foldCase } from '../../../base/text.ts'
 import { spend } from '../../../base/work/work.ts'
 import { addAggregateFunctions } from './aggregate-functions.ts'
+import { sizeError } from './failures.ts'
 import { addWordFunctions } from './word-functions.ts'
 
 /** `checkAlive` throws to end a watched statement; it is called for every row that such a statement visits. */
@@ -19,11 +20,25 @@ export function addFunctions(database: DatabaseSync, checkAlive: () => void): vo
     spend(STEPS_PER_ROW)
     return 1
   })
+  addRoom(database)
   database.function('smalt_match', options, (text, pattern, flags) => {
     if (typeof text !== 'string') return null
     return patternOf(String(pattern), String(flags)).occursIn(text) ? 1 : 0
   })
 }
+
+/** Adds up what a statement has in memory to group its rows, and ends it if that is too much. */
+function addRoom(database: DatabaseSync): void {
+  let current: { readonly statement: unknown; bytes: number } = { statement: undefined, bytes: 0 }
+  database.function('smalt_room', {}, (statement, bytes) => {
+    if (statement !== current.statement) current = { statement, bytes: 0 }
+    current.bytes += Number(bytes)
+    if (current.bytes > MAX_GROUPED_BYTES) throw sizeError()
+    return 1
+  })
+}
+
+const MAX_GROUPED_BYTES = 256 * 1024 * 1024
 
 /** The cost of reading a row and evaluating its document. */
 const STEPS_PER_ROW = 20

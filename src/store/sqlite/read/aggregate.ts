@@ -1,5 +1,6 @@
 /** Aggregates: translated to one statement, on this thread or on a reader thread. */
 import { nodesOf } from '../../../lang/query.ts'
+import type { ResolvedAggregation, RowField } from '../../../lang/resolve/resolve-aggregate.ts'
 import { type AggregatePlan, lastGroupOf } from '../../../plan/aggregate.ts'
 import type { IndexDefinition } from '../../../schema/schema.ts'
 import type { Bounds } from '../../bounds.ts'
@@ -9,10 +10,12 @@ import {
   groupFrom,
   hasLinks,
 } from '../../sql/aggregate/aggregate.ts'
-import { sqliteAggregates } from '../../sql/aggregate/sqlite-aggregate.ts'
+import { holdValues, sqliteAggregates } from '../../sql/aggregate/sqlite-aggregate.ts'
+import type { Base } from '../../sql/dialect.ts'
 import { type Fragment, type SqlValue, type Statement, raw, render, sql } from '../../sql/fragment.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
 import { SQLITE } from '../../sql/sqlite-dialect.ts'
+import { typeOf } from '../../sql/translation.ts'
 import { where } from '../../sql/where.ts'
 import type { BeginGroups, Explanation, Found } from '../../store.ts'
 import type { Table } from '../catalogue.ts'
@@ -47,9 +50,10 @@ function write(
   table: Table,
   { isWatched, isExact, page }: Writing & { readonly page?: Fragment },
 ): Statement {
-  const dialect = sqliteAggregates(isExact)
   const isQualified = hasLinks(plan) || (plan.query !== undefined && mentionsOthers(plan.query))
   const own = translation(table, beginStatement(isWatched), isQualified ? table.name : '')
+  const held = readsTexts(plan, { document: own.scopes[0]!, isExact }) ? holdValues(++written) : undefined
+  const dialect = sqliteAggregates(isExact, held)
   const context: AggregateContext = {
     dialect,
     table: table.name,
@@ -62,6 +66,33 @@ function write(
   }
   return render(aggregateStatement(plan, context, page), SQLITE.placeholder)
 }
+
+/** Distinguishes statements for `smalt_room`. */
+let written = 0
+
+interface Documents {
+  readonly document: Base
+  readonly isExact: boolean
+}
+
+/** Whether a value is read from the text of a document: from the whole one, or from that of an element. */
+function readsTexts({ aggregation }: AggregatePlan, { document, isExact }: Documents): boolean {
+  const { chain, keys, values } = aggregation
+  if (chain.length > 0) return true
+  const isInColumn = ({ steps, field }: RowField, isAdded: boolean): boolean => {
+    const type = typeOf(field)
+    const hasDigits = field.type.family === 'number' && (type !== 'integer' || isExact) && type !== 'double'
+    if (hasDigits || (type === 'double' && isAdded)) return false
+    const isOwn = steps.length === 1 && document.columns?.has(String(steps[0])) === true
+    return isOwn || document.column?.(steps, type) !== undefined
+  }
+  return (
+    keys.some(({ field }) => !isInColumn(field, false)) ||
+    values.some((each) => 'field' in each && !isInColumn(each.field, ADDING.has(each.op)))
+  )
+}
+
+const ADDING: ReadonlySet<string> = new Set(['$sum', '$avg'])
 
 interface Aggregating {
   readonly begin: BeginGroups
@@ -193,6 +224,7 @@ const MAX_UNWATCHED_ROWS = 2_000_000
 
 /** Aggregates read all documents that match, so only small tables are read on this thread. */
 export function isSlowAggregate({ query, aggregation }: AggregatePlan, { table, statements }: Near): boolean {
+  if (readsAroundElements(aggregation)) return true
   const terms = (query ? [...nodesOf(query)].length : 0) + aggregation.results.length
   if (query && nodesOf(query).some(({ kind }) => kind === 'regex' || kind === 'text' || kind === 'related'))
     return true
@@ -201,6 +233,19 @@ export function isSlowAggregate({ query, aggregation }: AggregatePlan, { table, 
   )
   if (others.length > 0 && !areSmallTogether(table, others, statements)) return true
   return !isSmall(table, statements, terms)
+}
+
+/**
+ * Whether the text of a document is searched for each of its elements, which costs the square of its size: for a value
+ * outside of them, or for the digits of a number.
+ */
+function readsAroundElements({ chain, keys, values }: ResolvedAggregation): boolean {
+  if (!chain.some(({ kind }) => kind === 'elements')) return false
+  return [...keys, ...values].some(
+    (each) =>
+      'field' in each &&
+      (each.field.up > 0 || (each.field.steps.length === 0 && each.field.field.type.family === 'number')),
+  )
 }
 
 /** Counting the groups may take long, so the caller chooses where to run it. */
