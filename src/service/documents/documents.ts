@@ -5,7 +5,6 @@
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject, sameJson } from '../../base/json/json.ts'
-import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { during } from '../../base/work/work.ts'
 import type { SimpleField } from '../../schema/field.ts'
 import type { Deps } from '../deps.ts'
@@ -37,7 +36,7 @@ import {
   unknownDocument,
 } from './document-reply.ts'
 import { type Tags, readTags } from './etag.ts'
-import { mergeUpdate } from './merge-patch.ts'
+import { type CurrentDocument, mergeUpdate } from './merge-patch.ts'
 import { plainText } from './plain-form.ts'
 
 export function documentService(deps: Deps): DocumentService {
@@ -219,10 +218,13 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
   const schema = deps.schemaOf(target.entity, target.version)
   for (let attempt = 1; ; attempt++) {
     let read: Returned | undefined
-    const current = async (): Promise<JsonObject> => {
-      read = await findOne(request, EVERYTHING)
-      if (!read) throw unknownDocument()
-      return parseTrusted(read.text) as JsonObject
+    const current: CurrentDocument = {
+      charge: (step) => charged(request, step),
+      async read() {
+        read = await findOne(request, EVERYTHING)
+        if (!read) throw unknownDocument()
+        return read.text
+      },
     }
     const merging = await charged(request, () => mergeUpdate(changes, schema, current))
     if (merging.update.length === 0) return await unchanged(request, condition)
@@ -261,7 +263,7 @@ async function unchanged(request: Naming, condition: Condition | undefined): Pro
   const found = await findOne(request, EVERYTHING)
   if (!found) throw unknownDocument()
   if (condition && !isMet(condition, found)) throw preconditionFailed()
-  return shown(request, found, 200)
+  return charged(request, () => shown(request, found, 200))
 }
 
 async function removeOne(request: Naming): Promise<DocumentReply> {

@@ -1,9 +1,11 @@
 /** JSON Merge Patch (RFC 7396) as an update of one document. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { spend } from '../../base/work/work.ts'
 import { type Field, type Fields, isComputed } from '../../schema/field.ts'
 import type { Schema } from '../../schema/schema.ts'
+import type { JsonText } from '../response.ts'
 
 export interface MergeUpdate {
   readonly update: readonly JsonObject[]
@@ -14,21 +16,25 @@ export interface MergeUpdate {
   readonly dependsOnState: boolean
 }
 
-/** `current` is called only if the update depends on the document. */
+/** What a patch that depends on the document needs. */
+export interface CurrentDocument {
+  /** Called only if the update depends on the document. */
+  readonly read: () => Promise<JsonText>
+  /** Charges the request for a step after the document was read. */
+  readonly charge: <T>(step: () => T) => T
+}
+
 export async function mergeUpdate(
   patch: JsonObject,
   schema: Schema,
-  current: () => Promise<JsonObject>,
+  { read, charge }: CurrentDocument,
 ): Promise<MergeUpdate> {
   const merging: Merging = { schema, set: {}, unset: [], pending: [] }
   mergeMembers(patch, schema.root.fields, { path: [], merging })
   const { set, unset, pending } = merging
   if (pending.length > 0) {
-    const document = await current()
-    for (const { path, resolve } of pending) {
-      const value = resolve(path.reduce<Json | undefined>((each, name) => member(each, name), document))
-      if (value !== undefined) set[path.join('.')] = value
-    }
+    const text = await read()
+    charge(() => resolveAll(pending, text, set))
   }
   const update = [
     ...(unset.length > 0 ? [{ $unset: unset }] : []),
@@ -36,6 +42,17 @@ export async function mergeUpdate(
   ]
   return { update, dependsOnState: pending.length > 0 }
 }
+
+function resolveAll(pending: readonly Pending[], text: JsonText, set: Record<string, Json>): void {
+  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  const document = parseTrusted(text)
+  for (const { path, resolve } of pending) {
+    const value = resolve(path.reduce<Json | undefined>((each, name) => member(each, name), document))
+    if (value !== undefined) set[path.join('.')] = value
+  }
+}
+
+const CHARACTERS_PARSED_PER_STEP = 2
 
 interface Merging {
   readonly schema: Schema

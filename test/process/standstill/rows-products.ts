@@ -154,6 +154,21 @@ export const PRODUCT_ROWS: readonly Row[] = [
     },
     check: (_, { outcomes: [sum] }) => assert.equal(sum!.status, 200),
   },
+  {
+    id: '8c',
+    what: 'small patches of a document with a large value without schema',
+    expected: { answers: ['200'], limitMs: 10_000, peakMb: 700 },
+    async prepare(on) {
+      await on.define('r8c', { any: { type: 'any' }, dates: { type: 'array', items: { type: 'date' } } })
+      await on.store('r8c', [{ _id: 'd', any: Object.fromEntries(times(100_000, (i) => [`key${i}`, i])) }])
+    },
+    async send(on) {
+      const outcomes = []
+      for (const body of [{ any: { one: 1 } }, {}])
+        outcomes.push(await on.ask('PATCH', '/documents/r8c/d', { body, caller: GREEDY, withinMs: 30_000 }))
+      return outcomes
+    },
+  },
 ]
 
 async function storeTexts(on: WatchedService, entity: string): Promise<void> {
