@@ -524,6 +524,18 @@ onEveryStore(() => {
     assert.equal((await found('GET', '/data/search/shop')).length, 1)
   })
 
+  test('search: a value does not multiply without bound', async () => {
+    await using http = await startTestServer()
+    await http.define('shop', FIELDS)
+    const query = is('city', '${city}'.repeat(100_000))
+    const saved = { name: 'repeated', entity: 'shop', query, parameters: [parameter('city')] }
+    await http.ask('PUT', '/data/insert/savedSearch', { body: { data: saved }, roles: ['admin'] })
+    const { status, json } = await http.ask('POST', '/data/search/shop/repeated', {
+      body: { city: 'x'.repeat(10_000) },
+    })
+    assert.deepEqual([status, json.errors[0].errorCode], [400, 'crud:LimitExceeded'])
+  })
+
   test('search: over HTTP, problems are told in a response document', async () => {
     await using http = await startTestServer()
     await http.define('shop', FIELDS)

@@ -6,6 +6,7 @@ import { type Code, ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { parseJson } from '../../base/json/parse-json.ts'
+import { spend } from '../../base/work/work.ts'
 import { readFilter } from '../../lang/text/read-filter.ts'
 
 export type Part = 'query' | 'projection' | 'sort'
@@ -19,6 +20,7 @@ export type Values = ReadonlyMap<string, Json>
  */
 export function readPart(stored: Json, part: Part, limits: Limits): Json {
   if (typeof stored !== 'string') return stored
+  spend(stored.length / CHARACTERS_PARSED_PER_STEP)
   if (part === 'query' && !JSON_TEXT.test(stored)) return readFilter(stored, limits).query
   try {
     return parseJson(withQuotes(stored), limits.nesting)
@@ -28,13 +30,38 @@ export function readPart(stored: Json, part: Part, limits: Limits): Json {
   }
 }
 
-/** A text that consists of one placeholder becomes the value; inside a longer text, the value is inserted as text. */
-export function bind(value: Json, values: Values): Json {
-  if (typeof value === 'string') return bindText(value, values)
-  if (isArray(value)) return value.map((each) => bind(each, values))
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bind(each, values)]))
+/**
+ * A text that consists of one placeholder becomes the value; inside a longer text, the value is inserted as text. A search
+ * may repeat a placeholder many times, so the texts together have at most `maxCharacters`.
+ */
+export function bind(value: Json, values: Values, maxCharacters: number): Json {
+  return bindValue(value, values, { left: maxCharacters, max: maxCharacters })
 }
+
+interface Room {
+  left: number
+  readonly max: number
+}
+
+function bindValue(value: Json, values: Values, room: Room): Json {
+  spend(1)
+  if (typeof value === 'string') return bindText(value, values, room)
+  if (isArray(value)) return value.map((each) => bindValue(each, values, room))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, bindValue(each, values, room)]))
+}
+
+function take(room: Room, characters: number): void {
+  spend(characters / CHARACTERS_PER_STEP)
+  room.left -= characters
+  if (room.left >= 0) return
+  const message = `the saved search has more than ${room.max} characters with the values of its parameters`
+  throw new ServiceError('crud:LimitExceeded', message)
+}
+
+const CHARACTERS_PER_STEP = 8
+
+const CHARACTERS_PARSED_PER_STEP = 2
 
 /** The beginning of a query as JSON text; no filter begins like that. */
 const JSON_TEXT = /^\s*(?:$|["[{]|\$\{)/
@@ -54,7 +81,8 @@ function withQuotes(text: string): string {
   return text.replaceAll(TOKEN, (token) => (token.startsWith('"') ? token : JSON.stringify(token)))
 }
 
-function bindText(text: string, values: Values): Json {
+function bindText(text: string, values: Values, room: Room): Json {
+  take(room, text.length)
   const only = ONLY_PLACEHOLDER.exec(text)
   if (only) {
     const value = values.get(only[1]!.trim())
@@ -62,7 +90,10 @@ function bindText(text: string, values: Values): Json {
   }
   return text.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
     const value = values.get(name.trim())
-    return value === undefined ? placeholder : textOf(value)
+    if (value === undefined) return placeholder
+    const inserted = textOf(value)
+    take(room, inserted.length)
+    return inserted
   })
 }
 

@@ -4,9 +4,10 @@ import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
+import { during, spend } from '../../base/work/work.ts'
 import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
-import type { DataResponse } from '../response.ts'
+import type { DataResponse, JsonText } from '../response.ts'
 import { type Part, type Values, bind, readPart } from './bind-parameters.ts'
 import { SAVED_SEARCH } from './search-entity.ts'
 import { parameterNames, parameterValues } from './parameters.ts'
@@ -20,20 +21,38 @@ export async function search(
   { target, ...request }: SearchRequest & { readonly target: SearchTarget },
 ): Promise<DataResponse> {
   const { version } = deps.schemaOf(target.entity, target.version)
-  const saved = bestMatch(await lookUp(deps, caller, target), version)
-  if (!saved) {
-    const problem = `there is no saved search "${target.name}" for version ${version} of the entity "${target.entity}"`
-    throw new ServiceError('rest-crud:SavedSearchError', problem)
-  }
-  const { supplied, overrides } = withPage(request, parameterNames(saved['parameters']))
-  const values = parameterValues(saved['parameters'], supplied)
-  const body = { ...findRequest(saved, values, deps), ...rangeOf(saved, overrides), ...overrides }
   const versioned = { ...target, version }
+  const found = await lookUp(deps, caller, target)
+  const bound = (): JsonObject => findBody(deps, found, { ...request, target: versioned })
+  const body = target.work ? during(target.work, bound) : bound()
   return await find(deps, caller, {
     target: versioned,
     body: inDialect(deps, 'find', { target: versioned, body }),
   })
 }
+
+/** The find that the best of the saved searches makes of the request. */
+function findBody(
+  deps: Deps,
+  found: readonly JsonText[],
+  { target, ...request }: SearchRequest & { readonly target: SearchTarget & { readonly version: string } },
+): JsonObject {
+  const { entity, version, name } = target
+  spend(found.reduce((sum, each) => sum + each.length, 0) / CHARACTERS_PARSED_PER_STEP)
+  const saved = bestMatch(
+    found.map((text) => parseTrusted(text) as JsonObject),
+    version,
+  )
+  if (!saved) {
+    const problem = `there is no saved search "${name}" for version ${version} of the entity "${entity}"`
+    throw new ServiceError('rest-crud:SavedSearchError', problem)
+  }
+  const { supplied, overrides } = withPage(request, parameterNames(saved['parameters']))
+  const values = parameterValues(saved['parameters'], supplied)
+  return { ...findRequest(saved, values, deps), ...rangeOf(saved, overrides), ...overrides }
+}
+
+const CHARACTERS_PARSED_PER_STEP = 2
 
 /** The saved searches of one entity that the caller may read. */
 export async function searches(
@@ -46,7 +65,7 @@ export async function searches(
   return await find(deps, caller, { target: savedSearchesFor(target), body })
 }
 
-async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise<readonly JsonObject[]> {
+async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise<readonly JsonText[]> {
   const query = {
     $and: [
       { field: 'name', op: '=', rvalue: target.name },
@@ -55,7 +74,7 @@ async function lookUp(deps: Deps, caller: Caller, target: SearchTarget): Promise
   }
   const body = { query, projection: EVERYTHING }
   const { processed = [] } = await find(deps, caller, { target: savedSearchesFor(target), body })
-  return processed.map((text) => parseTrusted(text) as JsonObject)
+  return processed
 }
 
 /** The lookup is part of the request: it uses the same budget and the same caller. */
@@ -99,7 +118,8 @@ function versionsOf({ versions }: JsonObject): readonly Json[] {
 
 /** The find that a search stands for. */
 export function findRequest(saved: JsonObject, values: Values, { limits }: Deps): JsonObject {
-  const part = (name: Part): Json => bind(readPart(saved[name] ?? null, name, limits), values)
+  const part = (name: Part): Json =>
+    bind(readPart(saved[name] ?? null, name, limits), values, limits.bodyBytes)
   const query = part('query')
   // Without this check, a search without a query would find every document.
   if (query === null) throw new ServiceError('query-api:InvalidQuery', 'the saved search has no query')
