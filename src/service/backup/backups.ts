@@ -114,7 +114,7 @@ function isBackup(file: string, name: string): boolean {
  * failure it is released, and the next round tries again.
  */
 function startSchedule(deps: BackupDeps, everyMs: number, make: () => Promise<unknown>): Disposable {
-  const request = { domain: 'smalt', resource: 'backup', ttlMs: everyMs }
+  const request = { domain: OWN_DOMAIN, resource: 'backup', ttlMs: everyMs }
   const round = async (): Promise<void> => {
     const owner = randomUUID()
     const nowMs = deps.now().getTime()
@@ -140,5 +140,8 @@ function startSchedule(deps: BackupDeps, everyMs: number, make: () => Promise<un
   ).unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
+
+/** No client can name it: whoever had this lock would keep the service from making backups. */
+const OWN_DOMAIN = ''
 
 const ROUND_MS = 30_000

@@ -259,3 +259,24 @@ test('backup: the service makes them on request and on a schedule, and keeps the
   const nobody = { ...callerWith(), permissions: new Set<never>() }
   await assert.rejects(service.backups.make(nobody), /permission backup.make/)
 })
+
+test('backup: no lock of a client keeps the service from making them', async () => {
+  await using place = await freshPlace('sqlite')
+  const backups = join(directory, 'locked')
+  const datasources = [{ name: 'default', location: place.location }]
+  const options = { datasources, limits: DEFAULT_LIMITS, onInternalError: failLoudly }
+  {
+    await using before = await openService(options)
+    const lock = { operation: 'acquire', callerId: 'me', resourceId: 'backup' }
+    assert.equal(await before.data.lock(ADMIN, { ...lock, domain: 'smalt' }), true)
+    await assert.rejects(before.data.lock(ADMIN, { ...lock, domain: '' }), /"domain" must be a text/)
+  }
+  await using _service = await openService({
+    ...options,
+    backup: { directory: backups, everyMs: 500, keep: 1 },
+  })
+  const deadline = performance.now() + 30_000
+  const isMade = (): boolean => readdirSync(directory).includes('locked') && readdirSync(backups).length > 0
+  while (!isMade() && performance.now() < deadline) await sleep(50)
+  assert.ok(isMade())
+})
