@@ -1,11 +1,11 @@
 /** History: the versions of one document, oldest first, as they are visible to the caller now. */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
-import type { JsonObject } from '../../base/json/json.ts'
+import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { yieldEvery } from '../../base/work/yield-every.ts'
 import { castValue } from '../../lang/resolve/checks.ts'
-import { during } from '../../base/work/work.ts'
+import { during, spend } from '../../base/work/work.ts'
 import { compileQuery } from '../../lang/evaluate/match.ts'
 import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import { idTypeOf } from '../../plan/id-type.ts'
@@ -40,10 +40,7 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
   const rest = yieldEvery(SLICE_MS)
   for await (const version of store.readHistory(past, boundsOf(work, request))) {
     await rest()
-    const isListed = during(
-      work,
-      () => isSeen({ value: parseTrusted(version.document.text) }) && differs(version),
-    )
+    const isListed = during(work, () => isSeen({ value: parsed(version) }) && differs(version))
     if (!isListed) continue
     const index = matchCount++
     if (index < from || index > to) continue
@@ -54,6 +51,13 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
   }
   return complete(schema, { matchCount, ...shown })
 }
+
+function parsed({ document: { text } }: HistoryVersion): Json {
+  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  return parseTrusted(text)
+}
+
+const CHARACTERS_PARSED_PER_STEP = 2
 
 /** Yields to other requests at this interval. */
 const SLICE_MS = 5

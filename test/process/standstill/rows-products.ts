@@ -169,6 +169,17 @@ export const PRODUCT_ROWS: readonly Row[] = [
       return outcomes
     },
   },
+  {
+    id: '8d',
+    what: 'the history of a large document',
+    stores: ['sqlite'],
+    expected: { answers: ['200'], limitMs: 10_000, peakMb: 700 },
+    async prepare(on) {
+      await on.define('r8d', { any: { type: 'any' } }, { info: { history: true } })
+      await on.store('r8d', [{ _id: 'd', any: Object.fromEntries(times(200_000, (i) => [`key${i}`, i])) }])
+    },
+    send: async (on) => [await on.ask('GET', '/data/history/r8d/d', { caller: GREEDY, withinMs: 30_000 })],
+  },
 ]
 
 async function storeTexts(on: WatchedService, entity: string): Promise<void> {
