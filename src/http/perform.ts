@@ -76,14 +76,27 @@ export async function replyTo(listener: Listener, exchange: Exchange, route: Rou
   const bytes = await bodyOf(listener, exchange, held)
   if (isLargeFor(route, bytes, listener.inlineBodyBytes) && isLeftToThreads(listener, exchange, route))
     return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
-  if (bytes.length > MAX_STREAM_BODY_BYTES && listener.threads) throw tooLargeForMainThread()
+  const { maxBodyBytes = MAX_STREAM_BODY_BYTES } = route
+  if (bytes.length > maxBodyBytes && listener.threads) throw tooLargeForMainThread(maxBodyBytes)
+  if (isLargeFor(route, bytes, undefined)) await ownIteration()
   const value = during(work, () => parseBody(bytes, listener.limits))
   charge(listener, exchange, route.cost?.(value) ?? 1)
   return await perform(listener, exchange, { route, bytes, parsed: { value }, work })
 }
 
-function tooLargeForMainThread(): ServiceError {
-  const message = `the body is larger than ${MAX_STREAM_BODY_BYTES} bytes, the limit of this route and of streamed finds`
+let lastIteration = Promise.resolve()
+
+/** Resolves once in each iteration of the event loop, so that several large bodies are not parsed in one. */
+function ownIteration(): Promise<void> {
+  lastIteration = lastIteration.then(() => new Promise((resolve) => setImmediate(resolve)))
+  return lastIteration
+}
+
+function tooLargeForMainThread(maxBytes: number): ServiceError {
+  const message =
+    maxBytes === MAX_STREAM_BODY_BYTES
+      ? `the body is larger than ${maxBytes} bytes, the limit of this route and of streamed finds`
+      : `the body is larger than ${maxBytes} bytes, the limit of this route`
   return new ServiceError('crud:BodyTooLarge', message)
 }
 

@@ -12,6 +12,9 @@ import {
   onceReply,
 } from './route.ts'
 
+/** Larger than three ids of the greatest length in any spelling. Anybody may send one, and the main thread parses it. */
+const MAX_BODY_BYTES = 64 * 1024
+
 const NOT_HELD: readonly Code[] = ['crud:InvalidLock']
 
 export const LOCK_ROUTES: readonly Route[] = [
@@ -22,6 +25,7 @@ export const LOCK_ROUTES: readonly Route[] = [
     tag: 'data',
     access: 'authenticated',
     summary: 'Acquire, release, count or ping a lock',
+    maxBodyBytes: MAX_BODY_BYTES,
     body: {
       shape: LockRequestShape,
       name: 'LockRequest',

@@ -39,6 +39,8 @@ export interface Route {
   readonly body?: Content
   /** The same body in another media type. */
   readonly otherBody?: Content
+  /** Bytes of a body that the main thread parses; 1 MiB when absent. */
+  readonly maxBodyBytes?: number
   /** Whether its handler reads the body while it arrives, as `upload`. */
   readonly takesUpload?: boolean
   readonly reply: Content

@@ -208,6 +208,21 @@ export const INPUT_ROWS: readonly Row[] = [
       return outcomes
     },
   },
+  {
+    id: '15g',
+    what: '30 locks and 30 streamed finds at once, with bodies of 1 MB that are refused',
+    stores: ['sqlite'],
+    expected: { answers: ['400', '413'], limitMs: 20_000, peakMb: 500 },
+    prepare: (on) => on.define('r15g', { a: STRING }),
+    async send(on) {
+      const sent = { body: `{"x":[${'{},'.repeat(330_000)}1]}`, caller: GREEDY, withinMs: 20_000 }
+      const headers = { Accept: 'application/x-ndjson' }
+      return await Promise.all([
+        ...times(30, () => on.ask('POST', '/data/lock', sent)),
+        ...times(30, () => on.ask('POST', '/data/find/r15g', { ...sent, headers })),
+      ])
+    },
+  },
 ]
 
 /** Open mode goes on beside the tokens. */

@@ -50,6 +50,16 @@ for (const kind of STORES) {
     assert.deepEqual([...inline.faults(), ...offloaded.faults()], [])
   })
 
+  test(`threads: what the main thread parses itself is small (${kind})`, async () => {
+    await using server = await start()
+    const id = '\\ud83d\\ude00'.repeat(1_000)
+    const ids = `"domain":"${id}","callerId":"${id}","resourceId":"${id}"`
+    const counted = await server.ask('POST', '/data/lock', { body: `{"operation":"count",${ids}}` })
+    assert.equal(counted.json.errors[0].errorCode, 'crud:InvalidLock')
+    const body = `{"operation":"count"${' '.repeat(64 * 1024)}}`
+    assert.equal((await server.ask('POST', '/data/lock', { body })).status, 413)
+  })
+
   test(`threads: what they write is seen by the main thread at once (${kind})`, async () => {
     await using server = await start({ inlineBodyBytes: 2_000 })
     const polled = server.ask('GET', '/events?entity=d&wait=20')
