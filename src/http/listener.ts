@@ -78,6 +78,8 @@ export interface Listener extends Gate {
   readonly shares: Shares
   /** Idempotency keys of requests in progress, with the callers' names. */
   readonly runningKeys: Set<string>
+  /** Resolves once in each iteration of the event loop, so that several large bodies are not parsed in one. */
+  readonly ownIteration: () => Promise<void>
   /** Aborted at shutdown, to end responses without an end of their own. */
   readonly ending: AbortController
   isDraining: boolean
@@ -122,9 +124,15 @@ export function createListener(options: ServerOptions): Listener {
       followers: new Share(limits.followers),
     },
     runningKeys: new Set(),
+    ownIteration: iterations(),
     ending: endingSignal(),
     isDraining: false,
   }
+}
+
+function iterations(): () => Promise<void> {
+  let last = Promise.resolve()
+  return () => (last = last.then(() => new Promise((resolve) => setImmediate(resolve))))
 }
 
 function threadOptions(

@@ -78,18 +78,10 @@ export async function replyTo(listener: Listener, exchange: Exchange, route: Rou
     return await perform(listener, exchange, { route, bytes, parsed: undefined, work })
   const { maxBodyBytes = MAX_STREAM_BODY_BYTES } = route
   if (bytes.length > maxBodyBytes && listener.threads) throw tooLargeForMainThread(maxBodyBytes)
-  if (isLargeFor(route, bytes, undefined)) await ownIteration()
+  if (isLargeFor(route, bytes, undefined)) await listener.ownIteration()
   const value = during(work, () => parseBody(bytes, listener.limits))
   charge(listener, exchange, route.cost?.(value) ?? 1)
   return await perform(listener, exchange, { route, bytes, parsed: { value }, work })
-}
-
-let lastIteration = Promise.resolve()
-
-/** Resolves once in each iteration of the event loop, so that several large bodies are not parsed in one. */
-function ownIteration(): Promise<void> {
-  lastIteration = lastIteration.then(() => new Promise((resolve) => setImmediate(resolve)))
-  return lastIteration
 }
 
 function tooLargeForMainThread(maxBytes: number): ServiceError {

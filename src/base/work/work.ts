@@ -181,6 +181,13 @@ export function spend(steps: number): void {
   current.spend(steps)
 }
 
+/** Charges for a text that is parsed, and of which values are made: to be called before. */
+export function spendParsing(characters: number): void {
+  current.spend(characters / CHARACTERS_PARSED_PER_STEP)
+}
+
+const CHARACTERS_PARSED_PER_STEP = 2
+
 /** Charges time to the current request, for work that is measured rather than counted. */
 export function spendTime(ms: number): void {
   current.spend(Math.ceil(ms * STEPS_PER_MS))

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
-import { spend } from '../../base/work/work.ts'
+import { spend, spendParsing } from '../../base/work/work.ts'
 import { type Field, type Fields, isComputed } from '../../schema/field.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { JsonText } from '../response.ts'
@@ -44,15 +44,13 @@ export async function mergeUpdate(
 }
 
 function resolveAll(pending: readonly Pending[], text: JsonText, set: Record<string, Json>): void {
-  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  spendParsing(text.length)
   const document = parseTrusted(text)
   for (const { path, resolve } of pending) {
     const value = resolve(path.reduce<Json | undefined>((each, name) => member(each, name), document))
     if (value !== undefined) set[path.join('.')] = value
   }
 }
-
-const CHARACTERS_PARSED_PER_STEP = 2
 
 interface Merging {
   readonly schema: Schema

@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
-import { spend } from '../../base/work/work.ts'
+import { spend, spendParsing } from '../../base/work/work.ts'
 import type { Field, Fields, SimpleField } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 import type { JsonText } from '../response.ts'
@@ -19,12 +19,9 @@ export function plainText(text: JsonText, schema: Schema, form: Form): JsonText 
   spend(text.length >> 3)
   const dates = form.hasNumbersAsText ? undefined : dateMembers(schema)
   if (dates) return text.replace(dates, '"$1":"$2-$3-$4T$5Z"')
-  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  spendParsing(text.length)
   return JSON.stringify(plainMembers(parseTrusted(text) as JsonObject, schema.root.fields, form))
 }
-
-/** Parsed, converted and printed. */
-const CHARACTERS_PARSED_PER_STEP = 2
 
 /** Documents of references have schemas of their own, which are looked up only if there are any. */
 const canDiffer = memoized((schema: Schema): boolean =>

@@ -1,5 +1,5 @@
 /** Finds a page by cursor: keyset pagination over the sort and `_id`. */
-import { type Work, during, spend } from '../../base/work/work.ts'
+import { type Work, during, spendParsing } from '../../base/work/work.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { sortValues } from '../../lang/evaluate/order.ts'
 import { sortsByOthers } from '../../lang/resolve/scope.ts'
@@ -82,9 +82,7 @@ function positionOf({ id, text, joined = [] }: StoredDocument, sort: ReadPlan['s
   if (sort.length === 0) return { id, sortValues: [] }
   const others = sort.filter(({ field }) => field.joined).length
   const sources = joined.slice(joined.length - others).map(({ documents }) => documents)
-  spend(sources.reduce((sum, each) => sum + (each?.length ?? 0), text.length) / CHARACTERS_PARSED_PER_STEP)
+  spendParsing(sources.reduce((sum, each) => sum + (each?.length ?? 0), text.length))
   const parsed = sources.map((each) => (each === null ? undefined : parseTrusted(each)))
   return { id, sortValues: sortValues(parseTrusted(text), sort, parsed) }
 }
-
-const CHARACTERS_PARSED_PER_STEP = 2

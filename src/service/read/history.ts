@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { yieldEvery } from '../../base/work/yield-every.ts'
 import { castValue } from '../../lang/resolve/checks.ts'
-import { during, spend } from '../../base/work/work.ts'
+import { during, spendParsing } from '../../base/work/work.ts'
 import { compileQuery } from '../../lang/evaluate/match.ts'
 import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import { idTypeOf } from '../../plan/id-type.ts'
@@ -53,11 +53,9 @@ export async function history(deps: Deps, caller: Caller, request: HistoryReques
 }
 
 function parsed({ document: { text } }: HistoryVersion): Json {
-  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  spendParsing(text.length)
   return parseTrusted(text)
 }
-
-const CHARACTERS_PARSED_PER_STEP = 2
 
 /** Yields to other requests at this interval. */
 const SLICE_MS = 5

@@ -4,7 +4,7 @@ import { memberCutter } from '../../base/json/cut-members.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized, once } from '../../base/memo.ts'
-import { during, spend } from '../../base/work/work.ts'
+import { during, spend, spendParsing } from '../../base/work/work.ts'
 import { compileProjection } from '../../lang/evaluate/project.ts'
 import { hiddenMembers } from '../../lang/evaluate/strip.ts'
 import type { Schema } from '../../schema/schema.ts'
@@ -158,14 +158,12 @@ function visibilityPerDocument(
 
 /** The cost of parsing stands for all later passes over the values until they are printed. */
 function parsed({ text }: StoredDocument): JsonObject {
-  spend(text.length / CHARACTERS_PARSED_PER_STEP)
+  spendParsing(text.length)
   return parseTrusted(text) as JsonObject
 }
 
 const STEPS_PER_DOCUMENT = 20
 const CHARACTERS_COPIED_PER_STEP = 64
-const CHARACTERS_PARSED_PER_STEP = 2
-
 type Renderer = (value: JsonObject, of: RenderContext) => JsonText
 
 interface RenderContext {

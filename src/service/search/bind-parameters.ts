@@ -6,7 +6,7 @@ import { type Code, ServiceError } from '../../base/errors.ts'
 import { type Json, isArray, isNumber, isObject, numberText } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { parseJson } from '../../base/json/parse-json.ts'
-import { spend } from '../../base/work/work.ts'
+import { spend, spendParsing } from '../../base/work/work.ts'
 import { readFilter } from '../../lang/text/read-filter.ts'
 
 export type Part = 'query' | 'projection' | 'sort'
@@ -20,7 +20,7 @@ export type Values = ReadonlyMap<string, Json>
  */
 export function readPart(stored: Json, part: Part, limits: Limits): Json {
   if (typeof stored !== 'string') return stored
-  spend(stored.length / CHARACTERS_PARSED_PER_STEP)
+  spendParsing(stored.length)
   if (part === 'query' && !JSON_TEXT.test(stored)) return readFilter(stored, limits).query
   try {
     return parseJson(withQuotes(stored), limits.nesting)
@@ -60,8 +60,6 @@ function take(room: Room, characters: number): void {
 }
 
 const CHARACTERS_PER_STEP = 8
-
-const CHARACTERS_PARSED_PER_STEP = 2
 
 /** The beginning of a query as JSON text; no filter begins like that. */
 const JSON_TEXT = /^\s*(?:$|["[{]|\$\{)/

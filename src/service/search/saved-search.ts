@@ -4,7 +4,7 @@ import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
-import { during, spend } from '../../base/work/work.ts'
+import { during, spendParsing } from '../../base/work/work.ts'
 import type { Deps } from '../deps.ts'
 import { find } from '../read/find.ts'
 import type { DataResponse, JsonText } from '../response.ts'
@@ -38,7 +38,7 @@ function findBody(
   { target, ...request }: SearchRequest & { readonly target: SearchTarget & { readonly version: string } },
 ): JsonObject {
   const { entity, version, name } = target
-  spend(found.reduce((sum, each) => sum + each.length, 0) / CHARACTERS_PARSED_PER_STEP)
+  spendParsing(found.reduce((sum, each) => sum + each.length, 0))
   const saved = bestMatch(
     found.map((text) => parseTrusted(text) as JsonObject),
     version,
@@ -51,8 +51,6 @@ function findBody(
   const values = parameterValues(saved['parameters'], supplied)
   return { ...findRequest(saved, values, deps), ...rangeOf(saved, overrides), ...overrides }
 }
-
-const CHARACTERS_PARSED_PER_STEP = 2
 
 /** The saved searches of one entity that the caller may read. */
 export async function searches(
