@@ -125,6 +125,24 @@ onEveryStore(() => {
     assert.deepEqual(await entities(), { entities: [] })
   })
 
+  test('search: GET takes "s" and "p" as values where the search declares them', async () => {
+    await using tester = await openShops()
+    const query = { $and: [is('city', '${s}'), { field: 'size', op: '>=', rvalue: '${p}' }] }
+    const parameters = [parameter('s'), parameter('p', 'integer')]
+    await save(tester, { query, parameters, sort: { _id: '$asc' } })
+    assert.deepEqual(ids(await simple(tester, 's=Bern&p=5')), ['1', '3'])
+    assert.deepEqual(ids(await simple(tester, 's=Bern&p=5&S=_id:d&P=_id:1')), ['3', '1'])
+    assert.equal(codeOf(await simple(tester, 's=Bern&p=5&s=Basel')), 'crud:InvalidRequest')
+  })
+
+  test('search: GET takes "s" and "p" as parts of the find where the search does not declare them', async () => {
+    await using tester = await openShops()
+    await save(tester, { query: is('city', '${city}'), parameters: [parameter('city')] })
+    assert.deepEqual(ids(await simple(tester, 'city=Bern&s=_id:d&p=_id:1')), ['3', '1'])
+    assert.equal(codeOf(await simple(tester, 'city=Bern&s=_id:d&S=_id:a')), 'crud:InvalidRequest')
+    assert.equal(codeOf(await simple(tester, 'city=Bern&p=_id:1&P=_id:1')), 'crud:InvalidRequest')
+  })
+
   test('search: runs the stored query, projection, sort and range', async () => {
     await using tester = await openShops()
     await save(tester, {

@@ -11,7 +11,7 @@ import type { DataResponse, JsonText } from '../response.ts'
 import { type Part, type Values, bind, readPart } from './bind-parameters.ts'
 import { SAVED_SEARCH } from './search-entity.ts'
 import { parameterNames, parameterValues } from './parameters.ts'
-import { type SearchRequest, withPage } from './search-request.ts'
+import { type SearchRequest, decide } from './search-request.ts'
 import type { SearchTarget, Target } from '../service.ts'
 
 /** The stored document is read for each run, so a change applies from the next run on. */
@@ -47,7 +47,7 @@ function findBody(
     const problem = `there is no saved search "${name}" for version ${version} of the entity "${entity}"`
     throw new ServiceError('rest-crud:SavedSearchError', problem)
   }
-  const { supplied, overrides } = withPage(request, parameterNames(saved['parameters']))
+  const { supplied, overrides } = decide(request, parameterNames(saved['parameters']))
   const values = parameterValues(saved['parameters'], supplied)
   return { ...findRequest(saved, values, deps), ...rangeOf(saved, overrides), ...overrides }
 }

@@ -8,36 +8,44 @@ export interface SearchRequest {
   readonly supplied: Values
   /** Keys of a find request that replace the stored ones. */
   readonly overrides: JsonObject
-  /** GET: parameters that choose a page, unless the saved search declares parameters with these names. */
-  readonly page?: URLSearchParams
+  /** GET: parameters that are overrides, unless the saved search declares parameters with these names. */
+  readonly undecided?: URLSearchParams
 }
 
 /** GET: every parameter that is not an override is a value. */
 export function readSimpleSearch(parameters: URLSearchParams): SearchRequest {
   const supplied = new Map<string, Json>()
   const overrides = new URLSearchParams()
-  const page = new URLSearchParams()
+  const undecided = new URLSearchParams()
   for (const [name, value] of parameters) {
-    if (PAGE.has(name)) page.append(name, value)
+    if (DECLARABLE.has(name)) undecided.append(name, value)
     else if (OVERRIDES.has(name)) overrides.append(name, value)
-    else if (supplied.has(name)) throw invalid(`the parameter "${name}" is given twice`)
-    else if (value.includes('\0')) throw invalid(`the parameter "${name}" holds a NUL character`)
-    else supplied.set(name, value)
+    else supply(supplied, name, value)
   }
-  return { supplied, overrides: readOverrides(overrides), page }
+  return { supplied, overrides: readOverrides(overrides), undecided }
 }
 
-/** The request with its page, now that the parameters of the saved search are known. */
-export function withPage(
-  { supplied, overrides, page = new URLSearchParams() }: SearchRequest,
+/** The request, now that the parameters of the saved search are known. */
+export function decide(
+  { supplied, overrides, undecided = new URLSearchParams() }: SearchRequest,
   declared: ReadonlySet<string>,
 ): SearchRequest {
-  const isValue = ([name]: readonly [string, string]): boolean => declared.has(name)
-  const [values, rest] = [[...page].filter(isValue), [...page].filter((each) => !isValue(each))]
-  return {
-    supplied: new Map([...supplied, ...values]),
-    overrides: { ...overrides, ...readOverrides(new URLSearchParams(rest)) },
+  const values = new Map(supplied)
+  const others = new URLSearchParams()
+  for (const [name, value] of undecided) {
+    if (declared.has(name)) supply(values, name, value)
+    else others.append(name, value)
   }
+  const more = readOverrides(others)
+  const twice = Object.keys(more).find((key) => Object.hasOwn(overrides, key))
+  if (twice !== undefined) throw invalid(`the ${twice} is given twice, in upper and in lower case`)
+  return { supplied: values, overrides: { ...overrides, ...more } }
+}
+
+function supply(supplied: Map<string, Json>, name: string, value: string): void {
+  if (supplied.has(name)) throw invalid(`the parameter "${name}" is given twice`)
+  if (value.includes('\0')) throw invalid(`the parameter "${name}" holds a NUL character`)
+  supplied.set(name, value)
 }
 
 /** POST: the body contains the values, the URL the overrides. */
@@ -59,8 +67,9 @@ export function readOverrides(parameters: URLSearchParams): JsonObject {
   return hasProjection ? { projection, ...others } : others
 }
 
-const PAGE: ReadonlySet<string> = new Set(['size', 'after', 'count'])
-const OVERRIDES = new Set(['P', 'p', 'S', 's', 'from', 'to', 'maxResults', ...PAGE])
+/** Lightblue knows none of them, so its saved searches may declare parameters with these names. */
+const DECLARABLE: ReadonlySet<string> = new Set(['p', 's', 'size', 'after', 'count'])
+const OVERRIDES = new Set(['P', 'S', 'from', 'to', 'maxResults', ...DECLARABLE])
 
 function invalid(message: string): ServiceError {
   return new ServiceError('crud:InvalidRequest', message)
