@@ -6,6 +6,15 @@ import { openTenant } from '../support/shared-service.ts'
 import { onEveryStore } from '../support/store-kind.ts'
 
 onEveryStore(() => {
+  test('ids: documents of one request that have none are found in the order of the request', async () => {
+    await using tester = await openTenant()
+    await tester.define(tester.entity, { n: { type: 'integer' } })
+    const expected = Array.from({ length: 200 }, (_, n) => ({ n }))
+    await tester.store(tester.entity, expected)
+    const found = await tester.find(tester.entity, { projection: { field: 'n' } })
+    assert.deepEqual(documentsOf(found), expected)
+  })
+
   test('ids: one that is longer than every index can hold is refused, alike on every store', async () => {
     await using tester = await openTenant()
     await tester.define(
