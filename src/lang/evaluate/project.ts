@@ -164,8 +164,9 @@ function projectBy(
     : projectObject(value, fieldsOf(field), actives, walk)
   walk.trail.pop()
   const isNothing = isArray(projected) ? projected.length === 0 : Object.keys(projected).length === 0
-  const isKept = opinion === 'include' && isObject(value) && walk.tracing?.kept.has(value)
-  return isNothing && !isKept ? undefined : projected
+  if (!isNothing) return projected
+  const isKept = isObject(value) && (walk.tracing?.kept.has(value) || !storesMembers(value, fieldsOf(field)))
+  return opinion === 'include' && isKept ? projected : undefined
 }
 
 function emptied(value: JsonObject | readonly Json[], { tracing }: Walk): Json {
@@ -178,6 +179,14 @@ function emptied(value: JsonObject | readonly Json[], { tracing }: Walk): Json {
 /** An object that has only members of other versions counts as empty. */
 function hasVisibleMembers(source: JsonObject, fields: Fields | 'free'): boolean {
   return Object.keys(source).some((name) => definitionOf(name, source[name]!, fields) !== undefined)
+}
+
+/** An object that has only the documents of references is stored empty. */
+function storesMembers(source: JsonObject, fields: Fields | 'free'): boolean {
+  return Object.keys(source).some((name) => {
+    const field = definitionOf(name, source[name]!, fields)
+    return field === 'free' || (field !== undefined && !isShown(field))
+  })
 }
 
 function projectArray(

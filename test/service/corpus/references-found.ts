@@ -164,7 +164,46 @@ const ON_HOLDERS: readonly FoundCase[] = [
   },
 ]
 
+const leafOf = (name: string): JsonObject => ({
+  type: 'reference',
+  entity: 'leaf',
+  query: { field: '_id', op: '=', rfield: `$parent.${name}` },
+})
+const EMPTY: Readonly<Record<string, Held>> = {
+  root: {
+    fields: {
+      _id: string,
+      o: { type: 'object', fields: { k: string, r: leafOf('k') } },
+      l: { type: 'array', items: { type: 'object', fields: { k: string, r: leafOf('k') } } },
+    },
+    documents: [{ _id: '1', o: {}, l: [{ k: 'a' }, {}, { k: 'z' }] }],
+  },
+  leaf: { fields: { _id: string }, documents: [{ _id: 'a' }] },
+}
+
+const ON_EMPTY: readonly FoundCase[] = [
+  {
+    rule: 'an included empty object is shown, also where its reference joins nothing',
+    entity: 'root',
+    body: { projection: [{ field: 'o.k' }, { field: 'o.r.*._id' }] },
+    answer: [{ o: {} }],
+  },
+  {
+    rule: 'included empty elements are shown, also where their reference joins nothing',
+    entity: 'root',
+    body: { projection: [{ field: 'l.*.k' }, { field: 'l.*.r.*._id' }] },
+    answer: [{ l: [{ k: 'a', r: [{ _id: 'a' }] }, {}, { k: 'z' }] }],
+  },
+  {
+    rule: 'an object that is not empty is left out where nothing of it is included',
+    entity: 'root',
+    body: { projection: { field: 'l.*.r.*._id' } },
+    answer: [{ l: [{ r: [{ _id: 'a' }] }, {}] }],
+  },
+]
+
 export const FOUND: readonly Found[] = [
   { entities: HELD, cases: ON_HELD },
   { entities: HOLDERS, cases: ON_HOLDERS },
+  { entities: EMPTY, cases: ON_EMPTY },
 ]
