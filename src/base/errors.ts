@@ -156,6 +156,12 @@ export class ServiceError extends Error {
     return new ServiceError(this.code, this.#problem, { at, context: this.context })
   }
 
+  /** The same error with another code. */
+  as(code: Code): ServiceError {
+    const { at, context } = this
+    return new ServiceError(code, this.#problem, { context, ...(at !== undefined && { at }) })
+  }
+
   /** The same error with `within` prepended to its context. */
   within(within: string): ServiceError {
     return new ServiceError(this.code, this.message, { context: this.#contextIn(within) })

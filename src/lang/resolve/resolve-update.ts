@@ -5,7 +5,7 @@ import { castLiteral } from '../../schema/literal.ts'
 import { type Field, isComputed, isMandatory } from '../../schema/field.ts'
 import { fieldsOf, type Named } from '../query.ts'
 import { resolveQuery } from './resolve.ts'
-import { type FieldRef, type Scope, elementScope, objectsOnTheWay, resolveField } from './scope.ts'
+import { type FieldRef, type Scope, elementScope, objectsOnTheWay, resolveFieldAs } from './scope.ts'
 import type { RValue, Update, UpdateFields, UpdateStep } from '../update.ts'
 
 export function resolveUpdate(update: Update<Named>, scope: Scope): Update<FieldRef> {
@@ -145,7 +145,7 @@ function resolveStep(step: UpdateStep<Named>, scope: Scope): UpdateStep<FieldRef
 }
 
 function resolveForeach(step: UpdateStep<Named> & { kind: 'foreach' }, scope: Scope): UpdateStep<FieldRef> {
-  const array = resolveField(step.array, scope)
+  const array = resolveFieldAs('query-api:InvalidUpdate', step.array, scope)
   if (array.field.kind !== 'array') throw invalid(`"${array.path}" is not an array`, step.array.at)
   const inner = elementScope(step.array, scope)
   return {
@@ -157,12 +157,10 @@ function resolveForeach(step: UpdateStep<Named> & { kind: 'foreach' }, scope: Sc
 }
 
 function resolveTarget(named: Named, scope: Scope): FieldRef {
-  const ref = resolveField(named, scope)
+  const ref = resolveFieldAs('query-api:InvalidUpdate', named, scope)
   if (ref.steps.includes('*')) {
     throw invalid(`"${ref.path}" names many places; use $foreach, or an index`, named.at)
   }
-  if (ref.field.kind === 'reference')
-    throw invalid(`"${ref.path}" is a reference and holds no data`, named.at)
   if (isComputed(ref.field)) throw invalid(`"${ref.path}" is made by the service`, named.at)
   if (ref.field.path === '_id') throw invalid('"_id" cannot be changed', named.at)
   if (ref.field.path === '') throw invalid('the document as a whole cannot be written', named.at)
@@ -175,7 +173,7 @@ function resolveValue(
   { scope, target }: { readonly scope: Scope; readonly target: Named },
 ): RValue<FieldRef> {
   if (value.kind === 'literal') return { kind: 'literal', value: castLiteral(value.value, field, target) }
-  const source = resolveField(value.field, scope)
+  const source = resolveFieldAs('query-api:InvalidUpdate', value.field, scope)
   if (source.steps.includes('*')) {
     throw invalid(`"${source.path}" names many places; a copy has one source`, value.field.at)
   }

@@ -21,7 +21,7 @@ import { resolveJoined } from './resolve-joined.ts'
 import { resolvePair } from './resolve-pair.ts'
 import { SCORE, resolveScore } from './resolve-score.ts'
 import { resolveText } from './resolve-text.ts'
-import { type FieldRef, type Scope, elementScope, resolveField } from './scope.ts'
+import { type FieldRef, type Scope, elementScope, resolveField, resolveFieldAs, withCode } from './scope.ts'
 import type { SortKey } from '../sort.ts'
 
 export function resolveQuery(query: Query<Named>, scope: Scope): Query<FieldRef> {
@@ -97,13 +97,10 @@ export function resolveSort(
 }
 
 function sortedBy(named: Named, scope: Scope): FieldRef {
-  try {
-    return (scope.joins && resolveJoined(named, scope, resolveQuery)) ?? resolveField(named, scope)
-  } catch (error) {
-    const isUnfit = error instanceof ServiceError && error.code === 'query-api:InvalidQuery'
-    // The message names the path already.
-    throw isUnfit ? new ServiceError('query-api:InvalidSort', error.message) : error
-  }
+  return withCode(
+    'query-api:InvalidSort',
+    () => (scope.joins && resolveJoined(named, scope, resolveQuery)) ?? resolveField(named, scope),
+  )
 }
 
 export function resolveProjection(projection: Projection<Named>, scope: Scope): Projection<FieldRef> {
@@ -129,7 +126,7 @@ export function resolveProjection(projection: Projection<Named>, scope: Scope): 
 /** An unknown field in a projection is ignored like a hidden one, so that the two cannot be distinguished. */
 function knownField(named: Named, scope: Scope): FieldRef | undefined {
   try {
-    return resolveField(named, scope)
+    return resolveFieldAs('query-api:InvalidProjection', named, scope)
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'metadata:InvalidFieldReference') return undefined
     throw error

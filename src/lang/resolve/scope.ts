@@ -1,5 +1,5 @@
 /** Scopes, and the resolution of paths to fields of a schema. */
-import { ServiceError } from '../../base/errors.ts'
+import { type Code, ServiceError } from '../../base/errors.ts'
 import { type Step, parsePath } from '../../base/path.ts'
 import {
   type ArrayField,
@@ -109,6 +109,21 @@ export function resolveField(named: Named, scope: Scope): FieldRef {
   }
   const of = schemaAround(walked.scope, trail)
   return { path: named.path, up, steps: trail.map(({ step }) => step), field, ...(of && { of }) }
+}
+
+/** A field that is named outside of a query: where a query would be refused as such, the error has this code. */
+export function resolveFieldAs(code: Code, named: Named, scope: Scope): FieldRef {
+  return withCode(code, () => resolveField(named, scope))
+}
+
+/** Outside of a query, the errors of queries have another code. */
+export function withCode<T>(code: Code, resolve: () => T): T {
+  try {
+    return resolve()
+  } catch (error) {
+    const isOfQuery = error instanceof ServiceError && error.code === 'query-api:InvalidQuery'
+    throw isOfQuery ? error.as(code) : error
+  }
 }
 
 /** The steps of a path from the document down; references are followed where the scope does. */

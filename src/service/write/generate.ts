@@ -3,7 +3,7 @@ import { authorizeGenerate } from '../../access/authorize.ts'
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isObject } from '../../base/json/json.ts'
-import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
+import { resolveFieldAs, rootScope } from '../../lang/resolve/scope.ts'
 import type { Deps } from '../deps.ts'
 import { readEnvelope } from '../request/envelope.ts'
 import { type DataResponse, complete } from '../response.ts'
@@ -20,7 +20,7 @@ const MAX_GENERATED = 10_000
 export async function generate(deps: Deps, caller: Caller, request: GenerateRequest): Promise<DataResponse> {
   const schema = deps.schemaOf(request.entity, request.version)
   const { field } = authorizeGenerate(schema, caller, () =>
-    resolveField({ path: request.field, at: '/field' }, rootScope(schema)),
+    resolveFieldAs('crud:InvalidRequest', { path: request.field, at: '/field' }, rootScope(schema)),
   )
   if (field.kind !== 'simple') {
     throw new ServiceError(

@@ -57,6 +57,34 @@ for (const placing of PLACINGS) {
       })
     }
 
+    test('references: what names one, or a virtual field, is refused by the code of its place', async () => {
+      const leaf = { type: 'reference', entity: 'named', query: is('_id', 'x') }
+      const virtual = { type: 'string', documentVersion: true }
+      const fields = { _id: { type: 'string' }, s: { type: 'string' }, virtual, leaf }
+      await tester.define([{ name: 'named', fields }])
+      const { data } = tester.service
+      const updates: readonly JsonObject[] = [
+        { $set: { leaf: [] } },
+        { $set: { 'leaf.0.s': 'x' } },
+        { $unset: 'leaf' },
+        { $append: { leaf: {} } },
+        { $foreach: { leaf: '$all', $update: '$remove' } },
+        { $set: { s: { $valueof: 'leaf.0.s' } } },
+        { $set: { virtual: 'x' } },
+        { $set: { s: { $valueof: 'virtual' } } },
+      ]
+      for (const update of updates) {
+        const response = await data.update(ADMIN, { entity: 'named' }, { query: { $and: [] }, update })
+        assert.equal(codeOf(response), 'query-api:InvalidUpdate', JSON.stringify(update))
+      }
+      const projected = await find(tester, 'named', { projection: { field: 'virtual', range: [0, 1] } })
+      assert.equal(codeOf(projected), 'query-api:InvalidProjection')
+      for (const field of ['leaf', 'leaf.*.s', 'virtual']) {
+        const response = await data.generate(ADMIN, { entity: 'named' }, field, undefined)
+        assert.equal(codeOf(response), 'crud:InvalidRequest', field)
+      }
+    })
+
     test('references: 17: one version of an entity in a request, its own among them', async () => {
       const { service } = tester
       const to = (versionValue?: string): JsonObject => ({
