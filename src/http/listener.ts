@@ -22,6 +22,7 @@ import type { App, Route } from './routes/route.ts'
 import { createRouter } from './routes/router.ts'
 import { UI_ROUTES } from './routes/ui-routes.ts'
 import { Share } from './share.ts'
+import { offloadEvents } from './threads/offloading.ts'
 import { type ThreadOptions, type Threads, createThreads } from './threads/pool.ts'
 import { readBuiltFiles } from './ui/built-files.ts'
 
@@ -102,6 +103,8 @@ export function createListener(options: ServerOptions): Listener {
     oidc: options.oidc,
   }
   const bind = (route: Route): Bound => ({ route, meter: metrics.meterOf(route.method, route.path) })
+  const threads = options.threads && createThreads(threadOptions(options, options.threads))
+  if (threads) service.events.renderLargeBy(offloadEvents(threads, limits))
   return {
     app,
     dialect: dialectFor(options.compatibility, (message) => log.logger.warn(message)),
@@ -116,7 +119,7 @@ export function createListener(options: ServerOptions): Listener {
     tickets: service.tickets,
     unmatched: metrics.meterOf('', UNMATCHED),
     inlineBodyBytes: options.threads?.inlineBodyBytes,
-    threads: options.threads && createThreads(threadOptions(options, options.threads)),
+    threads,
     shares: {
       unsent: new Share(limits.unsentBytes),
       uploads: new Share(limits.uploadBytes),

@@ -271,7 +271,20 @@ export interface SlowService {
 }
 
 /** Event operations throw ServiceErrors; the caller receives the bare error object. */
+/** An event by its number, in the log of a datasource. */
+export interface EventNumber {
+  readonly datasource: string
+  readonly seq: number
+}
+
+/** Renders an event in another thread, as `EventService.text` does. */
+export type RenderEvent = (event: EventNumber, caller: Caller) => Promise<JsonText>
+
 export interface EventService {
+  /** One event as the caller sees it, as JSON; an empty text if nothing of it is visible. */
+  text(caller: Caller, event: EventNumber): Promise<JsonText>
+  /** From now on, large events are rendered by `render`, so that this thread is not busy with them. */
+  renderLargeBy(render: RenderEvent): void
   /** By `entity`, `hook`, `operation`, `since`, `limit`, `wait` and `datasource`. */
   read(caller: Caller, parameters: URLSearchParams, waiting?: Waiting): Promise<EventPage>
   /** Fails if the first read fails; a later failure is thrown by the iteration. */

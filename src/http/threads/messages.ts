@@ -4,6 +4,7 @@ import { type Code, ServiceError } from '../../base/errors.ts'
 import type { Limits } from '../../base/limits.ts'
 import type { Idempotency } from '../../service/idempotency.ts'
 import type { Datasource } from '../../service/open.ts'
+import type { EventNumber } from '../../service/service.ts'
 import type { SlowRequest } from '../../service/slow/slow-request.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
 import type { Compatibility } from '../compatibility.ts'
@@ -38,7 +39,7 @@ export interface JobMessage {
   readonly cancelled: Int32Array
 }
 
-/** An HTTP request, or an operation that is a part of one. */
+/** An HTTP request, or a part of one. */
 export type Task =
   | {
       readonly kind: 'route'
@@ -58,6 +59,8 @@ export type Task =
       readonly version?: string
       readonly idempotency?: Idempotency
     }
+  /** An event to render. */
+  | ({ readonly kind: 'event' } & EventNumber)
 
 export interface CallerMessage {
   readonly principal: string

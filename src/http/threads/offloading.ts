@@ -5,8 +5,9 @@
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
-import { INLINE_STEPS, TooMuchForThisThread, type Work, during } from '../../base/work/work.ts'
-import type { Offload } from '../../service/service.ts'
+import type { Limits } from '../../base/limits.ts'
+import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
+import type { Offload, RenderEvent } from '../../service/service.ts'
 import type { AnyReply, Call, Reply, Route } from '../routes/route.ts'
 import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
 import type { Threads } from './pool.ts'
@@ -92,9 +93,30 @@ function offloadOperation(threads: Threads, request: Request): Offload {
     const task: Task = { kind: 'operation', operation, entity, ...own }
     const part = { task, body: Buffer.from(JSON.stringify(body)), work: work ?? request.call.work }
     const { bytes, hasExceededResponse } = await run(threads, request, part)
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-    return { text, hasExceededResponse }
+    return { text: textOf(bytes), hasExceededResponse }
   }
+}
+
+/** Renders events in worker threads. All readers of an event may wait for it, so it ends with none of them. */
+export function offloadEvents(threads: Threads, { queryTimeMs }: Limits): RenderEvent {
+  const signal = new AbortController().signal
+  return async (event, caller) => {
+    const { bytes } = await threads.run({
+      task: { kind: 'event', ...event },
+      body: new Uint8Array(),
+      work: new Work({ timeLimitMs: queryTimeMs }),
+      caller: callerMessage(caller),
+      chargedTo: caller.principal,
+      signal,
+      mayWrite: false,
+      charge: () => undefined,
+    })
+    return textOf(bytes)
+  }
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('utf8')
 }
 
 interface Part {
@@ -117,7 +139,7 @@ function run(
     caller: callerMessage(call.caller),
     chargedTo: call.chargedTo,
     signal: call.getSignal(),
-    mayWrite: task.kind === 'route' ? !route.isRead : !READS.has(task.operation),
+    mayWrite: task.kind === 'operation' ? !READS.has(task.operation) : !route.isRead,
     charge,
   })
 }

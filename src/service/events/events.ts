@@ -16,11 +16,20 @@ import {
 } from './source.ts'
 import { followEvents } from './follow.ts'
 import type { JsonText } from '../response.ts'
-import type { EventPage, EventService, Waiting } from '../service.ts'
+import type { EventPage, EventService, RenderEvent, Waiting } from '../service.ts'
 
 export function eventService(deps: EventDeps): EventService & AsyncDisposable {
-  const sources = createEventSources(deps)
+  let renderLarge: RenderEvent | undefined
+  const sources = createEventSources(deps, () => renderLarge)
   return {
+    text: async (caller, { datasource, seq }) => {
+      const source = sources.in(datasource)
+      const { heads } = await source.log.after(seq - 1, caller.principal)
+      const head = heads.find((each) => each.seq === seq)
+      const [text = ''] = head ? await source.textsOf([head], caller) : []
+      return text
+    },
+    renderLargeBy: (render) => (renderLarge = render),
     read: (caller, parameters, waiting = {}) =>
       readEvents({ deps, sources }, caller, { ...readEventsPage(parameters), ...waiting }),
     follow: (caller, { parameters, lastEventId, ending }) =>

@@ -11,6 +11,7 @@ import { EventLog, type EventRange, kindsOf } from './log.ts'
 import type { EventSelection } from './events-request.ts'
 import { createEventTexts, mayBeSeen } from './view.ts'
 import type { JsonText } from '../response.ts'
+import type { RenderEvent } from '../service.ts'
 
 /** Dependencies for reading events. */
 export interface EventDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' | 'onInternalError'> {
@@ -40,10 +41,20 @@ export interface EventReader {
   readonly filter: EventFilter
 }
 
+/** Renders an event of the source in another thread. */
+type RenderLarge = (head: EventHead, caller: Caller) => Promise<JsonText>
+
+/** Documents of more bytes are not compared and rendered on this thread. */
+const LARGE_BYTES = 128 * 1024
+
 /** Limits for events that wait to be sent to followers: in total, and per caller. */
 const UNSENT_BYTES = { all: 64 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
 
-function createSource(store: EventStore, deps: EventDeps): EventSource {
+function createSource(
+  store: EventStore,
+  deps: EventDeps,
+  elsewhere: () => RenderLarge | undefined,
+): EventSource {
   const { limits, onInternalError } = deps
   const timeLimitMs = limits.queryTimeMs
   const hub = new EventHub(store, { timeLimitMs, onInternalError })
@@ -63,6 +74,12 @@ function createSource(store: EventStore, deps: EventDeps): EventSource {
     },
     async textsOf(heads, caller) {
       const known = heads.map((head) => texts.known(head, caller))
+      const render = elsewhere()
+      const [head] = heads
+      // A large event makes a batch of its own.
+      if (render && heads.length === 1 && known[0] === undefined && head!.bytes > LARGE_BYTES) {
+        return [await texts.makeBy(() => render(head!, caller), head!, caller)]
+      }
       const missing = heads.filter((_, i) => known[i] === undefined)
       const states = await log.statesOf(missing, caller.principal)
       const make = (head: EventHead): JsonText => texts.make(head, states.get(head.holder)!, caller)
@@ -141,14 +158,21 @@ export function* batchesOf(heads: readonly EventHead[]): Generator<readonly Even
 
 export interface EventSources extends AsyncDisposable {
   for(selection: EventSelection): EventSource
+  /** By the name of the datasource. */
+  in(datasource: string): EventSource
 }
 
-export function createEventSources(deps: EventDeps): EventSources {
+/** `elsewhere` returns what renders large events; undefined while this thread renders them. */
+export function createEventSources(deps: EventDeps, elsewhere: () => RenderEvent | undefined): EventSources {
   const { stores, datasourceOf } = deps
   const opened = new Map<string, EventSource>()
   /** Opened on first use, so that nothing polls for events without readers. */
   const sourceIn = (name: string, store: EventStore): EventSource => {
-    const source = opened.get(name) ?? createSource(store, deps)
+    const renderLarge = (): RenderLarge | undefined => {
+      const render = elsewhere()
+      return render && (({ seq }, caller) => render({ datasource: name, seq }, caller))
+    }
+    const source = opened.get(name) ?? createSource(store, deps, renderLarge)
     opened.set(name, source)
     return source
   }
@@ -162,6 +186,7 @@ export function createEventSources(deps: EventDeps): EventSources {
         throw invalid(`"datasource" must be that of the entity, or be left out`)
       return sourceIn(named, store)
     },
+    in: (name) => sourceIn(name, stores.get(name)!),
     async [Symbol.asyncDispose]() {
       await Promise.all(opened.values().map(({ hub }) => hub[Symbol.asyncDispose]()))
     },

@@ -44,6 +44,8 @@ export interface EventTexts {
   /** Undefined if it has to be rendered; empty if nothing is visible. */
   readonly known: (head: EventHead, caller: Caller) => JsonText | undefined
   readonly make: (head: EventHead, states: EventStates, caller: Caller) => JsonText
+  /** The same by `render`, which runs once for all callers who ask at the same time. */
+  readonly makeBy: (render: () => Promise<JsonText>, head: EventHead, caller: Caller) => Promise<JsonText>
 }
 
 const TEXT_CHARACTERS = 16 * 1024 * 1024
@@ -56,6 +58,7 @@ export function createEventTexts(deps: SchemaLookup): EventTexts {
   }
   const viewBy = (head: EventHead, caller: Caller): View | undefined =>
     viewFor(deps, head.entity, openedOnce(head), caller)
+  const inProgress = new Map<string, Promise<JsonText>>()
   return {
     known(head, caller) {
       const view = viewBy(head, caller)
@@ -73,6 +76,22 @@ export function createEventTexts(deps: SchemaLookup): EventTexts {
       const text = event ? JSON.stringify(event) : ''
       if (key !== undefined) texts.set(key, text, text.length + key.length)
       return text
+    },
+    async makeBy(render, head, caller) {
+      const view = viewBy(head, caller)
+      if (!view) return ''
+      const key = keyOf(head, view)
+      if (key === undefined) return await render()
+      const rendering =
+        inProgress.get(key) ??
+        render()
+          .then((text) => {
+            texts.set(key, text, text.length + key.length)
+            return text
+          })
+          .finally(() => inProgress.delete(key))
+      inProgress.set(key, rendering)
+      return await rendering
     },
   }
 }

@@ -64,6 +64,20 @@ export const EVENT_ROWS: readonly Row[] = [
     send: (on) => poll(on, { entity: 'r20c', count: 2_000, since: '' }),
   },
   {
+    id: '20d',
+    what: 'ten polls of the event of a document with 100,000 members',
+    expected: { answers: ['200'], peakMb: 500 },
+    async prepare(on) {
+      await on.define('r20d', { any: { type: 'any' } }, { info: { hooks: [HOOK] } })
+      const any = Object.fromEntries(times(100_000, (i) => [`k${i}`, i]))
+      await on.store('r20d', [{ _id: '1', any }])
+    },
+    send: (on) =>
+      Promise.all(
+        times(10, () => on.ask('GET', '/events?entity=r20d&since=0&wait=10&limit=1', { caller: GREEDY })),
+      ),
+  },
+  {
     id: '21a',
     what: 'metadata of 1,000 fields that name 2,000 roles',
     expected: { answers: ['400 crud:LimitExceeded'], limitMs: 1_000 },

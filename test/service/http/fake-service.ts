@@ -154,6 +154,8 @@ function fakeMetadata(): MetadataService {
 
 function fakeEvents(): EventService {
   return {
+    text: (_caller, event) => Promise.resolve(JSON.stringify(event)),
+    renderLargeBy: () => undefined,
     async read(_caller, parameters) {
       return { events: [JSON.stringify(Object.fromEntries(parameters))], next: 1 }
     },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Json } from '../../../src/base/json/json.ts'
 import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'
+import { ANYONE } from '../../support/service.ts'
 import { STORES, chooseStore } from '../../support/store-kind.ts'
 
 const ALL: Json = { field: '*', recursive: true }
@@ -48,6 +49,48 @@ for (const kind of STORES) {
       assert.equal(comparable(answer), comparable(expected), path)
     }
     assert.deepEqual([...inline.faults(), ...offloaded.faults()], [])
+  })
+
+  test(`threads: large events are rendered there, for each reader (${kind})`, async () => {
+    await using server = await start()
+    const secret = { type: 'string', access: { find: ['boss'] } }
+    const own = { role: 'owner', where: { field: 'mine', op: '=', rvalue: true } }
+    const hooks = [{ name: 'all', actions: ['insert', 'update'] }]
+    await server.define(
+      'large',
+      { any: { type: 'any' }, secret, mine: { type: 'boolean' } },
+      { info: { hooks }, schema: { access: { ...ANYONE, find: ['boss', 'clerk', own] } } },
+    )
+    const any = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i]))
+    const digits = '12345678901234567890.12345678901234567890'
+    const text = JSON.stringify({ ...any, digits: 'D', long: 'x'.repeat(50_000) }).replace('"D"', digits)
+    const sent = await server.ask('PUT', '/data/insert/large', {
+      body: `{"data":{"_id":"1","secret":"s","mine":true,"any":${text}}}`,
+      roles: ['boss'],
+    })
+    assert.equal(sent.status, 200, sent.text)
+    const read = (roles: readonly string[], wait = 20): Promise<Answer> =>
+      server.ask('GET', `/events?entity=large&since=0&wait=${wait}`, { roles: [...roles] })
+    // At the same time: those who see the same share one rendering.
+    const [clerk, again, boss, owner] = await Promise.all([
+      read(['clerk']),
+      read(['clerk']),
+      read(['boss']),
+      read(['owner']),
+    ])
+    for (const answer of [clerk, boss, owner]) {
+      assert.equal(answer.status, 200, answer.text.slice(0, 300))
+      assert.ok(answer.text.includes(`"digits":${digits}`))
+      assert.equal(answer.json.events[0].after.any.k19999, 19_999)
+    }
+    assert.equal(again.text, clerk.text)
+    assert.equal(clerk.json.events[0].after.secret, undefined)
+    assert.equal(boss.json.events[0].after.secret, 's')
+    assert.deepEqual(boss.json.events[0].changed, ['objectType', '_id', 'any', 'secret', 'mine'])
+    assert.deepEqual(owner.json, clerk.json)
+    assert.equal((await read(['clerk'])).text, clerk.text)
+    assert.deepEqual((await read(['nobody'], 0)).json.events, [])
+    assert.deepEqual(server.faults(), [])
   })
 
   test(`threads: what the main thread parses itself is small (${kind})`, async () => {
