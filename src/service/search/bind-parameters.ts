@@ -35,12 +35,14 @@ export function readPart(stored: Json, part: Part, limits: Limits): Json {
  * may repeat a placeholder many times, so the texts together have at most `maxCharacters`.
  */
 export function bind(value: Json, values: Values, maxCharacters: number): Json {
-  return bindValue(value, values, { left: maxCharacters, max: maxCharacters })
+  return bindValue(value, values, { left: maxCharacters, max: maxCharacters, texts: new Map() })
 }
 
 interface Room {
   left: number
   readonly max: number
+  /** Values as texts, by the name of their parameter: each is printed once. */
+  readonly texts: Map<string, string>
 }
 
 function bindValue(value: Json, values: Values, room: Room): Json {
@@ -82,16 +84,22 @@ function withQuotes(text: string): string {
 function bindText(text: string, values: Values, room: Room): Json {
   take(room, text.length)
   const only = ONLY_PLACEHOLDER.exec(text)
+  const insert = (name: string, value: Json): string => {
+    const inserted = room.texts.get(name) ?? textOf(value)
+    room.texts.set(name, inserted)
+    take(room, inserted.length)
+    return inserted
+  }
   if (only) {
-    const value = values.get(only[1]!.trim())
-    return value === undefined ? text : value
+    const name = only[1]!.trim()
+    const value = values.get(name)
+    if (value === undefined) return text
+    insert(name, value)
+    return value
   }
   return text.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
     const value = values.get(name.trim())
-    if (value === undefined) return placeholder
-    const inserted = textOf(value)
-    take(room, inserted.length)
-    return inserted
+    return value === undefined ? placeholder : insert(name.trim(), value)
   })
 }
 
