@@ -1,7 +1,8 @@
 /**
  * Shares a fixed number of slots between callers. One caller never has all slots, so that one stays free for others. A
  * free slot goes to the waiting caller with the fewest slots, and among those to the one that was served longest ago.
- * The number of slots bounds the cost of every operation.
+ * Slots that are taken by force count as those of their caller, but a caller never keeps others waiting with more than it may
+ * have. The number of callers with slots bounds the cost of every operation.
  */
 import { ServiceError } from '../errors.ts'
 
@@ -72,15 +73,15 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   function occupySlot(caller: Caller): Release {
     waitingBySlots[caller.inUse]?.delete(caller)
     caller.inUse++
-    inUse++
+    if (caller.inUse <= slotsPerCaller) inUse++
     if (caller.waiters.size > 0) waitingBySlots[caller.inUse]?.add(caller)
     let isReleased = false
     return () => {
       if (isReleased) return
       isReleased = true
       waitingBySlots[caller.inUse]?.delete(caller)
+      if (caller.inUse <= slotsPerCaller) inUse--
       caller.inUse--
-      inUse--
       if (caller.waiters.size > 0) waitingBySlots[caller.inUse]?.add(caller)
       forgetIfIdle(caller)
       serveNext()
@@ -91,7 +92,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     return own === 0 || (own < slotsPerCaller && mayHaveMore(name))
   }
 
-  /** A caller is skipped only if it has a slot, so no more callers are skipped than there are slots. */
+  /** A caller is skipped only if it has a slot. */
   function nextToServe(): Caller | undefined {
     for (const waitingCallers of waitingBySlots) {
       for (const caller of waitingCallers) if (canHaveSlot(caller)) return caller

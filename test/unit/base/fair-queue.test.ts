@@ -83,7 +83,14 @@ class Model {
   hasFreeSlotFor(name: string): boolean {
     const { slots, slotsPerCaller = Math.max(1, slots - 1), mayHaveMore } = this.options
     const own = this.inUse(name)
-    return this.active.length < slots && own < slotsPerCaller && (own === 0 || mayHaveMore!(name))
+    return this.counted() < slots && own < slotsPerCaller && (own === 0 || mayHaveMore!(name))
+  }
+
+  /** What a caller took by force beyond its share keeps nobody waiting. */
+  counted(): number {
+    const { slots, slotsPerCaller = Math.max(1, slots - 1) } = this.options
+    const callers = [...new Set(this.active.map(({ caller }) => caller))]
+    return callers.reduce((sum, each) => sum + Math.min(this.inUse(each), slotsPerCaller), 0)
   }
 }
 
@@ -157,7 +164,7 @@ test('acquire: random histories have the same outcome as in the model', async ()
         [...releases.keys()].sort((a, b) => a - b),
         active,
       )
-      assert.deepEqual([queue.inUse, queue.waiting], [model.active.length, model.waiting.length])
+      assert.deepEqual([queue.inUse, queue.waiting], [model.counted(), model.waiting.length])
     }
     for (const controller of aborts.values()) controller.abort()
   })

@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import { createSlowKinds } from '../../../src/store/postgres/connection/slow-kinds.ts'
 
 const QUICK = { elapsedMs: 10, idleMs: 10, wasCancelled: false }
-const noSlow = (): void => assert.fail('it ended in time')
 const SLOW = { elapsedMs: 300, idleMs: 251, wasCancelled: false }
 
 test('slow kinds: a slow kind stays slow until it is quick once', () => {
@@ -41,36 +40,51 @@ test('slow kinds: a bounded number of them is remembered', () => {
 })
 
 test('slow kinds: the first of a new kind goes ahead, and the others wait until it has ended', async () => {
-  const kinds = createSlowKinds()
-  assert.equal(kinds.trialOf('a', noSlow), 'first')
-  const trial = kinds.trialOf('a', noSlow)
-  assert.ok(trial !== undefined && kinds.trialOf('b', noSlow) === 'first')
-  kinds.note('b', QUICK)
-  kinds.note('a', QUICK)
-  await trial
-  assert.ok(!kinds.isSlow('a'))
-  assert.equal(kinds.trialOf('a', noSlow), undefined)
+  for (const end of ['note', 'endTrial'] as const) {
+    const kinds = createSlowKinds()
+    assert.deepEqual([kinds.trialOf('a'), kinds.trialOf('b')], ['first', 'first'])
+    const trial = kinds.trialOf('a')
+    kinds.startTrial('a', () => assert.fail('it ended in time'))
+    if (end === 'note') kinds.note('a', QUICK)
+    else kinds.endTrial('a')
+    await trial
+    assert.ok(!kinds.isSlow('a'))
+    // One that never ran leaves the trial to the next.
+    assert.equal(kinds.trialOf('a'), end === 'note' ? undefined : 'first')
+  }
 })
 
 test('slow kinds: a kind whose first work does not end counts as slow, until it has ended quickly', async () => {
   const kinds = createSlowKinds()
   let wasCalled = false
-  assert.equal(
-    kinds.trialOf('a', () => (wasCalled = true)),
-    'first',
-  )
+  assert.equal(kinds.trialOf('a'), 'first')
+  kinds.startTrial('a', () => (wasCalled = true))
   // The timer of a trial does not keep a process running.
   const awake = setTimeout(() => undefined, 10_000)
-  await kinds.trialOf('a', noSlow)
+  await kinds.trialOf('a')
   clearTimeout(awake)
   assert.ok(wasCalled && kinds.isSlow('a'))
   kinds.note('a', { elapsedMs: 150, idleMs: 150, wasCancelled: false })
   assert.ok(!kinds.isSlow('a'))
 })
 
+test('slow kinds: a trial is not slow because this process was busy', async () => {
+  const kinds = createSlowKinds()
+  assert.equal(kinds.trialOf('a'), 'first')
+  kinds.startTrial('a', () => assert.fail('nothing was waited for'))
+  for (const until = performance.now() + 150; performance.now() < until;) continue
+  await new Promise((resolve) => setTimeout(resolve, 1))
+  kinds.note('a', { elapsedMs: 151, idleMs: 1, wasCancelled: false })
+  assert.ok(!kinds.isSlow('a'))
+})
+
 test('slow kinds: many quick kinds do not make a slow one forgotten', () => {
   const kinds = createSlowKinds()
   kinds.note('slow', SLOW)
-  for (let i = 0; i < 10_000; i++) kinds.note(`select ${i}`, QUICK)
+  for (let i = 0; i < 10_000; i++) {
+    kinds.note(`select ${i}`, QUICK)
+    // what is used is not forgotten either
+    assert.equal(kinds.trialOf('select 0'), undefined)
+  }
   assert.ok(kinds.isSlow('slow'))
 })

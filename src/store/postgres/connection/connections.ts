@@ -121,9 +121,18 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       // By caller: short time limits of one must not make the work of another slow.
       const kind = `${holder.caller ?? ''} ${charge.kind}`
       const measured = (connection: Connection) => measure(slowKinds, kind, { connection, work })
-      const forced = createForcedShare(shares.slow, holder)
-      const trial = slowKinds.trialOf(kind, forced.occupy)
-      if (trial === 'first') return await shared(measured, charge).finally(forced.release)
+      const trial = slowKinds.trialOf(kind)
+      if (trial === 'first') {
+        const forced = createForcedShare(shares.slow, holder)
+        const tryOut = shared((connection) => {
+          slowKinds.startTrial(kind, forced.occupy)
+          return measured(connection)
+        }, charge)
+        return await tryOut.finally(() => {
+          forced.release()
+          slowKinds.endTrial(kind)
+        })
+      }
       if (trial) await waitFor(trial, holder)
       if (!slowKinds.isSlow(kind)) return await shared(measured, charge)
       return await withShare(shares.slow, holder, () => shared(measured, charge))

@@ -62,10 +62,10 @@ export function holderOf({ bounds, holder = {} }: Charge): Shareholder {
   return bounds ?? holder
 }
 
-/** Waits for a short time that does not count against the time limit of the work. */
-export async function waitFor(short: Promise<void>, { work }: Shareholder): Promise<void> {
+/** Waits for a trial; that does not count against the time limit of the work. */
+export async function waitFor(trial: Promise<void>, { work }: Shareholder): Promise<void> {
   const arrivedMs = performance.now()
-  await short
+  await trial
   work?.waited(performance.now() - arrivedMs)
 }
 
