@@ -175,7 +175,8 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
   const datasourceOf = (entity: string): string => registry.infoOf(entity).datastore.datasource
   const isInStep = async (): Promise<boolean> =>
     !registry.isPartial() && (await store.metadata.readEpoch()) === registry.epoch()
-  const eventDeps = { stores, limits, now, onInternalError, schemaOf, datasourceOf, isInStep }
+  const epoch = (): number => registry.epoch()
+  const eventDeps = { stores, limits, now, onInternalError, schemaOf, epoch, datasourceOf, isInStep }
   const deps: Deps = {
     ...metadataDeps(registry),
     storeOf: (schema) => storeIn(schema.collection.datasource),
@@ -222,7 +223,7 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
       }),
     },
     metadata: serve(registry),
-    epoch: () => registry.epoch(),
+    epoch,
     refresh: async (epoch = Infinity) => {
       if (registry.epoch() < epoch) await registry.reload()
     },

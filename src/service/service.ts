@@ -270,19 +270,25 @@ export interface SlowService {
   readonly note: (slow: SlowRequest) => void
 }
 
-/** Event operations throw ServiceErrors; the caller receives the bare error object. */
 /** An event by its number, in the log of a datasource. */
 export interface EventNumber {
   readonly datasource: string
   readonly seq: number
 }
 
-/** Renders an event in another thread, as `EventService.text` does. */
-export type RenderEvent = (event: EventNumber, caller: Caller) => Promise<JsonText>
+export interface RenderedEvent {
+  /** As JSON; empty if nothing of it is visible to the caller. */
+  readonly text: JsonText
+  /** Of the metadata by which it was rendered. */
+  readonly epoch: number
+}
 
+export type RenderEvent = (event: EventNumber, caller: Caller) => Promise<RenderedEvent>
+
+/** Event operations throw ServiceErrors; the caller receives the bare error object. */
 export interface EventService {
-  /** One event as the caller sees it, as JSON; an empty text if nothing of it is visible. */
-  text(caller: Caller, event: EventNumber): Promise<JsonText>
+  /** One event as the caller sees it: what worker threads do for `renderLargeBy`. */
+  readonly render: RenderEvent
   /** From now on, large events are rendered by `render`, so that this thread is not busy with them. */
   renderLargeBy(render: RenderEvent): void
   /** By `entity`, `hook`, `operation`, `since`, `limit`, `wait` and `datasource`. */

@@ -283,3 +283,57 @@ test('event turns: work is shared among callers, and what fails fails alone', as
   assert.ok(order.indexOf('m') < 2, order.join())
   await Promise.all(greedy)
 })
+
+test('events: a rendering of a large event is shared only under the metadata by which readers see the same', async () => {
+  await using tester = await openTestService()
+  await tester.define('seen', { s: { type: 'string' } }, HOOKS)
+  await write(tester, 'seen', 4, 200_000)
+  const { service } = tester
+  const rendered: (readonly [principal: string, seq: number])[] = []
+  let isCurrent = true
+  let fails = false
+  service.events.renderLargeBy(async ({ datasource, seq }, caller) => {
+    assert.equal(datasource, 'default')
+    rendered.push([caller.principal, seq])
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    if (fails && caller.principal === 'one') throw new Error('its thread has ended')
+    return { text: JSON.stringify(caller.principal), epoch: service.epoch() + (isCurrent ? 0 : 1) }
+  })
+  const read = async (principal: string, since: number): Promise<string> => {
+    const page = await service.events.read(named(principal), new URLSearchParams(`since=${since}&limit=1`))
+    return page.events.join()
+  }
+  const both = (since: number): Promise<readonly PromiseSettledResult<string>[]> =>
+    Promise.allSettled([read('one', since), read('two', since)])
+  const values = (results: readonly PromiseSettledResult<string>[]): readonly (string | undefined)[] =>
+    results.map((each) => (each.status === 'fulfilled' ? each.value : undefined))
+  assert.deepEqual(values(await both(0)), ['"one"', '"one"'])
+  assert.equal(await read('three', 0), '"one"', 'it is kept')
+  isCurrent = false
+  assert.deepEqual(values(await both(1)), ['"one"', '"two"'])
+  assert.equal(await read('three', 1), '"three"', 'it is not kept')
+  isCurrent = true
+  fails = true
+  assert.deepEqual(values(await both(2)), [undefined, '"two"'])
+  assert.deepEqual(rendered, [
+    ['one', 1],
+    ['one', 2],
+    ['two', 2],
+    ['three', 2],
+    ['one', 3],
+    ['two', 3],
+  ])
+})
+
+test('events: a single event is rendered by its number, as its reader sees it', async () => {
+  await using tester = await openWith(1, 10)
+  await write(tester, 'hidden', 1, 10)
+  const { render } = tester.service.events
+  const at = (seq: number) => ({ datasource: 'default', seq })
+  const { text, epoch } = await render(at(1), named('one'))
+  assert.match(text, /"seq":1,.*"entity":"seen"/)
+  assert.equal(epoch, tester.service.epoch())
+  assert.equal((await render(at(2), named('one'))).text, '')
+  assert.match((await render(at(2), named('one', 'boss'))).text, /"entity":"hidden"/)
+  await assert.rejects(render(at(4), named('one')))
+})

@@ -94,6 +94,8 @@ export interface ReplyMessage {
   readonly hasExceededResponse: boolean
   readonly type?: string
   readonly headers?: readonly string[]
+  /** Of the metadata by which an event was rendered. */
+  readonly epoch?: number
 }
 
 /** A `ServiceError` as plain data. */

@@ -101,7 +101,7 @@ function offloadOperation(threads: Threads, request: Request): Offload {
 export function offloadEvents(threads: Threads, { queryTimeMs }: Limits): RenderEvent {
   const signal = new AbortController().signal
   return async (event, caller) => {
-    const { bytes } = await threads.run({
+    const { bytes, epoch } = await threads.run({
       task: { kind: 'event', ...event },
       body: new Uint8Array(),
       work: new Work({ timeLimitMs: queryTimeMs }),
@@ -111,7 +111,7 @@ export function offloadEvents(threads: Threads, { queryTimeMs }: Limits): Render
       mayWrite: false,
       charge: () => undefined,
     })
-    return textOf(bytes)
+    return { text: textOf(bytes), epoch: epoch! }
   }
 }
 

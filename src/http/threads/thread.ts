@@ -97,8 +97,10 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
     onTimeLimit: (ms) => post({ kind: 'time limit', timeLimitMs: ms }),
   })
   const caller = callerFrom(job.caller)
-  if (task.kind === 'event')
-    return replyMessage({ status: 200, text: await opened.events.text(caller, task) }, work)
+  if (task.kind === 'event') {
+    const { text, epoch } = await opened.events.render(task, caller)
+    return { ...replyMessage({ status: 200, text }, work), epoch }
+  }
   const body = during(work, () => parseBody(job.body, limits))
   if (task.kind === 'route') {
     const route = routeOf(task)

@@ -4,8 +4,10 @@
  */
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
+import { memoized } from '../../base/memo.ts'
+import type { EventStore } from '../../store/events.ts'
 import { type EventsPageRequest, readEventsPage, readFollowing } from './events-request.ts'
-import { isGone } from './log.ts'
+import { EventLog, isGone } from './log.ts'
 import {
   type EventDeps,
   type EventSource,
@@ -15,6 +17,7 @@ import {
   interestOf,
 } from './source.ts'
 import { followEvents } from './follow.ts'
+import { createEventTexts } from './view.ts'
 import type { JsonText } from '../response.ts'
 import type { EventPage, EventService, RenderEvent, Waiting } from '../service.ts'
 
@@ -22,19 +25,27 @@ export function eventService(deps: EventDeps): EventService & AsyncDisposable {
   let renderLarge: RenderEvent | undefined
   const sources = createEventSources(deps, () => renderLarge)
   return {
-    text: async (caller, { datasource, seq }) => {
-      const source = sources.in(datasource)
-      const { heads } = await source.log.after(seq - 1, caller.principal)
-      const head = heads.find((each) => each.seq === seq)
-      const [text = ''] = head ? await source.textsOf([head], caller) : []
-      return text
-    },
+    render: eventRenderer(deps),
     renderLargeBy: (render) => (renderLarge = render),
     read: (caller, parameters, waiting = {}) =>
       readEvents({ deps, sources }, caller, { ...readEventsPage(parameters), ...waiting }),
     follow: (caller, { parameters, lastEventId, ending }) =>
       followEvents({ deps, sources }, caller, { ...readFollowing(parameters, lastEventId), ending }),
     [Symbol.asyncDispose]: () => sources[Symbol.asyncDispose](),
+  }
+}
+
+/** Without a source of events, whose hub listens for new ones: a worker thread needs none. */
+function eventRenderer(deps: EventDeps): RenderEvent {
+  const texts = createEventTexts(deps)
+  const logOf = memoized((store: EventStore) => new EventLog(store, deps.limits.queryTimeMs))
+  return async ({ datasource, seq }, caller) => {
+    const log = logOf(deps.stores.get(datasource)!)
+    const { heads } = await log.after(seq - 1, caller.principal)
+    const head = heads.find((each) => each.seq === seq)
+    if (!head) throw new Error(`there is no event ${seq}`)
+    const states = await log.statesOf([head], caller.principal)
+    return { text: texts.make(head, states.get(head.holder)!, caller), epoch: deps.epoch() }
   }
 }
 

@@ -11,10 +11,12 @@ import { EventLog, type EventRange, kindsOf } from './log.ts'
 import type { EventSelection } from './events-request.ts'
 import { createEventTexts, mayBeSeen } from './view.ts'
 import type { JsonText } from '../response.ts'
-import type { RenderEvent } from '../service.ts'
+import type { RenderEvent, RenderedEvent } from '../service.ts'
 
 /** Dependencies for reading events. */
 export interface EventDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' | 'onInternalError'> {
+  /** Of the metadata in use. */
+  readonly epoch: () => number
   /** Datasource of the entity; throws if the entity does not exist. */
   readonly datasourceOf: (entity: string) => string
   /** By name, the default one first. */
@@ -42,7 +44,7 @@ export interface EventReader {
 }
 
 /** Renders an event of the source in another thread. */
-type RenderLarge = (head: EventHead, caller: Caller) => Promise<JsonText>
+type RenderLarge = (head: EventHead, caller: Caller) => Promise<RenderedEvent>
 
 /** Documents of more bytes are not compared and rendered on this thread. */
 const LARGE_BYTES = 128 * 1024
@@ -158,8 +160,6 @@ export function* batchesOf(heads: readonly EventHead[]): Generator<readonly Even
 
 export interface EventSources extends AsyncDisposable {
   for(selection: EventSelection): EventSource
-  /** By the name of the datasource. */
-  in(datasource: string): EventSource
 }
 
 /** `elsewhere` returns what renders large events; undefined while this thread renders them. */
@@ -186,7 +186,6 @@ export function createEventSources(deps: EventDeps, elsewhere: () => RenderEvent
         throw invalid(`"datasource" must be that of the entity, or be left out`)
       return sourceIn(named, store)
     },
-    in: (name) => sourceIn(name, stores.get(name)!),
     async [Symbol.asyncDispose]() {
       await Promise.all(opened.values().map(({ hub }) => hub[Symbol.asyncDispose]()))
     },

@@ -13,11 +13,17 @@ import { type Schema, allFields } from '../../schema/schema.ts'
 import type { EventHead, EventStates, StoredEvent } from '../../store/events.ts'
 import type { Deps } from '../deps.ts'
 import type { JsonText } from '../response.ts'
+import type { RenderedEvent } from '../service.ts'
 
 /** An event with its number, from which readers resume. */
 export type NumberedEvent = Event & { readonly seq: number }
 
 type SchemaLookup = Pick<Deps, 'schemaOf'>
+
+interface MetadataState {
+  /** Of the metadata in use. */
+  readonly epoch: () => number
+}
 
 /** Undefined if nothing of the event is visible to the caller, or if its entity or version was removed. */
 export function eventFor(deps: SchemaLookup, kept: StoredEvent, caller: Caller): NumberedEvent | undefined {
@@ -44,13 +50,17 @@ export interface EventTexts {
   /** Undefined if it has to be rendered; empty if nothing is visible. */
   readonly known: (head: EventHead, caller: Caller) => JsonText | undefined
   readonly make: (head: EventHead, states: EventStates, caller: Caller) => JsonText
-  /** The same by `render`, which runs once for all callers who ask at the same time. */
-  readonly makeBy: (render: () => Promise<JsonText>, head: EventHead, caller: Caller) => Promise<JsonText>
+  /** The same by `render`, which runs once for all callers with the same visibility who ask at the same time. */
+  readonly makeBy: (
+    render: () => Promise<RenderedEvent>,
+    head: EventHead,
+    caller: Caller,
+  ) => Promise<JsonText>
 }
 
 const TEXT_CHARACTERS = 16 * 1024 * 1024
 
-export function createEventTexts(deps: SchemaLookup): EventTexts {
+export function createEventTexts(deps: SchemaLookup & MetadataState): EventTexts {
   const texts = new SizedCache<string, JsonText>(TEXT_CHARACTERS)
   const keyOf = ({ seq }: EventHead, view: View): string | undefined => {
     const { mark } = sharedVisibility(view)
@@ -58,7 +68,34 @@ export function createEventTexts(deps: SchemaLookup): EventTexts {
   }
   const viewBy = (head: EventHead, caller: Caller): View | undefined =>
     viewFor(deps, head.entity, openedOnce(head), caller)
-  const inProgress = new Map<string, Promise<JsonText>>()
+  const inProgress = new Map<string, Promise<Shared>>()
+  async function makeBy(
+    render: () => Promise<RenderedEvent>,
+    head: EventHead,
+    caller: Caller,
+  ): Promise<JsonText> {
+    const view = viewBy(head, caller)
+    if (!view) return ''
+    const key = keyOf(head, view)
+    if (key === undefined) return (await render()).text
+    const others = inProgress.get(key)
+    if (others) {
+      const { text, isForAll } = await others.catch(() => NOTHING_SHARED)
+      // Otherwise it is only for the caller who asked for it.
+      return isForAll ? text : await makeBy(render, head, caller)
+    }
+    const epoch = deps.epoch()
+    const rendering = render()
+      .then(({ text, epoch: used }) => {
+        // Callers who see the same by one state of the metadata may not by another one.
+        const isForAll = used === epoch && deps.epoch() === epoch
+        if (isForAll) texts.set(key, text, text.length + key.length)
+        return { text, isForAll }
+      })
+      .finally(() => inProgress.delete(key))
+    inProgress.set(key, rendering)
+    return (await rendering).text
+  }
   return {
     known(head, caller) {
       const view = viewBy(head, caller)
@@ -77,24 +114,16 @@ export function createEventTexts(deps: SchemaLookup): EventTexts {
       if (key !== undefined) texts.set(key, text, text.length + key.length)
       return text
     },
-    async makeBy(render, head, caller) {
-      const view = viewBy(head, caller)
-      if (!view) return ''
-      const key = keyOf(head, view)
-      if (key === undefined) return await render()
-      const rendering =
-        inProgress.get(key) ??
-        render()
-          .then((text) => {
-            texts.set(key, text, text.length + key.length)
-            return text
-          })
-          .finally(() => inProgress.delete(key))
-      inProgress.set(key, rendering)
-      return await rendering
-    },
+    makeBy,
   }
 }
+
+interface Shared {
+  readonly text: JsonText
+  readonly isForAll: boolean
+}
+
+const NOTHING_SHARED: Shared = { text: '', isForAll: false }
 
 function viewFor(
   { schemaOf }: SchemaLookup,

@@ -154,7 +154,7 @@ function fakeMetadata(): MetadataService {
 
 function fakeEvents(): EventService {
   return {
-    text: (_caller, event) => Promise.resolve(JSON.stringify(event)),
+    render: (event) => Promise.resolve({ text: JSON.stringify(event), epoch: 0 }),
     renderLargeBy: () => undefined,
     async read(_caller, parameters) {
       return { events: [JSON.stringify(Object.fromEntries(parameters))], next: 1 }
