@@ -38,7 +38,7 @@ const IF_MATCH: QueryParameter = {
 /** Declared because undeclared headers are not read: a condition must not be ignored. */
 const IF_NONE_MATCH: QueryParameter = {
   name: 'If-None-Match',
-  description: 'Refused: the request would have to change a document that does not exist.',
+  description: 'Refused: this route has no such condition.',
 }
 
 const READ: readonly Code[] = ['crud:NoAccess', 'crud:UnknownEntity', 'store-crud:Timeout']

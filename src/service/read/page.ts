@@ -164,6 +164,7 @@ function parsed({ text }: StoredDocument): JsonObject {
 
 const STEPS_PER_DOCUMENT = 20
 const CHARACTERS_COPIED_PER_STEP = 64
+
 type Renderer = (value: JsonObject, of: RenderContext) => JsonText
 
 interface RenderContext {

@@ -32,7 +32,8 @@ export function sizeError(): Error {
 }
 
 export function tooBig(): ServiceError {
-  const message = 'the result is larger than the store can hold; ask for a range, or for fewer fields'
+  const message =
+    'the result is larger than the store can hold; ask for a range or for fewer fields, or aggregate fewer documents'
   return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
