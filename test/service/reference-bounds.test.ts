@@ -196,7 +196,10 @@ for (const where of ['near', 'far'] as const) {
     assert.deepEqual(documentsOf(await on.find('whole', { projection: shown })), [
       {
         part: [
-          { n: 1, list: [{ leaf: [{ name: 'one' }] }, { sku: 's', leaf: [{ name: 'two' }] }, { sku: 't' }] },
+          {
+            n: 1,
+            list: [{ leaf: [{ name: 'one' }] }, { sku: 's', leaf: [{ name: 'two' }] }, {}, { sku: 't' }],
+          },
         ],
       },
     ])
