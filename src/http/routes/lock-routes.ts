@@ -13,7 +13,7 @@ import {
 } from './route.ts'
 
 /** Larger than three ids of the greatest length in any spelling. Anybody may send one, and the main thread parses it. */
-const MAX_BODY_BYTES = 64 * 1024
+const MAX_BODY_BYTES = 128 * 1024
 
 const NOT_HELD: readonly Code[] = ['crud:InvalidLock']
 

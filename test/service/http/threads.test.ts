@@ -99,7 +99,7 @@ for (const kind of STORES) {
     const ids = `"domain":"${id}","callerId":"${id}","resourceId":"${id}"`
     const counted = await server.ask('POST', '/data/lock', { body: `{"operation":"count",${ids}}` })
     assert.equal(counted.json.errors[0].errorCode, 'crud:InvalidLock')
-    const body = `{"operation":"count"${' '.repeat(64 * 1024)}}`
+    const body = `{"operation":"count"${' '.repeat(128 * 1024)}}`
     assert.equal((await server.ask('POST', '/data/lock', { body })).status, 413)
   })
 
