@@ -14,7 +14,8 @@ void suite('sign-in', () => {
     const oidc = { issuer: provider.url, clientId: CLIENT, scope: 'openid roles' }
     await using server = await startTestServer({ auth: await provider.authentication(), oidc })
     await using browser = await launchChromium()
-    await using visited = await visitSite(browser, server.port)
+    // without motion, colours change at once
+    await using visited = await visitSite(browser, server.port, { reducedMotion: 'reduce' })
     const { page, open } = visited
     const signIn = page.getByRole('button', { name: `Sign in at ${new URL(provider.url).host}` })
 
