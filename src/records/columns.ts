@@ -37,20 +37,20 @@ export function columnsFrom(names: readonly string[], maxDepth: number): readonl
   if (long !== undefined)
     throw new ColumnError(`the column "${shown(long)}" has a name of more than ${MAX_NAME} characters`)
   const columns = names.map(columnFrom)
-  const root: Place = { inner: new Map(), isColumn: false }
+  const root: PathNode = { children: new Map(), isColumn: false }
   for (const { path, name } of columns) {
     // the members of the document are its first level
     if (path.length > maxDepth)
       throw new ColumnError(`the column "${shown(name)}" has more than ${maxDepth} steps`)
-    const place = path.reduce(placeIn, root)
-    if (place.isColumn) throw new ColumnError(`the column "${name}" stands twice in the header`)
-    place.isColumn = true
+    const node = path.reduce(childOf, root)
+    if (node.isColumn) throw new ColumnError(`the column "${name}" stands twice in the header`)
+    node.isColumn = true
   }
   for (const { path, name } of columns) {
-    let place = root
+    let node = root
     for (const [i, step] of path.slice(0, -1).entries()) {
-      place = placeIn(place, step)
-      if (!place.isColumn) continue
+      node = childOf(node, step)
+      if (!node.isColumn) continue
       const outer = path.slice(0, i + 1).join('.')
       throw new ColumnError(`the column "${name}" lies inside of the column "${outer}"`)
     }
@@ -58,18 +58,18 @@ export function columnsFrom(names: readonly string[], maxDepth: number): readonl
   return columns
 }
 
-/** A step of paths. To compare whole beginnings of paths would cost the square of their length. */
-interface Place {
-  readonly inner: Map<string, Place>
+/** A node in the tree of all paths. Comparing every prefix of a path as text would cost the square of its length. */
+interface PathNode {
+  readonly children: Map<string, PathNode>
   isColumn: boolean
 }
 
-function placeIn({ inner }: Place, step: string): Place {
-  const known = inner.get(step)
+function childOf({ children }: PathNode, step: string): PathNode {
+  const known = children.get(step)
   if (known) return known
-  const place: Place = { inner: new Map(), isColumn: false }
-  inner.set(step, place)
-  return place
+  const child: PathNode = { children: new Map(), isColumn: false }
+  children.set(step, child)
+  return child
 }
 
 const MAX_SHOWN = 100
