@@ -35,7 +35,8 @@ import {
   tagHeader,
   unknownDocument,
 } from './document-reply.ts'
-import { type Tags, readTags } from './etag.ts'
+import { readTags } from './etag.ts'
+import { type Condition, conditionOf, isMet, refuseNoneMatch } from './conditions.ts'
 import { type CurrentDocument, mergeUpdate } from './merge-patch.ts'
 import { plainText } from './plain-form.ts'
 
@@ -199,12 +200,6 @@ async function createOnly(request: Naming, document: JsonObject): Promise<Docume
   return inserted
 }
 
-function refuseNoneMatch({ ifNoneMatch }: Asked): void {
-  if (ifNoneMatch === undefined) return
-  const message = 'a write knows "If-None-Match: *", which creates a document only where there is none'
-  throw new ServiceError('crud:InvalidRequest', message)
-}
-
 const ID: JsonObject = { field: '_id' }
 
 async function patch(request: Naming, body: Json | undefined): Promise<DocumentReply> {
@@ -275,29 +270,6 @@ async function removeOne(request: Naming): Promise<DocumentReply> {
   const response = await charged(request, () => remove(deps, caller, readDelete(sent, target, deps)))
   if (response.modifiedCount > 0) return { status: 204, text: '', headers: [] }
   throw await (faultOf(response) === undefined ? untouched(request, condition) : unmet(request))
-}
-
-interface Condition {
-  /** Parts of a data request. */
-  readonly versions: { readonly documentVersions?: readonly string[] }
-  readonly tags: Tags
-  /** Whether no document can have one of the tags. */
-  readonly isHopeless: boolean
-}
-
-function conditionOf({ ifMatch }: Asked): Condition | undefined {
-  const tags = readTags(ifMatch, 'If-Match', false)
-  if (!tags) return undefined
-  const { isAny, versions } = tags
-  return {
-    tags,
-    versions: isAny ? {} : { documentVersions: versions },
-    isHopeless: !isAny && versions.length === 0,
-  }
-}
-
-function isMet({ tags }: Condition, { version }: Returned): boolean {
-  return tags.isAny || tags.versions.includes(version)
 }
 
 /** Why a write that was to change a document changed none. */
