@@ -113,6 +113,23 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       return bounds ? connection.within(bounds, () => work(connection)) : work(connection)
     })
   const slowKinds = createSlowKinds()
+  /** Runs the first work of a kind. If it turns out to be slow, it takes a slot of the slow share. */
+  const tryOut = async <T>(
+    kind: string,
+    work: (connection: Connection) => Promise<T>,
+    charge: Charge,
+  ): Promise<T> => {
+    const forced = createForcedShare(shares.slow, holderOf(charge))
+    try {
+      return await shared((connection) => {
+        slowKinds.startTrial(kind, forced.occupy)
+        return work(connection)
+      }, charge)
+    } finally {
+      forced.release()
+      slowKinds.endTrial(kind)
+    }
+  }
   return {
     async with(work, charge = {}) {
       const holder = holderOf(charge)
@@ -122,17 +139,7 @@ export function openConnections(location: Location, onError: (error: unknown) =>
       const kind = `${holder.caller ?? ''} ${charge.kind}`
       const measured = (connection: Connection) => measure(slowKinds, kind, { connection, work })
       const trial = slowKinds.trialOf(kind)
-      if (trial === 'first') {
-        const forced = createForcedShare(shares.slow, holder)
-        const tryOut = shared((connection) => {
-          slowKinds.startTrial(kind, forced.occupy)
-          return measured(connection)
-        }, charge)
-        return await tryOut.finally(() => {
-          forced.release()
-          slowKinds.endTrial(kind)
-        })
-      }
+      if (trial === 'first') return await tryOut(kind, measured, charge)
       if (trial) await waitFor(trial, holder)
       if (!slowKinds.isSlow(kind)) return await shared(measured, charge)
       return await withShare(shares.slow, holder, () => shared(measured, charge))
