@@ -66,6 +66,7 @@ export async function createCollection(
        id text collate "C" primary key, version bigint not null, paths integer not null,
        ${columns.map((each) => `${columnDefinition(each)}, `).join('')}doc text not null)
        with (toast_tuple_target = 4080, fillfactor = ${FILL_PERCENT})`,
+    // One row for each unique value. On a cluster, a table can only be unique in its distribution column.
     `create table ${claimsName(record)}(key text collate "C" primary key, doc text collate "C" not null)`,
     distribute(tableName(record), 'id'),
     distribute(claimsName(record), 'key'),
