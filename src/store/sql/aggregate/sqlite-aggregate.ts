@@ -12,7 +12,7 @@ import { jsonTextOf } from '../sqlite-dialect.ts'
  * and a number that another version stored as a decimal is returned as a number instead of a text: both have to be
  * read again.
  */
-export function sqliteAggregates(isExact: boolean, held?: HeldValues): AggregateDialect {
+export function sqliteAggregates(isExact: boolean, inner?: InnerColumns): AggregateDialect {
   const numbersOf = (value: RowValue): Numbers => {
     const { field, type } = value
     if (field.type.family !== 'number') return 'none'
@@ -20,9 +20,9 @@ export function sqliteAggregates(isExact: boolean, held?: HeldValues): Aggregate
     return type === 'integer' && !isExact ? 'native' : 'digits'
   }
   return {
-    key: (value, truncate) => keyColumn(readingOf(value, held), numbersOf(value), truncate),
-    aggregate: (op, value) => aggregateColumn(op, readingOf(value, held), numbersOf(value)),
-    ...(held && { rows: held.rows }),
+    key: (value, truncate) => keyColumn(readingOf(value, inner), numbersOf(value), truncate),
+    aggregate: (op, value) => aggregateColumn(op, readingOf(value, inner), numbersOf(value)),
+    ...(inner && { rows: inner.rows }),
     joined: ({ from, where }) => ({ from: sql`, ${from}`, terms: [where] }),
     nothing: { json: raw('null'), present: raw('false') },
     watch: (position) => sql`(${position} % 64 <> 63 or smalt_alive(${position}))`,
@@ -35,14 +35,15 @@ interface Reading {
   readonly text: () => Fragment
 }
 
-function readingOf({ base, steps, read }: RowValue, held: HeldValues | undefined): Reading {
-  const hold = held?.hold ?? ((value: Fragment) => value)
-  return { read: () => hold(read), text: () => hold(jsonTextOf(base, steps)) }
+function readingOf({ base, steps, read }: RowValue, inner: InnerColumns | undefined): Reading {
+  const select = inner?.add ?? ((value: Fragment) => value)
+  return { read: () => select(read), text: () => select(jsonTextOf(base, steps)) }
 }
 
-/** The values of rows as columns of a query of their own. */
-export interface HeldValues {
-  readonly hold: (value: Fragment) => Fragment
+/** The values of rows as columns of an inner query. */
+export interface InnerColumns {
+  /** Returns the name of the column; equal values share one. */
+  readonly add: (value: Fragment) => Fragment
   readonly rows: NonNullable<AggregateDialect['rows']>
 }
 
@@ -51,21 +52,22 @@ export interface HeldValues {
  * of a document, that is the document, for each of its elements again. A query with a limit is not merged into the one
  * around it, so only the values are sorted. `smalt_room` bounds how much that is.
  */
-export function holdValues(statementNo: number): HeldValues {
-  const columns = new Map<string, Fragment>()
-  const nameOf = (key: string): string => `v${[...columns.keys()].indexOf(key)}`
+export function createInnerColumns(statementNo: number): InnerColumns {
+  const columns = new Map<string, { readonly name: string; readonly value: Fragment }>()
   return {
-    hold(value) {
+    add(value) {
       const key = JSON.stringify(value.parts)
-      columns.set(key, value)
-      return raw(nameOf(key))
+      const column = columns.get(key) ?? { name: `v${columns.size}`, value }
+      columns.set(key, column)
+      return raw(column.name)
     },
     rows(rows, isGrouped) {
       if (columns.size === 0) return rows
-      const values = [...columns].map(([key, value]) => sql`${value} as ${raw(nameOf(key))}`)
+      const all = [...columns.values()]
+      const values = all.map(({ name, value }) => sql`${value} as ${raw(name)}`)
       const from = sql`(select ${join(values, ', ')} from ${rows} limit -1)`
       if (!isGrouped) return from
-      const bytes = [...columns.keys()].map((key) => `coalesce(octet_length(${nameOf(key)}), 0)`).join(' + ')
+      const bytes = all.map(({ name }) => `coalesce(octet_length(${name}), 0)`).join(' + ')
       const room = sql`smalt_room(${param(statementNo)}, ${raw(bytes)})`
       return sql`${from} where (${raw(bytes)} <= ${raw(String(SMALL_BYTES))} or ${room})`
     },

@@ -10,7 +10,7 @@ import {
   groupFrom,
   hasLinks,
 } from '../../sql/aggregate/aggregate.ts'
-import { holdValues, sqliteAggregates } from '../../sql/aggregate/sqlite-aggregate.ts'
+import { createInnerColumns, sqliteAggregates } from '../../sql/aggregate/sqlite-aggregate.ts'
 import type { Base } from '../../sql/dialect.ts'
 import { type Fragment, type SqlValue, type Statement, raw, render, sql } from '../../sql/fragment.ts'
 import { mentionsOthers } from '../../sql/joining.ts'
@@ -52,8 +52,8 @@ function write(
 ): Statement {
   const isQualified = hasLinks(plan) || (plan.query !== undefined && mentionsOthers(plan.query))
   const own = translation(table, beginStatement(isWatched), isQualified ? table.name : '')
-  const held = readsTexts(plan, { document: own.scopes[0]!, isExact }) ? holdValues(++written) : undefined
-  const dialect = sqliteAggregates(isExact, held)
+  const isInner = readsTexts(plan, { document: own.scopes[0]!, isExact })
+  const dialect = sqliteAggregates(isExact, isInner ? createInnerColumns(++written) : undefined)
   const context: AggregateContext = {
     dialect,
     table: table.name,
