@@ -1,7 +1,12 @@
 /** The order of changes of a document, derived from versions that clocks of several machines made. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ChangeRow, orderChanges } from '../../../src/store/postgres/events/commit-order.ts'
+import {
+  type ChangeRow,
+  documentKey,
+  orderChanges,
+  unclearDocuments,
+} from '../../../src/store/postgres/events/commit-order.ts'
 import { chanceFrom } from '../../support/seeded.ts'
 import { SEED } from '../../support/seed.ts'
 
@@ -55,11 +60,30 @@ test('order: entities that share an _id have nothing to do with each other', () 
   assert.deepEqual(orderChanges([one, other]), [other, one])
 })
 
+const BEFORE = { entity: 't', doc: 'a' }
+
+test('order: an insert with a version below the last numbered one follows the delete', () => {
+  const rows = rowsFrom('>7 50>')
+  assert.deepEqual(unclearDocuments(rows), ['a'])
+  const names = (reached: number | undefined): readonly string[] =>
+    orderChanges(rows, new Map(reached === undefined ? [] : [[documentKey(BEFORE), reached]])).map(
+      ({ name }) => name,
+    )
+  assert.deepEqual(names(50), ['50>', '>7'])
+  assert.deepEqual(names(undefined), ['>7', '50>'])
+})
+
+test('order: a document is clear without an insert, or if each version was written by one of the changes', () => {
+  for (const text of ['>7', '4>5 8>', '>1 1>2 2>', '>1 1> >2'])
+    assert.deepEqual(unclearDocuments(rowsFrom(text)), [])
+})
+
 test('order: random lives without gaps come out as chains', () => {
   const chance = chanceFrom(SEED)
   for (let round = 0; round < 300; round++) {
     const rows: (ChangeRow & { readonly place: number })[] = []
-    let version: number | undefined = chance(2) === 0 ? chance(50) : undefined
+    const reached = chance(2) === 0 ? 10_010 + 1_000 * chance(30) : undefined
+    let version = reached
     const add = (next: number | undefined): void => {
       rows.push({ entity: 't', doc: 'a', seen: version, version: next, at: chance(3), place: rows.length })
       version = next
@@ -74,7 +98,9 @@ test('order: random lives without gaps come out as chains', () => {
         .map((row) => ({ row, at: chance(1e9) }))
         .sort((a, b) => a.at - b.at)
         .map(({ row }) => row),
+      new Map(reached === undefined ? [] : [[documentKey(BEFORE), reached]]),
     )
+    assert.equal(ordered[0]!.seen, reached)
     for (const [i, row] of ordered.entries()) if (i > 0) assert.equal(row.seen, ordered[i - 1]!.version)
     assert.equal(ordered.length, rows.length)
   }

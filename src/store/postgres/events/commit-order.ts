@@ -19,20 +19,42 @@ export interface ChangeRow {
   readonly at: number
 }
 
+/** The version that the last numbered change of each document wrote, by `documentKey`; without those it deleted. */
+export type ReachedVersions = ReadonlyMap<string, number>
+
+const NONE_REACHED: ReachedVersions = new Map()
+
+export function documentKey({ entity, doc }: Pick<ChangeRow, 'entity' | 'doc'>): string {
+  return JSON.stringify([entity, doc])
+}
+
 /**
  * Changes of one document in the order of their commits, changes of different documents by their timestamps. A timestamp
  * that lies before that of an earlier change of the document is raised to it: a clock that was set back must not move a
- * change in front of the one it is based on.
+ * change in front of the one it is based on. `reached` is needed for `unclearDocuments`.
  */
-export function orderChanges<R extends ChangeRow>(rows: readonly R[]): readonly R[] {
-  const documents = Map.groupBy(rows, ({ entity, doc }) => JSON.stringify([entity, doc]))
-  const timed = [...documents.values()].flatMap((own) => {
+export function orderChanges<R extends ChangeRow>(rows: readonly R[], reached = NONE_REACHED): readonly R[] {
+  const timed = [...Map.groupBy(rows, documentKey)].flatMap(([key, own]) => {
     let time = -Infinity
-    return orderOwn(own).map((row) => ({ row, time: (time = Math.max(time, row.at)) }))
+    return orderOwn(own, reached.get(key)).map((row) => ({ row, time: (time = Math.max(time, row.at)) }))
   })
   // The sort is stable, so that changes with the same time keep the order of their document. Documents with the same
   // time are ordered by key, so that the result does not depend on the order of the input.
   return timed.sort((a, b) => a.time - b.time || compareText(a.row.doc, b.row.doc)).map(({ row }) => row)
+}
+
+/**
+ * The keys of documents that were inserted, and changed from a version that none of these changes wrote: either an
+ * unwatched change wrote it, or one that is numbered already. An insert that waited may have a version below one that was
+ * numbered meanwhile, so that versions alone do not tell.
+ */
+export function unclearDocuments(rows: readonly ChangeRow[]): readonly string[] {
+  return [...Map.groupBy(rows, documentKey).values()].flatMap((own) => {
+    if (own.length === 1 || own.every(isLater)) return []
+    const versions = new Set(own.map(({ version }) => version))
+    const isUnclear = own.some(({ seen }) => seen !== undefined && !versions.has(seen))
+    return isUnclear ? [own[0]!.doc] : []
+  })
 }
 
 /**
@@ -48,10 +70,10 @@ interface Life<R> {
 }
 
 /** Assigns each change of one document to the life that it continues, then orders the lives. */
-function orderOwn<R extends ChangeRow>(rows: readonly R[]): readonly R[] {
+function orderOwn<R extends ChangeRow>(rows: readonly R[], reached = -Infinity): readonly R[] {
   if (rows.length === 1) return rows
   // For changes whose predecessor was numbered in an earlier round.
-  const earlier: Life<R> = { rows: [], index: 0, end: -Infinity }
+  const earlier: Life<R> = { rows: [], index: 0, end: reached }
   const lives: Life<R>[] = [earlier]
   const goingOn: Life<R>[] = [earlier]
   /** Keyed by the last change of each life: further events of that change belong to the same life. */

@@ -11,7 +11,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
 import type { Row, SqlSession } from '../connection/connections.ts'
-import { type ChangeRow, orderChanges } from './commit-order.ts'
+import {
+  type ChangeRow,
+  type ReachedVersions,
+  documentKey,
+  orderChanges,
+  unclearDocuments,
+} from './commit-order.ts'
 import { readEventState } from './event-numbers.ts'
 
 /** All processes listen on it; a notification is sent when more events can be read. */
@@ -129,9 +135,10 @@ function unnumberedFrom([doc, id, entity, seen, version, at]: Row): Unnumbered {
 
 /** Returns the last number given. */
 async function number(session: SqlSession, batch: readonly Unnumbered[]): Promise<number> {
+  const ordered = orderChanges(batch, await reachedVersions(session, unclearDocuments(batch)))
   const last = await reserve(session, batch.length)
   const first = last - batch.length
-  const rows = orderChanges(batch).map(({ doc, id }, i) => ({ doc, id, seq: String(first + i + 1) }))
+  const rows = ordered.map(({ doc, id }, i) => ({ doc, id, seq: String(first + i + 1) }))
   // Row locks in the same order everywhere, so that two statements never wait for each other.
   rows.sort((a, b) => (a.doc === b.doc ? (a.id < b.id ? -1 : 1) : a.doc < b.doc ? -1 : 1))
   const text = `update smalt_outbox as stored set seq = new.seq
@@ -142,6 +149,18 @@ async function number(session: SqlSession, batch: readonly Unnumbered[]): Promis
   const [numbered, seen] = await Promise.all([numbering, countSeen(session, first, last)])
   if (seen < numbered.length) await untilSeen(session, { first, last, count: numbered.length })
   return last
+}
+
+async function reachedVersions(session: SqlSession, docs: readonly string[]): Promise<ReachedVersions> {
+  if (docs.length === 0) return new Map()
+  const text = `select doc, entity, (max(array[seq, version]))[2] from smalt_outbox
+    where seq is not null and doc = any($1::text[]) group by doc, entity`
+  const rows = await session.query({ text, values: [arrayText(docs)] })
+  return new Map(
+    rows.flatMap(([doc, entity, version]) =>
+      typeof version === 'string' ? [[documentKey({ entity: entity!, doc: doc! }), Number(version)]] : [],
+    ),
+  )
 }
 
 /** Committed before any number is used, so that no number is given twice, even if this process dies. */
