@@ -19,13 +19,21 @@ export function isOver({ destroyed, writableEnded }: ServerResponse): boolean {
   return destroyed || writableEnded
 }
 
-/** Writes the content, and waits after each piece. False when the caller disconnected, or was disconnected for stalling. */
-export async function writePieces(outlet: Outlet, content: string | Uint8Array): Promise<boolean> {
+/**
+ * Writes the content, and waits after each piece. False when the caller disconnected, or was disconnected for stalling.
+ * Text that is known to be pure ASCII may be written as `latin1`, which needs no encoding.
+ */
+export async function writePieces(
+  outlet: Outlet,
+  content: string | Uint8Array,
+  encoding: 'latin1' | 'utf8' = 'utf8',
+): Promise<boolean> {
   const { response } = outlet
   for (let start = 0; start < content.length;) {
     if (isOver(response)) return false
     const end = endOfPiece(content, start)
-    if (!writePiece(response, content, { start, end }) && !(await isTaken(outlet, end - start))) return false
+    const piece = typeof content === 'string' ? content.slice(start, end) : content.subarray(start, end)
+    if (!response.write(piece, encoding) && !(await isTaken(outlet, end - start))) return false
     start = end
   }
   return !isOver(response)
@@ -52,16 +60,6 @@ function endOfPiece(content: string | Uint8Array, start: number): number {
   if (typeof content !== 'string') return end
   const isSplit = (content.charCodeAt(end - 1) & 0xfc00) === 0xd800
   return isSplit ? end + 1 : end
-}
-
-interface Span {
-  readonly start: number
-  readonly end: number
-}
-
-function writePiece(response: ServerResponse, content: string | Uint8Array, { start, end }: Span): boolean {
-  const piece = typeof content === 'string' ? content.slice(start, end) : content.subarray(start, end)
-  return response.write(piece)
 }
 
 async function isTaken({ response, stallMs, unsent }: Outlet, size: number): Promise<boolean> {

@@ -21,6 +21,8 @@ export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): n
   const { response, request } = exchange
   const { text, status } = reply
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.length
+  // pure ASCII needs no encoding: node writes latin1 with one copy
+  const encoding = bytes === text.length ? 'latin1' : 'utf8'
   const isLarge = bytes > LARGE
   if (isLarge) reserve(exchange, memoryOf(text, bytes), sending)
   const headers = headersOf(exchange, reply.type ?? JSON_TYPE, reply)
@@ -30,10 +32,8 @@ export function sendReply(exchange: Exchange, reply: Reply, sending: Sending): n
   if (sending.isLast || exchange.isCut) headers.push('Connection', 'close')
   response.writeHead(status, headers)
   if (exchange.isCut) lingerBeforeClosing(exchange, text)
-  else if (isLarge && request.method !== 'HEAD') void sendLarge(exchange, text, sending)
-  // pure ASCII needs no encoding: node writes latin1 with one copy
-  else if (typeof text === 'string') response.end(text, bytes === text.length ? 'latin1' : 'utf8')
-  else response.end(text)
+  else if (isLarge && request.method !== 'HEAD') void sendLarge(exchange, { text, encoding }, sending)
+  else response.end(text, encoding)
   return bytes
 }
 
@@ -52,9 +52,18 @@ function memoryOf(text: string | Uint8Array, bytes: number): number {
   return typeof text === 'string' && bytes > text.length ? 2 * text.length : bytes
 }
 
-async function sendLarge({ response }: Exchange, text: string | Uint8Array, sending: Sending): Promise<void> {
+interface Encoded {
+  readonly text: string | Uint8Array
+  readonly encoding: 'latin1' | 'utf8'
+}
+
+async function sendLarge(
+  { response }: Exchange,
+  { text, encoding }: Encoded,
+  sending: Sending,
+): Promise<void> {
   const timer = setTimeout(() => response.destroy(), timerMs(sending.longestMs)).unref()
-  const isSent = await writePieces({ response, stallMs: sending.stallTimeMs }, text)
+  const isSent = await writePieces({ response, stallMs: sending.stallTimeMs }, text, encoding)
   clearTimeout(timer)
   if (isSent) response.end()
 }
