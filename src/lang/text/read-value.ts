@@ -107,15 +107,14 @@ function readFlags(reader: Reader): JsonObject {
 const LETTERS = /[\p{L}\p{N}_]+/uy
 const FIRST_OF_PATH = /[$`\p{L}_]/uy
 
-/** Steps follow each other without space: `lines.*.qty`. */
 export function readPath(reader: Reader, what: string): string {
   skipSpace(reader)
   const isStepLike = look(reader, FIRST_OF_PATH) !== undefined
   if (!isStepLike) throw expected(reader, what)
   const start = reader.at
   const steps = [readStep(reader, what)]
-  while (reader.text[reader.at] === '.') {
-    reader.at++
+  while (take(reader, '.')) {
+    skipSpace(reader)
     steps.push(readStep(reader, 'a name, "*" or an index after "."'))
   }
   spend(reader.at - start)
