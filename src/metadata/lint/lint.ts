@@ -4,6 +4,7 @@ import type { EntityInfo } from '../documents/entity-info.ts'
 import type { SchemaDocument } from '../documents/schema-document.ts'
 import { elementIdentityHidden } from './element-identity-hidden.ts'
 import { hookCarriesHidden } from './hook-carries-hidden.ts'
+import { hookWithoutField } from './ineffective/hook-without-field.ts'
 import { indexWithoutField } from './ineffective/index-without-field.ts'
 import { inertHook } from './ineffective/inert-hook.ts'
 import { undefinedReference } from './ineffective/undefined-reference.ts'
@@ -38,6 +39,7 @@ const RULES: readonly LintRule[] = [
   protectedBelowUpdatable,
   undefinedReference,
   indexWithoutField,
+  hookWithoutField,
   inertHook,
   unknownKey,
 ]

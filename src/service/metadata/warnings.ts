@@ -28,6 +28,7 @@ const REPEATED = new Set([
   'undefined-reference',
   'invalid-reference',
   'index-without-field',
+  'hook-without-field',
   'inert-hook',
 ])
 

@@ -813,6 +813,49 @@ for (const [rule, entity, expected] of [...CASES, ...PROTECTED]) {
   })
 }
 
+/** The names of a hook, and those of them that no version has, each with its place in the hook. */
+const WATCHED: readonly (readonly [
+  configuration: JsonObject,
+  missing: readonly (readonly [at: string, path: string])[],
+])[] = [
+  [{ watchProjection: { field: 'nmae' } }, [['configuration/watchProjection', 'nmae']]],
+  [
+    { watchProjection: [{ field: 'name' }, { field: 'box.b' }] },
+    [['configuration/watchProjection/1', 'box.b']],
+  ],
+  [{ includeProjection: [{ field: 'lines.sku' }] }, [['configuration/includeProjection/0', 'lines.sku']]],
+  [
+    { watchProjection: { field: 'lines', range: [0, 1], projection: [{ field: 'sku' }, { field: 'qty' }] } },
+    [['configuration/watchProjection', 'lines.*.qty']],
+  ],
+  [{ watchProjection: { field: 'line', range: [0, 1] } }, [['configuration/watchProjection', 'line']]],
+  [{ watchProjection: { field: 'name', include: false }, includeProjection: [] }, []],
+  [{ watchProjection: [{ field: '*' }, { field: '*.a' }, { field: 'box.*' }, { field: 'more.of.it' }] }, []],
+  [{ watchProjection: [{ field: 'lines.0.sku' }, { field: 'lines.*.sku' }, { field: 'lines#' }] }, []],
+  [{ watchProjection: [{ field: 'older' }, { field: '_id' }, { field: 'tags.-1' }] }, []],
+]
+
+for (const [configuration, missing] of WATCHED) {
+  test(`lint: hook-without-field: ${JSON.stringify(configuration)}`, () => {
+    const fields = {
+      name: string,
+      box: { type: 'object', fields: { a: string } },
+      lines: { type: 'array', items: { type: 'object', fields: { sku: string } } },
+      tags: { type: 'array', items: string },
+      more: { type: 'any' },
+    }
+    const versions = [{ fields: { older: string }, status: 'disabled' }, { fields }]
+    const findings = findingsIn({ ...hooked(configuration), versions })
+    assert.deepEqual(
+      findings.map(({ severity, code, at }) => [severity, code, at]),
+      missing.map(([at]) => ['warning', 'hook-without-field', `/entityInfo/hooks/0/${at}`]),
+    )
+    for (const [i, [, path]] of missing.entries()) {
+      assert.ok(findings[i]!.msg.startsWith(`the hook "h" names "${path}", and no version has`))
+    }
+  })
+}
+
 test('lint: of many findings of one kind the first are reported, and that there are more', () => {
   const fields = Object.fromEntries(
     Array.from({ length: 1_200 }, (_, i) => [`f${i}`, guarded({ find: ['noone'] })]),
