@@ -13,14 +13,14 @@ export interface HeldKey extends Disposable {
 /** Visible characters of ASCII, as in the header `X-Request-Id`; a UUID is the usual choice. */
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** Undefined for reads, which can be repeated anyway, and for requests without the header. */
+/** Undefined for reads that can be repeated anyway, and for requests without the header. */
 export function holdKey(
   { runningKeys, app }: Pick<Listener, 'runningKeys' | 'app'>,
   { request, caller, params, search }: Exchange,
   { route, bytes }: { readonly route: Route; readonly bytes: Uint8Array },
 ): HeldKey | undefined {
   const key = request.headers['idempotency-key']
-  if (key === undefined || !isWrite(route)) return undefined
+  if (key === undefined || (!isWrite(route) && route.refusesKey === undefined)) return undefined
   if (typeof key !== 'string' || !KEY.test(key)) {
     const message =
       'the header Idempotency-Key must be 1 to 255 visible ASCII characters without spaces, such as 7f9c2b0e-58a4-4c53-9d0f-1e6b7a3c2d10'

@@ -224,6 +224,7 @@ export const DATA_ROUTES: readonly Route[] = [
         'metadata:InvalidFieldReference',
         'crud:InvalidRequest',
       ],
+      refusesKey: 'its values are not kept; a repetition generates others',
       handle: generate,
     },
     '/{field}',

@@ -55,7 +55,7 @@ export interface Route {
   readonly unavailable?: Shape
   /** Whether it is a read although its method is not GET: its response may still be replaced by 503. */
   readonly isRead?: boolean
-  /** Why a request with the header `Idempotency-Key` is refused, although the route is no read. */
+  /** Why a request with the header `Idempotency-Key` is refused: a repetition would have another result. */
   readonly refusesKey?: string
   /** The shared limit in which the request counts until its response ends. */
   readonly occupies?: (call: Pick<Call, 'accept' | 'search'>) => SharedPlace | undefined

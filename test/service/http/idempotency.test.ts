@@ -258,6 +258,18 @@ onEveryStore((kind) => {
     }
   })
 
+  test('idempotency: generate refuses a key, because a repetition would generate other values', async () => {
+    await using server = await open()
+    const path = '/data/generate/thing/1.0.0/n'
+    for (const each of [path, path.replace('/1.0.0', '')]) {
+      const { status, text } = await send(server, { method: 'GET', path: each }, 'k')
+      assert.equal(status, 400, text)
+      assert.match(text, /takes no Idempotency-Key: .* a repetition generates others/)
+    }
+    const { status, text } = await send(server, { method: 'GET', path: '/data/find/thing' }, 'k')
+    assert.equal(status, 200, text)
+  })
+
   test('idempotency: requests that threads carry out happen once, too', async () => {
     await using server = await open({ inlineBodyBytes: 100 })
     const sent = {
