@@ -8,7 +8,7 @@ import type { EventKeeping } from '../../src/service/events/retention.ts'
 import { openService } from '../../src/service/open.ts'
 import type { EventPage, Service } from '../../src/service/service.ts'
 import { eventually } from './auth/harness.ts'
-import { ADMIN, failLoudly, metadataDocument } from '../support/service.ts'
+import { ADMIN, failLoudly, metadataDocument, openTestService } from '../support/service.ts'
 import { freshPlace, onEveryStore, storeKind } from '../support/store-kind.ts'
 
 const HOOKS = [{ name: 'all', actions: ['insert'] }]
@@ -76,6 +76,36 @@ onEveryStore(() => {
       /"datasource" must be that of the entity/,
     )
     await assert.rejects(read(service, 'datasource=third'), /"datasource" must be one of default, other/)
+  })
+
+  test('events: those of one change come in the order of the hooks in entity info', async () => {
+    await using tester = await openTestService()
+    const names = ['m', 'z', 'a', 'y', 'b']
+    const hooks = names.map((name) => ({ name, actions: ['insert', 'update', 'delete'] }))
+    await tester.define('thing', { n: { type: 'integer' } }, { info: { hooks } })
+    const query = { field: '_id', op: '$in', values: ['1', '2', '3'] }
+    const { data } = tester.service
+    const target = { entity: 'thing' }
+    await data.insert(ADMIN, target, { data: ['1', '2', '3'].map((_id) => ({ _id, n: 1 })) })
+    await data.update(ADMIN, target, { query, update: { $set: { n: 2 } } })
+    await data.update(ADMIN, target, { query: { ...query, values: ['1'] }, update: { $set: { n: 3 } } })
+    await data.save(ADMIN, target, { data: { _id: '2', n: 4 } })
+    await data.delete(ADMIN, target, { query })
+    const changes = 3 + 3 + 1 + 1 + 3
+    const found: { hook: string; documentId: string }[] = []
+    for (let next = 0; found.length < changes * names.length;) {
+      const page = await read(tester.service, `wait=5&since=${next}`)
+      assert.ok(page.events.length > 0, JSON.stringify(found))
+      found.push(...page.events.map((text) => JSON.parse(text)))
+      next = page.next
+    }
+    for (let i = 0; i < found.length; i += names.length) {
+      const change = found.slice(i, i + names.length)
+      assert.deepEqual(
+        change.map(({ hook, documentId }) => [hook, documentId]),
+        names.map((hook) => [hook, change[0]!.documentId]),
+      )
+    }
   })
 
   test('events: a wait and an iteration end with the service', async () => {

@@ -136,7 +136,7 @@ const SEEN: readonly RegExp[] = [
   /^with written as \(update doc_.*, entered as \(insert into smalt_outbox.* select id from written$/,
   /^with gone as \(delete from doc_.*, entered as \(insert into smalt_outbox.* select id, doc from gone$/,
   /^insert into smalt_outbox\(.*unnest/,
-  /^select doc, id, entity, .* from smalt_outbox where seq is null order by at, doc, .*, hook limit \$1$/,
+  /^select doc, id, entity, .* from smalt_outbox where seq is null order by at, doc, .*, id limit \$1$/,
   /^select doc, id, entity, .* from smalt_outbox where seq is null order by doc limit \$1$/,
   /^select doc, id, entity, .* from smalt_outbox where seq is null and doc > \$2 order by doc limit \$1$/,
   /^select doc, id, entity, .* from smalt_outbox where seq is null and doc = any\(\$1::text\[\]\)/,

@@ -48,22 +48,27 @@ function captureFor(
     const { principal } = caller
     const date = now.toISOString()
     const documentChange = { id: '', operation: change.operation, principal, date, ...statesOf(change) }
-    return watching
-      .filter((hook) => makeEvent(documentChange, { hook, schema }) !== undefined)
-      .map((hook): OutboxEntry => {
-        const head = { entityVersion: schema.version, principal, date }
-        const details = `${JSON.stringify(head).slice(0, -1)},"hook":${textOf(hook)}}`
-        const { entity } = schema
-        return {
-          id: randomUUID(),
-          entity,
-          hook: hook.name,
-          operation: change.operation,
-          at: now.getTime(),
-          details,
-        }
-      })
+    const concerned = watching.filter((hook) => makeEvent(documentChange, { hook, schema }) !== undefined)
+    const ids = ascendingIds(concerned.length)
+    return concerned.map((hook, i): OutboxEntry => {
+      const head = { entityVersion: schema.version, principal, date }
+      const details = `${JSON.stringify(head).slice(0, -1)},"hook":${textOf(hook)}}`
+      const { entity } = schema
+      return {
+        id: ids[i]!,
+        entity,
+        hook: hook.name,
+        operation: change.operation,
+        at: now.getTime(),
+        details,
+      }
+    })
   }
+}
+
+/** A store that numbers events after the commit finds the order of the hooks in the order of the ids. */
+function ascendingIds(count: number): readonly string[] {
+  return Array.from({ length: count }, () => randomUUID()).sort()
 }
 
 /** The hook at the time of the change: readers see the event by this definition, even if the hook has changed since. */

@@ -91,9 +91,9 @@ const COLUMNS = 'doc, id, entity, seen, version, at'
 
 /**
  * Events that share documents are numbered together, behind the one that stores the documents, since they are
- * removed together.
+ * removed together. Ids of one change ascend in the order of its hooks.
  */
-const ORDER = 'at, doc, coalesce(holder, id), holder is not null, hook'
+const ORDER = 'at, doc, coalesce(holder, id), holder is not null, id'
 
 function oldestUnnumbered(session: SqlSession): Promise<readonly Row[]> {
   const text = `select ${COLUMNS} from smalt_outbox where seq is null order by ${ORDER} limit $1`
