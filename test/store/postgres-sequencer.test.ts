@@ -125,6 +125,27 @@ test('events: an insert that waited while the document changed follows the delet
   )
 })
 
+test(
+  'events: after numbers that were never published, an event that keeps documents for others stays in front of them',
+  BOUNDED,
+  async () => {
+    await using stage = await openStage(open)
+    const { store, location } = stage
+    await rowsOf(
+      location,
+      (schema) => `with taken as (update ${schema}.smalt_event_state set reserved = reserved + 10)
+      insert into ${schema}.smalt_outbox(doc, id, entity, hook, operation, document, at, version, details, after, holder)
+      values ('a', 'x3', 't', 'h3', 'insert', 'a', 0, 1, '{}', null, 'x1'),
+        ('a', 'x2', 't', 'h2', 'insert', 'a', 0, 1, '{}', null, 'x1'), ('a', 'x1', 't', 'h1', 'insert', 'a', 0, 1, '{}', '{}', null)`,
+    )
+    const events = await eventsOf(store, 3)
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      ['x1', 'x2', 'x3'],
+    )
+  },
+)
+
 test('events: what a process left without numbers, the next one numbers', BOUNDED, async () => {
   await using stage = await openStage(open)
   const { location } = stage

@@ -104,8 +104,8 @@ function unnumberedAfter(session: SqlSession, last: string | undefined): Promise
   const from = `select ${COLUMNS} from smalt_outbox where seq is null`
   return session.query(
     last === undefined
-      ? { text: `${from} order by doc limit $1`, values: [BATCH] }
-      : { text: `${from} and doc > $2 order by doc limit $1`, values: [BATCH, last] },
+      ? { text: `${from} order by doc, ${ORDER} limit $1`, values: [BATCH] }
+      : { text: `${from} and doc > $2 order by doc, ${ORDER} limit $1`, values: [BATCH, last] },
   )
 }
 
