@@ -17,7 +17,7 @@ import { line } from './read/stream-line.ts'
 import { lock } from './locks.ts'
 import { precheck } from './precheck.ts'
 import { type Bulk, readBulk } from './request/bulk-request.ts'
-import { inDialect } from './dialect.ts'
+import { NO_SCHEMA, inDialect } from './dialect.ts'
 import { asksForDryRun } from './request/execution.ts'
 import type { Envelope } from './request/envelope.ts'
 import {
@@ -131,7 +131,7 @@ function runningBulk(deps: Deps, body: Json | undefined, context: RequestContext
   // Entries may run in several threads.
   work.requestTimeBy(deps.now)
   const read = (): Bulk =>
-    readBulk(body && deps.dialect.request('bulk', body, () => []), deps.limits.bulkRequests)
+    readBulk(body && deps.dialect.request('bulk', body, NO_SCHEMA), deps.limits.bulkRequests)
   return { ...during(work, read), context: { ...context, work } }
 }
 

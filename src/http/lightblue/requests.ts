@@ -1,5 +1,6 @@
 /** Requests of Lightblue's clients as the operations read them. */
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
+import type { AddressedSchema } from '../../service/dialect.ts'
 import { BulkRequestShape, DataRequestShape } from '../../service/request/data-shapes.ts'
 
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(DataRequestShape.properties), 'field', 'n'])
@@ -9,10 +10,11 @@ const EVERYTHING: Json = { field: '*', include: true, recursive: true }
 
 /** `onIgnored` receives the keys that were left out. */
 export function lightblueRequest(onIgnored: (operation: string, keys: readonly string[]) => void) {
-  return (operation: string, body: Json, innerSizes: () => readonly string[]): Json => {
+  return (operation: string, body: Json, addressed: AddressedSchema): Json => {
     if (!isObject(body)) return body
     const request = withoutUnknown(operation, body, onIgnored)
-    return operation === 'bulk' ? request : withProjection(operation, request, innerSizes)
+    if (operation === 'bulk') return request
+    return withProjection(operation, withData(operation, request, addressed), addressed)
   }
 }
 
@@ -36,12 +38,22 @@ const MAX_LOGGED = 10
 /** Of each key: a request may contain one of many megabytes. */
 const MAX_LOGGED_CHARACTERS = 64
 
-/** An update without a projection returns whole documents, and sizes of arrays inside elements are not shown. */
-function withProjection(
+/**
+ * Lightblue removes nulls before it looks at the fields. Its clients send objects of their own classes with all members,
+ * also with those that a version of the schema does not have.
+ */
+function withData(
   operation: string,
   request: JsonObject,
-  innerSizes: () => readonly string[],
+  { withoutUnknownNulls }: AddressedSchema,
 ): JsonObject {
+  const { data } = request
+  if (data === undefined || (operation !== 'insert' && operation !== 'save')) return request
+  return { ...request, data: withoutUnknownNulls(data) }
+}
+
+/** An update without a projection returns whole documents, and sizes of arrays inside elements are not shown. */
+function withProjection(operation: string, request: JsonObject, { innerSizes }: AddressedSchema): JsonObject {
   const { projection } = request
   const isMissing =
     projection === undefined || projection === null || (isArray(projection) && projection.length === 0)

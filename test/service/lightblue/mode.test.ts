@@ -229,6 +229,39 @@ onEveryStore(() => {
     assert.match(server.warnings().join(), /session/)
   })
 
+  test('requests: members that are null and that no field has are left out, in documents of insert and save', async () => {
+    await using server = await open()
+    const data = {
+      _id: '2',
+      code: 'b',
+      nope: null,
+      rows: [{ n: 1, nope: null, tags: [null] }, null],
+      any: { x: null },
+    }
+    for (const [method, operation, saved] of [
+      ['PUT', 'insert', data],
+      ['POST', 'save', [{ ...data, name: null, more: null }]],
+    ] as const) {
+      const body = { data: saved, projection: EVERYTHING }
+      const { json, text } = await server.ask(method, `/data/${operation}/thing`, { body })
+      assert.equal(json.status, 'COMPLETE', text)
+      const [{ objectType, 'rows#': count, ...stored }] = json.processed
+      assert.deepEqual([objectType, count], ['thing', 2])
+      assert.deepEqual(stored, {
+        _id: '2',
+        code: 'b',
+        rows: [{ n: 1, tags: [null] }, null],
+        any: { x: null },
+      })
+    }
+    const entry = { entity: 'thing', data: { _id: '3', code: 'c', nope: null } }
+    const bulk = { requests: [{ seq: 1, op: 'insert', request: entry }] }
+    const { text } = await server.ask('POST', '/data/bulk', { body: bulk })
+    assert.match(text, /"status":"COMPLETE"/)
+    const refused = await server.ask('PUT', '/data/insert/thing', { body: { data: { code: 'd', nope: 1 } } })
+    assert.equal(refused.json.dataErrors[0].errors[0].errorCode, 'metadata:InvalidFieldReference')
+  })
+
   test('routes: health, diagnostics, versions and reindex answer in the form of Lightblue', async () => {
     await using server = await open()
     const health = { healthy: true, message: null }
