@@ -306,7 +306,7 @@ async function runTogether(
       const responses: DataResponse[] = []
       for (const [i, entry] of entries.entries()) {
         const response = await runEntry(entry, operations, { caller, context })
-        if (response.status !== 'COMPLETE') throw new RolledBack(allBut(i, response))
+        if (response.status !== 'COMPLETE') throw new RolledBack(allBut(i, withoutEffect(response)))
         responses.push(response)
       }
       return responses
@@ -331,6 +331,17 @@ function datasourceOf(runner: BulkRunner, { task }: BulkEntry): string | undefin
 export function elsewhere(): ServiceError {
   const message = 'an atomic bulk must stay within one datasource, and this entity is in another one'
   return new ServiceError('crud:InvalidRequest', message)
+}
+
+/** The entry that failed keeps its status and its errors; its documents that did not fail are not stored either. */
+function withoutEffect(response: DataResponse): DataResponse {
+  const { dryRun: _, ...rest } = response
+  return {
+    ...rest,
+    modifiedCount: 0,
+    ...(response.processed && { processed: [] }),
+    ...(response.resultMetadata && { resultMetadata: [] }),
+  }
 }
 
 function rolledBack(): DataResponse {

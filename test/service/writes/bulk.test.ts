@@ -25,6 +25,7 @@ interface Entry {
   readonly modifiedCount: number
   readonly matchCount: number
   readonly processed?: readonly JsonObject[]
+  readonly resultMetadata?: readonly JsonObject[]
   readonly errors?: readonly { readonly errorCode: string }[]
 }
 
@@ -146,6 +147,8 @@ onEveryStore(() => {
         )
         assert.notEqual(responses[3]!.status, 'COMPLETE')
         assert.notEqual(codes[3], 'crud:Rolledback')
+        assert.equal(responses[3]!.modifiedCount, 0)
+        assert.deepEqual([responses[3]!.processed ?? [], responses[3]!.resultMetadata ?? []], [[], []])
         assert.deepEqual(await held(tester), before)
       }
     })
