@@ -1,6 +1,6 @@
 /** The route table, from which the router, the OpenAPI document and the documentation page are generated. */
 import { ADMIN_ROUTES } from './admin-routes.ts'
-import { DATA_ROUTES } from './data-routes.ts'
+import { DATA_ROUTES } from './data/data-routes.ts'
 import { DOCUMENT_ROUTES } from './document-routes.ts'
 import { EVENT_ROUTES } from './event-routes.ts'
 import { METADATA_ROUTES } from './metadata-routes.ts'

@@ -1,6 +1,6 @@
 /** Routes of the history of documents. */
-import { HistoryResponseShape } from '../../service/request/data-shapes.ts'
-import { type Call, type Reply, type Route, dataReply, targetOf } from './route.ts'
+import { HistoryResponseShape } from '../../../service/request/data-shapes.ts'
+import { type Call, type Reply, type Route, dataReply, targetOf } from '../route.ts'
 
 const COMMON = {
   method: 'GET',

@@ -1,7 +1,7 @@
 /** Routes of saved searches. The number of segments distinguishes the two forms with a name. */
-import type { Code } from '../../base/errors.ts'
-import { DataResponseShape, SearchParametersShape } from '../../service/request/data-shapes.ts'
-import type { SearchTarget } from '../../service/service.ts'
+import type { Code } from '../../../base/errors.ts'
+import { DataResponseShape, SearchParametersShape } from '../../../service/request/data-shapes.ts'
+import type { SearchTarget } from '../../../service/service.ts'
 import {
   type Call,
   type Content,
@@ -10,7 +10,7 @@ import {
   type Route,
   dataReply,
   targetOf,
-} from './route.ts'
+} from '../route.ts'
 
 export const PAGE_PARAMETERS: readonly QueryParameter[] = [
   { name: 'size', description: 'Asks for pages by cursor: the most documents of a page, 1 to 10000.' },
