@@ -3,7 +3,9 @@ import { ServiceError } from '../base/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Json, member } from '../base/json/json.ts'
 import { during } from '../base/work/work.ts'
-import { type KeyedBulkRunner, type Operations, bulk, bulkOnce, elsewhere } from './bulk.ts'
+import { otherDatasource } from './bulk/atomic-entries.ts'
+import { bulk, bulkOnce } from './bulk/bulk.ts'
+import type { KeyedBulkRunner, Operations } from './bulk/entries.ts'
 import { remove } from './write/delete.ts'
 import { type Deps, workOf } from './deps.ts'
 import { dryDeps, dryRun } from './dry-run.ts'
@@ -137,7 +139,7 @@ function runningBulk(deps: Deps, body: Json | undefined, context: RequestContext
 
 function runnerOn(deps: Deps): KeyedBulkRunner {
   const operationsIn: KeyedBulkRunner['operationsIn'] = (session, store) =>
-    operationsOn(within(deps, session, { store, refuse: elsewhere }))
+    operationsOn(within(deps, session, { store, refuse: otherDatasource }))
   return {
     operations: operationsOn(deps),
     datasourceOf: ({ entity, version }: Target) => deps.schemaOf(entity, version).collection.datasource,

@@ -1,0 +1,58 @@
+/** Bulk: runs many requests as one. Entries run independently, or atomically in one transaction. */
+import type { Caller } from '../../access/caller.ts'
+import { type OnceAnswer, runInParts, runOnce } from '../idempotency.ts'
+import type { BulkEntry } from '../request/bulk-request.ts'
+import { type DataResponse, type JsonText, printResponse } from '../response.ts'
+import { RolledBack, datasourceOf, runAtomically } from './atomic-entries.ts'
+import type { BulkRunner, KeyedBulkRunner, RunningBulk } from './entries.ts'
+import { runIndependently } from './independent-entries.ts'
+
+/** The responses of all entries together are limited to the size of one response. */
+export async function bulk(runner: BulkRunner, caller: Caller, request: RunningBulk): Promise<JsonText> {
+  const { entries } = request
+  const texts = request.atomic
+    ? printAll(runner, await runAtomically(runner, caller, request))
+    : await runIndependently(runner, caller, request)
+  return listed(entries, texts)
+}
+
+/** The context has an idempotency key. */
+export async function bulkOnce(
+  runner: KeyedBulkRunner,
+  caller: Caller,
+  request: RunningBulk,
+): Promise<OnceAnswer> {
+  const { entries, context } = request
+  // A dry run writes nothing, so there is nothing to keep.
+  if (request.isDryRun) return { status: 200, text: await bulk(runner, caller, request), isRepeated: false }
+  const asked = { ...context.idempotency!, caller: caller.principal, chargedTo: context.chargedTo }
+  const { storeIn, limits, now } = runner
+  if (!request.atomic) {
+    return await runInParts({ store: storeIn(undefined), limits, now }, asked, async () => ({
+      status: 200,
+      text: listed(entries, await runIndependently(runner, caller, request)),
+    }))
+  }
+  const datasource = entries.map((entry) => datasourceOf(runner, entry)).find((each) => each !== undefined)
+  const store = storeIn(datasource)
+  try {
+    return await runOnce({ store, limits, now }, asked, async (session) => {
+      const transact: BulkRunner['transact'] = (_, work) => work(runner.operationsIn(session, store))
+      const responses = await runAtomically({ ...runner, transact }, caller, request)
+      if (responses.some(({ status }) => status !== 'COMPLETE')) throw new RolledBack(responses)
+      return { status: 200, text: listed(entries, printAll(runner, responses)) }
+    })
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error
+    return { status: 200, text: listed(entries, printAll(runner, error.responses)), isRepeated: false }
+  }
+}
+
+function printAll(runner: BulkRunner, responses: readonly DataResponse[]): readonly JsonText[] {
+  return responses.map((each) => printResponse(runner.respond(each)))
+}
+
+function listed(entries: readonly BulkEntry[], texts: readonly JsonText[]): JsonText {
+  const responses = texts.map((text, i) => `{"seq":${entries[i]!.seq},"response":${text}}`)
+  return `{"responses":[${responses.join(',')}]}`
+}
