@@ -8,7 +8,8 @@ import type { Link, ResolvedAggregation, RowField } from '../resolve/resolve-agg
 import { type Accumulator, accumulator } from './accumulators.ts'
 import { keyText } from './join-key.ts'
 import { type Linking, documentsBy, valueAt } from './links.ts'
-import { type Seen, climb, compileQuery } from './match.ts'
+import { type Seen, climb } from './candidates.ts'
+import { compileQuery } from './match.ts'
 import { compileSort } from './order.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 

@@ -17,7 +17,8 @@ import type { Field, SimpleField } from '../../schema/field.ts'
 import { definedPart } from '../../schema/known.ts'
 import { castLiteral } from '../../schema/literal.ts'
 import { looksOut } from '../resolve/query-walk.ts'
-import { candidates, compileQuery } from './match.ts'
+import { candidates } from './candidates.ts'
+import { compileQuery } from './match.ts'
 import {
   type WriteTarget,
   elementTarget,

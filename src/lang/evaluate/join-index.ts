@@ -2,7 +2,7 @@
 import type { Json } from '../../base/json/json.ts'
 import { memoized } from '../../base/memo.ts'
 import { type JoinKey, type Side, keyText, keysOf } from './join-key.ts'
-import type { Seen } from './match.ts'
+import type { Seen } from './candidates.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
 /** The positions of all documents that may be joined, ascending; undefined if the index excludes none. */

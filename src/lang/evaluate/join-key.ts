@@ -4,7 +4,7 @@ import { orderKey } from '../../base/decimal.ts'
 import type { SimpleField } from '../../schema/field.ts'
 import { asCompared } from '../../schema/kind.ts'
 import { looksOut } from '../resolve/query-walk.ts'
-import { type Seen, candidates, comparables } from './match.ts'
+import { type Seen, candidates, comparables } from './candidates.ts'
 import { type Query, conjunctsOf } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 

@@ -3,7 +3,7 @@ import type { Json } from '../../base/json/json.ts'
 import { type FieldRef, linksOf } from '../resolve/scope.ts'
 import type { SortKey } from '../sort.ts'
 import { type Linking, documentsBy, hasHolder } from './links.ts'
-import type { Seen } from './match.ts'
+import type { Seen } from './candidates.ts'
 import { compareSortValues, joinedSortValue } from './order.ts'
 import type { Yielding } from './time-slice.ts'
 

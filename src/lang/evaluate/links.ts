@@ -6,7 +6,8 @@ import { looksOut } from '../resolve/query-walk.ts'
 import type { DocumentsLink } from '../resolve/scope.ts'
 import { type Near, indexBy } from './join-index.ts'
 import { pairsIn } from './join-key.ts'
-import { type Seen, compileQuery } from './match.ts'
+import type { Seen } from './candidates.ts'
+import { compileQuery } from './match.ts'
 import type { ShouldYield, Yielding } from './time-slice.ts'
 
 export interface Linking {

@@ -7,7 +7,8 @@ import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import { type Near, indexBy } from './join-index.ts'
 import { pairsIn } from './join-key.ts'
-import { type Seen, type World, candidates, climb, compileCount, compileQuery } from './match.ts'
+import { type Seen, candidates, climb } from './candidates.ts'
+import { type World, compileCount, compileQuery } from './match.ts'
 import {
   type FieldPair,
   type Query,

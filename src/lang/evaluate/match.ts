@@ -1,25 +1,32 @@
 /** Compiles queries to closures. Paths, operators and patterns are prepared once; matching only reads documents. */
 import { unreachable } from '../../base/errors.ts'
-import { type Json, isArray, isObject, member } from '../../base/json/json.ts'
-import type { Step } from '../../base/path.ts'
+import type { Json } from '../../base/json/json.ts'
 import { compilePattern } from '../../base/pattern.ts'
 import { spend } from '../../base/work/work.ts'
 import { documentWords } from '../../schema/document-words.ts'
-import { asCompared } from '../../schema/kind.ts'
 import { compareValues } from '../../schema/types.ts'
 import { literalOf, literalsOf } from '../operand.ts'
 import { NEGATED_OP, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
 import type { Count, Query, Related, TextSearch } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import { pieceOf } from '../text-search.ts'
-
-/** A value and its outer scopes; `outer` is one scope out. */
-export interface Seen {
-  readonly value: Json | undefined
-  readonly outer?: Seen
-}
-type Predicate = (seen: Seen) => boolean
-type Test = (value: Json | undefined) => boolean
+import {
+  type Predicate,
+  type Seen,
+  type Test,
+  climb,
+  comparableCandidates,
+  elements,
+  elementsCompared,
+  everyElement,
+  hasOneCandidate,
+  isValue,
+  onlyCandidate,
+  someCandidate,
+  someElement,
+  someHolder,
+  someOf,
+} from './candidates.ts'
 
 /** The documents that a reference may join: a superset of those that it does join. */
 export type World = (related: Related<FieldRef>) => readonly Json[]
@@ -30,10 +37,10 @@ export function compileQuery(query: Query<FieldRef>, world: World = nowhere): Pr
     case 'compare':
       return compileCompare(query)
     case 'in':
-      return negatedIf(query.negated, some(query.field, isIn(literalsOf(query.values))))
+      return negatedIf(query.negated, someCandidate(query.field, isIn(literalsOf(query.values))))
     case 'regex': {
       const pattern = compilePattern(query.pattern, query.flags)!
-      return some(query.field, (value) => typeof value === 'string' && pattern.occursIn(value))
+      return someCandidate(query.field, (value) => typeof value === 'string' && pattern.occursIn(value))
     }
     case 'compareFields':
       return compileCompareFields(query)
@@ -110,39 +117,8 @@ export function compileCount(count: Count): (found: number) => boolean {
   return (found) => holds(compareValues(found, value))
 }
 
-/** Whether the test holds for some object that contains the reference. Without such an object nothing is joined. */
-function someHolder(
-  value: Json | undefined,
-  [step, ...rest]: readonly Step[],
-  { seen, test }: { readonly seen: Seen; readonly test: Predicate },
-): boolean {
-  if (rest.length === 0) return isObject(value) && test(seen)
-  if (step === '*') {
-    return someOf(elements(value), (each) =>
-      someHolder(each, rest, { seen: { value: each, outer: seen }, test }),
-    )
-  }
-  const next = typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : member(value, step!)
-  return someHolder(next, rest, { seen, test })
-}
-
 export const nowhere: World = () => {
   throw new Error('a query that leads to other documents was asked where there are none')
-}
-
-/** Every value of a field, in document order; undefined stands for a missing value. */
-export function candidates(seen: Seen, { up, steps }: FieldRef): readonly (Json | undefined)[] {
-  const found: (Json | undefined)[] = []
-  someStep(climb(seen, up).value, steps, 0, (value) => {
-    found.push(value)
-    return false
-  })
-  return found
-}
-
-/** The same in comparable form: a value that does not fit the kind of the field counts as missing. */
-export function comparables(seen: Seen, ref: FieldRef): readonly (Json | undefined)[] {
-  return candidates(seen, ref).map(asCompared(ref.field))
 }
 
 function compileCompare({ field, op, value: operand }: Query<FieldRef> & { kind: 'compare' }): Predicate {
@@ -150,12 +126,12 @@ function compileCompare({ field, op, value: operand }: Query<FieldRef> & { kind:
   if (value === null)
     return negatedIf(
       isNegative(op),
-      some(field, (each) => each === undefined || each === null),
+      someCandidate(field, (each) => each === undefined || each === null),
     )
   if (isNegative(op))
     return negatedIf(true, compileCompare({ kind: 'compare', field, op: NEGATED_OP[op], value }))
   const holds = HOLDS[op]
-  return some(field, (each) => isValue(each) && holds(compareValues(each, value)))
+  return someCandidate(field, (each) => isValue(each) && holds(compareValues(each, value)))
 }
 
 function isIn(values: readonly Json[]): Test {
@@ -188,15 +164,15 @@ function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }
     return a.length > 0 ? a.every((each, i) => values(each, b[i])) : holds(0)
   }
   const [leftIsArray, rightIsArray] = [field.field.kind === 'array', rfield.field.kind === 'array']
-  const [left, right] = [comparing(field), comparing(rfield)]
+  const [left, right] = [comparableCandidates(field), comparableCandidates(rfield)]
   const pair = (a: Json | undefined, b: Json | undefined): boolean => {
     if (leftIsArray && rightIsArray) return pairwise(elements(a), elements(b))
     if (leftIsArray) return everyElement(a, (each) => values(each, b))
     if (rightIsArray) return everyElement(b, (each) => values(a, each))
     return values(a, b)
   }
-  if (isSingle(field) && isSingle(rfield)) {
-    const [a, b] = [single(field), single(rfield)]
+  if (hasOneCandidate(field) && hasOneCandidate(rfield)) {
+    const [a, b] = [onlyCandidate(field), onlyCandidate(rfield)]
     return (seen) => values(a(seen), b(seen))
   }
   return (seen) => {
@@ -211,7 +187,7 @@ function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }
 function compileInField({ field, negated, rfield }: Query<FieldRef> & { kind: 'inField' }): Predicate {
   const equal = (a: Json | undefined, b: Json): boolean =>
     isValue(a) ? isValue(b) && compareValues(a, b) === 0 : !isValue(b)
-  const [left, right] = [comparing(field), comparing(rfield)]
+  const [left, right] = [comparableCandidates(field), comparableCandidates(rfield)]
   return negatedIf(negated, (seen) => {
     const arrays = right(seen)
     return left(seen).some((a) => arrays.some((array) => someOf(elements(array), (b) => equal(a, b))))
@@ -234,120 +210,18 @@ function compileContains(query: Query<FieldRef> & { kind: 'contains' }): Predica
 
 function compileContainsAny({ array }: { readonly array: FieldRef }, isListed: Test): Predicate {
   const inside = elementsCompared(array)
-  return some(array, (found) => someOf(inside(found), isListed))
+  return someCandidate(array, (found) => someOf(inside(found), isListed))
 }
 
 function compileContainsAll({ array, values }: Query<FieldRef> & { kind: 'contains' }): Predicate {
   const inside = elementsCompared(array)
   const tests = values.map((value) => isIn([value]))
-  return some(array, (found) => {
+  return someCandidate(array, (found) => {
     const compared = inside(found)
     return tests.every((test) => someOf(compared, test))
   })
 }
 
-/** Whether the field has exactly one candidate in every document. */
-function isSingle({ steps, field }: FieldRef): boolean {
-  return field.kind !== 'array' && !steps.includes('*')
-}
-
-/** The only candidate, without allocating a list. */
-function single({ up, steps, field }: FieldRef): (seen: Seen) => Json | undefined {
-  const compared = asCompared(field)
-  return (seen) => {
-    let value = climb(seen, up).value
-    for (const step of steps) {
-      value =
-        typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : memberOrSize(value, step)
-    }
-    return compared(value)
-  }
-}
-
-/** The candidates of a field in comparable form; the elements of arrays too. */
-function comparing(ref: FieldRef): (seen: Seen) => readonly (Json | undefined)[] {
-  if (ref.field.kind !== 'array') return (seen) => comparables(seen, ref)
-  const inside = elementsCompared(ref)
-  return (seen) => candidates(seen, ref).map((each) => (isArray(each) ? inside(each) : undefined))
-}
-
-function elementsCompared({ field }: FieldRef): (array: Json | undefined) => readonly Json[] {
-  const compared = field.kind === 'array' ? asCompared(field.element) : undefined
-  return (array) => {
-    spend(elements(array).length)
-    return elements(array).map((each) => compared?.(each) ?? null)
-  }
-}
-
-function some({ up, steps, field }: FieldRef, testCompared: Test): Predicate {
-  const [only] = steps
-  const compared = asCompared(field)
-  const test: Test = (value) => testCompared(compared(value))
-  // Fast path for the common case, a member of the document itself.
-  if (up === 0 && steps.length === 1 && typeof only === 'string' && only !== '*') {
-    return (seen) => test(memberOrSize(seen.value, only))
-  }
-  return (seen) => someStep(climb(seen, up).value, steps, 0, test)
-}
-
-/** A missing value has only missing members. An absent array has one missing element, an empty array none. */
-function someStep(value: Json | undefined, steps: readonly Step[], at: number, test: Test): boolean {
-  const step = steps[at]
-  if (step === undefined) return test(value)
-  if (step === '*') {
-    if (!isArray(value)) return someStep(undefined, steps, at + 1, test)
-    return someOf(value, (each) => someStep(each, steps, at + 1, test))
-  }
-  const next =
-    typeof step === 'number' ? (isArray(value) ? value.at(step) : undefined) : memberOrSize(value, step)
-  return someStep(next, steps, at + 1, test)
-}
-
-/** The size of an array is counted, because an update may have changed the array since the size was stored. */
-function memberOrSize(value: Json | undefined, name: string): Json | undefined {
-  const array = name.endsWith('#') ? member(value, name.slice(0, -1)) : undefined
-  return isArray(array) ? array.length : member(value, name)
-}
-
-/** Some element of some array at the path. Every `*` opens a scope that `$parent` can reach. */
-function someElement(seen: Seen, steps: readonly Step[], test: Predicate): boolean {
-  const star = steps.indexOf('*')
-  const steady = star === -1 ? steps : steps.slice(0, star)
-  let array = seen.value
-  for (const step of steady) {
-    array = typeof step === 'number' ? (isArray(array) ? array.at(step) : undefined) : member(array, step)
-  }
-  if (!isArray(array)) return false
-  if (star === -1) return someOf(array, (value) => test({ value, outer: seen }))
-  return someOf(array, (value) => someElement({ value, outer: seen }, steps.slice(star + 1), test))
-}
-
-export function climb(seen: Seen, up: number): Seen {
-  let outer = seen
-  for (let i = 0; i < up; i++) outer = outer.outer!
-  return outer
-}
-
 function negatedIf(negated: boolean, predicate: Predicate): Predicate {
   return negated ? (seen) => !predicate(seen) : predicate
-}
-
-function isValue(value: Json | undefined): value is Exclude<Json, null> {
-  return value !== undefined && value !== null
-}
-
-function elements(value: Json | undefined): readonly Json[] {
-  return isArray(value) ? value : []
-}
-
-function someOf(values: readonly Json[], test: (value: Json) => boolean): boolean {
-  spend(values.length)
-  return values.some(test)
-}
-
-/** False for a value that is not an array, and for an empty array. */
-function everyElement(value: Json | undefined, test: (element: Json) => boolean): boolean {
-  const list = elements(value)
-  spend(list.length)
-  return list.length > 0 && list.every(test)
 }

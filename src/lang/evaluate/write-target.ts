@@ -3,7 +3,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
 import type { Step } from '../../base/path.ts'
 import { spend } from '../../base/work/work.ts'
-import type { Seen } from './match.ts'
+import type { Seen } from './candidates.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 
 /** The document, or an array element, which can also be replaced. */

@@ -1,6 +1,6 @@
 /** Finds out where sequences continue, by the values that loaded documents have in fields with a sequence. */
 import { type JsonObject, isNumber, numberText } from '../../base/json/json.ts'
-import { candidates } from '../../lang/evaluate/match.ts'
+import { candidates } from '../../lang/evaluate/candidates.ts'
 import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import type { Sequence } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'

@@ -1,7 +1,8 @@
 /** Joins documents of another datasource to their holders in memory, within the limits of time and size. */
 import { type Json, type JsonObject, isArray, isObject, member } from '../../../base/json/json.ts'
 import type { Path } from '../../../base/path.ts'
-import { type Seen, nowhere } from '../../../lang/evaluate/match.ts'
+import type { Seen } from '../../../lang/evaluate/candidates.ts'
+import { nowhere } from '../../../lang/evaluate/match.ts'
 import { compileTargets } from '../../../lang/evaluate/match-yielding.ts'
 import type { Yielding } from '../../../lang/evaluate/time-slice.ts'
 import type { PlannedJoin } from '../../../plan/joins.ts'
