@@ -3,11 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StoredDocument } from '../../src/plan/plan.ts'
 import type { Statement } from '../../src/store/sql/fragment.ts'
-import {
-  type Connections,
-  type SqlSession,
-  openConnections,
-} from '../../src/store/postgres/connection/connections.ts'
+import type { SqlSession } from '../../src/store/postgres/connection/connection.ts'
+import { type Connections, openConnections } from '../../src/store/postgres/connection/connections.ts'
 import { pieces } from '../../src/store/postgres/connection/cursor.ts'
 import { ResultTooLarge } from '../../src/store/postgres/connection/failures.ts'
 import { findAtOnce, findByPieces } from '../../src/store/postgres/read/find.ts'

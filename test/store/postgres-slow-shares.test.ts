@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Work, timedOut } from '../../src/base/work/work.ts'
+import type { Connection } from '../../src/store/postgres/connection/connection.ts'
 import {
   type Charge,
-  type Connection,
   type Connections,
   openConnections,
 } from '../../src/store/postgres/connection/connections.ts'

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../src/base/json/json.ts'
 import { parseTrusted } from '../../src/base/json/parse-trusted.ts'
 import { readTables } from '../../src/store/postgres/schema/catalogue.ts'
 import { claimsOf } from '../../src/store/layout/unique-claims.ts'
-import type { Row, SqlSession } from '../../src/store/postgres/connection/connections.ts'
+import type { SqlSession } from '../../src/store/postgres/connection/connection.ts'
+import type { Row } from '../../src/store/postgres/connection/connections.ts'
 
 /** Every document has its claims, and no claim is without its document; gives the number of claims. */
 export async function checkClaims(url: string): Promise<number> {

@@ -2,7 +2,8 @@
 import type { BatchOptions, Engine, QueryOptions, Rows, EngineSession, Topic } from '../engine.ts'
 import { type Fragment, type Statement, param, raw, render, sql } from '../sql/fragment.ts'
 import { POSTGRES } from '../sql/postgres-dialect.ts'
-import type { Connections, SqlSession } from './connection/connections.ts'
+import type { SqlSession } from './connection/connection.ts'
+import type { Connections } from './connection/connections.ts'
 import { type Transaction, inTransaction } from './connection/transaction.ts'
 
 interface EngineOptions {

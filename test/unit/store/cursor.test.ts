@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pieces } from '../../../src/store/postgres/connection/cursor.ts'
-import type { Row, SqlSession } from '../../../src/store/postgres/connection/connections.ts'
+import type { SqlSession } from '../../../src/store/postgres/connection/connection.ts'
+import type { Row } from '../../../src/store/postgres/connection/connections.ts'
 
 const STATEMENT = { text: 'select 1', values: [] }
 

@@ -1,5 +1,5 @@
 /** Advisory locks, which belong to no row: one process at a time runs the work that a lock is named for. */
-import type { SqlSession } from './connections.ts'
+import type { SqlSession } from './connection.ts'
 
 /** Locks until the transaction ends. Waits while another session holds the lock. */
 export async function lockExclusively(session: SqlSession, name: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Reads a long result in pieces through a cursor, all of it from one snapshot. */
 import type { Statement } from '../../sql/fragment.ts'
-import type { Row, SqlSession } from './connections.ts'
+import type { SqlSession } from './connection.ts'
+import type { Row } from './connections.ts'
 import { sizeOf } from './collect-rows.ts'
 
 /** The approximate size of a piece in memory. */

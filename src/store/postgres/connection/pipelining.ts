@@ -4,7 +4,7 @@
  * processor time on both sides than a connection for every find.
  */
 import type { Bounds } from '../../bounds.ts'
-import type { SqlSession } from './connections.ts'
+import type { SqlSession } from './connection.ts'
 import { type LeasedPipeline, NotPipelined } from './pipeline.ts'
 import { createPipelinePool } from './pipeline-pool.ts'
 import { createStatementLatencies } from './statement-latency.ts'

@@ -2,7 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Bounds } from '../../bounds.ts'
 import { holding } from './advisory-locks.ts'
-import type { Charge, Connection, Connections, Row, SqlSession } from './connections.ts'
+import type { Connection, SqlSession } from './connection.ts'
+import type { Charge, Connections, Row } from './connections.ts'
 import { isCollision, isDuplicate, isLost, mayBeStale, unlessUnknown } from './failures.ts'
 
 export interface Transaction extends SqlSession {

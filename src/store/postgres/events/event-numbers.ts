@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Engine } from '../../engine.ts'
 import { param, raw, sql } from '../../sql/fragment.ts'
 import type { OutboxTable } from '../../tables/outbox-heads.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 
 /**
  * The highest number ever reserved, the one up to which every event can be read, and the one up to which all

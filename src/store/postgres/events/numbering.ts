@@ -10,7 +10,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { arrayText } from '../../sql/postgres-dialect.ts'
 import { tryLock, unlock } from '../connection/advisory-locks.ts'
-import type { Row, SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
+import type { Row } from '../connection/connections.ts'
 import {
   type ChangeRow,
   type ReachedVersions,

@@ -7,7 +7,7 @@ import type { Statement } from '../../sql/fragment.ts'
 import type { Explanation } from '../../store.ts'
 import type { Table } from '../schema/catalogue.ts'
 import { type Layout, isComplete } from '../schema/columns.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import { pushdownTo } from './pushdown.ts'
 import type { ReadStatements } from './reads.ts'
 

@@ -6,7 +6,8 @@ import { arrayText } from '../../sql/postgres-dialect.ts'
 import { type CollectionRecord, type IndexRecord, claimsName, tableName } from './catalogue.ts'
 import { claimsOf, repeatedValues } from '../../layout/unique-claims.ts'
 import { insertValues } from './insert-values.ts'
-import type { Connections, Row, SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
+import type { Connections, Row } from '../connection/connections.ts'
 import { inTransaction } from '../connection/transaction.ts'
 
 /**

@@ -11,7 +11,7 @@
 import { isIntoArray } from '../../../base/path.ts'
 import type { Collection, IndexDefinition } from '../../../schema/schema.ts'
 import type { UniqueIndexes } from '../../layout/unique-claims.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import { type TextIndex, isText, textIndexOf } from './indexes.ts'
 import { EARLIER, type Layout, parseLayout } from './columns.ts'
 

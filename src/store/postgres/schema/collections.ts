@@ -12,7 +12,7 @@ import {
   tableName,
 } from './catalogue.ts'
 import { distribute } from './cluster.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import { BusyError, isCancelled } from '../connection/failures.ts'
 import { type Column, columnOf, missingColumns } from '../../layout/columns.ts'
 import { EARLIER, type Layout, RULES, addingStatement, columnDefinition, printLayout } from './columns.ts'

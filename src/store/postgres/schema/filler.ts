@@ -1,5 +1,5 @@
 /** Fills columns in the background, as long as a collection has columns that are not filled. */
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import type { Builder } from './builder.ts'
 import { readCollections } from './catalogue.ts'
 import { tryToFill } from './column-fill.ts'

@@ -30,7 +30,7 @@ import {
   putHistorySince,
   renameTable,
 } from './collections.ts'
-import type { Connection, SqlSession } from '../connection/connections.ts'
+import type { Connection, SqlSession } from '../connection/connection.ts'
 import { enterClaims } from './backfill-claims.ts'
 import type { Builder } from './builder.ts'
 import { fillColumns } from './column-fill.ts'

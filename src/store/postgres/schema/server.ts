@@ -1,7 +1,8 @@
 /** Examines the server at the start: whether Smalt can work with it, and whether it keeps what it acknowledges. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { Location } from '../connection/location.ts'
-import type { Connection, Connections, Row, SqlSession } from '../connection/connections.ts'
+import type { Connection, SqlSession } from '../connection/connection.ts'
+import type { Connections, Row } from '../connection/connections.ts'
 
 export interface Server {
   /** Whether the database is the coordinator of a Citus cluster. */

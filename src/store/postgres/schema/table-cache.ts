@@ -2,7 +2,7 @@
 import type { Collection } from '../../../schema/schema.ts'
 import { type Table, type Tables, keyOf, readTables } from './catalogue.ts'
 import { isComplete } from './columns.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 
 export interface KnownTables {
   readonly tableOf: (collection: Collection) => Table | undefined

@@ -8,7 +8,7 @@ import { arrayText } from '../../sql/postgres-dialect.ts'
 import { historyTableName } from '../schema/catalogue.ts'
 import { findCollection } from '../schema/collections.ts'
 import type { Collection } from '../../../schema/schema.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import { idKey } from '../schema/indexes.ts'
 import { insertValues } from '../schema/insert-values.ts'
 

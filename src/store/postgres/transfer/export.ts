@@ -1,7 +1,7 @@
 /** Exports collections and their documents, for a transfer to another store. */
 import type { CollectionExport } from '../../tables/export.ts'
 import { type ExportedChange, type ExportedCollection, type ExportedDocument, PAGE } from '../../transfer.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import { type CollectionRecord, readCollections, readIndexes, tableName } from '../schema/catalogue.ts'
 import { findCollection } from '../schema/collections.ts'
 import { type ExportPage, changesAfter } from './export-history.ts'

@@ -27,7 +27,7 @@ import {
   putHistorySince,
 } from '../schema/collections.ts'
 import { raw, sql } from '../../sql/fragment.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import { lockMetadata } from '../schema/metadata-lock.ts'
 import { insertDocuments, insertTogether } from './import-rows.ts'
 import { inTransaction } from '../connection/transaction.ts'

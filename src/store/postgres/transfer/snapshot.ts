@@ -1,7 +1,8 @@
 /** Exports everything as it is at one moment, in one transaction, while others write. */
 import type { Action, ExportedEvent } from '../../events.ts'
 import type { OpenSnapshot } from '../../tables/export.ts'
-import type { Connections, Row, SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
+import type { Connections, Row } from '../connection/connections.ts'
 import { inTransaction } from '../connection/transaction.ts'
 import { sessionOf } from '../engine.ts'
 import { readEventState } from '../events/event-numbers.ts'

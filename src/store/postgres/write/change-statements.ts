@@ -5,7 +5,8 @@
  */
 import type { Statement } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { Row, SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
+import type { Row } from '../connection/connections.ts'
 import { type DeletedRow, historyDeletedStatement, keepsHistory } from './history-rows.ts'
 import { type CapturedChange, type Gone, goneStatement } from './outbox-rows.ts'
 import {

@@ -5,7 +5,7 @@ import type { StoredDocument } from '../../../plan/plan.ts'
 import { textBeforeInsert } from '../../history.ts'
 import { type Fragment, type Statement, join, param, raw, sql } from '../../sql/fragment.ts'
 import type { Table } from '../schema/catalogue.ts'
-import type { SqlSession } from '../connection/connections.ts'
+import type { SqlSession } from '../connection/connection.ts'
 import type { NewRow, Stamp } from './rows.ts'
 import { type InsertParams, type UpdateParams, listParam, statementOf } from './statement.ts'
 
