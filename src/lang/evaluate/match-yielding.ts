@@ -179,24 +179,11 @@ export function* holdersAt(
 
 /** Many values on both sides take quadratic time, so each pair is compared separately, with a yield in between. */
 function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: YieldingContext): Answer {
-  const { field, rfield } = query
   const isNegated = query.kind === 'inField' ? query.negated : isNegative(query.op)
-  const [left, right] = [
-    { ...field, up: 0, steps: [] },
-    { ...rfield, up: 1, steps: [] },
-  ]
-  const holds = compileQuery(
-    query.kind === 'inField'
-      ? { ...query, negated: false, field: left, rfield: right }
-      : { ...query, op: isNegative(query.op) ? NEGATED_OP[query.op] : query.op, field: left, rfield: right },
-  )
+  const holds = compilePair(query)
   return function* (seen) {
-    const rights = candidates(seen, rfield)
-    const others =
-      query.kind === 'inField'
-        ? rights.flatMap((array) => (isArray(array) ? array.map((each) => [each]) : []))
-        : rights
-    for (const value of candidates(seen, field)) {
+    const others = rightSides(seen, query)
+    for (const value of candidates(seen, query.field)) {
       for (const other of others) {
         if (shouldYield()) yield
         if (holds({ value, outer: { value: other } })) return !isNegated
@@ -204,6 +191,24 @@ function pairsYielding(query: FieldPair<FieldRef>, { shouldYield }: YieldingCont
     }
     return isNegated
   }
+}
+
+/** Whether the condition, without its negation, holds for a value and the one in its outer scope. */
+function compilePair(query: FieldPair<FieldRef>): Predicate {
+  const sides = {
+    field: { ...query.field, up: 0, steps: [] },
+    rfield: { ...query.rfield, up: 1, steps: [] },
+  }
+  if (query.kind === 'inField') return compileQuery({ ...query, ...sides, negated: false })
+  const op = isNegative(query.op) ? NEGATED_OP[query.op] : query.op
+  return compileQuery({ ...query, ...sides, op })
+}
+
+/** For `$in`, each element as an array of its own, so that elements are compared one at a time. */
+function rightSides(seen: Seen, { kind, rfield }: FieldPair<FieldRef>): readonly (Json | undefined)[] {
+  const found = candidates(seen, rfield)
+  if (kind !== 'inField') return found
+  return found.flatMap((array) => (isArray(array) ? array.map((each) => [each]) : []))
 }
 
 function stepInto(value: Json | undefined, step: Step): Json | undefined {

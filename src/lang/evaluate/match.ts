@@ -6,7 +6,7 @@ import { spend } from '../../base/work/work.ts'
 import { documentWords } from '../../schema/document-words.ts'
 import { compareValues } from '../../schema/types.ts'
 import { literalOf, literalsOf } from '../operand.ts'
-import { NEGATED_OP, HOLDS, HOLDS_FOR_NULLS, isNegative } from '../operators.ts'
+import { HOLDS, HOLDS_FOR_NULLS, NEGATED_OP, type PositiveOp, isNegative } from '../operators.ts'
 import type { Count, Query, Related, TextSearch } from '../query.ts'
 import type { FieldRef } from '../resolve/scope.ts'
 import { pieceOf } from '../text-search.ts'
@@ -153,35 +153,57 @@ function isIn(values: readonly Json[]): Test {
 function compileCompareFields(query: Query<FieldRef> & { kind: 'compareFields' }): Predicate {
   const { field, op, rfield } = query
   if (isNegative(op)) return negatedIf(true, compileCompareFields({ ...query, op: NEGATED_OP[op] }))
-  const holds = HOLDS[op]
-  const values = (a: Json | undefined, b: Json | undefined): boolean => {
-    if (isValue(a) && isValue(b)) return holds(compareValues(a, b))
-    return HOLDS_FOR_NULLS[op] && !isValue(a) && !isValue(b)
-  }
-  const pairwise = (a: readonly Json[], b: readonly Json[]): boolean => {
-    if (a.length !== b.length) return false
-    spend(a.length)
-    return a.length > 0 ? a.every((each, i) => values(each, b[i])) : holds(0)
-  }
-  const [leftIsArray, rightIsArray] = [field.field.kind === 'array', rfield.field.kind === 'array']
-  const [left, right] = [comparableCandidates(field), comparableCandidates(rfield)]
-  const pair = (a: Json | undefined, b: Json | undefined): boolean => {
-    if (leftIsArray && rightIsArray) return pairwise(elements(a), elements(b))
-    if (leftIsArray) return everyElement(a, (each) => values(each, b))
-    if (rightIsArray) return everyElement(b, (each) => values(a, each))
-    return values(a, b)
-  }
   if (hasOneCandidate(field) && hasOneCandidate(rfield)) {
+    const holds = compareOne(op)
     const [a, b] = [onlyCandidate(field), onlyCandidate(rfield)]
-    return (seen) => values(a(seen), b(seen))
+    return (seen) => holds(a(seen), b(seen))
   }
+  const holds = comparePair(query, op)
+  const [left, right] = [comparableCandidates(field), comparableCandidates(rfield)]
   return (seen) => {
     const rights = right(seen)
     return left(seen).some((a) => {
       spend(rights.length)
-      return rights.some((b) => pair(a, b))
+      return rights.some((b) => holds(a, b))
     })
   }
+}
+
+type PairTest = (a: Json | undefined, b: Json | undefined) => boolean
+
+/** Two simple values. */
+function compareOne(op: PositiveOp): PairTest {
+  const holds = HOLDS[op]
+  return (a, b) => {
+    if (isValue(a) && isValue(b)) return holds(compareValues(a, b))
+    return HOLDS_FOR_NULLS[op] && !isValue(a) && !isValue(b)
+  }
+}
+
+/** Arrays are compared pairwise with each other; a simple value is compared with every element of an array. */
+function comparePair(
+  { field, rfield }: { readonly field: FieldRef; readonly rfield: FieldRef },
+  op: PositiveOp,
+): PairTest {
+  const one = compareOne(op)
+  const [leftIsArray, rightIsArray] = [field.field.kind === 'array', rfield.field.kind === 'array']
+  // Two empty arrays are equal.
+  const holdsForEmpty = HOLDS[op](0)
+  if (leftIsArray && rightIsArray) return (a, b) => everyPair([elements(a), elements(b)], one, holdsForEmpty)
+  if (leftIsArray) return (a, b) => everyElement(a, (each) => one(each, b))
+  if (rightIsArray) return (a, b) => everyElement(b, (each) => one(a, each))
+  return one
+}
+
+function everyPair(
+  [a, b]: readonly [readonly Json[], readonly Json[]],
+  holds: PairTest,
+  holdsForEmpty: boolean,
+): boolean {
+  if (a.length !== b.length) return false
+  if (a.length === 0) return holdsForEmpty
+  spend(a.length)
+  return a.every((each, i) => holds(each, b[i]))
 }
 
 function compileInField({ field, negated, rfield }: Query<FieldRef> & { kind: 'inField' }): Predicate {

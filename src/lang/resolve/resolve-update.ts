@@ -14,38 +14,45 @@ export function resolveUpdate(update: Update<Named>, scope: Scope): Update<Field
 
 /** All fields that an update writes or reads, for access control. */
 export function fieldsOfUpdate(update: Update<FieldRef>): UpdateFields<FieldRef> {
-  const targets: FieldRef[] = []
-  const copied: FieldRef[] = []
-  const seen: FieldRef[] = []
+  const fields: CollectedFields = { targets: [], copied: [], seen: [] }
   for (const step of update) {
-    if (step.kind === 'foreach') {
-      const inner = step.action === 'remove' ? undefined : fieldsOfUpdate(step.action)
-      // No spread: the number of arguments of a call is limited.
-      for (const target of inner?.targets ?? [step.array]) targets.push(target)
-      for (const source of inner?.copied ?? []) copied.push(source)
-      for (const field of inner?.seen ?? []) seen.push(field)
-      if (step.selector) for (const field of fieldsOf(step.selector)) seen.push(field)
-      // The outcome reveals how many elements there are, and removing all fails where the array needs some.
-      seen.push(step.array)
-      continue
-    }
-    const target = 'field' in step ? step.field : step.array
-    targets.push(target)
-    if (dependsOnContent(step)) seen.push(target)
-    if ('within' in step) seen.push(...(step.within ?? []))
-    for (const value of valuesOf(step)) {
-      for (const member of membersIn(value, 'values' in step, target)) targets.push(member)
-      if (value.kind === 'valueOf') copied.push(value.field)
-    }
+    if (step.kind === 'foreach') addForeach(fields, step)
+    else addAssignment(fields, step)
   }
-  return { targets, copied, seen }
+  return fields
+}
+
+type CollectedFields = Readonly<Record<keyof UpdateFields<FieldRef>, FieldRef[]>>
+type Foreach = Extract<UpdateStep<FieldRef>, { kind: 'foreach' }>
+type Assignment = Exclude<UpdateStep<FieldRef>, { kind: 'foreach' }>
+
+function addForeach({ targets, copied, seen }: CollectedFields, { array, selector, action }: Foreach): void {
+  const inner = action === 'remove' ? undefined : fieldsOfUpdate(action)
+  // No spread: the number of arguments of a call is limited.
+  for (const target of inner?.targets ?? [array]) targets.push(target)
+  for (const source of inner?.copied ?? []) copied.push(source)
+  for (const field of inner?.seen ?? []) seen.push(field)
+  if (selector) for (const field of fieldsOf(selector)) seen.push(field)
+  // The outcome reveals how many elements there are, and removing all fails where the array needs some.
+  seen.push(array)
+}
+
+function addAssignment({ targets, copied, seen }: CollectedFields, step: Assignment): void {
+  const target = 'field' in step ? step.field : step.array
+  targets.push(target)
+  if (dependsOnContent(step)) seen.push(target)
+  if ('within' in step) seen.push(...(step.within ?? []))
+  for (const value of valuesOf(step)) {
+    for (const member of membersIn(value, 'values' in step, target)) targets.push(member)
+    if (value.kind === 'valueOf') copied.push(value.field)
+  }
 }
 
 /**
  * Whether the result depends on the current content: a sum may overflow, an index may be out of range, an array may be
  * full.
  */
-function dependsOnContent(step: Exclude<UpdateStep<FieldRef>, { kind: 'foreach' }>): boolean {
+function dependsOnContent(step: Assignment): boolean {
   if (step.kind !== 'set' && step.kind !== 'unset') return true
   return step.field.steps.some((each) => typeof each === 'number')
 }
