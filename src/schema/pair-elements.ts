@@ -12,15 +12,9 @@ export function pairElements(
 ): readonly (number | undefined)[] {
   const pairs: (number | undefined)[] = fresh.map(() => undefined)
   const unpaired = new Set(old.keys())
-  const pairBy = (keyOf: (value: Json) => string | undefined): void => {
-    // positions by key in descending order, so that `pop` removes the first one
-    const positions = new Map<string, number[]>()
-    for (const position of [...unpaired].toReversed()) {
-      const key = keyOf(old[position]!)
-      const samePositions = key === undefined ? undefined : positions.get(key)
-      if (samePositions) samePositions.push(position)
-      else if (key !== undefined) positions.set(key, [position])
-    }
+  const pairBy = (keyOf: KeyOf): void => {
+    // Descending, so that `pop` removes the first position of a key.
+    const positions = positionsByKey(old, [...unpaired].toReversed(), keyOf)
     for (const [i, value] of fresh.entries()) {
       const key = pairs[i] === undefined ? keyOf(value) : undefined
       const position = key === undefined ? undefined : positions.get(key)?.pop()
@@ -38,6 +32,25 @@ export function pairElements(
     for (const i of fresh.keys()) pairs[i] ??= remaining.next().value
   }
   return pairs
+}
+
+/** Elements without a key are not paired by it. */
+type KeyOf = (value: Json) => string | undefined
+
+function positionsByKey(
+  values: readonly Json[],
+  positions: readonly number[],
+  keyOf: KeyOf,
+): ReadonlyMap<string, number[]> {
+  const found = new Map<string, number[]>()
+  for (const position of positions) {
+    const key = keyOf(values[position]!)
+    if (key === undefined) continue
+    const same = found.get(key)
+    if (same) same.push(position)
+    else found.set(key, [position])
+  }
+  return found
 }
 
 /** Names of the members that form the identity of an element. */

@@ -1,7 +1,7 @@
 /** Finds out where sequences continue, by the values that loaded documents have in fields with a sequence. */
 import { type JsonObject, isNumber, numberText } from '../../base/json/json.ts'
 import { candidates } from '../../lang/evaluate/candidates.ts'
-import { resolveField, rootScope } from '../../lang/resolve/scope.ts'
+import { type FieldRef, resolveField, rootScope } from '../../lang/resolve/scope.ts'
 import type { Sequence } from '../../schema/field.ts'
 import { type Schema, allFields } from '../../schema/schema.ts'
 
@@ -12,26 +12,17 @@ export interface SequenceWatch {
 }
 
 export function watchSequences(schemas: readonly Schema[]): SequenceWatch {
-  const watched = schemas.flatMap((schema) =>
-    [...allFields(schema.root.fields)].flatMap((field) => {
-      const sequence = field.kind === 'simple' ? field.generator?.sequence : undefined
-      return sequence
-        ? [{ sequence, field: resolveField({ path: field.path, at: '' }, rootScope(schema)) }]
-        : []
-    }),
-  )
+  const watched = schemas.flatMap(sequenceFieldsOf)
   const last = new Map<string, { readonly sequence: Sequence; value: bigint }>()
+  const note = (sequence: Sequence, value: bigint): void => {
+    const known = last.get(sequence.name)
+    if (!known) last.set(sequence.name, { sequence, value })
+    else if (isAfter(value, known.value, sequence)) known.value = value
+  }
   return {
     add(document) {
       for (const { sequence, field } of watched) {
-        for (const each of candidates({ value: document }, field)) {
-          const text = isNumber(each) ? numberText(each) : each
-          if (typeof text !== 'string' || !/^-?\d{1,19}$/.test(text)) continue
-          const value = BigInt(text)
-          const known = last.get(sequence.name)
-          if (!known) last.set(sequence.name, { sequence, value })
-          else if (isAfter(value, known.value, sequence)) known.value = value
-        }
+        for (const value of integersIn(document, field)) note(sequence, value)
       }
     },
     next: () =>
@@ -40,6 +31,28 @@ export function watchSequences(schemas: readonly Schema[]): SequenceWatch {
         initialValue: value + sequence.increment,
       })),
   }
+}
+
+interface SequenceField {
+  readonly sequence: Sequence
+  readonly field: FieldRef
+}
+
+function sequenceFieldsOf(schema: Schema): readonly SequenceField[] {
+  return [...allFields(schema.root.fields)].flatMap((field) => {
+    const sequence = field.kind === 'simple' ? field.generator?.sequence : undefined
+    return sequence
+      ? [{ sequence, field: resolveField({ path: field.path, at: '' }, rootScope(schema)) }]
+      : []
+  })
+}
+
+/** A field of type string may have numbers as text; other texts do not come from a sequence. */
+function integersIn(document: JsonObject, field: FieldRef): readonly bigint[] {
+  return candidates({ value: document }, field).flatMap((each) => {
+    const text = isNumber(each) ? numberText(each) : each
+    return typeof text === 'string' && /^-?\d{1,19}$/.test(text) ? [BigInt(text)] : []
+  })
 }
 
 function isAfter(value: bigint, other: bigint, { increment }: Sequence): boolean {
