@@ -22,7 +22,7 @@ import { sessionOf } from './engine.ts'
 import type { Transaction } from './connection/transaction.ts'
 import { carryOut } from './write/writes.ts'
 
-interface SessionContext {
+export interface SessionContext {
   readonly engine: Engine
   readonly tableOf: (collection: Collection) => Table | undefined
   readonly version: (table: Table) => number

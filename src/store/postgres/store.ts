@@ -1,51 +1,35 @@
 /** The PostgreSQL store, shared by any number of processes; the same statements run on a Citus cluster. */
-import type { AggregatePlan } from '../../plan/aggregate.ts'
-import type { ReadPlan } from '../../plan/plan.ts'
-import { requestedId } from '../../plan/plan-properties.ts'
 import { microseconds, risingFrom } from '../clock.ts'
-import type { Bounds } from '../bounds.ts'
 import type { Database } from '../database.ts'
-import type { BeginGroups, Found, OnDocument } from '../store.ts'
 import { createTransfer } from '../tables/export.ts'
 import { collectionExport } from './transfer/export.ts'
 import { openSnapshotOn } from './transfer/snapshot.ts'
 import { claimImport, collectionImport } from './transfer/import.ts'
-import { writeAtOnce } from './write/single-statement.ts'
 import { createFiller } from './schema/filler.ts'
 import { tidyUp } from './schema/index-builds.ts'
 import { collectionsOf } from './schema/changes.ts'
 import { createMetadata } from '../tables/metadata.ts'
 import { openConnections } from './connection/connections.ts'
-import { FIRST_PIECE } from './connection/cursor.ts'
-import { aggregateAtOnce, aggregateByPieces, canAggregate, explainGroups } from './read/aggregate.ts'
-import { findAtOnce, findByPieces, findPage, findWithin, pageOf, repeatingUntaken } from './read/find.ts'
 import { createKnownTables } from './schema/table-cache.ts'
-import { mayBeStale } from './connection/failures.ts'
 import { createPipelining } from './connection/pipelining.ts'
 import { createListening } from './connection/listen.ts'
 import { readLocation } from './connection/location.ts'
 import { createAnswers } from '../tables/answers.ts'
 import { createLocks } from '../tables/locks.ts'
-import { createSequences, peekingOn } from '../tables/sequences.ts'
+import { createSequences } from '../tables/sequences.ts'
 import { createSharedReads } from './read/shared-reads.ts'
 import { examineServer, requireWorkers } from './schema/server.ts'
 import { migrate } from './schema/migrations.ts'
 import { outboxTable } from './events/event-numbers.ts'
-import { capturing, notifyAfterCapture } from './events/outbox.ts'
 import { createOutbox } from '../tables/outbox.ts'
-import { readHistory } from './read/history.ts'
-import { pushdownTo } from './read/pushdown.ts'
 import { createSharedWrites } from './write/shared-writes.ts'
-import { readStatementsFor, preparedStatements } from './read/reads.ts'
-import { noteRefusal } from './read/refused.ts'
+import { readOperations } from './read-operations.ts'
 import { createRunner } from './runner.ts'
+import { writeOperations } from './write-operations.ts'
 import { createSequencer } from './events/sequencer.ts'
-import { sequenceDrawsOn, explainIn, inOneSnapshot, requireTable, sessionIn, stampFor } from './session.ts'
 import { createSinks } from '../tables/sinks.ts'
 import { ping } from '../engine.ts'
 import { CHANNELS, createPostgresEngine } from './engine.ts'
-import { streamOn } from './read/stream.ts'
-import { type Transaction, inTransaction } from './connection/transaction.ts'
 
 interface PostgresOptions {
   readonly url: string
@@ -126,132 +110,20 @@ export function openPostgresStore(options: PostgresOptions): Database {
   const collections = collectionsOf(builder)
   const context = { engine, tableOf, version: () => version(), isCluster: () => isCluster }
 
-  async function find(plan: ReadPlan, take: OnDocument, bounds: Bounds): Promise<Found> {
-    const table = tableOf(plan.collection)
-    if (!table) return { matchCount: 0 }
-    connections.noteCaller(bounds.caller)
-    const id = requestedId(plan)
-    if (id !== undefined) return pageOf(await reads.find(table, id, bounds), plan, take)
-    const read = readStatementsFor(bounds, preparedStatements(plan, table))
-    const finding = { read, take }
-    // A count may take much longer than its page, so the two kinds are measured apart.
-    const kind = plan.counted ? read.page.text : `${read.page.text} uncounted`
-    // Never repeated: documents may have been passed on already.
-    const once = { bounds, isSnapshot: true, mayRepeat: false, kind }
-    if (read.residual)
-      return await inTransaction(connections, (each) => findWithin(each, plan, finding), once)
-    const found = await pipelining.run({
-      kind,
-      bounds,
-      pipelined: (session): Promise<Found | undefined> => findPage(session, plan, finding),
-      alone: (timed) =>
-        connections.with((each) => timed(() => findAtOnce(each, plan, finding)), { bounds, kind }),
-    })
-    if (found) return found
-    // Too large to be collected in memory; nothing was passed on, so the page is read again in pieces.
-    const large = { ...finding, maxRows: FIRST_PIECE }
-    return await inTransaction(connections, (each) => findByPieces(each, plan, large), once)
-  }
-
-  async function aggregate(plan: AggregatePlan, begin: BeginGroups, bounds: Bounds): Promise<Found> {
-    const aggregating = { table: tableOf(plan.collection), begin }
-    const once = (): Promise<Found | undefined> =>
-      connections.with((each) => aggregateAtOnce(each, plan, aggregating), { bounds, kind: 'aggregate' })
-    // A connection may have died while idle in the pool. Repeating is safe, because groups are passed on last.
-    const found = await once().catch((error: unknown) => {
-      if (mayBeStale(error)) return once()
-      throw error
-    })
-    if (found) return found
-    // Too large to be collected in memory; nothing was passed on, so the page is read again in pieces.
-    return await inTransaction(connections, (each) => aggregateByPieces(each, plan, aggregating), {
-      bounds,
-      isSnapshot: true,
-      mayRepeat: false,
-    })
-  }
-
   return {
     kind: 'postgres',
     isShared: true,
-    answers: (query) => pushdownTo({ isDistributed: isCluster }).answers(query),
-    canJoin: () => pushdownTo({ isDistributed: isCluster }).canJoin,
     description: 'PostgreSQL, shared by any number of processes',
-    find: (plan, take, bounds) =>
-      run('find', () =>
-        noteRefusal([plan.query], () => repeatingUntaken(take, (each) => find(plan, each, bounds))),
-      ),
-    stream: (plan, bounds) =>
-      runner.runStream(
-        () =>
-          streamOn(connections, {
-            plan,
-            tableOf: () => tableOf(plan.collection),
-            withCurrentTables: runner.withCurrentTables,
-            bounds,
-          }),
-        (first) => noteRefusal([plan.query], first),
-      ),
-    readHistory: (request, bounds) =>
-      runner.runStream(() =>
-        readHistory(request, { table: tableOf(request.collection), connections, bounds }),
-      ),
-    explain: (plan, bounds) =>
-      run('explain', () =>
-        noteRefusal([plan.query], () =>
-          inTransaction(
-            connections,
-            (each) => explainIn(each, plan, { table: tableOf(plan.collection), bounds }),
-            { bounds, isSnapshot: true },
-          ),
-        ),
-      ),
-    canAggregate: (plan) => canAggregate(plan, isCluster),
-    aggregate: (plan, begin, bounds) => run('aggregate', () => aggregate(plan, begin, bounds)),
-    explainAggregate: (plan, bounds) =>
-      run('explain', () =>
-        inTransaction(connections, (each) => explainGroups(each, plan, tableOf(plan.collection)), {
-          bounds,
-          isSnapshot: true,
-        }),
-      ),
-    write: (given, begin, bounds) =>
-      run(given.kind, () =>
-        notifyAfterCapture(sequencer.wake, async (note) => {
-          connections.noteCaller(bounds.caller)
-          const plan = note(given)
-          const table = requireTable(tableOf(plan.collection), plan.collection)
-          const stamp = stampFor(plan, context.version())
-          const draw = sequenceDrawsOn(engine)
-          const isDone = await writeAtOnce(plan, { connections, table, stamp, draw, begin, bounds, shared })
-          // Undefined: one statement is not enough, or there was a conflict.
-          if (isDone !== undefined) return isDone
-          const work = async (transaction: Transaction): Promise<boolean> => {
-            const isKept = await sessionIn(transaction, context).write(plan, begin, bounds)
-            if (!isKept) transaction.undo()
-            return isKept
-          }
-          const kind = `${plan.kind} in ${table.name}`
-          return await inTransaction(connections, work, { holder: bounds, kind })
-        }),
-      ),
-    transact: (work, { isDryRun = false, caller } = {}) =>
-      run('transact', () =>
-        notifyAfterCapture(sequencer.wake, (note) =>
-          inTransaction(
-            connections,
-            async (transaction) => {
-              if (!isDryRun)
-                return await work(capturing(sessionIn(transaction, inOneSnapshot(context)), note))
-              const next = peekingOn({ peekValues: createSequences(engine).peek })
-              const result = await work(sessionIn(transaction, { ...inOneSnapshot(context), next }))
-              transaction.undo()
-              return result
-            },
-            { isSnapshot: true, queue: `transactions of ${location.schema}`, holder: { caller } },
-          ),
-        ),
-      ),
+    ...readOperations({ connections, reads, pipelining, tableOf, runner, isCluster: () => isCluster }),
+    ...writeOperations({
+      connections,
+      shared,
+      runner,
+      engine,
+      context,
+      schema: location.schema,
+      onCaptured: sequencer.wake,
+    }),
     nextValues: createSequences(engine).next,
     peekValues: createSequences(engine).peek,
     raiseSequence: createSequences(engine).raise,
