@@ -95,29 +95,34 @@ interface DocumentRenderer {
 /** For visibility that is the same for every document. */
 function sameVisibility(rendering: Rendering, remaining: Remaining, secret: string): DocumentRenderer {
   const { schema } = rendering
-  const { isWhole } = remaining
   const naming = { entity: schema.entity, showsId: rendering.visibility.showsId, secret }
   const versionOf = (document: StoredDocument): string => documentVersion(document, naming)
+  if (rendering.projection.length === 0) return { show: () => '{}', versionOf }
   const renderer = once(() => rendererFor(rendering, remaining, { visibility: rendering.visibility, secret }))
   const project: Page['show'] = (document, joinedSets) =>
     renderer()(parsed(document), { document, joinedSets, versionOf })
-  if (rendering.projection.length === 0) return { show: () => '{}', versionOf }
+  const fromText = textRendererFor(rendering, remaining)
+  if (!fromText) return { show: project, versionOf }
   const isKnown = isKnownTo(schema)
-  const cut = isWhole ? cutterOf(schema)(rendering.visibility) : undefined
-  if (remaining.joins) {
-    const splice = isWhole ? compileSplice(remaining.joins) : undefined
-    const show: Page['show'] = (document, joinedSets) => {
-      const spliced = isKnown(document)
-        ? splice?.(cut ? cut(document.text) : document.text, document)
-        : undefined
-      return spliced ?? project(document, joinedSets)
-    }
-    return { show: splice && (cut || !rendering.visibility.hidesSome) ? show : project, versionOf }
+  const show: Page['show'] = (document, joinedSets) =>
+    (isKnown(document) ? fromText(document) : undefined) ?? project(document, joinedSets)
+  return { show, versionOf }
+}
+
+/** Renders a document from its stored text, without parsing it. Undefined where the text does not suffice. */
+type TextRenderer = (document: StoredDocument) => JsonText | undefined
+
+function textRendererFor(
+  { schema, visibility }: Rendering,
+  { isWhole, joins, projection }: Remaining,
+): TextRenderer | undefined {
+  const cut = isWhole ? cutterOf(schema)(visibility) : undefined
+  if (joins) {
+    const splice = isWhole && (cut || !visibility.hidesSome) ? compileSplice(joins) : undefined
+    return splice && ((document) => splice(cut ? cut(document.text) : document.text, document))
   }
-  if (cut)
-    return { show: (document) => (isKnown(document) ? cut(document.text) : project(document)), versionOf }
-  if (remaining.projection) return { show: project, versionOf }
-  return { show: (document) => (isKnown(document) ? document.text : project(document)), versionOf }
+  if (cut) return ({ text }) => cut(text)
+  return projection ? undefined : ({ text }) => text
 }
 
 /** For visibility that depends on the document: each stored document is inspected first. */
