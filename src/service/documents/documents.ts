@@ -210,22 +210,12 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
   refuseNoneMatch(asked)
   const condition = conditionOf(asked)
   if (condition?.isHopeless) throw await unmet(request)
-  const schema = deps.schemaOf(target.entity, target.version)
   for (let attempt = 1; ; attempt++) {
-    let read: Returned | undefined
-    const current: CurrentDocument = {
-      charge: (step) => charged(request, step),
-      async read() {
-        read = await findOne(request, EVERYTHING)
-        if (!read) throw unknownDocument()
-        return read.text
-      },
-    }
-    const merging = await charged(request, () => mergeUpdate(changes, schema, current))
-    if (merging.update.length === 0) return await unchanged(request, condition)
+    const { update: merged, read } = await mergeWithCurrent(request, changes)
+    if (merged.length === 0) return await unchanged(request, condition)
     const versions = read ? { documentVersions: [read.version] } : condition?.versions
     if (read && condition && !isMet(condition, read)) throw preconditionFailed()
-    const sent = { query, update: merging.update, projection: EVERYTHING, ...versions }
+    const sent = { query, update: merged, projection: EVERYTHING, ...versions }
     const response = await inPatch(() =>
       charged(request, () => update(deps, caller, readUpdate(sent, target, deps))),
     )
@@ -237,6 +227,26 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
     if (!read || condition) throw await unmet(request)
     if (attempt === MAX_PATCHES) return refusedReply(response, deps)
   }
+}
+
+/** The update that a merge patch stands for, and the current document if the update depends on it. */
+async function mergeWithCurrent(
+  request: Naming,
+  changes: JsonObject,
+): Promise<{ readonly update: readonly Json[]; readonly read: Returned | undefined }> {
+  const { deps, target } = request
+  const schema = deps.schemaOf(target.entity, target.version)
+  let read: Returned | undefined
+  const current: CurrentDocument = {
+    charge: (step) => charged(request, step),
+    async read() {
+      read = await findOne(request, EVERYTHING)
+      if (!read) throw unknownDocument()
+      return read.text
+    },
+  }
+  const { update } = await charged(request, () => mergeUpdate(changes, schema, current))
+  return { update, read }
 }
 
 /** Errors name places in the patch, not in the update that was made of it. */
