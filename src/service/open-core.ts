@@ -42,23 +42,13 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
   const stores = await openStores(options, opened)
   const [[, store], ...others] = [...stores] as [[string, Database], ...[string, Database][]]
   const storeIn = (datasource: string): Database => stores.get(datasource)!
-  const configured: Datasources = {
-    backends: [...new Set([...stores.values()].map(({ kind }) => kind))],
-    datasources: [...stores.keys()],
-    backendOf: (datasource) => storeIn(datasource).kind,
-  }
+  const configured = configuredIn(stores)
   const otherMetadata = new Map(others.map(([name, each]) => [name, each.metadata]))
   const registering = { ...configured, now, limits }
   const registry = createRegistry(store.metadata, { ...registering, others: otherMetadata })
   const serve = (each: Registry): MetadataService =>
     adaptMetadata(metadataService(each, configured, limits), configured)
   const { location } = options.datasources[0]!
-  const schemaOf: Deps['schemaOf'] = (entity, version) => registry.schemaOf(entity, version)
-  const datasourceOf = (entity: string): string => registry.infoOf(entity).datastore.datasource
-  const isInStep = async (): Promise<boolean> =>
-    !registry.isPartial() && (await store.metadata.readEpoch()) === registry.epoch()
-  const epoch = (): number => registry.epoch()
-  const eventDeps = { stores, limits, now, onInternalError, schemaOf, epoch, datasourceOf, isInStep }
   const deps: Deps = {
     ...metadataDeps(registry),
     storeOf: (schema) => storeIn(schema.collection.datasource),
@@ -105,7 +95,7 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
       }),
     },
     metadata: serve(registry),
-    epoch,
+    epoch: () => registry.epoch(),
     refresh: async (epoch = Infinity) => {
       if (registry.epoch() < epoch) await registry.reload()
     },
@@ -114,7 +104,27 @@ export async function openCore(options: CoreOptions, opened: AsyncDisposableStac
       await Promise.all([...stores.values()].map((each) => each.ping()))
     },
   } satisfies Partial<Service>
+  const eventDeps = { stores, limits, now, onInternalError, ...eventMetadata(registry, store) }
   return { service, stores, registry, configured, eventDeps }
+}
+
+/** What metadata may name. */
+function configuredIn(stores: ReadonlyMap<string, Database>): Datasources {
+  return {
+    backends: [...new Set([...stores.values()].map(({ kind }) => kind))],
+    datasources: [...stores.keys()],
+    backendOf: (datasource) => stores.get(datasource)!.kind,
+  }
+}
+
+/** What events ask of metadata; `store` is the one that keeps it. */
+function eventMetadata(registry: Registry, store: Database) {
+  return {
+    schemaOf: (entity: string, version: string | undefined) => registry.schemaOf(entity, version),
+    epoch: () => registry.epoch(),
+    datasourceOf: (entity: string) => registry.infoOf(entity).datastore.datasource,
+    isInStep: async () => !registry.isPartial() && (await store.metadata.readEpoch()) === registry.epoch(),
+  }
 }
 
 /** What the operations ask of metadata. */
