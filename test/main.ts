@@ -3,10 +3,13 @@
  * file that failed runs once more, alone: a machine that was busy for a moment is not a fault of the change at hand.
  * What fails twice fails the run; what failed once is listed at the end, because it may be a race.
  */
+import { execFileSync } from 'node:child_process'
 import { relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { fileURLToPath } from 'node:url'
 import { globalSetup, globalTeardown } from './support/global-setup.ts'
+import { PROGRAM_VARIABLE } from './support/program.ts'
 
 const TIMEOUT_MS = 600_000
 const SLOWEST = 20
@@ -76,6 +79,15 @@ function list(title: string, failures: Failures): void {
   }
 }
 
+/** Builds the bundle that users install, and lets the tests start that. */
+function buildProgram(): void {
+  const inRoot = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
+  const bundle = [inRoot('node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn']
+  execFileSync(process.execPath, bundle, { cwd: inRoot(''), stdio: 'inherit' })
+  process.env[PROGRAM_VARIABLE] = inRoot('dist/lib/main.js')
+}
+
+buildProgram()
 const first = new Map([...(await runTier(SHARED)), ...(await runTier(MEASURED))])
 if (first.size > 0) {
   list('failed, and runs again:', first)

@@ -1,10 +1,8 @@
 /** A command in a process of its own, for standard input and for being killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Ended, Surroundings } from './command.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+import { PROGRAM } from './program.ts'
 
 export interface CliProcess {
   readonly child: ChildProcess
@@ -16,7 +14,7 @@ export function startCli(
   { environment = {}, cwd = process.cwd(), input = '' }: Surroundings & { readonly input?: string } = {},
 ): CliProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd,
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],

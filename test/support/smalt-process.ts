@@ -3,10 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent } from 'node:http'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { type Answer, type Ask, askServer } from './server.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+import { PROGRAM } from './program.ts'
 
 export interface SmaltProcess extends AsyncDisposable {
   /** Its address. */
@@ -25,7 +23,7 @@ export interface LogLine {
 
 /** Resolves once it listens, and fails when it ends before. */
 export async function startSmalt(url: string, ...more: readonly string[]): Promise<SmaltProcess> {
-  return await startProgram(MAIN, '--store', url, ...more)
+  return await startProgram(PROGRAM, '--store', url, ...more)
 }
 
 /** `main` is the file of the program: that of the checkout, or a built one. */

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../../src/base/limits.ts'
@@ -29,8 +28,8 @@ import {
   openServiceAt,
 } from '../../support/service.ts'
 import { freshPlace, onEveryStore } from '../../support/store-kind.ts'
+import { PROGRAM } from '../../support/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const ACCOUNTS = 10
 const ROUNDS = 20
 const HOOKS = [{ name: 'logged', actions: ['insert'] }]
@@ -96,7 +95,7 @@ async function stateIn(location: string): Promise<State> {
 
 function start(...args: readonly string[]) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: Object.fromEntries(inherited),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -166,7 +165,7 @@ onEveryStore(() => {
       [['backup', ...store], 2, /needs the name of one file/],
       [['restore', file, ...to], 6, /is not empty/],
       [['restore', `${directory}/none`, ...to], 3, /there is no file/],
-      [['restore', MAIN, ...to], 1, /damaged, or no backup/],
+      [['restore', PROGRAM, ...to], 1, /damaged, or no backup/],
     ]
     for (const [args, code, message] of rows) {
       const ended = await runCommand(args)

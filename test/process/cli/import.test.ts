@@ -19,7 +19,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { Binary, Decimal128, type Document, Long, ObjectId, serialize } from 'bson'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
@@ -36,8 +35,8 @@ import {
 import { startTestServer } from '../../support/server.ts'
 import { ADMIN, EVERYTHING, documentsOf, jsonObject, openServiceAt, textOf } from '../../support/service.ts'
 import { type Place, freshPlace, onEveryStore } from '../../support/store-kind.ts'
+import { PROGRAM } from '../../support/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'smalt-import-test-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
 let places = 0
@@ -540,7 +539,7 @@ interface StartOptions {
 function start(args: readonly string[], { heap }: StartOptions = {}) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
   const flags = heap === undefined ? [] : [`--max-old-space-size=${heap}`]
-  const child = spawn(process.execPath, [...flags, MAIN, ...args], {
+  const child = spawn(process.execPath, [...flags, PROGRAM, ...args], {
     cwd: fresh(),
     env: Object.fromEntries(inherited),
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -7,10 +7,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { type Ended, runCommand } from '../../support/command.ts'
+import { PROGRAM } from '../../support/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'smalt-cli-'))
 const children = new Set<ChildProcess>()
 after(() => {
@@ -238,7 +237,7 @@ const outputs = new WeakMap<ChildProcess, { out: string; err: string }>()
 
 function start(args: readonly string[]): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: Object.fromEntries(inherited),
     cwd: scratch,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { createProgress } from '../../../src/cli/run/progress.ts'
 import { move as runMove } from '../../../src/service/move/move.ts'
@@ -30,8 +29,8 @@ import {
   openServiceAt,
 } from '../../support/service.ts'
 import { type Place, directoryOf, freshPlace } from '../../support/store-kind.ts'
+import { PROGRAM } from '../../support/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const children = new Set<ChildProcess>()
 after(() => {
   for (const child of children) child.kill('SIGKILL')
@@ -46,7 +45,7 @@ interface Started {
 function start(...args: readonly string[]): Started {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
   const env = Object.fromEntries(inherited)
-  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   children.add(child)
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => (output.out += String(chunk)))

@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { type Ended, runCommand } from '../../support/command.ts'
+import { PROGRAM } from '../../support/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'smalt-token-'))
 const children = new Set<ChildProcess>()
 after(() => {
@@ -19,7 +18,7 @@ after(() => {
 
 function start(args: readonly string[]) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: Object.fromEntries(inherited),
     cwd: scratch,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,12 +4,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { type TestContext, after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { freshDatabase } from '../../support/postgres.ts'
 import { askServer } from '../../support/server.ts'
 import { ANYONE } from '../../support/service.ts'
+import { PROGRAM } from '../../support/program.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const children = new Set<ChildProcess>()
 after(() => {
   // without the first process its workers end as well
@@ -33,7 +32,7 @@ class Smalt {
 
   constructor(args: readonly string[]) {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-    this.child = spawn(process.execPath, [MAIN, ...args], {
+    this.child = spawn(process.execPath, [PROGRAM, ...args], {
       env: Object.fromEntries(inherited),
       stdio: ['ignore', 'pipe', 'pipe'],
     })

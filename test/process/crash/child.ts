@@ -3,9 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+import { PROGRAM } from '../../support/program.ts'
 
 export interface Running {
   readonly port: number
@@ -39,7 +37,7 @@ export function run(data: string): Promise<Ended> {
 
 function launch(data: string) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
-  const child = spawn(process.execPath, [MAIN, '--port', '0', '--data', data], {
+  const child = spawn(process.execPath, [PROGRAM, '--port', '0', '--data', data], {
     // the same modules are loaded every time; most of a start is to compile them
     env: { NODE_COMPILE_CACHE: join(dirname(data), 'compiled'), ...Object.fromEntries(inherited) },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,9 +1,8 @@
 /** The real process for the commands of a page, on a free port. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { ROOT } from './page.ts'
+import { PROGRAM } from '../../support/program.ts'
 
 /** The address in the pages. */
 export const ADDRESS = 'http://127.0.0.1:8080'
@@ -11,7 +10,7 @@ export const ADDRESS = 'http://127.0.0.1:8080'
 export async function startedServer(
   directory: string,
 ): Promise<{ readonly address: string } & AsyncDisposable> {
-  const args = [join(ROOT, 'src/cli/main.ts'), '--port', '0', '--data', directory]
+  const args = [PROGRAM, '--port', '0', '--data', directory]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   return {
     address: await addressOf(child),

@@ -5,10 +5,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { outputTo } from '../../../src/http/observe/log-output.ts'
-
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
+import { PROGRAM } from '../../support/program.ts'
 
 function scratch() {
   const directory = mkdtempSync(join(tmpdir(), 'smalt-log-'))
@@ -18,7 +16,7 @@ function scratch() {
 test('log: a service whose log nobody reads any more answers, and ends when told to', async () => {
   using place = scratch()
   for (const requests of [0, 2]) {
-    const child = spawn(process.execPath, [MAIN, 'serve', '--port', '0'], {
+    const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'], {
       cwd: place.directory,
       stdio: ['ignore', 'pipe', 'ignore'],
     })

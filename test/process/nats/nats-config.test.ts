@@ -12,6 +12,7 @@ import { type Config, readConfig } from '../../../src/cli/config/config.ts'
 import { settingsSchema } from '../../../src/cli/config/setting-shapes.ts'
 import type { Environment } from '../../../src/cli/config/settings.ts'
 import { ROOT, blocksOf } from '../docs/page.ts'
+import { PROGRAM } from '../../support/program.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'smalt-nats-config-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -102,7 +103,7 @@ test('smalt config: shows a NATS sink without its secrets', () => {
     { nkey: `SU${'A'.repeat(56)}` },
     { creds: CREDS },
   ].map((credentials, i) => ({ ...SINK, name: `s${i}`, credentials }))
-  const args = [join(ROOT, 'src/cli/main.ts'), 'config', '--config', written(...sinks)]
+  const args = [PROGRAM, 'config', '--config', written(...sinks)]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
   assert.equal(status, 0, stderr)
   const { events } = JSON.parse(stdout) as { readonly events: { readonly sinks: readonly JsonObject[] } }

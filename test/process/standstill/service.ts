@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import type { StoreKind } from '../../../src/store/store.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
@@ -13,6 +12,7 @@ import { type Definition, metadataDocument } from '../../support/service.ts'
 import { freshPlace } from '../../support/store-kind.ts'
 import { type Outcome, type Sent, createClient, headersOf } from './client.ts'
 import type { Figures } from './heartbeat-thread.ts'
+import { PROGRAM } from '../../support/program.ts'
 
 export interface WatchedService extends AsyncDisposable {
   readonly kind: StoreKind
@@ -44,7 +44,6 @@ export interface WatchedOptions {
   readonly heapMb?: number
 }
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 /** Flags of Node.js with which `npm start` runs the service. */
 const START_FLAGS = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'))
 const HEARTBEAT = new URL('./heartbeat.ts', import.meta.url).href
@@ -125,7 +124,7 @@ function withName(location: string): string {
 function launch(location: string, { env = {}, heapMb = 1_024 }: WatchedOptions): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SMALT_'))
   const flags = ['--expose-gc', ...START_FLAGS, `--max-old-space-size=${heapMb}`, '--import', HEARTBEAT]
-  return spawn(process.execPath, [...flags, MAIN, '--store', location, '--port', '0'], {
+  return spawn(process.execPath, [...flags, PROGRAM, '--store', location, '--port', '0'], {
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     // A session of its own, as a service has: Linux shares the processors between sessions, and each backend of PostgreSQL

@@ -4,7 +4,6 @@ import { execFile } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { ReadPlan } from '../../../src/plan/plan.ts'
@@ -22,11 +21,11 @@ import { type SmaltProcess, startSmalt } from '../../support/smalt-process.ts'
 import { chooseStore, freshPlace } from '../../support/store-kind.ts'
 import { SCHEMA, type Stage, change, find, insert, openStage } from '../../store/contract.ts'
 import { type Parameters, startTlsServer } from './tls-server.ts'
+import { PROGRAM } from '../../support/program.ts'
 
 chooseStore('postgres')
 const BOUNDED = { timeout: 200_000 }
 const PATIENT: Bounds = { timeLimitMs: 30_000 }
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 
 const server = await startTlsServer()
 const { locationWith, superuser, sessionsOf, plainAttempts, files } = server
@@ -287,7 +286,7 @@ test('move: into a database and out of it, every connection is encrypted', BOUND
     [from.location, named(moved, 'moves in')],
     [named(moved, 'moves out'), back.location],
   ] as const) {
-    const args = [MAIN, 'move', '--from', source, '--to', target, '--json']
+    const args = [PROGRAM, 'move', '--from', source, '--to', target, '--json']
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env })
     assert.equal(JSON.parse(stdout).documents, 2)
     assert.doesNotMatch(stderr, /warning/i)
