@@ -37,8 +37,8 @@ export type {
   MetadataService,
   SearchTarget,
   Service,
-  SinkService,
   Target,
   Waiting,
 } from './service/service.ts'
+export type { SinkService } from './service/sink-service.ts'
 export { type EventSettings, type PlacedSink, readSink } from './service/sinks/sink-settings.ts'

@@ -22,7 +22,7 @@ import type { App, Route } from './routes/route.ts'
 import { createRouter } from './routes/router.ts'
 import { UI_ROUTES } from './routes/ui-routes.ts'
 import { Share } from './share.ts'
-import { offloadEvents } from './threads/offloading.ts'
+import { offloadEvents, offloadSinkEvents } from './threads/offloading.ts'
 import { type ThreadOptions, type Threads, createThreads } from './threads/pool.ts'
 import { readBuiltFiles } from './ui/built-files.ts'
 
@@ -104,7 +104,10 @@ export function createListener(options: ServerOptions): Listener {
   }
   const bind = (route: Route): Bound => ({ route, meter: metrics.meterOf(route.method, route.path) })
   const threads = options.threads && createThreads(threadOptions(options, options.threads))
-  if (threads) service.events.renderLargeBy(offloadEvents(threads, limits))
+  if (threads) {
+    service.events.renderLargeBy(offloadEvents(threads, limits))
+    service.sinks.renderLargeBy(offloadSinkEvents(threads, limits))
+  }
   return {
     app,
     dialect: dialectFor(options.compatibility, (message) => log.logger.warn(message)),

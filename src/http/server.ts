@@ -50,6 +50,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.isDraining = true
       listener.ending.abort()
       await drain()
+      // delivery ends after the server, so it has to do without the threads
+      listener.app.service.sinks.renderLargeBy(undefined)
       await listener.threads?.[Symbol.asyncDispose]()
       listener.overload.close()
     },

@@ -2,7 +2,7 @@
 import { ServiceError } from '../base/errors.ts'
 import { type BackupSettings, backupService } from './backup/backups.ts'
 import { eventService } from './events/events.ts'
-import { knowingEvents } from './events/known-entities.ts'
+import { type Knowing, knowingEvents } from './events/known-entities.ts'
 import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from './events/retention.ts'
 import type { EventDeps } from './events/source.ts'
 import { trimAnswers } from './idempotency.ts'
@@ -11,6 +11,7 @@ import { type CoreOptions, openCore } from './open-core.ts'
 import { OpenError } from './open-stores.ts'
 import type { BackupService, Service } from './service.ts'
 import { type DeliveryDeps, type SinkMeter, deliveredUpTo, startDelivery } from './sinks/deliver.ts'
+import { type SinkRendering, createSinkRendering } from './sinks/rendering.ts'
 import { createSinkDatasources } from './sinks/sink-datasources.ts'
 import type { EventSettings } from './sinks/sink-settings.ts'
 import { sinkService } from './sinks/sinks.ts'
@@ -38,7 +39,8 @@ export async function openThreadService(options: ThreadServiceOptions): Promise<
   await using opened = new AsyncDisposableStack()
   const core = await openCore(options, opened)
   await core.registry.reload()
-  const events = openEventReading(core.eventDeps, DEFAULT_EVENT_KEEPING, opened)
+  const rendering = createSinkRendering(core.eventDeps)
+  const events = openEventReading({ ...core.eventDeps, rendering }, DEFAULT_EVENT_KEEPING, opened)
   const owned = opened.move()
   return {
     ...core.service,
@@ -88,8 +90,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 }
 
+type OpeningEvents = Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores'> & Knowing
+
 function openEvents(
-  deps: Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores' | 'isInStep'>,
+  deps: OpeningEvents,
   { events: settings = DEFAULT_EVENT_KEEPING, sinkMeter }: ServiceOptions,
   opened: AsyncDisposableStack,
 ): Pick<Service, 'events' | 'sinks'> {
@@ -103,28 +107,30 @@ function openEvents(
       enabledDeliveredUpTo: (name) => told(name, false),
     }),
   )
+  const rendering = createSinkRendering(deps)
   opened.use(
     startDelivery({
       ...deps,
+      rendering,
       places: createSinkDatasources(deps),
       settings,
       ...(sinkMeter && { sinkMeter }),
     }),
   )
-  return openEventReading(deps, settings, opened)
+  return openEventReading({ ...deps, rendering }, settings, opened)
 }
 
 function openEventReading(
-  deps: Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores' | 'isInStep'>,
+  deps: OpeningEvents & { readonly rendering: SinkRendering },
   settings: EventSettings,
   opened: AsyncDisposableStack,
 ): Pick<Service, 'events' | 'sinks'> {
   const places = createSinkDatasources(deps)
-  const { schemaOf, limits, now } = deps
+  const { schemaOf, limits, now, rendering } = deps
   const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store.events, deps)]))
   return {
     events: opened.use(eventService({ ...deps, stores })),
-    sinks: sinkService({ places, settings, schemaOf, limits, now }),
+    sinks: sinkService({ places, settings, schemaOf, limits, now, rendering }),
   }
 }
 

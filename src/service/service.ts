@@ -7,6 +7,7 @@ import type { Idempotency, OnceAnswer } from './idempotency.ts'
 import type { LockResult } from './locks.ts'
 import type { Loan } from '../base/work/loan.ts'
 import type { DataResponse, JsonText } from './response.ts'
+import type { SinkService } from './sink-service.ts'
 import type { SlowRequest } from './slow/slow-request.ts'
 
 /** The target of a data request, as its path names it, with the context of the request. */
@@ -295,28 +296,6 @@ export interface EventService {
   read(caller: Caller, parameters: URLSearchParams, waiting?: Waiting): Promise<EventPage>
   /** Fails if the first read fails; a later failure is thrown by the iteration. */
   follow(caller: Caller, following: Following): Promise<AsyncIterable<FollowedEvents>>
-}
-
-/** Sink operations throw ServiceErrors; the caller receives the bare error object. */
-export interface SinkService {
-  create(caller: Caller, body: Json | undefined): Promise<Json>
-  list(caller: Caller): Promise<Json>
-  get(caller: Caller, name: string): Promise<Json>
-  replace(caller: Caller, name: string, body: Json | undefined): Promise<Json>
-  remove(caller: Caller, name: string): Promise<Json>
-  /** Dead letters, by `since` and `limit`. */
-  dead(caller: Caller, name: string, parameters: URLSearchParams): Promise<Json>
-  inspect(caller: Caller, name: string, eventId: string): Promise<Json>
-  /** Redrives one dead letter, or all of them. */
-  redrive(caller: Caller, name: string, eventId?: string): Promise<Json>
-  discard(caller: Caller, name: string, eventId: string): Promise<Json>
-  /** A change with an idempotency key; `about` names the sink, or is the body of a new one. */
-  once(caller: Caller, change: SinkChange, idempotency: Idempotency): Promise<OnceAnswer>
-}
-
-export interface SinkChange {
-  readonly about: { readonly name: string } | { readonly body: Json | undefined }
-  readonly run: (sinks: Omit<SinkService, 'once'>) => Promise<Json>
 }
 
 /** Signals that end a wait early. */

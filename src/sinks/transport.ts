@@ -1,16 +1,15 @@
 /** Sends an event to a receiver; each kind of sink has one implementation. */
-import type { JsonObject } from '../base/json/json.ts'
+import type { StoredEvent } from '../store/events.ts'
 
 export interface Transport extends AsyncDisposable {
   /** Returns failures as an answer. Rejects only when it is aborted. */
   send(message: Message, signal: AbortSignal): Promise<Answer>
 }
 
-export interface Message {
-  /** The id of the event; the same for every attempt. */
-  readonly id: string
-  /** A CloudEvent in structured mode. */
-  readonly body: JsonObject
+/** The id is that of the event, the same for every attempt. */
+export interface Message extends Pick<StoredEvent, 'id' | 'entity' | 'operation'> {
+  /** A CloudEvent in structured mode, as JSON. */
+  readonly body: string
 }
 
 export type Answer =

@@ -45,16 +45,15 @@ export function openWebhook(definition: WebhookDefinition, options: WebhookOptio
   const { address } = hostOf(url)
   const isRefused = address !== undefined && !allowPrivateAddresses && isPrivateAddress(address)
 
-  const attempt = (message: Message, signal: AbortSignal): Promise<Outcome> => {
-    const body = JSON.stringify(message.body)
+  const attempt = ({ id, body }: Message, signal: AbortSignal): Promise<Outcome> => {
     const timestamp = Math.floor(now() / 1_000)
     const headers = {
       'content-type': 'application/cloudevents+json; charset=utf-8',
       'content-length': Buffer.byteLength(body),
       'user-agent': 'Smalt',
-      'webhook-id': message.id,
+      'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': sign(key, { id: message.id, timestamp, body }),
+      'webhook-signature': sign(key, { id, timestamp, body }),
     }
     return exchange(client.request(url, { method: 'POST', agent, lookup, headers, signal }), body)
   }

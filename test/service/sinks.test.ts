@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { ServiceError } from '../../src/base/errors.ts'
 import type { JsonObject } from '../../src/base/json/json.ts'
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts'
-import { eventRenderer, deliveredUpTo } from '../../src/service/sinks/deliver.ts'
+import { deliveredUpTo } from '../../src/service/sinks/deliver.ts'
+import { createSinkRendering } from '../../src/service/sinks/rendering.ts'
 import { trimAll } from '../../src/service/events/retention.ts'
 import { openService } from '../../src/service/open.ts'
 import type { Service } from '../../src/service/service.ts'
@@ -100,7 +101,7 @@ onEveryStore(() => {
   test('sinks: an entity that is not known yet is waited for, one that is gone is not', async () => {
     const steps: string[] = []
     const answers = [false, false, true]
-    const renderEvent = eventRenderer({
+    const { renderEvent } = createSinkRendering({
       schemaOf() {
         steps.push('asked for the schema')
         throw new ServiceError('crud:UnknownEntity', 'there is none')
@@ -112,7 +113,9 @@ onEveryStore(() => {
       },
     })
     const details = '{"entityVersion":"1.0.0","principal":"","date":"","hook":{}}'
-    assert.equal(await renderEvent({ ...keptEvent(1, 'd'), details }, callerWith('cook')), undefined)
+    const { signal } = new AbortController()
+    const event = { ...keptEvent(1, 'd'), details }
+    assert.equal(await renderEvent(event, callerWith('cook'), signal), undefined)
     assert.deepEqual(
       steps.filter((step) => step !== 'asked for the schema'),
       ['not in step', 'not in step', 'in step'],

@@ -11,7 +11,7 @@ import {
   SinkReplyShape,
   SinkRequestShape,
 } from '../../service/sinks/sink-shapes.ts'
-import type { SinkService } from '../../service/service.ts'
+import type { SinkOperations } from '../../service/sink-service.ts'
 import { type Call, type Content, type Route, jsonReply, onceReply } from './route.ts'
 
 const SINKS = '/events/sinks'
@@ -130,7 +130,7 @@ type Named = Pick<Route, 'operationId' | 'tag' | 'access' | 'summary' | 'handle'
 function route(
   operationId: string,
   summary: string,
-  work: (sinks: Omit<SinkService, 'once'>, call: Call) => Promise<Json>,
+  work: (sinks: SinkOperations, call: Call) => Promise<Json>,
 ): Named {
   const handle: Route['handle'] = async (call) => {
     const { app, caller, params, body, idempotency } = call

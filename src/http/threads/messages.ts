@@ -5,6 +5,7 @@ import type { Limits } from '../../base/limits.ts'
 import type { Idempotency } from '../../service/idempotency.ts'
 import type { Datasource } from '../../service/open-stores.ts'
 import type { EventNumber } from '../../service/service.ts'
+import type { SinkEvent } from '../../service/sink-service.ts'
 import type { SlowRequest } from '../../service/slow/slow-request.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
 import type { Compatibility } from '../compatibility.ts'
@@ -61,6 +62,8 @@ export type Task =
     }
   /** An event to render. */
   | ({ readonly kind: 'event' } & EventNumber)
+  /** An event to render for a sink. It comes with its documents, because retention may have removed it from the log. */
+  | { readonly kind: 'sink event'; readonly event: SinkEvent }
 
 export interface CallerMessage {
   readonly principal: string

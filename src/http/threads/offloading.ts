@@ -8,9 +8,10 @@ import type { Json } from '../../base/json/json.ts'
 import type { Limits } from '../../base/limits.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
 import type { Offload, RenderEvent } from '../../service/service.ts'
+import type { RenderForSink } from '../../service/sink-service.ts'
 import type { AnyReply, Call, Reply, Route } from '../routes/route.ts'
 import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
-import type { Threads } from './pool.ts'
+import type { Job, Threads } from './pool.ts'
 
 /**
  * Bodies up to this size are parsed and checked within a few milliseconds, whatever their content. The limit of metadata
@@ -101,17 +102,43 @@ function offloadOperation(threads: Threads, request: Request): Offload {
 export function offloadEvents(threads: Threads, { queryTimeMs }: Limits): RenderEvent {
   const signal = new AbortController().signal
   return async (event, caller) => {
-    const { bytes, epoch } = await threads.run({
-      task: { kind: 'event', ...event },
-      body: new Uint8Array(),
-      work: new Work({ timeLimitMs: queryTimeMs }),
-      caller: callerMessage(caller),
-      chargedTo: caller.principal,
-      signal,
-      mayWrite: false,
-      charge: () => undefined,
-    })
+    const task: Task = { kind: 'event', ...event }
+    const chargedTo = `reader ${caller.principal}`
+    const { bytes, epoch } = await threads.run(
+      rendering(task, caller, { chargedTo, signal, timeLimitMs: queryTimeMs }),
+    )
     return { text: textOf(bytes), epoch: epoch! }
+  }
+}
+
+/**
+ * Renders events for sinks in worker threads. No caller waits for them: all sinks share one account, and a low time limit
+ * for requests is none for them.
+ */
+export function offloadSinkEvents(threads: Threads, { queryTimeMs }: Limits): RenderForSink {
+  const timeLimitMs = Math.max(queryTimeMs, SINK_TIME_LIMIT_MS)
+  return async (event, caller, signal) => {
+    const task: Task = { kind: 'sink event', event }
+    const job = rendering(task, caller, { chargedTo: 'sinks', signal, timeLimitMs })
+    return textOf((await threads.run(job)).bytes)
+  }
+}
+
+const SINK_TIME_LIMIT_MS = 60_000
+
+interface RenderingOptions extends Pick<Job, 'chargedTo' | 'signal'> {
+  readonly timeLimitMs: number
+}
+
+function rendering(task: Task, caller: Caller, { timeLimitMs, ...options }: RenderingOptions): Job {
+  return {
+    task,
+    body: new Uint8Array(),
+    work: new Work({ timeLimitMs }),
+    caller: callerMessage(caller),
+    mayWrite: false,
+    charge: () => undefined,
+    ...options,
   }
 }
 

@@ -69,8 +69,10 @@ export function createThreads(options: ThreadOptions): Threads {
   })
   const idle: Thread[] = []
   const all = new Set<Thread>()
+  let isEnded = false
 
   function take(): Thread {
+    if (isEnded) throw threadsEnded()
     const known = idle.pop()
     if (known) return known
     const thread = new Thread(options, () => {
@@ -99,15 +101,19 @@ export function createThreads(options: ThreadOptions): Threads {
         throw job.signal.aborted ? callerLeft() : error
       })
       job.work.waited(performance.now() - arrived)
-      const thread = take()
       try {
-        return await thread.run(job)
+        const thread = take()
+        try {
+          return await thread.run(job)
+        } finally {
+          putBack(thread)
+        }
       } finally {
-        putBack(thread)
         release()
       }
     },
     async [Symbol.asyncDispose]() {
+      isEnded = true
       await Promise.all([...all].map((thread) => thread.end()))
     },
   }
@@ -197,7 +203,7 @@ class Thread {
   }
 
   /** Terminates the thread. It gets no further job; the running one is rejected with `reason`. */
-  async end(reason: unknown = new Error('the threads were ended')): Promise<void> {
+  async end(reason: unknown = threadsEnded()): Promise<void> {
     this.#onEnd(reason)
     await this.#worker.terminate()
   }
@@ -269,6 +275,10 @@ class Thread {
   #post(message: ToThread): void {
     this.#worker.postMessage(message)
   }
+}
+
+function threadsEnded(): Error {
+  return new Error('the threads were ended')
 }
 
 function outcomeUnknown(): ServiceError {

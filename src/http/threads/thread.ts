@@ -101,6 +101,9 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
     const { text, epoch } = await opened.events.render(task, caller)
     return { ...replyMessage({ status: 200, text }, work), epoch }
   }
+  if (task.kind === 'sink event') {
+    return replyMessage({ status: 200, text: opened.sinks.render(task.event, caller) }, work)
+  }
   const body = during(work, () => parseBody(job.body, limits))
   if (task.kind === 'route') {
     const route = routeOf(task)

@@ -9,7 +9,7 @@ import { EventScheduler, type Work } from './scheduler.ts'
 import { EventHub, type Interest } from './hub.ts'
 import { EventLog, type EventRange, kindsOf } from './log.ts'
 import type { EventSelection } from './events-request.ts'
-import { createEventTexts, mayBeSeen } from './view.ts'
+import { LARGE_BYTES, createEventTexts, mayBeSeen } from './view.ts'
 import type { JsonText } from '../response.ts'
 import type { RenderEvent, RenderedEvent } from '../service.ts'
 
@@ -45,9 +45,6 @@ export interface EventReader {
 
 /** Renders an event of the source in another thread. */
 type RenderLarge = (head: EventHead, caller: Caller) => Promise<RenderedEvent>
-
-/** Documents of more bytes are not compared and rendered on this thread. */
-const LARGE_BYTES = 128 * 1024
 
 /** Limits for events that wait to be sent to followers: in total, and per caller. */
 const UNSENT_BYTES = { all: 64 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }

@@ -20,6 +20,9 @@ export type NumberedEvent = Event & { readonly seq: number }
 
 type SchemaLookup = Pick<Deps, 'schemaOf'>
 
+/** Documents of more bytes are compared and rendered in another thread, where there is one. */
+export const LARGE_BYTES = 128 * 1024
+
 interface MetadataState {
   /** Of the metadata in use. */
   readonly epoch: () => number

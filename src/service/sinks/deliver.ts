@@ -5,21 +5,18 @@ import { openTransport, printDefinition } from '../../sinks/definition.ts'
 import { startDeliverer } from '../../sinks/delivery/deliverer.ts'
 import type { Overview } from '../../sinks/delivery/delivery-state.ts'
 import type { Observer } from '../../sinks/observer.ts'
-import type { RenderEvent } from '../../sinks/delivery/sink-run.ts'
 import type { Database } from '../../store/database.ts'
 import type { Deps } from '../deps.ts'
-import { type Knowing, untilKnown } from '../events/known-entities.ts'
-import { eventFor } from '../events/view.ts'
+import type { SinkRendering } from './rendering.ts'
 import type { SinkDatasources } from './sink-datasources.ts'
 import type { EventSettings, PlacedSink } from './sink-settings.ts'
 import { createSink, replaceSink } from './sinks.ts'
 
-export interface DeliveryDeps extends Pick<Deps, 'schemaOf' | 'limits' | 'now' | 'onInternalError'> {
+export interface DeliveryDeps extends Pick<Deps, 'limits' | 'now' | 'onInternalError'> {
   readonly stores: ReadonlyMap<string, Database>
   readonly places: SinkDatasources
   readonly settings: EventSettings
-  /** Whether the metadata in use is that of the store. */
-  readonly isInStep: () => Promise<boolean>
+  readonly rendering: Pick<SinkRendering, 'renderEvent'>
   /** Receives figures for metrics. */
   readonly sinkMeter?: SinkMeter
 }
@@ -51,7 +48,7 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
     const deliverer = startDeliverer({
       store: store.sinks,
       readEvents: (request) => store.events.readEvents(request, { timeLimitMs: deps.limits.queryTimeMs }),
-      renderEvent: eventRenderer(deps),
+      renderEvent: deps.rendering.renderEvent,
       openTransport: (definition) => openTransport(definition, { allowPrivateAddresses }),
       observer: observing(deps, store),
       now: () => deps.now().getTime(),
@@ -63,18 +60,6 @@ export function startDelivery(deps: DeliveryDeps): AsyncDisposable {
   }
   started.use(makeConfigured(deps))
   return started
-}
-
-/**
- * Another process may just have defined an unknown entity or version, so delivery waits for metadata instead
- * of dropping the event.
- */
-export function eventRenderer(knowing: Knowing): RenderEvent {
-  return async (kept, caller) => {
-    await untilKnown(knowing, [kept])
-    const event = eventFor(knowing, kept, caller)
-    return event && { ...event }
-  }
 }
 
 /** An error that repeats every second is logged once a minute. */

@@ -6,18 +6,22 @@ import { parseDefinition, printDefinition } from '../../sinks/definition.ts'
 import { type DeadLetterDeps, deadLetters } from './dead-letters.ts'
 import type { Deps } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
-import type { SinkChange, SinkService } from '../service.ts'
+import type { SinkChange, SinkOperations, SinkService } from '../sink-service.ts'
+import type { SinkRendering } from './rendering.ts'
 import type { FoundSink, SinkDatasource, SinkDatasources } from './sink-datasources.ts'
 import { type EventSettings, type PlacedSink, readSink, showSink } from './sink-settings.ts'
 
 export interface SinkDeps extends DeadLetterDeps, Pick<Deps, 'limits' | 'now'> {
   readonly places: SinkDatasources
   readonly settings: EventSettings
+  readonly rendering: Pick<SinkRendering, 'render' | 'renderLargeBy'>
 }
 
 export function sinkService(deps: SinkDeps): SinkService {
   return {
     ...sinkOperations(deps),
+    render: deps.rendering.render,
+    renderLargeBy: deps.rendering.renderLargeBy,
     async once(caller, { about, run }, idempotency) {
       requirePermission(caller, 'events.manage')
       const { datasource, store } = await placeOf(deps, about)
@@ -44,7 +48,7 @@ async function placeOf({ places, settings }: SinkDeps, about: SinkChange['about'
   return place
 }
 
-function sinkOperations(deps: SinkDeps): Omit<SinkService, 'once'> {
+function sinkOperations(deps: SinkDeps): SinkOperations {
   const { places, settings } = deps
   const { allowPrivateAddresses = false, sinks = [] } = settings
   const configured = new Set(sinks.map(({ definition }) => definition.name))

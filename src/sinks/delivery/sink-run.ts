@@ -1,10 +1,8 @@
 /** Delivers to one sink while this process has the lease: reads events, sends them, saves results. */
 import { type Caller, callerWith } from '../../access/caller.ts'
-import type { JsonObject } from '../../base/json/json.ts'
 import type { EventsRequest, StoredEvent, StoredEvents } from '../../store/events.ts'
 import type { SinkRecord, SinkStore } from '../../store/sinks.ts'
 import { createWakeSignal } from './wake-signal.ts'
-import { cloudEvent } from '../cloud-event.ts'
 import { parseDefinition } from '../definition.ts'
 import type { SinkDefinition } from '../kinds.ts'
 import { type Delivery, type Send, createDelivery } from './delivery-state.ts'
@@ -26,11 +24,15 @@ export interface RunOptions {
 
 export type OpenTransport = (definition: SinkDefinition) => Transport
 
-/** Renders an event with the caller's current visibility; undefined when nothing of it is visible. */
+/**
+ * Renders an event as a CloudEvent in JSON, with the caller's current visibility; undefined when nothing of it is
+ * visible. The signal is aborted when the result is not needed any more.
+ */
 export type RenderEvent = (
   event: StoredEvent,
   caller: Caller,
-) => JsonObject | undefined | Promise<JsonObject | undefined>
+  signal: AbortSignal,
+) => string | undefined | Promise<string | undefined>
 
 /** Maximum delay before a changed position alone is saved. */
 const SAVE_MS = 500
@@ -193,9 +195,10 @@ export class SinkRun {
   private async answerOf(event: StoredEvent, target: Target): Promise<Answer | undefined> {
     const { signal } = this.aborting
     try {
-      const rendered = await this.options.renderEvent(event, target.caller)
-      if (rendered === undefined) return { kind: 'invisible' }
-      return await target.transport.send({ id: event.id, body: cloudEvent(event, rendered) }, signal)
+      const body = await this.options.renderEvent(event, target.caller, signal)
+      if (body === undefined) return { kind: 'invisible' }
+      const { id, entity, operation } = event
+      return await target.transport.send({ id, entity, operation, body }, signal)
     } catch (error) {
       if (signal.aborted) return undefined
       this.options.observer.error?.(error, target.record.name)

@@ -2,7 +2,6 @@
  * Publishes events to a NATS JetStream stream. An event counts as delivered once the server has acknowledged
  * that it is stored.
  */
-import type { JsonObject } from '../../base/json/json.ts'
 import type { NatsDefinition } from './nats-definition.ts'
 import { type FindAddresses, type LinkOptions, type NatsClient, openNatsClient } from './nats-connection.ts'
 import { natsReason } from './nats-reasons.ts'
@@ -27,7 +26,7 @@ export function openNats(definition: NatsDefinition, options: NatsOptions): Tran
     const link = await orAborted(links.current(), signal)
     const publishing = link.publish(subjectOf(definition, message), {
       id: messageIdOf(definition, message),
-      body: JSON.stringify(message.body),
+      body: message.body,
     })
     try {
       await orAborted(publishing, signal)
@@ -58,15 +57,8 @@ export function openNats(definition: NatsDefinition, options: NatsOptions): Tran
  * `{subject}.{entity}.{operation}`, so that consumers can filter; characters with a meaning in NATS subjects
  * are replaced.
  */
-function subjectOf({ subject }: NatsDefinition, { body }: Message): string {
-  const entity = lastPart(body, 'source', '/')
-  const operation = lastPart(body, 'type', '.')
-  return [subject, entity, operation].join('.')
-}
-
-function lastPart(body: JsonObject, name: 'source' | 'type', separator: string): string {
-  const part = (body[name] as string).split(separator).at(-1)!
-  return part.replaceAll(/[^\w-]/g, '_')
+function subjectOf({ subject }: NatsDefinition, { entity, operation }: Message): string {
+  return [subject, entity.replaceAll(/[^\w-]/g, '_'), operation].join('.')
 }
 
 /**

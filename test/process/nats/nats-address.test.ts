@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type NatsOptions, openNats } from '../../../src/sinks/nats/nats.ts'
-import type { Answer } from '../../../src/sinks/transport.ts'
+import type { Answer, Message } from '../../../src/sinks/transport.ts'
 import { AUTHORITY, SERVER_CERT, SERVER_KEY } from '../../service/auth/certificates.ts'
 import { NEEDS_NATS, NEEDS_OWN_NATS, type NatsServer, startNats, testNatsUrl } from '../../support/nats.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
@@ -17,8 +17,8 @@ const BOUNDED = { timeout: 200_000 }
 
 async function sendTo(url: string, subject: string, options: Partial<NatsOptions> = {}): Promise<Answer> {
   await using nats = openNats(natsTo(url, subject), { allowPrivateAddresses: true, ...options })
-  const body = { source: '/entities/order', type: 'smalt.insert' }
-  return await nats.send({ id: '1', body }, new AbortController().signal)
+  const message: Message = { id: '1', entity: 'order', operation: 'insert', body: '{}' }
+  return await nats.send(message, new AbortController().signal)
 }
 
 const REFUSED: Answer = { kind: 'failed', reason: 'the address is private, loopback or link-local' }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { nkeys } from '@nats-io/transport-node'
 import type { NatsCredentials } from '../../../src/sinks/nats/nats-definition.ts'
 import { openNats } from '../../../src/sinks/nats/nats.ts'
-import type { Answer } from '../../../src/sinks/transport.ts'
+import type { Answer, Message } from '../../../src/sinks/transport.ts'
 import { NEEDS_OWN_NATS, startNats } from '../../support/nats.ts'
 import { makeStream, natsTo, ownSubject } from './nats-streams.ts'
 
@@ -19,8 +19,8 @@ async function sendAs(
 ): Promise<Answer> {
   const definition = natsTo(url, subject, credentials ? { credentials } : {})
   await using nats = openNats(definition, { allowPrivateAddresses: true })
-  const body = { source: '/entities/order', type: 'smalt.insert' }
-  return await nats.send({ id: '1', body }, new AbortController().signal)
+  const message: Message = { id: '1', entity: 'order', operation: 'insert', body: '{}' }
+  return await nats.send(message, new AbortController().signal)
 }
 
 /** Who gets so far was let in. */

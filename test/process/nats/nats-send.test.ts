@@ -16,10 +16,8 @@ const { signal } = new AbortController()
 
 function message(id: string, more = ''): Message {
   const data = { documentId: id, more }
-  return {
-    id,
-    body: { specversion: '1.0', id, source: '/entities/order', type: 'smalt.insert', data },
-  }
+  const body = { specversion: '1.0', id, source: '/entities/order', type: 'smalt.insert', data }
+  return { id, entity: 'order', operation: 'insert', body: JSON.stringify(body) }
 }
 
 async function sendTo(
@@ -48,7 +46,7 @@ test(
         subject: `${subject}.order.insert`,
         id: 'kitchen/1',
         type: 'application/cloudevents+json',
-        event: sent.body,
+        event: JSON.parse(sent.body),
       },
     ])
   },

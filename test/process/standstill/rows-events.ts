@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { JsonObject } from '../../../src/base/json/json.ts'
 import { rowsOf } from '../../support/postgres.ts'
+import { eventually, sinkTo, taker } from '../../service/http/sinks-kitchen.ts'
 import { ANYONE, metadataDocument } from '../../support/service.ts'
 import { directoryOf } from '../../support/store-kind.ts'
 import { endAll, sizeMb } from './crowd.ts'
@@ -76,6 +77,25 @@ export const EVENT_ROWS: readonly Row[] = [
       Promise.all(
         times(10, () => on.ask('GET', '/events?entity=r20d&since=0&wait=10&limit=1', { caller: GREEDY })),
       ),
+  },
+  {
+    id: '20e',
+    what: 'a sink gets three events of a document with 150,000 members',
+    options: { env: { SMALT_EVENTS_ALLOW_PRIVATE: 'true' } },
+    expected: { answers: ['200'], limitMs: 10_000, peakMb: 500 },
+    prepare: (on) => on.define('r20e', { any: { type: 'any' } }, { info: { hooks: [HOOK] } }),
+    async send(on) {
+      await using receiver = await taker()
+      const sink = sinkTo(receiver.url, { filter: { entity: 'r20e' } })
+      const outcomes = [await on.ask('POST', '/events/sinks', { body: sink, caller: 'manager' })]
+      for (let version = 0; version < 3; version++) {
+        const any = Object.fromEntries(times(150_000, (i) => [`k${i}`, i + version]))
+        const body = { data: { _id: '1', any }, upsert: true }
+        outcomes.push(await on.ask('POST', '/data/save/r20e', { body, caller: 'writer' }))
+      }
+      await eventually(() => receiver.taken.length === 3, 'all are delivered')
+      return outcomes
+    },
   },
   {
     id: '21a',

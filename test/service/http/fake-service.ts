@@ -11,9 +11,9 @@ import type {
   MetadataService,
   OnceService,
   Service,
-  SinkService,
   Target,
 } from '../../../src/service/service.ts'
+import type { SinkService } from '../../../src/service/sink-service.ts'
 
 export interface FakeService extends Service {
   /** What `ready` fails with. */
@@ -183,6 +183,8 @@ function fakeSinks(): SinkService {
     redrive: (_, name, eventId) => captureChange('redrive', name, eventId),
     discard: (_, name, eventId) => captureChange('discard', name, eventId),
     once: noKeys,
+    render: (event) => JSON.stringify(event),
+    renderLargeBy: () => undefined,
   }
 }
 

@@ -18,6 +18,8 @@ export const NEARBY: EventSettings = { ...DEFAULT_EVENT_KEEPING, allowPrivateAdd
 export interface Taker extends Listening {
   /** What was taken, each once, in the order in which it came. */
   readonly taken: readonly Seen[]
+  /** The bodies of those. */
+  readonly bodies: readonly string[]
   /** How often it was asked. */
   readonly asked: () => number
 }
@@ -27,13 +29,17 @@ type Misbehaviour = (response: ServerResponse, asked: number) => boolean
 /** Takes what is signed; `misbehave` may answer in its place, and says so. */
 export async function taker(misbehave: Misbehaviour = () => false): Promise<Taker> {
   const taken: Seen[] = []
+  const bodies: string[] = []
   const ids = new Set<string>()
   let asked = 0
   const take = (request: IncomingMessage, response: ServerResponse, body: Buffer): void => {
     if (misbehave(response, ++asked)) return
     if (!isGenuine(request.headers, body, SECRET)) return void response.writeHead(401).end()
     const event: Seen = JSON.parse(body.toString())
-    if (!ids.has(event.id)) taken.push(event)
+    if (!ids.has(event.id)) {
+      taken.push(event)
+      bodies.push(body.toString())
+    }
     ids.add(event.id)
     response.writeHead(204).end()
   }
@@ -42,7 +48,7 @@ export async function taker(misbehave: Misbehaviour = () => false): Promise<Take
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => take(request, response, Buffer.concat(chunks)))
   }
-  return { ...(await answering(listener)), taken, asked: () => asked }
+  return { ...(await answering(listener)), taken, bodies, asked: () => asked }
 }
 
 export function sinkTo(url: string, more: JsonObject = {}): JsonObject {

@@ -8,6 +8,7 @@ import { parseTrusted } from '../../../src/base/json/parse-trusted.ts'
 import { visibleEvent } from '../../../src/events/visible-event.ts'
 import { printDefinition } from '../../../src/sinks/definition.ts'
 import type { Overview } from '../../../src/sinks/delivery/delivery-state.ts'
+import { cloudEvent } from '../../../src/sinks/cloud-event.ts'
 import type { RenderEvent } from '../../../src/sinks/delivery/sink-run.ts'
 import type { StoredEvent } from '../../../src/store/events.ts'
 import type { StoreKind } from '../../../src/store/store.ts'
@@ -274,9 +275,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const errors: unknown[] = []
     await using server = await receiver()
     await addSink(store, webhookTo(server.url))
-    const renderEvent: RenderEvent = ({ seq }) => {
-      if (seq === 2) throw new Error('what is this?')
-      return { seq }
+    const renderEvent: RenderEvent = (event) => {
+      if (event.seq === 2) throw new Error('what is this?')
+      return JSON.stringify(cloudEvent(event, { seq: event.seq }))
     }
     const observer = { error: (error: unknown) => void errors.push(error) }
     await using _deliverer = deliver(store, eventLog(3, 3), { renderEvent, observer })
@@ -343,7 +344,8 @@ function eventRenderer(): RenderEvent {
     salary: { type: 'integer', access: { find: ['boss'] } },
   })
   const hook = hookOf()
-  return ({ id, seq, operation, before, after }, caller) => {
+  return (kept, caller) => {
+    const { id, seq, operation, before, after } = kept
     const happening = {
       id,
       operation,
@@ -353,6 +355,6 @@ function eventRenderer(): RenderEvent {
       ...(after !== null && { after: parseTrusted(after) as JsonObject }),
     }
     const event = visibleEvent(happening, { hook, view: viewOf(schema)(caller) })
-    return event && { ...event, seq }
+    return event && JSON.stringify(cloudEvent(kept, { ...event, seq }))
   }
 }

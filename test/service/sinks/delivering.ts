@@ -1,6 +1,7 @@
 /** Deliverers, the events they read, and receivers that remember, for tests. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { cloudEvent } from '../../../src/sinks/cloud-event.ts'
 import { printDefinition } from '../../../src/sinks/definition.ts'
 import type { SinkDefinition } from '../../../src/sinks/kinds.ts'
 import {
@@ -63,7 +64,7 @@ export function deliver(
   return startDeliverer({
     store,
     readEvents: reading(log),
-    renderEvent: ({ seq, document }) => ({ seq, documentId: document }),
+    renderEvent: (event) => JSON.stringify(cloudEvent(event, { seq: event.seq, documentId: event.document })),
     openTransport: webhooks(),
     observer: { error: (error) => console.error(error) },
     ...more,

@@ -23,7 +23,10 @@ async function sendTo(url: string): Promise<Answer> {
     allowPrivateAddresses: true,
     resolve: (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
   })
-  return await webhook.send({ id: 'event-1', body: {} }, new AbortController().signal)
+  return await webhook.send(
+    { id: 'event-1', entity: 'e', operation: 'insert', body: '{}' },
+    new AbortController().signal,
+  )
 }
 
 test('send: over TLS, to whom a known authority vouches for, by that name', BOUNDED, async () => {
