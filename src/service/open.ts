@@ -1,20 +1,14 @@
 /** Opens the whole service on its datasources: stores, metadata, operations, events and backups, wired once. */
 import { ServiceError } from '../base/errors.ts'
 import { type BackupSettings, backupService } from './backup/backups.ts'
-import { eventService } from './events/events.ts'
-import { type Knowing, knowingEvents } from './events/known-entities.ts'
-import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from './events/retention.ts'
-import type { EventDeps } from './events/source.ts'
 import { trimAnswers } from './idempotency.ts'
 import { refreshMetadata } from './metadata-refresh.ts'
 import { type CoreOptions, openCore } from './open-core.ts'
+import { openEvents, openThreadEvents } from './open-events.ts'
 import { OpenError } from './open-stores.ts'
 import type { BackupService, Service } from './service.ts'
-import { type DeliveryDeps, type SinkMeter, deliveredUpTo, startDelivery } from './sinks/deliver.ts'
-import { type SinkRendering, createSinkRendering } from './sinks/rendering.ts'
-import { createSinkDatasources } from './sinks/sink-datasources.ts'
+import type { SinkMeter } from './sinks/deliver.ts'
 import type { EventSettings } from './sinks/sink-settings.ts'
-import { sinkService } from './sinks/sinks.ts'
 
 export interface ServiceOptions extends Omit<CoreOptions, 'borrow' | 'onSlow'> {
   /** Retention of events, and configuration of sinks. */
@@ -39,8 +33,7 @@ export async function openThreadService(options: ThreadServiceOptions): Promise<
   await using opened = new AsyncDisposableStack()
   const core = await openCore(options, opened)
   await core.registry.reload()
-  const rendering = createSinkRendering(core.eventDeps)
-  const events = openEventReading({ ...core.eventDeps, rendering }, DEFAULT_EVENT_KEEPING, opened)
+  const events = openThreadEvents(core.eventDeps, opened)
   const owned = opened.move()
   return {
     ...core.service,
@@ -87,50 +80,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
         await service.ready()
       }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  }
-}
-
-type OpeningEvents = Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores'> & Knowing
-
-function openEvents(
-  deps: OpeningEvents,
-  { events: settings = DEFAULT_EVENT_KEEPING, sinkMeter }: ServiceOptions,
-  opened: AsyncDisposableStack,
-): Pick<Service, 'events' | 'sinks'> {
-  const told = (name: string, areDisabledCounted: boolean): Promise<number | undefined> =>
-    deliveredUpTo(deps.stores.get(name)!, { areDisabledCounted })
-  opened.use(
-    keepEventsInBounds({
-      ...deps,
-      keeping: settings,
-      deliveredUpTo: (name) => told(name, true),
-      enabledDeliveredUpTo: (name) => told(name, false),
-    }),
-  )
-  const rendering = createSinkRendering(deps)
-  opened.use(
-    startDelivery({
-      ...deps,
-      rendering,
-      places: createSinkDatasources(deps),
-      settings,
-      ...(sinkMeter && { sinkMeter }),
-    }),
-  )
-  return openEventReading({ ...deps, rendering }, settings, opened)
-}
-
-function openEventReading(
-  deps: OpeningEvents & { readonly rendering: SinkRendering },
-  settings: EventSettings,
-  opened: AsyncDisposableStack,
-): Pick<Service, 'events' | 'sinks'> {
-  const places = createSinkDatasources(deps)
-  const { schemaOf, limits, now, rendering } = deps
-  const stores = new Map([...deps.stores].map(([name, store]) => [name, knowingEvents(store.events, deps)]))
-  return {
-    events: opened.use(eventService({ ...deps, stores })),
-    sinks: sinkService({ places, settings, schemaOf, limits, now, rendering }),
   }
 }
 
