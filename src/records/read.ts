@@ -20,29 +20,43 @@ export function readRecords(
   }
 }
 
-export interface RecordBatch {
-  readonly records: readonly SourceRecord[]
+export interface RecordBatch<R> {
+  readonly records: readonly R[]
   /** Number of records before this batch. */
   readonly first: number
 }
 
+interface BatchOptions<R> {
+  readonly count: number
+  readonly bytes: number
+  readonly skip?: number
+  /** Whether a record makes a batch of its own. */
+  readonly isAlone?: (record: R) => boolean
+}
+
 /**
- * Groups records by count and size. Where a batch ends depends on its own records only: whoever starts at the end of
- * one gets the same batches as whoever starts at the beginning.
+ * Groups records by count and size. Where a batch ends depends on its own records and the next one only: whoever starts
+ * at the end of one gets the same batches as whoever starts at the beginning.
  */
-export async function* batchesOf(
-  records: AsyncIterable<SourceRecord>,
-  { count, bytes, skip = 0 }: { readonly count: number; readonly bytes: number; readonly skip?: number },
-): AsyncGenerator<RecordBatch> {
-  let batch: SourceRecord[] = []
+export async function* batchesOf<R extends { readonly bytes: number }>(
+  records: AsyncIterable<R>,
+  { count, bytes, skip = 0, isAlone = () => false }: BatchOptions<R>,
+): AsyncGenerator<RecordBatch<R>> {
+  let batch: R[] = []
   let size = 0
   let seen = 0
   for await (const record of records) {
     seen++
     if (seen <= skip) continue
+    const isSeparate = isAlone(record)
+    if (isSeparate && batch.length > 0) {
+      yield { records: batch, first: seen - 1 - batch.length }
+      batch = []
+      size = 0
+    }
     batch.push(record)
     size += record.bytes
-    if (batch.length < count && size < bytes) continue
+    if (!isSeparate && batch.length < count && size < bytes) continue
     yield { records: batch, first: seen - batch.length }
     batch = []
     size = 0

@@ -18,6 +18,14 @@ export interface BadRecord {
   readonly bytes: number
 }
 
+/** A record that is too large to be parsed on this thread. */
+export interface UnparsedRecord {
+  readonly line: number
+  /** Valid UTF-8 that is not blank. */
+  readonly text: Uint8Array
+  readonly bytes: number
+}
+
 /** The source cannot be read any further: a quote without an end, a line that is too long. */
 export class RecordsError extends Error {
   readonly line: number

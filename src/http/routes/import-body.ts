@@ -1,10 +1,10 @@
 /** Imports the documents of a body, batch by batch, and reports each batch and each record that failed. */
 import { createHash } from 'node:crypto'
 import { ServiceError, type ErrorObject } from '../../base/errors.ts'
-import type { Json } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { TooMuchForThisThread } from '../../base/work/work.ts'
 import { yieldEvery } from '../../base/work/yield-every.ts'
+import { readSmallNdjson } from '../../records/ndjson.ts'
 import { batchesOf, readRecords } from '../../records/read.ts'
 import {
   type Chunks,
@@ -12,23 +12,23 @@ import {
   type GoodRecord,
   RecordsError,
   type SourceRecord,
+  type UnparsedRecord,
 } from '../../records/record.ts'
 import { type Idempotency, partOf } from '../../service/idempotency.ts'
-import type { DataResponse } from '../../service/response.ts'
+import { type ImportOutcome, type ImportWrite, bodyOf, operationOf } from './import-record.ts'
 import { type Call, targetOf } from './route.ts'
 
-export interface ImportOptions {
+export interface ImportOptions extends ImportWrite {
   readonly format: FileFormat
-  readonly upsert: boolean
-  /** Whether the first batch with a failure ends the import, unwritten. */
-  readonly stopsOnError: boolean
   /** Records to leave out at the beginning. */
   readonly skip: number
   readonly delimiter?: string
 }
 
-/** The main thread parses the records, so they are smaller than bodies may be elsewhere. */
+/** The main thread reads the records, and a few of them are in memory, so they are smaller than bodies may be elsewhere. */
 const MAX_RECORD_BYTES = 1024 * 1024
+/** The main thread parses records up to this size, which takes a few milliseconds. */
+const MAX_INLINE_BYTES = 128 * 1024
 /** A batch of this size is checked and stored within a few milliseconds. */
 const BATCH = { count: 500, bytes: 256 * 1024 }
 
@@ -38,23 +38,17 @@ interface Totals {
   failed: number
 }
 
-type Outcome = Pick<DataResponse, 'modifiedCount' | 'errors'> & {
-  readonly dataErrors?: readonly { readonly position?: number; readonly errors: readonly ErrorObject[] }[]
-}
+type ImportRecord = SourceRecord | UnparsedRecord
+type Importable = GoodRecord | UnparsedRecord
 
 /** Lines of the response. A failure of the request as a whole is in the last one. */
 export async function* importBody(call: Call, options: ImportOptions): AsyncGenerator<string> {
-  const { format, skip, stopsOnError, delimiter } = options
-  const { chunks, maxDepth } = call.upload!
+  const { skip, stopsOnError } = options
   const totals: Totals = { records: skip, modifiedCount: 0, failed: 0 }
-  const limits = { maxBytes: MAX_RECORD_BYTES, maxDepth }
   try {
-    const rest = yieldEvery(SLICE_MS)
-    const pieces = paced(piecesOf(chunks), rest)
-    const records = readRecords(format, pieces, limits, delimiter === undefined ? {} : { delimiter })
-    for await (const batch of batchesOf(paced(records, rest), { ...BATCH, skip })) {
+    for await (const batch of batchesOf(recordsIn(call, options), { ...BATCH, skip, isAlone: isUnparsed })) {
       const bad = batch.records.filter((each) => 'problem' in each)
-      const good = batch.records.filter((each): each is GoodRecord => 'document' in each)
+      const good = batch.records.filter((each): each is Importable => !('problem' in each))
       if (stopsOnError && bad.length > 0) {
         for (const each of bad) yield failureLine(each.line, [unreadable(each.problem)])
         totals.failed += bad.length
@@ -85,6 +79,22 @@ export async function* importBody(call: Call, options: ImportOptions): AsyncGene
   }
 }
 
+function recordsIn(call: Call, { format, delimiter }: ImportOptions): AsyncIterable<ImportRecord> {
+  const { chunks, maxDepth } = call.upload!
+  const limits = { maxBytes: MAX_RECORD_BYTES, maxDepth }
+  const rest = yieldEvery(SLICE_MS)
+  const pieces = paced(piecesOf(chunks), rest)
+  const records =
+    format === 'ndjson' && call.offloadRecord
+      ? readSmallNdjson(pieces, { ...limits, parsedBytes: MAX_INLINE_BYTES })
+      : readRecords(format, pieces, limits, delimiter === undefined ? {} : { delimiter })
+  return paced<ImportRecord>(records, rest)
+}
+
+function isUnparsed(record: ImportRecord): record is UnparsedRecord {
+  return 'text' in record
+}
+
 /** Records that fail or are left out cause no wait of their own: without this, others would wait for all of them. */
 async function* paced<T>(source: AsyncIterable<T>, rest: () => Promise<void> | undefined): AsyncGenerator<T> {
   for await (const each of source) {
@@ -108,27 +118,31 @@ const PIECE_BYTES = 8 * 1024
 /** Runs as a request of its own: on this thread if it is small, otherwise in a worker thread. */
 async function store(
   call: Call,
-  { upsert, stopsOnError }: ImportOptions,
-  { first, good }: { readonly first: number; readonly good: readonly GoodRecord[] },
-): Promise<Outcome> {
-  const { app, caller, offload, upload } = call
-  const operation = upsert ? 'save' : 'insert'
-  const body = {
-    data: good.map(({ document }) => document),
-    ...(upsert && { upsert: true }),
-    execution: { positions: true, atomic: stopsOnError },
-  }
+  write: ImportWrite,
+  { first, good }: { readonly first: number; readonly good: readonly Importable[] },
+): Promise<ImportOutcome> {
+  const { app, caller, offload, offloadRecord, upload } = call
   const { idempotency, ...whole } = targetOf(call)
-  const own = idempotency && { idempotency: batchKey(idempotency, first, body) }
+  const keyFor = (content: () => string | Uint8Array): { readonly idempotency?: Idempotency } =>
+    idempotency ? { idempotency: batchKey(idempotency, first, content()) } : {}
+  const large = good.find(isUnparsed)
+  if (large) {
+    const target = { ...whole, ...keyFor(() => large.text), work: upload!.startWork() }
+    return await offloadRecord!(target, large.text, write)
+  }
+  const operation = operationOf(write)
+  const documents = good.flatMap((record) => ('document' in record ? [record.document] : []))
+  const body = bodyOf(documents, write)
+  const own = keyFor(() => JSON.stringify(body))
   const target = { ...whole, ...own, work: upload!.startWork() }
   try {
-    if (!own) return await app.service.data[operation](caller, target, body)
+    if (!own.idempotency) return await app.service.data[operation](caller, target, body)
     const { text } = await app.service.once.data(caller, { operation, target, body }, own.idempotency)
-    return parseTrusted(text) as unknown as Outcome
+    return parseTrusted(text) as unknown as ImportOutcome
   } catch (error) {
     if (!(error instanceof TooMuchForThisThread) || !offload) throw error
     const { text } = await offload(operation, { ...target, work: upload!.startWork() }, body)
-    return parseTrusted(text) as unknown as Outcome
+    return parseTrusted(text) as unknown as ImportOutcome
   }
 }
 
@@ -136,21 +150,24 @@ async function store(
  * Each batch is a write of its own, with a part of the key. A repetition gets the answers of the batches that were
  * stored, and goes on after them. Its content is known only now, so it is digested here.
  */
-function batchKey(idempotency: Idempotency, first: number, body: Json): Idempotency {
+function batchKey(idempotency: Idempotency, first: number, content: string | Uint8Array): Idempotency {
   const { key, fingerprint } = partOf(idempotency, first)
-  const digest = createHash('sha256').update(fingerprint).update(JSON.stringify(body)).digest('base64')
+  const digest = createHash('sha256').update(fingerprint).update(content).digest('base64')
   return { key, fingerprint: digest }
 }
 
 /** By line, in the order of the source. In an atomic batch, only the cause is reported, not what it took along. */
 function failuresOf(
-  records: readonly SourceRecord[],
-  good: readonly GoodRecord[],
-  { dataErrors = [] }: Outcome,
+  records: readonly ImportRecord[],
+  good: readonly ImportRecord[],
+  { dataErrors = [], problem }: ImportOutcome,
 ): readonly (readonly [number, readonly ErrorObject[]])[] {
-  const stored = new Map(dataErrors.map(({ position, errors }) => [good[position!]!, errors]))
-  const errorsOf = (record: SourceRecord): readonly ErrorObject[] => {
+  const stored = new Map<ImportRecord, readonly ErrorObject[]>(
+    dataErrors.map(({ position, errors }) => [good[position!]!, errors]),
+  )
+  const errorsOf = (record: ImportRecord): readonly ErrorObject[] => {
     if ('problem' in record) return [unreadable(record.problem)]
+    if (problem !== undefined) return [unreadable(problem)]
     return stored.get(record)?.filter(({ errorCode }) => errorCode !== 'crud:Rolledback') ?? []
   }
   return records

@@ -4,6 +4,7 @@ import type { Caller, Permission } from '../../access/caller.ts'
 import type { OidcSettings } from '../../auth/settings.ts'
 import type { Code } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
+import type { OffloadRecord } from './import-record.ts'
 import type { Work } from '../../base/work/work.ts'
 import { type DataResponse, httpStatusOf, printResponse } from '../../service/response.ts'
 import type { GetSignal } from '../../service/deps.ts'
@@ -138,6 +139,8 @@ export interface Call {
   readonly chargedTo?: string
   /** Runs a part of the request in a worker thread, where it is too much for the main thread. */
   readonly offload?: Offload
+  /** The same for a record of an import. */
+  readonly offloadRecord?: OffloadRecord
   /** The `Idempotency-Key` header of a write. */
   readonly idempotency?: Idempotency
   /** Aborted when the server shuts down. */

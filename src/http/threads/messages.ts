@@ -9,6 +9,7 @@ import type { SinkEvent } from '../../service/sink-service.ts'
 import type { SlowRequest } from '../../service/slow/slow-request.ts'
 import type { LoanResult } from '../../base/work/loan.ts'
 import type { Compatibility } from '../compatibility.ts'
+import type { ImportWrite } from '../routes/import-record.ts'
 import type { Params } from '../routes/route.ts'
 
 /** Settings with which a worker thread opens its copy of the service. */
@@ -56,6 +57,14 @@ export type Task =
   | {
       readonly kind: 'operation'
       readonly operation: string
+      readonly entity: string
+      readonly version?: string
+      readonly idempotency?: Idempotency
+    }
+  /** A record of an import: the body is its text, and is parsed as a record is. */
+  | {
+      readonly kind: 'record'
+      readonly write: ImportWrite
       readonly entity: string
       readonly version?: string
       readonly idempotency?: Idempotency

@@ -5,10 +5,12 @@
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
+import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import type { Limits } from '../../base/limits.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
 import type { Offload, RenderEvent } from '../../service/service.ts'
 import type { RenderForSink } from '../../service/sink-service.ts'
+import type { ImportOutcome, OffloadRecord } from '../routes/import-record.ts'
 import type { AnyReply, Call, Reply, Route } from '../routes/route.ts'
 import type { CallerMessage, ReplyMessage, Task } from './messages.ts'
 import type { Job, Threads } from './pool.ts'
@@ -29,7 +31,7 @@ export function isLargeFor({ tag }: Route, bytes: Uint8Array, maxBytes: number |
 
 export interface Request {
   readonly route: Route
-  readonly call: Omit<Call, 'body' | 'offload'> & { readonly chargedTo: string }
+  readonly call: Omit<Call, 'body' | 'offload' | 'offloadRecord'> & { readonly chargedTo: string }
   /** The raw body. */
   readonly bytes: Uint8Array
   /** The parsed body; absent where it is too large for the main thread. */
@@ -47,7 +49,9 @@ export async function handle(threads: Threads | undefined, request: Request): Pr
   const isAlone = !threads || !isOffloadable(route)
   const elsewhere = (): Promise<Reply> => offloadRoute(threads!, request)
   if (!parsed) return await elsewhere()
-  const offload = isAlone ? {} : { offload: offloadOperation(threads, request) }
+  const offload = isAlone
+    ? {}
+    : { offload: offloadOperation(threads, request), offloadRecord: offloadRecord(threads, request) }
   const attempt = (work: Work): Promise<AnyReply> =>
     during(work, async () => await route.handle({ ...call, ...offload, work, body: parsed.value }))
   try {
@@ -95,6 +99,15 @@ function offloadOperation(threads: Threads, request: Request): Offload {
     const part = { task, body: Buffer.from(JSON.stringify(body)), work: work ?? request.call.work }
     const { bytes, hasExceededResponse } = await run(threads, request, part)
     return { text: textOf(bytes), hasExceededResponse }
+  }
+}
+
+function offloadRecord(threads: Threads, request: Request): OffloadRecord {
+  return async ({ entity, version, work, idempotency }, text, write) => {
+    const own = { ...(version !== undefined && { version }), ...(idempotency && { idempotency }) }
+    const task: Task = { kind: 'record', write, entity, ...own }
+    const { bytes } = await run(threads, request, { task, body: text, work: work ?? request.call.work })
+    return parseTrusted(textOf(bytes)) as unknown as ImportOutcome
   }
 }
 

@@ -14,8 +14,10 @@ import { openThreadService } from '../../service/open.ts'
 import { printResponse } from '../../service/response.ts'
 import type { Service, Target } from '../../service/service.ts'
 import type { Loan } from '../../base/work/loan.ts'
+import { recordFrom } from '../../records/ndjson.ts'
 import { parseBody } from '../body.ts'
 import { formFor } from '../compatibility.ts'
+import { type ImportOutcome, bodyOf, operationOf } from '../routes/import-record.ts'
 import type { App, Reply, Route } from '../routes/route.ts'
 import { ROUTES } from '../routes/routes.ts'
 import {
@@ -104,6 +106,10 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
   if (task.kind === 'sink event') {
     return replyMessage({ status: 200, text: opened.sinks.render(task.event, caller) }, work)
   }
+  if (task.kind === 'record') {
+    const text = await importRecord(opened, { caller, target: targetOf(task, work), task, text: job.body })
+    return replyMessage({ status: 200, text }, work)
+  }
   const body = during(work, () => parseBody(job.body, limits))
   if (task.kind === 'route') {
     const route = routeOf(task)
@@ -125,15 +131,41 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
     })
     return replyMessage(reply as Reply, work)
   }
-  const { operation, entity, version, idempotency } = task
-  const target: Target = {
+  const text = await runOperation(opened, task.operation, { caller, target: targetOf(task, work), body })
+  return replyMessage({ status: 200, text }, work)
+}
+
+function targetOf(
+  { entity, version, idempotency }: Extract<Task, { readonly entity: string }>,
+  work: Work,
+): Target {
+  return {
     entity,
     ...(version !== undefined && { version }),
     ...(idempotency && { idempotency }),
     work,
   }
-  const text = await runOperation(opened, operation, { caller, target, body })
-  return replyMessage({ status: 200, text }, work)
+}
+
+interface Importing {
+  readonly caller: Caller
+  readonly target: Target
+  readonly task: Extract<Task, { readonly kind: 'record' }>
+  readonly text: Uint8Array
+}
+
+/** Parses within the limits of a record, and reports its faults as those of a record. */
+async function importRecord(
+  opened: Service,
+  { caller, target, task: { write }, text }: Importing,
+): Promise<string> {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.length)
+  const record = during(target.work!, () => recordFrom(bytes, 1, { maxDepth: limits.nesting }))!
+  if ('problem' in record) {
+    return JSON.stringify({ modifiedCount: 0, problem: record.problem } satisfies ImportOutcome)
+  }
+  const body = bodyOf([record.document], write)
+  return await runOperation(opened, operationOf(write), { caller, target, body })
 }
 
 interface Operation {

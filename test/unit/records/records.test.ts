@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { columnsFrom } from '../../../src/records/columns.ts'
 import { csvLine } from '../../../src/records/csv-text.ts'
 import { delimiterIn } from '../../../src/records/delimiter.ts'
+import { readSmallNdjson } from '../../../src/records/ndjson.ts'
 import { batchesOf, readRecords } from '../../../src/records/read.ts'
 import { type FileFormat, RecordsError } from '../../../src/records/record.ts'
 
@@ -173,6 +174,63 @@ test('delimiter: the one that separates most cells, outside of quotes', () => {
     ['a\tb,c\td', '\t'],
   ] as const
   for (const [text, delimiter] of cases) assert.equal(delimiterIn(text), delimiter, text)
+})
+
+test('ndjson: large records may be left unparsed, and only those', async () => {
+  const large = `{"a":"${'x'.repeat(50)}"}`
+  const lines = [
+    '\ufeff{"a":1}',
+    large,
+    ' '.repeat(60),
+    `${' '.repeat(60)}no JSON`,
+    '{"a":2}',
+    `"${'y'.repeat(60)}`,
+  ]
+  const limits = { ...LIMITS, parsedBytes: 40 }
+  const found: string[] = []
+  for await (const record of readSmallNdjson(cut(lines.join('\n'), 16), limits)) {
+    const text = 'text' in record ? `unparsed ${Buffer.from(record.text).toString().trim()}` : ''
+    found.push(`${record.line} ${'document' in record ? JSON.stringify(record.document) : text}`)
+  }
+  assert.deepEqual(found, [
+    '1 {"a":1}',
+    `2 unparsed ${large}`,
+    '4 unparsed no JSON',
+    '5 {"a":2}',
+    `6 unparsed "${'y'.repeat(60)}`,
+  ])
+  const invalid = Buffer.concat([Buffer.alloc(60, 0x20), Buffer.from([0xff])])
+  const chunks = (async function* () {
+    yield invalid
+  })()
+  const [record] = await Array.fromAsync(readSmallNdjson(chunks, limits))
+  assert.deepEqual(record, { line: 1, problem: 'the line is not valid UTF-8', bytes: 62 })
+})
+
+test('batches: a record may make one of its own', async () => {
+  const source = [1, 1, 9, 1, 9, 9, 1].map((bytes, i) => ({ bytes, i }))
+  const options = { count: 3, bytes: 100, isAlone: ({ bytes }: { readonly bytes: number }) => bytes === 9 }
+  const batches = async (skip: number) =>
+    await Array.fromAsync(
+      batchesOf(
+        (async function* () {
+          yield* source
+        })(),
+        { ...options, skip },
+      ),
+      ({ first, records }) => [first, ...records.map(({ i }) => i)],
+    )
+  const all = [
+    [0, 0, 1],
+    [2, 2],
+    [3, 3],
+    [4, 4],
+    [5, 5],
+    [6, 6],
+  ]
+  assert.deepEqual(await batches(0), all)
+  assert.deepEqual(await batches(2), all.slice(1))
+  assert.deepEqual(await batches(4), all.slice(3))
 })
 
 test('batches: where one ends does not depend on where the reading began', async () => {
