@@ -54,6 +54,8 @@ export interface Limits {
   readonly idempotencyBytes: number
   /** Size of one such answer. */
   readonly idempotencyAnswerBytes: number
+  /** Locks that one caller holds at the same time. */
+  readonly locks: number
   /** A request that takes at least this long is slow. */
   readonly slowRequestMs: number
   /** Slow requests of a process that are kept, to be looked at. */
@@ -95,6 +97,7 @@ export const DEFAULT_LIMITS: Limits = {
   idempotencyKeys: 100_000,
   idempotencyBytes: 256 * 1024 * 1024,
   idempotencyAnswerBytes: 1024 * 1024,
+  locks: 10_000,
   slowRequestMs: 200,
   slowRequests: 100,
   uploadStallMs: 20_000,

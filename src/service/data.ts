@@ -87,7 +87,7 @@ export function dataService(deps: Deps): DataService {
       answered({ operation: 'searches', target }, () =>
         searches(deps, caller, { target, overrides: readOverrides(parameters) }),
       ),
-    lock: (_caller, body) => lock(deps, body),
+    lock: (caller, body) => lock(deps, { caller, body, locks: deps.store.locks }),
     bulk: async (caller, body, context = {}) =>
       await bulk(runnerOn(deps), caller, runningBulk(deps, body, context)),
     precheck: (caller, target, operation) => precheck(deps, caller, { target, operation }),
@@ -122,7 +122,7 @@ export function dataOnce(deps: Deps): Pick<OnceService, 'data' | 'bulk' | 'lock'
       await bulkOnce(runnerOn(deps), caller, runningBulk(deps, body, context)),
     lock: (caller, body, idempotency) =>
       runOnce(deps, { ...idempotency, caller: caller.principal }, async ({ bookkeeping: { locks } }) => {
-        const result = await lock({ store: { locks }, now: deps.now }, body)
+        const result = await lock(deps, { caller, body, locks })
         return { status: 200, text: JSON.stringify({ result }) }
       }),
   }

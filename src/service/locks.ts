@@ -1,22 +1,70 @@
 /** Advisory locks for clients: the service itself respects no lock, and callers choose the names of owners freely. */
+import { createHash } from 'node:crypto'
+import type { Caller } from '../access/caller.ts'
 import { ServiceError, unreachable } from '../base/errors.ts'
 import { refuseWith } from '../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
+import type { Limits } from '../base/limits.ts'
 import { TYPES } from '../schema/types.ts'
-import type { LockOperation, LockOutcome, LockRequest } from '../store/tables/locks.ts'
+import type { LockOperation, LockOutcome, LockRequest, Locks } from '../store/tables/locks.ts'
 import type { Database } from '../store/database.ts'
 import type { Deps } from './deps.ts'
 
 /** Whether the lock was acquired, released or renewed; or how many times it is acquired. */
 export type LockResult = boolean | number
 
-/** Throws a ServiceError if the request is invalid or the caller does not own the lock. */
+export interface LockAsked {
+  readonly caller: Caller
+  readonly body: Json | undefined
+  /** Those of the store, or of a transaction. */
+  readonly locks: Locks
+}
+
+/** Throws a ServiceError if the request is invalid, the caller does not own the lock, or holds too many. */
 export async function lock(
-  { store, now }: Pick<Deps, 'now'> & { readonly store: Pick<Database, 'locks'> },
-  body: Json | undefined,
+  { store, now, limits }: Pick<Deps, 'now' | 'limits' | 'store'>,
+  { caller: { principal }, body, locks }: LockAsked,
 ): Promise<LockResult> {
   const request = readLock(body, now())
-  return resultOf(request, await store.locks.change(request))
+  if (request.operation !== 'acquire') return resultOf(request, await locks.change(request))
+  const caller = digestOf(principal)
+  const allowances = allowancesOf(store)
+  const allowed = allowances.get(caller) ?? 0
+  if (allowed > 0) {
+    allowances.set(caller, allowed - 1)
+    return resultOf(request, await locks.change({ ...request, account: { caller } }))
+  }
+  const account = { caller, maxLocks: limits.locks }
+  const outcome = await locks.change({ ...request, account })
+  if (outcome.hasTooMany === true) throw tooMany(limits)
+  const left = limits.locks - (await locks.held(account, request.nowMs))
+  if (allowances.size >= MAX_CALLERS) allowances.clear()
+  allowances.set(caller, Math.floor(left * ALLOWED_PART))
+  return resultOf(request, outcome)
+}
+
+/**
+ * How many locks each caller may acquire in this process before its locks are counted again: counting takes longer the
+ * more there are. Eight processes together can use up the rest, but not exceed it.
+ */
+const counted = new WeakMap<Database, Map<string, number>>()
+const ALLOWED_PART = 1 / 8
+const MAX_CALLERS = 10_000
+
+function allowancesOf(store: Database): Map<string, number> {
+  const allowances = counted.get(store) ?? new Map<string, number>()
+  counted.set(store, allowances)
+  return allowances
+}
+
+/** An index of PostgreSQL takes no text of any length. */
+function digestOf(principal: string): string {
+  return createHash('sha256').update(principal).digest('base64')
+}
+
+function tooMany({ locks }: Limits): ServiceError {
+  const message = `one caller may hold ${locks} locks at a time; release some first, or acquire them with a shorter "ttl"`
+  return new ServiceError('crud:LimitExceeded', message)
 }
 
 const invalid = refuseWith('crud:InvalidRequest')

@@ -151,6 +151,72 @@ onEveryStore(() => {
     assert.equal(results.filter((each) => each === false).length, 99)
   })
 
+  test('lock: a caller holds a limited number, whatever the owners, and others are not concerned', async () => {
+    await using tester = await openTestService({ now: () => new Date(clock.at), limits: { locks: 3 } })
+    clock.at = 1_700_000_000_000
+    const { data } = tester.service
+    const ask = (operation: string, resourceId: string, more: JsonObject = {}, caller = ADMIN) =>
+      data.lock(caller, { operation, domain: 'd', callerId: 'a', resourceId, ...more })
+    const tooMany = (work: Promise<unknown>): Promise<void> =>
+      refused(work, 'crud:LimitExceeded', /^one caller may hold 3 locks at a time; release some/)
+    const other = { ...ADMIN, principal: 'p'.repeat(30_000) }
+    assert.equal(await ask('acquire', '1', { ttl: 10 }), true)
+    assert.equal(await ask('acquire', '2', { callerId: 'b' }), true)
+    assert.equal(await ask('acquire', '3', { domain: 'e' }), true)
+    for (const callerId of ['a', 'b', 'c']) await tooMany(ask('acquire', '4', { callerId }))
+    assert.equal(await ask('acquire', '1', { ttl: 10 }), true, 'what is held can be acquired again')
+    assert.equal(await ask('acquire', '1', { callerId: 'b' }), false, 'who owns it is the answer')
+    assert.equal(await ask('acquire', '4', {}, other), true)
+    assert.equal(await ask('acquire', '2', { callerId: 'b' }, other), true)
+    await ask('release', '4', {}, other)
+    await tooMany(ask('acquire', '4'))
+    assert.equal(await ask('release', '3', { domain: 'e' }), true)
+    assert.equal(await ask('acquire', '4'), true)
+    await tooMany(ask('acquire', '5'))
+    clock.at += 10
+    assert.equal(await ask('acquire', '5'), true, 'an expired lock does not count')
+    await tooMany(ask('acquire', '1'))
+    clock.at += 3_600_000
+    assert.equal(await ask('acquire', '2', {}, other), true, 'it is the lock of who takes it over')
+    for (const resource of ['1', '3', '5']) assert.equal(await ask('acquire', resource), true)
+    await tooMany(ask('acquire', '6'))
+  })
+
+  test('lock: the number is exact though not each acquire counts, and no number of them is refused that are released', async () => {
+    await using tester = await openTestService({ limits: { locks: 40 } })
+    const { data } = tester.service
+    const ask = (operation: string, resourceId: string) =>
+      data.lock(ADMIN, { operation, domain: 'd', callerId: 'a', resourceId })
+    for (let i = 0; i < 100; i++) {
+      assert.equal(await ask('acquire', 'same'), true)
+      assert.equal(await ask('release', 'same'), true)
+    }
+    for (let i = 0; i < 40; i++) assert.equal(await ask('acquire', `r${i}`), true)
+    await refused(ask('acquire', 'r40'), 'crud:LimitExceeded', /^one caller may hold 40 locks/)
+    const all = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => ask('acquire', `more${i}`)))
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      all.map(() => 'rejected'),
+    )
+  })
+
+  test('lock: with a key, one too many is refused, and may succeed later', async () => {
+    await using server = await startTestServer({ limits: { locks: 1 } })
+    const send = (operation: string, resourceId: string, key?: string) =>
+      server.ask('POST', '/data/lock', {
+        body: { operation, domain: 'd', callerId: 'a', resourceId },
+        headers: key === undefined ? {} : { 'Idempotency-Key': key },
+      })
+    assert.equal((await send('acquire', '1', 'k1')).status, 200)
+    const refusal = await send('acquire', '2', 'k2')
+    assert.equal(refusal.status, 400)
+    assert.equal(refusal.json.errors[0].errorCode, 'crud:LimitExceeded')
+    assert.equal((await send('acquire', '1', 'k1')).text, '{"result":true}', 'a repetition acquires nothing')
+    assert.equal((await send('release', '1')).status, 200)
+    assert.equal((await send('acquire', '2', 'k2')).text, '{"result":true}')
+    assert.deepEqual(server.faults(), [])
+  })
+
   test('lock: expired locks of other resources are swept away, living ones stay', async () => {
     await using locks = await openLocksApart()
     for (let i = 0; i < 30; i++) await locks.ask('acquire', 'a', { resourceId: `old${i}`, ttl: 1 })

@@ -30,6 +30,8 @@ export async function toEarlierLayout(location: string): Promise<void> {
       await run(() => 'set search_path = default')
     }
   }
+  // and the index with it
+  await run((schema) => `alter table ${schema}.smalt_lock drop column caller`)
   await run((schema) => `alter table ${schema}.smalt_collection drop column layout`)
   await run((schema) => `drop table ${schema}.smalt_fill`)
   await run((schema) => `delete from ${schema}.smalt_release where format > 5`)

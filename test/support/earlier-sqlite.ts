@@ -22,6 +22,7 @@ export function toEarlierSqlite(directory: string): void {
       for (const text of createStatements(definition, place)) database.exec(text)
     }
   }
+  database.exec('drop index smalt_lock_caller; alter table smalt_lock drop column caller')
   database.exec(`drop table smalt_fill; alter table smalt_collection drop column layout;
     alter table smalt_epoch drop column layouts; pragma user_version = 7; commit`)
 }

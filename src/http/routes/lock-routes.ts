@@ -16,6 +16,7 @@ import {
 const MAX_BODY_BYTES = 128 * 1024
 
 const NOT_HELD: readonly Code[] = ['crud:InvalidLock']
+const TOO_MANY: readonly Code[] = ['crud:LimitExceeded']
 
 export const LOCK_ROUTES: readonly Route[] = [
   {
@@ -32,7 +33,7 @@ export const LOCK_ROUTES: readonly Route[] = [
       example: { operation: 'acquire', domain: 'imports', callerId: 'worker-1', resourceId: 'countries.csv' },
     },
     reply: reply(true),
-    errors: NOT_HELD,
+    errors: [...NOT_HELD, ...TOO_MANY],
     handle: (call) => locking(call, call.body),
   },
   {
@@ -41,6 +42,7 @@ export const LOCK_ROUTES: readonly Route[] = [
     description: 'False means that another caller holds it; nothing waits.',
     query: [ttl()],
     reply: reply(true),
+    errors: TOO_MANY,
     handle: handling('acquire'),
   },
   {

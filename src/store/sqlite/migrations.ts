@@ -55,6 +55,9 @@ const MIGRATIONS: readonly string[] = [
   `alter table smalt_collection add column layout text;
    create table smalt_fill(collection integer primary key, position integer not null) strict;
    alter table smalt_epoch add column layouts integer not null default 0;`,
+  // A digest of the name of the caller who acquired the lock; empty for locks of earlier releases, which count for nobody.
+  `alter table smalt_lock add column caller text not null default '';
+   create index smalt_lock_caller on smalt_lock(caller, expires);`,
 ]
 
 export function migrate(database: DatabaseSync): void {

@@ -6,6 +6,8 @@ import { type Fragment, param, sql } from '../sql/fragment.ts'
 export interface Locks {
   /** Performs one operation on one lock; it is durable when this resolves, and concurrent operations are serialized. */
   readonly change: (request: LockRequest) => Promise<LockOutcome>
+  /** How many locks a caller holds; counting stops at `maxLocks`. */
+  readonly held: (account: Required<LockAccount>, nowMs: number) => Promise<number>
 }
 
 export type LockOperation = 'acquire' | 'release' | 'count' | 'ping'
@@ -19,16 +21,34 @@ export interface LockRequest {
   readonly ttlMs: number
   /** Milliseconds since 1970. A lock whose expiry is not later is expired. */
   readonly nowMs: number
+  /** Who acquires it; absent if the lock counts for nobody. */
+  readonly account?: LockAccount
+}
+
+export interface LockAccount {
+  /** A short text that identifies the caller. */
+  readonly caller: string
+  /** How many locks the caller may hold; absent if this need not be checked now. */
+  readonly maxLocks?: number
 }
 
 export interface LockOutcome {
   /** The owner's acquisition count after the operation; undefined when the lock is not theirs and nothing changed. */
   readonly count: number | undefined
+  /** Whether the lock was free, but the caller holds as many as one may. */
+  readonly hasTooMany?: boolean
 }
 
 /** Each operation is one statement, so that the database serializes concurrent ones. */
 export function createLocks(engine: Engine): Locks {
-  return { change: (request) => engine.run('lock', () => change(engine, request)) }
+  return {
+    change: (request) => engine.run('lock', () => change(engine, request)),
+    held: (account, nowMs) =>
+      engine.run('lock', async () => {
+        const [row] = await engine.query(sql`select ${heldBy(account, nowMs)}`)
+        return Number(row![0])
+      }),
+  }
 }
 
 async function change(engine: Engine, request: LockRequest): Promise<LockOutcome> {
@@ -39,7 +59,10 @@ async function change(engine: Engine, request: LockRequest): Promise<LockOutcome
         engine.batch([deleteExpired(request)]),
         engine.batch([acquire(request)]),
       ])
-      return outcomeOf(acquired[0]!)
+      const outcome = outcomeOf(acquired[0]!)
+      const account = limited(request)
+      if (outcome.count !== undefined || !account) return outcome
+      return { ...outcome, hasTooMany: await hasTooMany(engine, request, account) }
     }
     case 'release':
       return await release(engine, request)
@@ -82,17 +105,57 @@ function extended({ nowMs }: LockRequest): Fragment {
   return sql`expires = ttl + ${param(nowMs)}`
 }
 
-/** Returns no row when another owner has a lock that is not expired. */
-function acquire({ domain, resource, owner, ttlMs, nowMs }: LockRequest): Fragment {
-  return sql`insert into smalt_lock(domain, resource, owner, count, ttl, expires)
-    values (${param(domain)}, ${param(resource)}, ${param(owner)}, 1, ${param(ttlMs)}, ${param(nowMs + ttlMs)})
+/**
+ * Returns no row when another owner has a lock that is not expired, or when the caller may hold no further one. Locks that
+ * are acquired at the same moment on PostgreSQL do not see each other: a caller may end up with a few more than the limit.
+ */
+function acquire(request: LockRequest): Fragment {
+  const { domain, resource, owner, ttlMs, nowMs, account } = request
+  const limit = limited(request)
+  const mayHave = limit
+    ? sql`exists (select 1 from smalt_lock where ${isOwn(request)})
+      or ${heldBy(limit, nowMs)} < ${param(limit.maxLocks)}`
+    : sql`true`
+  return sql`insert into smalt_lock(domain, resource, owner, count, ttl, expires, caller)
+    select ${param(domain)}, ${param(resource)}, ${param(owner)}, 1, ${param(ttlMs)}, ${param(nowMs + ttlMs)},
+      ${param(account?.caller ?? '')}
+    where ${mayHave}
     on conflict (domain, resource) do update set
       owner = excluded.owner,
+      caller = case when smalt_lock.expires > ${param(nowMs)} then smalt_lock.caller else excluded.caller end,
       count = case when smalt_lock.expires > ${param(nowMs)} then smalt_lock.count + 1 else 1 end,
       ttl = excluded.ttl,
       expires = excluded.expires
     where smalt_lock.owner = excluded.owner or smalt_lock.expires <= ${param(nowMs)}
     returning count`
+}
+
+function limited({ account }: LockRequest): Required<LockAccount> | undefined {
+  const { caller = '', maxLocks } = account ?? {}
+  return maxLocks === undefined ? undefined : { caller, maxLocks }
+}
+
+/** A lock of another owner is the reason why there was no row, even if the caller also holds too many. */
+async function hasTooMany(
+  engine: Engine,
+  request: LockRequest,
+  account: Required<LockAccount>,
+): Promise<boolean> {
+  const { domain, resource, nowMs } = request
+  const [row] = await engine.query(
+    sql`select case
+      when exists (select 1 from smalt_lock where domain = ${param(domain)} and resource = ${param(resource)}
+        and expires > ${param(nowMs)}) then 0
+      when ${heldBy(account, nowMs)} >= ${param(account.maxLocks)} then 1
+      else 0 end`,
+  )
+  return Number(row![0]) === 1
+}
+
+/** Counts entries of an index, up to the limit. */
+function heldBy({ caller, maxLocks }: Required<LockAccount>, nowMs: number): Fragment {
+  return sql`(select count(*) from (select 1 from smalt_lock
+    where caller = ${param(caller)} and expires > ${param(nowMs)} limit ${param(maxLocks)}) as held)`
 }
 
 /** Deletes a few expired locks at a time, so that no caller pays for all of them. */

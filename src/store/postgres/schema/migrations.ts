@@ -79,6 +79,12 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     // How far the columns of a collection are filled: up to this key.
     `create table smalt_fill(collection bigint primary key, position text collate "C" not null)`,
   ],
+  [
+    // A digest of the name of the caller who acquired the lock; empty for locks of earlier releases, which count for
+    // nobody.
+    `alter table smalt_lock add column caller text collate "C" not null default ''`,
+    `create index smalt_lock_caller on smalt_lock(caller, expires)`,
+  ],
 ]
 
 /** Creates missing tables. Of several processes that start at the same time, one migrates and the others wait. */
