@@ -284,7 +284,8 @@ export interface RenderedEvent {
   readonly epoch: number
 }
 
-export type RenderEvent = (event: EventNumber, caller: Caller) => Promise<RenderedEvent>
+/** The signal is aborted when nobody waits for the event any more. */
+export type RenderEvent = (event: EventNumber, caller: Caller, signal?: AbortSignal) => Promise<RenderedEvent>
 
 /** Event operations throw ServiceErrors; the caller receives the bare error object. */
 export interface EventService {

@@ -111,10 +111,9 @@ function offloadRecord(threads: Threads, request: Request): OffloadRecord {
   }
 }
 
-/** Renders events in worker threads. All readers of an event may wait for it, so it ends with none of them. */
+/** Renders events in worker threads. One that still waits for a thread when its last reader leaves is never rendered. */
 export function offloadEvents(threads: Threads, { queryTimeMs }: Limits): RenderEvent {
-  const signal = new AbortController().signal
-  return async (event, caller) => {
+  return async (event, caller, signal = NEVER) => {
     const task: Task = { kind: 'event', ...event }
     const chargedTo = `reader ${caller.principal}`
     const { bytes, epoch } = await threads.run(
@@ -138,6 +137,7 @@ export function offloadSinkEvents(threads: Threads, { queryTimeMs }: Limits): Re
 }
 
 const SINK_TIME_LIMIT_MS = 60_000
+const NEVER = new AbortController().signal
 
 interface RenderingOptions extends Pick<Job, 'chargedTo' | 'signal'> {
   readonly timeLimitMs: number

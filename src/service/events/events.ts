@@ -70,7 +70,7 @@ interface Reader {
   readonly caller: Caller
 }
 
-type PageRequest = EventsPageRequest & { readonly since: number }
+type PageRequest = EventsPageRequest & Pick<Waiting, 'getSignal'> & { readonly since: number }
 
 /**
  * Without `since`, the page begins with the oldest event. Retention may trim that event meanwhile, so the
@@ -79,7 +79,7 @@ type PageRequest = EventsPageRequest & { readonly since: number }
 async function readFirstPage(
   deps: EventDeps,
   reader: Reader,
-  request: EventsPageRequest,
+  request: EventsPageRequest & Pick<Waiting, 'getSignal'>,
 ): Promise<EventPage> {
   if (request.since !== undefined) return await readPage(deps, reader, { ...request, since: request.since })
   for (let tries = 1; ; tries++) {
@@ -128,7 +128,7 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024
 async function readPage(
   deps: EventDeps,
   { source, caller }: Reader,
-  { limit, filter, since }: PageRequest,
+  { limit, filter, since, getSignal }: PageRequest,
 ): Promise<EventPage> {
   const maxCharacters = Math.min(PAGE_CHARACTERS, deps.limits.resultBytes)
   const end = since + rangeFor(limit)
@@ -151,7 +151,7 @@ async function readPage(
     if (!range || range.to === next) break
     const heads = range.to <= end ? range.heads : range.heads.filter(({ seq }) => seq <= end)
     for (const batch of batchesOf(await source.choose(heads, { caller, filter }))) {
-      for (const [i, text] of (await source.textsOf(batch, caller)).entries()) {
+      for (const [i, text] of (await source.textsOf(batch, caller, getSignal)).entries()) {
         if (text === '') continue
         // A single event is returned whatever its size, because the caller could not get past it otherwise.
         if (events.length > 0 && characters + text.length > maxCharacters) return { events, next }

@@ -77,7 +77,12 @@ async function* seenOf(
     const bytes = batch.reduce((sum, head) => sum + head.bytes, 0)
     using share = await source.shares.reserve(caller.principal, bytes, ending)
     if (!share) return
-    const texts = await source.textsOf(batch, caller)
+    const texts = await source
+      .textsOf(batch, caller, () => ending)
+      .catch((error: unknown) => {
+        if (!ending.aborted) throw error
+      })
+    if (!texts) return
     const events = batch.map(({ seq }, i) => ({ seq, text: texts[i]! })).filter(({ text }) => text !== '')
     if (events.length > 0) yield { events, position: events.at(-1)!.seq }
   }

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { isWanted } from '../../store/event-window.ts'
 import type { EventFilter, EventHead, EventStore } from '../../store/events.ts'
 import { ByteShares } from './memory-shares.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, GetSignal } from '../deps.ts'
 import { EventScheduler, type Work } from './scheduler.ts'
 import { EventHub, type Interest } from './hub.ts'
 import { EventLog, type EventRange, kindsOf } from './log.ts'
@@ -32,7 +32,11 @@ export interface EventSource {
   /** The events that match the filter and may be visible to the caller, decided without their documents. */
   readonly choose: (heads: readonly EventHead[], reader: EventReader) => Promise<readonly EventHead[]>
   /** The events as the caller sees them, as JSON; an empty text for an event that is not visible. */
-  readonly textsOf: (heads: readonly EventHead[], caller: Caller) => Promise<readonly JsonText[]>
+  readonly textsOf: (
+    heads: readonly EventHead[],
+    caller: Caller,
+    getSignal?: GetSignal,
+  ) => Promise<readonly JsonText[]>
   /** Memory for events that are being sent to followers. */
   readonly shares: ByteShares
 }
@@ -44,7 +48,7 @@ export interface EventReader {
 }
 
 /** Renders an event of the source in another thread. */
-type RenderLarge = (head: EventHead, caller: Caller) => Promise<RenderedEvent>
+type RenderLarge = (head: EventHead, caller: Caller, signal: AbortSignal) => Promise<RenderedEvent>
 
 /** Limits for events that wait to be sent to followers: in total, and per caller. */
 const UNSENT_BYTES = { all: 64 * 1024 * 1024, perCaller: 16 * 1024 * 1024 }
@@ -71,13 +75,14 @@ function createSource(
       if (turns.admitsQuick() && !kindsOf(heads).some(isChosen)) return []
       return await turns.run(reader.caller.principal, chosen(heads, isChosen))
     },
-    async textsOf(heads, caller) {
+    async textsOf(heads, caller, getSignal) {
       const known = heads.map((head) => texts.known(head, caller))
       const render = elsewhere()
       const [head] = heads
       // A large event makes a batch of its own.
       if (render && heads.length === 1 && known[0] === undefined && head!.bytes > LARGE_BYTES) {
-        return [await texts.makeBy(() => render(head!, caller), head!, caller)]
+        const reader = { caller, ...(getSignal && { left: getSignal() }) }
+        return [await texts.makeBy((signal) => render(head!, caller, signal), head!, reader)]
       }
       const missing = heads.filter((_, i) => known[i] === undefined)
       const states = await log.statesOf(missing, caller.principal)
@@ -167,7 +172,7 @@ export function createEventSources(deps: EventDeps, elsewhere: () => RenderEvent
   const sourceIn = (name: string, store: EventStore): EventSource => {
     const renderLarge = (): RenderLarge | undefined => {
       const render = elsewhere()
-      return render && (({ seq }, caller) => render({ datasource: name, seq }, caller))
+      return render && (({ seq }, caller, signal) => render({ datasource: name, seq }, caller, signal))
     }
     const source = opened.get(name) ?? createSource(store, deps, renderLarge)
     opened.set(name, source)

@@ -5,6 +5,8 @@ import { ServiceError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { memoized } from '../../base/memo.ts'
+import { SharedWork } from '../../base/work/shared-work.ts'
+import { callerLeft } from '../../base/work/work.ts'
 import { SizedCache } from '../../base/sized-cache.ts'
 import type { DocumentChange, Event } from '../../events/event.ts'
 import { visibleEvent } from '../../events/visible-event.ts'
@@ -53,12 +55,21 @@ export interface EventTexts {
   /** Undefined if it has to be rendered; empty if nothing is visible. */
   readonly known: (head: EventHead, caller: Caller) => JsonText | undefined
   readonly make: (head: EventHead, states: EventStates, caller: Caller) => JsonText
-  /** The same by `render`, which runs once for all callers with the same visibility who ask at the same time. */
+  /**
+   * The same by `render`, which runs once for all callers with the same visibility who ask at the same time, and is
+   * aborted when all of them have left.
+   */
   readonly makeBy: (
-    render: () => Promise<RenderedEvent>,
+    render: (signal: AbortSignal) => Promise<RenderedEvent>,
     head: EventHead,
-    caller: Caller,
+    reader: WaitingReader,
   ) => Promise<JsonText>
+}
+
+interface WaitingReader {
+  readonly caller: Caller
+  /** Aborted when the caller does not wait any more. */
+  readonly left?: AbortSignal
 }
 
 const TEXT_CHARACTERS = 16 * 1024 * 1024
@@ -71,33 +82,37 @@ export function createEventTexts(deps: SchemaLookup & MetadataState): EventTexts
   }
   const viewBy = (head: EventHead, caller: Caller): View | undefined =>
     viewFor(deps, head.entity, openedOnce(head), caller)
-  const inProgress = new Map<string, Promise<Shared>>()
+  const inProgress = new Map<string, SharedWork<Shared>>()
   async function makeBy(
-    render: () => Promise<RenderedEvent>,
+    render: (signal: AbortSignal) => Promise<RenderedEvent>,
     head: EventHead,
-    caller: Caller,
+    reader: WaitingReader,
   ): Promise<JsonText> {
-    const view = viewBy(head, caller)
+    const view = viewBy(head, reader.caller)
     if (!view) return ''
     const key = keyOf(head, view)
-    if (key === undefined) return (await render()).text
-    const others = inProgress.get(key)
+    const others = key === undefined ? undefined : inProgress.get(key)
     if (others) {
-      const { text, isForAll } = await others.catch(() => NOTHING_SHARED)
-      // Otherwise it is only for the caller who asked for it.
-      return isForAll ? text : await makeBy(render, head, caller)
+      const { text, isForAll } = await others.waitFor(reader.left).catch(() => NOTHING_SHARED)
+      if (isForAll) return text
+      if (reader.left?.aborted) throw callerLeft()
+      // It is only for the caller who asked for it.
+      return await makeBy(render, head, reader)
     }
     const epoch = deps.epoch()
-    const rendering = render()
-      .then(({ text, epoch: used }) => {
-        // Callers who see the same by one state of the metadata may not by another one.
-        const isForAll = used === epoch && deps.epoch() === epoch
-        if (isForAll) texts.set(key, text, text.length + key.length)
-        return { text, isForAll }
-      })
-      .finally(() => inProgress.delete(key))
-    inProgress.set(key, rendering)
-    return (await rendering).text
+    const rendering = new SharedWork(async (signal) => {
+      const { text, epoch: used } = await render(signal)
+      // Callers who see the same by one state of the metadata may not by another one.
+      const isForAll = key !== undefined && used === epoch && deps.epoch() === epoch
+      if (isForAll) texts.set(key, text, text.length + key.length)
+      return { text, isForAll }
+    })
+    if (key !== undefined) inProgress.set(key, rendering)
+    try {
+      return (await rendering.waitFor(reader.left)).text
+    } finally {
+      if (key !== undefined && inProgress.get(key) === rendering) inProgress.delete(key)
+    }
   }
   return {
     known(head, caller) {
