@@ -26,7 +26,7 @@ export type { GetSignal } from './service/deps.ts'
 export type { EventKeeping } from './service/events/retention.ts'
 export type { LockResult } from './service/locks.ts'
 export { type ServiceOptions, openService } from './service/open.ts'
-export { type Datasource, OpenError } from './service/open-stores.ts'
+export { type Datasource, OpenError } from './service/open/stores.ts'
 export { type DataError, type DataResponse, type JsonText, printResponse } from './service/response.ts'
 export type {
   DataService,

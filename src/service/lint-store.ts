@@ -4,7 +4,7 @@ import type { Finding } from '../metadata/finding.ts'
 import { openRegistry } from '../metadata/registry.ts'
 import { openStore } from '../store/open.ts'
 import { findingsIn } from './metadata/access-reports.ts'
-import { type Datasource, OpenError } from './open-stores.ts'
+import { type Datasource, OpenError } from './open/stores.ts'
 import { refuseAbsent } from './require-store.ts'
 import { searchFindings } from './search/lint-searches.ts'
 

@@ -1,7 +1,7 @@
 /** The exit of a command that cannot open or reach the store it works on. */
 import { ServiceError } from '../../base/errors.ts'
 import { maskLocation } from '../../base/location.ts'
-import { OpenError } from '../../service/open-stores.ts'
+import { OpenError } from '../../service/open/stores.ts'
 import { EXIT, Exit } from '../exit.ts'
 
 /** Returns other errors unchanged. `alternative` continues the advice to end the process that uses the store. */

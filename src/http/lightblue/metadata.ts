@@ -1,7 +1,7 @@
 /** Metadata as Lightblue's programs write and read it. */
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isArray, isObject } from '../../base/json/json.ts'
-import type { Datasources } from '../../service/open-core.ts'
+import type { Datasources } from '../../service/open/core.ts'
 import type { MetadataService } from '../../service/service.ts'
 
 export function lightblueMetadata(service: MetadataService, configured: Datasources): MetadataService {

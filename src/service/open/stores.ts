@@ -1,11 +1,11 @@
 /** Opens the stores of the configured datasources. */
-import type { Limits } from '../base/limits.ts'
-import { maskLocation } from '../base/location.ts'
-import type { Loan } from '../base/work/loan.ts'
-import type { Database } from '../store/database.ts'
-import { openStore } from '../store/open.ts'
-import { LocationError } from '../store/postgres/connection/location.ts'
-import { withSequencesOf } from '../store/shared-sequences.ts'
+import type { Limits } from '../../base/limits.ts'
+import { maskLocation } from '../../base/location.ts'
+import type { Loan } from '../../base/work/loan.ts'
+import type { Database } from '../../store/database.ts'
+import { openStore } from '../../store/open.ts'
+import { LocationError } from '../../store/postgres/connection/location.ts'
+import { withSequencesOf } from '../../store/shared-sequences.ts'
 
 export interface Datasource {
   /** The name by which metadata refers to it. */

@@ -1,8 +1,8 @@
 /** Keeps metadata current: loads it at the start, with retries, and reloads it after every change in the store. */
-import { ServiceError } from '../base/errors.ts'
-import type { Registry } from '../metadata/registry.ts'
-import type { Database } from '../store/database.ts'
-import { ensureSavedSearch } from './search/search-entity.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { Registry } from '../../metadata/registry.ts'
+import type { Database } from '../../store/database.ts'
+import { ensureSavedSearch } from '../search/search-entity.ts'
 
 interface MetadataRefresh extends AsyncDisposable {
   /**

@@ -1,14 +1,14 @@
 /** Opens everything that concerns events: reading, retention, and delivery to sinks. */
-import { eventService } from './events/events.ts'
-import { type Knowing, knowingEvents } from './events/known-entities.ts'
-import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from './events/retention.ts'
-import type { EventDeps } from './events/source.ts'
-import type { Service } from './service.ts'
-import { type DeliveryDeps, type SinkMeter, deliveredUpTo, startDelivery } from './sinks/deliver.ts'
-import { type SinkRendering, createSinkRendering } from './sinks/rendering.ts'
-import { createSinkDatasources } from './sinks/sink-datasources.ts'
-import type { EventSettings } from './sinks/sink-settings.ts'
-import { sinkService } from './sinks/sinks.ts'
+import { eventService } from '../events/events.ts'
+import { type Knowing, knowingEvents } from '../events/known-entities.ts'
+import { DEFAULT_EVENT_KEEPING, keepEventsInBounds } from '../events/retention.ts'
+import type { EventDeps } from '../events/source.ts'
+import type { Service } from '../service.ts'
+import { type DeliveryDeps, type SinkMeter, deliveredUpTo, startDelivery } from '../sinks/deliver.ts'
+import { type SinkRendering, createSinkRendering } from '../sinks/rendering.ts'
+import { createSinkDatasources } from '../sinks/sink-datasources.ts'
+import type { EventSettings } from '../sinks/sink-settings.ts'
+import { sinkService } from '../sinks/sinks.ts'
 
 type OpeningEvents = Omit<EventDeps, 'stores'> & Pick<DeliveryDeps, 'stores'> & Knowing
 
