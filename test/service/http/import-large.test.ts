@@ -1,7 +1,7 @@
 /** Records of an import that are too large for the main thread: a worker thread parses and stores them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type ImportOptions, importBody } from '../../../src/http/routes/import-body.ts'
+import { type ImportOptions, importBody } from '../../../src/http/routes/data/import-body.ts'
 import type { OffloadRecord } from '../../../src/http/routes/import-record.ts'
 import type { Call } from '../../../src/http/routes/route.ts'
 import { type Answer, type TestServer, startTestServer } from '../../support/server.ts'

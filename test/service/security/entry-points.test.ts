@@ -1,7 +1,7 @@
 /** Row 20: the attacks of this folder reach every route that handles documents; a new one has to join them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LOCK_ROUTES } from '../../../src/http/routes/lock-routes.ts'
+import { LOCK_ROUTES } from '../../../src/http/routes/data/lock-routes.ts'
 import { ROUTES } from '../../../src/http/routes/routes.ts'
 import { ENTRY_POINTS } from './entry-points.ts'
 

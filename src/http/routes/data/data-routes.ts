@@ -5,8 +5,8 @@ import {
   BulkResponseShape,
   DataResponseShape,
 } from '../../../service/request/data-shapes.ts'
-import { IMPORT_ROUTES } from '../import-routes.ts'
-import { LOCK_ROUTES } from '../lock-routes.ts'
+import { IMPORT_ROUTES } from './import-routes.ts'
+import { LOCK_ROUTES } from './lock-routes.ts'
 import { type Call, type Reply, type Route, contextOf, dataReply, onceReply, targetOf } from '../route.ts'
 import { HISTORY_ROUTES } from './history-routes.ts'
 import { everything, versioned } from './operation-route.ts'

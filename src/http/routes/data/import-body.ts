@@ -1,11 +1,11 @@
 /** Imports the documents of a body, batch by batch, and reports each batch and each record that failed. */
 import { createHash } from 'node:crypto'
-import { ServiceError, type ErrorObject } from '../../base/errors.ts'
-import { parseTrusted } from '../../base/json/parse-trusted.ts'
-import { TooMuchForThisThread } from '../../base/work/work.ts'
-import { yieldEvery } from '../../base/work/yield-every.ts'
-import { readSmallNdjson } from '../../records/ndjson.ts'
-import { batchesOf, readRecords } from '../../records/read.ts'
+import { ServiceError, type ErrorObject } from '../../../base/errors.ts'
+import { parseTrusted } from '../../../base/json/parse-trusted.ts'
+import { TooMuchForThisThread } from '../../../base/work/work.ts'
+import { yieldEvery } from '../../../base/work/yield-every.ts'
+import { readSmallNdjson } from '../../../records/ndjson.ts'
+import { batchesOf, readRecords } from '../../../records/read.ts'
 import {
   type Chunks,
   type FileFormat,
@@ -13,10 +13,10 @@ import {
   RecordsError,
   type SourceRecord,
   type UnparsedRecord,
-} from '../../records/record.ts'
-import { type Idempotency, partOf } from '../../service/idempotency.ts'
-import { type ImportOutcome, type ImportWrite, bodyOf, operationOf } from './import-record.ts'
-import { type Call, targetOf } from './route.ts'
+} from '../../../records/record.ts'
+import { type Idempotency, partOf } from '../../../service/idempotency.ts'
+import { type ImportOutcome, type ImportWrite, bodyOf, operationOf } from '../import-record.ts'
+import { type Call, targetOf } from '../route.ts'
 
 export interface ImportOptions extends ImportWrite {
   readonly format: FileFormat

@@ -1,9 +1,9 @@
 /** The routes that import documents from a body of any size. */
-import { ServiceError } from '../../base/errors.ts'
-import { Type } from '../../base/json/shape.ts'
-import { DELIMITERS } from '../../records/delimiter.ts'
-import type { FileFormat } from '../../records/record.ts'
-import { unsupported } from '../body.ts'
+import { ServiceError } from '../../../base/errors.ts'
+import { Type } from '../../../base/json/shape.ts'
+import { DELIMITERS } from '../../../records/delimiter.ts'
+import type { FileFormat } from '../../../records/record.ts'
+import { unsupported } from '../../body.ts'
 import { type ImportOptions, importBody } from './import-body.ts'
 import {
   type Call,
@@ -13,7 +13,7 @@ import {
   type StreamReply,
   dataReply,
   targetOf,
-} from './route.ts'
+} from '../route.ts'
 
 const CSV_TYPE = 'text/csv'
 

@@ -1,7 +1,7 @@
 /** Routes of locks. The form with a body exists because ids may contain any character, such as a slash. */
-import type { Code } from '../../base/errors.ts'
-import type { Json } from '../../base/json/json.ts'
-import { LockRequestShape, LockResponseShape } from '../../service/request/data-shapes.ts'
+import type { Code } from '../../../base/errors.ts'
+import type { Json } from '../../../base/json/json.ts'
+import { LockRequestShape, LockResponseShape } from '../../../service/request/data-shapes.ts'
 import {
   type Call,
   type Content,
@@ -10,7 +10,7 @@ import {
   type Route,
   jsonReply,
   onceReply,
-} from './route.ts'
+} from '../route.ts'
 
 /** Larger than three ids of the greatest length in any spelling. Anybody may send one, and the main thread parses it. */
 const MAX_BODY_BYTES = 128 * 1024
