@@ -191,3 +191,8 @@ export function internalError(details = ''): ServiceError {
 export function unreachable(value: never): never {
   throw new Error(`unreachable case: ${JSON.stringify(value)}`)
 }
+
+/** Whether something is busy or out of reach, so that the same may succeed in a moment. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'crud:Unavailable'
+}

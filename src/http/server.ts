@@ -16,6 +16,7 @@ import { occupy, precheck, replyTo } from './perform.ts'
 import type { Outlet } from './send/backpressure.ts'
 import type { EventsReply, Reply, Route, StreamReply } from './routes/route.ts'
 import { sendEvents } from './send/send-events.ts'
+import { renderLater } from './threads/offloading.ts'
 import { sendReply } from './send/send-reply.ts'
 import { sendStream } from './send/send-stream.ts'
 import { serializePipelined } from './pipelined-requests.ts'
@@ -50,9 +51,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.isDraining = true
       listener.ending.abort()
       await drain()
-      // delivery ends after the server, so it has to do without the threads
-      listener.app.service.sinks.renderLargeBy(undefined)
+      const { sinks } = listener.app.service
+      // Delivery ends after the server. What the threads do not finish waits for a while, so that this thread, which
+      // ends as well, does not begin with it.
+      sinks.renderLargeBy(renderLater)
       await listener.threads?.[Symbol.asyncDispose]()
+      sinks.renderLargeBy(undefined)
       listener.overload.close()
     },
   }

@@ -2,7 +2,7 @@
  * Datasources besides the default one: they store documents and have a record of their collections, but no
  * metadata.
  */
-import { ServiceError } from '../base/errors.ts'
+import { isUnavailable } from '../base/errors.ts'
 import type { CollectionDefinition, MetadataRecords, RemovedCollection } from '../store/metadata-records.ts'
 import type { MetadataStore } from '../store/tables/metadata.ts'
 import type { AllRecords, Entity } from './catalogue.ts'
@@ -100,8 +100,4 @@ export async function removeElsewhere(
 
 function sameCollection(a: CollectionDefinition, b: CollectionDefinition): boolean {
   return a.collection.datasource === b.collection.datasource && a.collection.name === b.collection.name
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'crud:Unavailable'
 }

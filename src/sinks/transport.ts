@@ -16,6 +16,8 @@ export type Answer =
   | { readonly kind: 'delivered' }
   /** The sink may see nothing of the event, so nothing was sent. */
   | { readonly kind: 'invisible' }
+  /** The event could not be rendered at the moment, so nothing was sent. */
+  | { readonly kind: 'postponed' }
   | { readonly kind: 'failed'; readonly reason: string }
   /** The receiver wants no further events, so the sink is disabled. */
   | { readonly kind: 'gone'; readonly reason: string }

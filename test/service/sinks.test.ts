@@ -115,7 +115,7 @@ onEveryStore(() => {
     const details = '{"entityVersion":"1.0.0","principal":"","date":"","hook":{}}'
     const { signal } = new AbortController()
     const event = { ...keptEvent(1, 'd'), details }
-    assert.equal(await renderEvent(event, callerWith('cook'), signal), undefined)
+    assert.equal(await renderEvent(event, callerWith('cook'), signal), 'invisible')
     assert.deepEqual(
       steps.filter((step) => step !== 'asked for the schema'),
       ['not in step', 'not in step', 'in step'],

@@ -136,6 +136,10 @@ export function offloadSinkEvents(threads: Threads, { queryTimeMs }: Limits): Re
   }
 }
 
+/** While the threads end. */
+export const renderLater: RenderForSink = () =>
+  Promise.reject(new ServiceError('crud:Unavailable', 'the server ends'))
+
 const SINK_TIME_LIMIT_MS = 60_000
 const NEVER = new AbortController().signal
 

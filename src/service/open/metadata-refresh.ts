@@ -1,5 +1,5 @@
 /** Keeps metadata current: loads it at the start, with retries, and reloads it after every change in the store. */
-import { ServiceError } from '../../base/errors.ts'
+import { ServiceError, isUnavailable } from '../../base/errors.ts'
 import type { Registry } from '../../metadata/registry.ts'
 import type { Database } from '../../store/database.ts'
 import { ensureSavedSearch } from '../search/search-entity.ts'
@@ -167,7 +167,3 @@ async function ensureSavedSearchOnce(registry: Registry, backend: string): Promi
 }
 
 const ATTEMPTS = 5
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'crud:Unavailable'
-}

@@ -1,6 +1,6 @@
 /** Delivers events to the sinks of each datasource while the service is open. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ServiceError } from '../../base/errors.ts'
+import { ServiceError, isUnavailable } from '../../base/errors.ts'
 import { openTransport, printDefinition } from '../../sinks/definition.ts'
 import { startDeliverer } from '../../sinks/delivery/deliverer.ts'
 import type { Overview } from '../../sinks/delivery/delivery-state.ts'
@@ -70,7 +70,7 @@ function observing({ sinkMeter, onInternalError }: DeliveryDeps, store: Database
   const deliveredAt = new Map<string, number>()
   const error: Observer['error'] = (problem, sink) => {
     // An unreachable store is visible in responses.
-    if (problem instanceof ServiceError && problem.code === 'crud:Unavailable') return
+    if (isUnavailable(problem)) return
     const what = `${sink ?? ''} ${String(problem)}`
     if (performance.now() - (deliveredAt.get(what) ?? -Infinity) < QUIET_MS) return
     if (deliveredAt.size >= MAX_REMEMBERED) deliveredAt.clear()

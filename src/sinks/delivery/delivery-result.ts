@@ -16,6 +16,7 @@ import type { Answer } from '../transport.ts'
 import type { Undelivered } from './undelivered.ts'
 
 export const ATTEMPTS = 12
+const POSTPONED_MS = 1_000
 
 export interface DeliveryTime {
   readonly now: number
@@ -39,6 +40,8 @@ export function recordResult(state: DeliveryParts, { seq, answer, time }: Delive
       return complete(state, seq, send.doc)
     case 'invisible':
       return complete(state, seq, send.doc)
+    case 'postponed':
+      return postpone(state, send.doc, { seq, nextAt: time.now + POSTPONED_MS })
     case 'failed':
       return fail(state, send, { seq, reason: answer.reason, time })
     case 'gone':
@@ -55,6 +58,18 @@ function complete({ undelivered, queues }: DeliveryParts, seq: number, doc: stri
   queues.removeHead(doc, undelivered.items)
 }
 
+/** It is no attempt, and the receiver is not at fault. As an item, the event does not hold back the position. */
+function postpone(
+  { undelivered, queues }: DeliveryParts,
+  doc: string,
+  { seq, nextAt }: Pick<SinkItem, 'seq' | 'nextAt'>,
+): void {
+  const before = undelivered.items.get(seq) ?? waitingItem(undelivered.fresh.get(seq)!)
+  undelivered.enter({ ...before, nextAt })
+  enterLater(undelivered, queues.behind(doc))
+  queues.offer(doc, undelivered.items)
+}
+
 interface Failure {
   readonly seq: number
   readonly reason: string
@@ -68,15 +83,18 @@ function fail(state: DeliveryParts, send: UnderWay, { seq, reason, time }: Failu
   const isDead = attempts >= ATTEMPTS
   const nextAt = isDead ? 0 : time.now + backOffMs(attempts, time.random)
   undelivered.enter({ ...before, state: isDead ? 'dead' : 'waiting', attempts, nextAt, error: reason })
-  // Events queued behind the failed one become items too: the position can then move past them, and reading
-  // continues.
-  for (const later of queues.behind(send.doc)) {
-    const event = undelivered.fresh.get(later)
-    if (event) undelivered.enter(waitingItem(event))
-  }
+  enterLater(undelivered, queues.behind(send.doc))
   if (isDead) recordEarlierEvents(undelivered, seq)
   queues.offer(send.doc, undelivered.items)
   countFailure(state, send, time)
+}
+
+/** Events queued behind one that waits become items too: the position can then move past them, and reading continues. */
+function enterLater(undelivered: Undelivered, behind: Iterable<number>): void {
+  for (const later of behind) {
+    const event = undelivered.fresh.get(later)
+    if (event) undelivered.enter(waitingItem(event))
+  }
 }
 
 /**

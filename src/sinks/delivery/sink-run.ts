@@ -24,15 +24,15 @@ export interface RunOptions {
 
 export type OpenTransport = (definition: SinkDefinition) => Transport
 
-/**
- * Renders an event as a CloudEvent in JSON, with the caller's current visibility; undefined when nothing of it is
- * visible. The signal is aborted when the result is not needed any more.
- */
+/** Renders an event with the caller's current visibility. The signal is aborted when the result is not needed any more. */
 export type RenderEvent = (
   event: StoredEvent,
   caller: Caller,
   signal: AbortSignal,
-) => string | undefined | Promise<string | undefined>
+) => RenderedEvent | Promise<RenderedEvent>
+
+/** A CloudEvent in JSON, or why there is none: nothing of it is visible, or it cannot be rendered at the moment. */
+export type RenderedEvent = { readonly body: string } | 'invisible' | 'postponed'
 
 /** Maximum delay before a changed position alone is saved. */
 const SAVE_MS = 500
@@ -186,7 +186,7 @@ export class SinkRun {
     const { observer } = this.options
     const { name } = target.record
     if (answer.kind === 'delivered') observer.delivered?.(name, (performance.now() - began) / 1000)
-    else if (answer.kind !== 'invisible') observer.failed?.(name, answer.reason)
+    else if ('reason' in answer) observer.failed?.(name, answer.reason)
     this.answers.push({ seq: send.seq, answer })
     this.wakeSignal.ring()
   }
@@ -195,10 +195,10 @@ export class SinkRun {
   private async answerOf(event: StoredEvent, target: Target): Promise<Answer | undefined> {
     const { signal } = this.aborting
     try {
-      const body = await this.options.renderEvent(event, target.caller, signal)
-      if (body === undefined) return { kind: 'invisible' }
+      const rendered = await this.options.renderEvent(event, target.caller, signal)
+      if (typeof rendered === 'string') return { kind: rendered }
       const { id, entity, operation } = event
-      return await target.transport.send({ id, entity, operation, body }, signal)
+      return await target.transport.send({ id, entity, operation, body: rendered.body }, signal)
     } catch (error) {
       if (signal.aborted) return undefined
       this.options.observer.error?.(error, target.record.name)

@@ -277,7 +277,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await addSink(store, webhookTo(server.url))
     const renderEvent: RenderEvent = (event) => {
       if (event.seq === 2) throw new Error('what is this?')
-      return JSON.stringify(cloudEvent(event, { seq: event.seq }))
+      return { body: JSON.stringify(cloudEvent(event, { seq: event.seq })) }
     }
     const observer = { error: (error: unknown) => void errors.push(error) }
     await using _deliverer = deliver(store, eventLog(3, 3), { renderEvent, observer })
@@ -355,6 +355,6 @@ function eventRenderer(): RenderEvent {
       ...(after !== null && { after: parseTrusted(after) as JsonObject }),
     }
     const event = visibleEvent(happening, { hook, view: viewOf(schema)(caller) })
-    return event && JSON.stringify(cloudEvent(kept, { ...event, seq }))
+    return event ? { body: JSON.stringify(cloudEvent(kept, { ...event, seq })) } : 'invisible'
   }
 }

@@ -64,7 +64,9 @@ export function deliver(
   return startDeliverer({
     store,
     readEvents: reading(log),
-    renderEvent: (event) => JSON.stringify(cloudEvent(event, { seq: event.seq, documentId: event.document })),
+    renderEvent: (event) => ({
+      body: JSON.stringify(cloudEvent(event, { seq: event.seq, documentId: event.document })),
+    }),
     openTransport: webhooks(),
     observer: { error: (error) => console.error(error) },
     ...more,

@@ -41,11 +41,13 @@ const BEHAVIOURS: Readonly<Record<string, (roll: number, document: string) => An
   /** Takes all but the events of some documents. */
   rejectsSome: (_roll, document) =>
     /[0-2]$/.test(document) ? { kind: 'failed', reason: 'status 400' } : { kind: 'delivered' },
+  /** Takes all, but its events are often not rendered at once. */
+  busy: (roll) => ({ kind: roll < 0.6 ? 'postponed' : 'delivered' }),
   flaky: (roll) =>
     roll < 0.5
       ? { kind: 'delivered' }
       : roll < 0.55
-        ? { kind: 'invisible' }
+        ? { kind: roll < 0.52 ? 'postponed' : 'invisible' }
         : roll < 0.56
           ? { kind: 'gone', reason: 'status 410' }
           : { kind: 'failed', reason: roll < 0.8 ? 'status 500' : 'timed out' },
@@ -139,7 +141,7 @@ export class World {
     this.delivery.recordAnswer(seq, answer, { now: this.now, random: this.random() })
     const after = this.delivery.overview()
     if (answer.kind === 'delivered' || answer.kind === 'invisible') this.settled.add(seq)
-    else this.attempts.set(seq, (this.attempts.get(seq) ?? 0) + 1)
+    else if (answer.kind !== 'postponed') this.attempts.set(seq, (this.attempts.get(seq) ?? 0) + 1)
     if (!before.isCircuitOpen && after.isCircuitOpen) this.breaks++
     const isDead = after.dead > before.dead
     assert.equal(isDead, answer.kind !== 'delivered' && this.attempts.get(seq) === ATTEMPTS)

@@ -56,6 +56,26 @@ test('recordAnswer: the position stays before the first event that is under way'
   )
 })
 
+test('recordAnswer: a postponed event waits a second, and is neither an attempt nor a failure of the sink', () => {
+  const delivery = delivering('aab')
+  started(delivery)
+  answer(delivery, 1, { kind: 'postponed' })
+  answer(delivery, 3, DELIVERED)
+  const { entered, progress } = delivery.changes()!
+  assert.deepEqual(
+    entered.map(({ seq, attempts, nextAt }) => [seq, attempts, nextAt]),
+    [
+      [1, 0, 1_000],
+      [2, 0, 0],
+    ],
+  )
+  assert.deepEqual([progress.position, progress.failures], [3, 0])
+  assert.deepEqual(started(delivery, 999), [])
+  assert.deepEqual(started(delivery, 1_000), [1])
+  answer(delivery, 1, DELIVERED, 1_000)
+  assert.deepEqual(started(delivery, 1_000), [2])
+})
+
 test('recordAnswer: a failure holds back its document and no other', () => {
   const delivery = delivering('aab')
   started(delivery)
