@@ -86,6 +86,8 @@ export type FromThread =
   | { readonly kind: 'reply'; readonly reply: ReplyMessage; readonly heapBytes: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly heapBytes: number }
   | { readonly kind: 'failed'; readonly error: unknown }
+  /** Its service cannot be opened, so it is of no use; the job is answered by a message that follows. */
+  | { readonly kind: 'unusable' }
   /** The request sets a shorter time limit than the service. */
   | { readonly kind: 'time limit'; readonly timeLimitMs: number }
   /** The cost of the request for the rate limit. */

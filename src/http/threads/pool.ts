@@ -86,7 +86,7 @@ export function createThreads(options: ThreadOptions): Threads {
 
   function putBack(thread: Thread): void {
     if (!all.has(thread)) return
-    if (thread.heapBytes > MAX_IDLE_HEAP_BYTES) {
+    if (thread.isUnusable || thread.heapBytes > MAX_IDLE_HEAP_BYTES) {
       void thread.end()
       return
     }
@@ -102,6 +102,7 @@ export function createThreads(options: ThreadOptions): Threads {
       })
       job.work.waited(performance.now() - arrived)
       try {
+        if (job.signal.aborted) throw callerLeft()
         const thread = take()
         try {
           return await thread.run(job)
@@ -129,6 +130,7 @@ interface Running {
 
 class Thread {
   heapBytes = 0
+  isUnusable = false
   readonly #options: ThreadOptions
   readonly #worker: Worker
   readonly #onEnd: (error: unknown) => void
@@ -221,6 +223,9 @@ class Thread {
         break
       case 'failed':
         this.#running?.reject(message.error)
+        break
+      case 'unusable':
+        this.isUnusable = true
         break
       case 'time limit':
         this.#running?.job.work.limitTimeTo(message.timeLimitMs)

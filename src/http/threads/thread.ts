@@ -50,6 +50,9 @@ const service = openThreadService({
   onSlow: (slow) => post({ kind: 'slow', slow }),
 })
 
+// Another thread may succeed later: the database may be out of reach only now.
+service.catch(() => post({ kind: 'unusable' }))
+
 port.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'job':
@@ -104,7 +107,8 @@ async function run(opened: Service, job: JobMessage): Promise<ReplyMessage> {
     return { ...replyMessage({ status: 200, text }, work), epoch }
   }
   if (task.kind === 'sink event') {
-    return replyMessage({ status: 200, text: opened.sinks.render(task.event, caller) }, work)
+    const text = during(work, () => opened.sinks.render(task.event, caller))
+    return replyMessage({ status: 200, text }, work)
   }
   if (task.kind === 'record') {
     const text = await importRecord(opened, { caller, target: targetOf(task, work), task, text: job.body })
