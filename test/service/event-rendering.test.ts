@@ -14,27 +14,34 @@ test('shared work: it ends with the last of those who wait, and never if one sta
   const begin = () => {
     const signals: AbortSignal[] = []
     const done = Promise.withResolvers<string>()
-    const work = new SharedWork((signal) => {
-      signals.push(signal)
-      return done.promise
-    })
-    return { work, done, isAborted: () => signals[0]!.aborted }
+    let hasEnded = false
+    const work = new SharedWork(
+      (signal) => {
+        signals.push(signal)
+        return done.promise
+      },
+      () => (hasEnded = true),
+    )
+    return { work, done, isAborted: () => signals[0]!.aborted, hasEnded: () => hasEnded }
   }
   const shared = begin()
-  const both = left.map(({ signal }) => shared.work.waitFor(signal))
+  const [one, other] = left.map(({ signal }) => shared.work.waitFor(signal))
   left[0].abort()
+  await assert.rejects(one!, /hung up/)
   assert.equal(shared.isAborted(), false)
   left[1].abort()
+  await assert.rejects(other!, /hung up/)
   assert.equal(shared.isAborted(), true)
+  assert.equal(shared.hasEnded(), false)
   shared.done.resolve('done')
-  assert.deepEqual(await Promise.all(both), ['done', 'done'])
+  await shared.done.promise
+  assert.equal(shared.hasEnded(), true)
   const kept = begin()
   const stays = kept.work.waitFor()
-  const leaves = kept.work.waitFor(left[0].signal)
+  await assert.rejects(kept.work.waitFor(left[0].signal), /hung up/)
   assert.equal(kept.isAborted(), false)
   kept.done.reject(new Error('it fails'))
   await assert.rejects(stays, /it fails/)
-  await assert.rejects(leaves, /it fails/)
 })
 
 test('events: a rendering is aborted when the last of its readers has left, not before', async () => {
@@ -65,18 +72,17 @@ test('events: a rendering is aborted when the last of its readers has left, not 
   const second = read('two', 0, two)
   await pause(50)
   one.abort()
-  await pause(50)
+  await assert.rejects(first, /hung up/)
   assert.deepEqual(
     begun.map(({ aborted }) => aborted),
     [false],
   )
   finish()
   assert.equal(await second, '"one"')
-  await first
   const third = read('three', 1, two)
   await until(() => begun.length === 2)
   two.abort()
-  await assert.rejects(third, /nobody waits/)
+  await assert.rejects(third, /hung up/)
   assert.equal(begun[1]!.aborted, true)
   const fourth = read('four', 1, new AbortController())
   await until(() => begun.length === 3)

@@ -88,6 +88,7 @@ export function createEventTexts(deps: SchemaLookup & MetadataState): EventTexts
     head: EventHead,
     reader: WaitingReader,
   ): Promise<JsonText> {
+    if (reader.left?.aborted) throw callerLeft()
     const view = viewBy(head, reader.caller)
     if (!view) return ''
     const key = keyOf(head, view)
@@ -95,24 +96,20 @@ export function createEventTexts(deps: SchemaLookup & MetadataState): EventTexts
     if (others) {
       const { text, isForAll } = await others.waitFor(reader.left).catch(() => NOTHING_SHARED)
       if (isForAll) return text
-      if (reader.left?.aborted) throw callerLeft()
       // It is only for the caller who asked for it.
       return await makeBy(render, head, reader)
     }
     const epoch = deps.epoch()
-    const rendering = new SharedWork(async (signal) => {
+    const shared = async (signal: AbortSignal): Promise<Shared> => {
       const { text, epoch: used } = await render(signal)
       // Callers who see the same by one state of the metadata may not by another one.
       const isForAll = key !== undefined && used === epoch && deps.epoch() === epoch
       if (isForAll) texts.set(key, text, text.length + key.length)
       return { text, isForAll }
-    })
-    if (key !== undefined) inProgress.set(key, rendering)
-    try {
-      return (await rendering.waitFor(reader.left)).text
-    } finally {
-      if (key !== undefined && inProgress.get(key) === rendering) inProgress.delete(key)
     }
+    const rendering = new SharedWork(shared, () => key !== undefined && inProgress.delete(key))
+    if (key !== undefined) inProgress.set(key, rendering)
+    return (await rendering.waitFor(reader.left)).text
   }
   return {
     known(head, caller) {
