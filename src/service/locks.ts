@@ -5,6 +5,7 @@ import { ServiceError, unreachable } from '../base/errors.ts'
 import { refuseWith } from '../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../base/json/json.ts'
 import type { Limits } from '../base/limits.ts'
+import { memoized } from '../base/memo.ts'
 import { TYPES } from '../schema/types.ts'
 import type { LockOperation, LockOutcome, LockRequest, Locks } from '../store/tables/locks.ts'
 import type { Database } from '../store/database.ts'
@@ -29,33 +30,38 @@ export async function lock(
   if (request.operation !== 'acquire') return resultOf(request, await locks.change(request))
   const caller = digestOf(principal)
   const allowances = allowancesOf(store)
-  const allowed = allowances.get(caller) ?? 0
-  if (allowed > 0) {
-    allowances.set(caller, allowed - 1)
+  const allowance = allowances.get(caller)
+  if (allowance && allowance.left > 0 && performance.now() < allowance.until) {
+    allowance.left--
     return resultOf(request, await locks.change({ ...request, account: { caller } }))
   }
   const account = { caller, maxLocks: limits.locks }
   const outcome = await locks.change({ ...request, account })
   if (outcome.hasTooMany === true) throw tooMany(limits)
   const left = limits.locks - (await locks.held(account, request.nowMs))
-  if (allowances.size >= MAX_CALLERS) allowances.clear()
-  allowances.set(caller, Math.floor(left * ALLOWED_PART))
+  if (!allowance && allowances.size >= MAX_CALLERS) allowances.clear()
+  allowances.set(caller, {
+    left: Math.floor(left * ALLOWED_PART),
+    until: performance.now() + ALLOWED_MS,
+  })
   return resultOf(request, outcome)
 }
 
 /**
- * How many locks each caller may acquire in this process before its locks are counted again: counting takes longer the
- * more there are. Eight processes together can use up the rest, but not exceed it.
+ * How many locks a caller may acquire in this process before its locks are counted again: counting takes longer the more
+ * there are. Other processes count for themselves, so that each of them may exceed the limit by one such part.
  */
-const counted = new WeakMap<Database, Map<string, number>>()
+interface Allowance {
+  left: number
+  readonly until: number
+}
+
 const ALLOWED_PART = 1 / 8
+const ALLOWED_MS = 1_000
 const MAX_CALLERS = 10_000
 
-function allowancesOf(store: Database): Map<string, number> {
-  const allowances = counted.get(store) ?? new Map<string, number>()
-  counted.set(store, allowances)
-  return allowances
-}
+/** In transactions, too, the same store counts. */
+const allowancesOf = memoized((_store: Database) => new Map<string, Allowance>())
 
 /** An index of PostgreSQL takes no text of any length. */
 function digestOf(principal: string): string {

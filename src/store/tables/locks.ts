@@ -62,7 +62,11 @@ async function change(engine: Engine, request: LockRequest): Promise<LockOutcome
       const outcome = outcomeOf(acquired[0]!)
       const account = limited(request)
       if (outcome.count !== undefined || !account) return outcome
-      return { ...outcome, hasTooMany: await hasTooMany(engine, request, account) }
+      const obstacle = await obstacleTo(engine, request, account)
+      if (obstacle !== 'none') return { ...outcome, hasTooMany: obstacle === 'limit' }
+      // A lock was released or expired meanwhile.
+      const [again] = await engine.batch([acquire(request)])
+      return outcomeOf(again!)
     }
     case 'release':
       return await release(engine, request)
@@ -131,25 +135,25 @@ function acquire(request: LockRequest): Fragment {
 }
 
 function limited({ account }: LockRequest): Required<LockAccount> | undefined {
-  const { caller = '', maxLocks } = account ?? {}
-  return maxLocks === undefined ? undefined : { caller, maxLocks }
+  if (account?.maxLocks === undefined) return undefined
+  return { caller: account.caller, maxLocks: account.maxLocks }
 }
 
 /** A lock of another owner is the reason why there was no row, even if the caller also holds too many. */
-async function hasTooMany(
+async function obstacleTo(
   engine: Engine,
   request: LockRequest,
   account: Required<LockAccount>,
-): Promise<boolean> {
+): Promise<'owner' | 'limit' | 'none'> {
   const { domain, resource, nowMs } = request
   const [row] = await engine.query(
     sql`select case
       when exists (select 1 from smalt_lock where domain = ${param(domain)} and resource = ${param(resource)}
-        and expires > ${param(nowMs)}) then 0
-      when ${heldBy(account, nowMs)} >= ${param(account.maxLocks)} then 1
-      else 0 end`,
+        and expires > ${param(nowMs)}) then 'owner'
+      when ${heldBy(account, nowMs)} >= ${param(account.maxLocks)} then 'limit'
+      else 'none' end`,
   )
-  return Number(row![0]) === 1
+  return row![0] as 'owner' | 'limit' | 'none'
 }
 
 /** Counts entries of an index, up to the limit. */
