@@ -152,17 +152,28 @@ async function number(session: SqlSession, batch: readonly Unnumbered[]): Promis
   return last
 }
 
+/**
+ * Of each document the newest events are read, by the time in their ids, however many there are of it. A deleted document
+ * has reached no version.
+ */
 async function reachedVersions(session: SqlSession, docs: readonly string[]): Promise<ReachedVersions> {
-  if (docs.length === 0) return new Map()
-  const text = `select doc, entity, (max(array[seq, version]))[2] from smalt_outbox
-    where seq is not null and doc = any($1::text[]) group by doc, entity`
-  const rows = await session.query({ text, values: [arrayText(docs)] })
-  return new Map(
-    rows.flatMap(([doc, entity, version]) =>
-      typeof version === 'string' ? [[documentKey({ entity: entity!, doc: doc! }), Number(version)]] : [],
-    ),
-  )
+  const text = `select entity, version, seq from smalt_outbox where doc = $1 and seq is not null
+    order by id desc limit ${NEWEST}`
+  const reached = new Map<string, number>()
+  for (const doc of docs) {
+    const rows = await session.query({ text, values: [doc] })
+    const inOrder = rows.toSorted((a, b) => Number(a[2]) - Number(b[2]))
+    for (const [entity, version] of inOrder) {
+      const key = documentKey({ entity: entity!, doc })
+      if (typeof version === 'string') reached.set(key, Number(version))
+      else reached.delete(key)
+    }
+  }
+  return reached
 }
+
+/** Several entities may have a document of this key, and clocks of several machines may differ. */
+const NEWEST = 50
 
 /** Committed before any number is used, so that no number is given twice, even if this process dies. */
 async function reserve(session: SqlSession, count: number): Promise<number> {
