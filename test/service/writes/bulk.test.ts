@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../../src/base/json/json.ts'
 import { ADMIN, EVERYTHING } from '../../support/service.ts'
 import { type Tenant, openTenant } from '../../support/shared-service.ts'
 import { byId, held } from './writing.ts'
+import { testUnlessOnCitus } from '../../support/citus.ts'
 import { onEveryStore } from '../../support/store-kind.ts'
 
 async function open(): Promise<Tenant> {
@@ -179,7 +180,7 @@ onEveryStore(() => {
     assert.deepEqual(await held(tester), { 1: { _id: '1', i: 2 } })
   })
 
-  test('bulk: nobody sees an atomic bulk before it is done', async () => {
+  testUnlessOnCitus('snapshot')('bulk: nobody sees an atomic bulk before it is done', async () => {
     await using tester = await open()
     const inserts = Array.from({ length: 50 }, (_, i) => insert(i, { _id: `x${i}` }))
     const running = bulk(tester, inserts, { atomic: true })
