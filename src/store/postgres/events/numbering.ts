@@ -158,10 +158,10 @@ async function number(session: SqlSession, batch: readonly Unnumbered[]): Promis
  */
 async function reachedVersions(session: SqlSession, docs: readonly string[]): Promise<ReachedVersions> {
   const text = `select entity, version, seq from smalt_outbox where doc = $1 and seq is not null
-    order by id desc limit ${NEWEST}`
+    order by id desc limit $2`
   const reached = new Map<string, number>()
   for (const doc of docs) {
-    const rows = await session.query({ text, values: [doc] })
+    const rows = await session.query({ text, values: [doc, NEWEST] })
     const inOrder = rows.toSorted((a, b) => Number(a[2]) - Number(b[2]))
     for (const [entity, version] of inOrder) {
       const key = documentKey({ entity: entity!, doc })
