@@ -13,20 +13,25 @@ const WRITE: readonly Code[] = [
   'store-crud:OutcomeUnknown',
 ]
 
+/** Both addresses of an insert. */
+const INSERT = {
+  method: 'PUT',
+  body: request('InsertRequest', {
+    data: [{ iso2Code: 'CH', name: 'Switzerland' }],
+    projection: everything(),
+  }),
+  reply: documents(0, 1),
+  errors: WRITE,
+  precheck: requireAccess('insert'),
+  handle: withBody('insert'),
+} as const
+
 export const WRITE_ROUTES: readonly Route[] = [
   ...versioned('/data/insert', {
-    method: 'PUT',
+    ...INSERT,
     operationId: 'insert',
     summary: 'Insert documents',
     description: 'Documents that fail are reported in `dataErrors`; the others are stored together.',
-    body: request('InsertRequest', {
-      data: [{ iso2Code: 'CH', name: 'Switzerland' }],
-      projection: everything(),
-    }),
-    reply: documents(0, 1),
-    errors: WRITE,
-    precheck: requireAccess('insert'),
-    handle: withBody('insert'),
   }),
   ...versioned('/data/save', {
     method: 'POST',
@@ -80,17 +85,9 @@ export const WRITE_ROUTES: readonly Route[] = [
     handle: withBody('delete'),
   }),
   ...versioned('/data', {
-    method: 'PUT',
+    ...INSERT,
     operationId: 'insertAlias',
     summary: 'Insert documents (old address)',
     deprecated: true,
-    body: request('InsertRequest', {
-      data: [{ iso2Code: 'CH', name: 'Switzerland' }],
-      projection: everything(),
-    }),
-    reply: documents(0, 1),
-    errors: WRITE,
-    precheck: requireAccess('insert'),
-    handle: withBody('insert'),
   }),
 ]
