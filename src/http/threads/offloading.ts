@@ -8,7 +8,7 @@ import type { Json } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import type { Limits } from '../../base/limits.ts'
 import { INLINE_STEPS, TooMuchForThisThread, Work, during } from '../../base/work/work.ts'
-import type { Offload, RenderEvent } from '../../service/service.ts'
+import type { Offload, RenderEvent, Target } from '../../service/service.ts'
 import type { RenderForSink } from '../../service/sink-service.ts'
 import type { ImportOutcome, OffloadRecord } from '../routes/import-record.ts'
 import type { AnyReply, Call, Reply, Route } from '../routes/route.ts'
@@ -93,22 +93,33 @@ async function offloadRoute(threads: Threads, request: Request): Promise<Reply> 
 
 /** Offloads a part of a request in progress, such as an entry of a bulk or a document of a stream. */
 function offloadOperation(threads: Threads, request: Request): Offload {
-  return async (operation, { entity, version, work, idempotency }, body) => {
-    const own = { ...(version !== undefined && { version }), ...(idempotency && { idempotency }) }
-    const task: Task = { kind: 'operation', operation, entity, ...own }
-    const part = { task, body: Buffer.from(JSON.stringify(body)), work: work ?? request.call.work }
+  return async (operation, target, body) => {
+    const task: Task = { kind: 'operation', operation, ...addressOf(target) }
+    const part = { task, body: Buffer.from(JSON.stringify(body)), work: target.work ?? request.call.work }
     const { bytes, hasExceededResponse } = await run(threads, request, part)
     return { text: textOf(bytes), hasExceededResponse }
   }
 }
 
 function offloadRecord(threads: Threads, request: Request): OffloadRecord {
-  return async ({ entity, version, work, idempotency }, text, write) => {
-    const own = { ...(version !== undefined && { version }), ...(idempotency && { idempotency }) }
-    const task: Task = { kind: 'record', write, entity, ...own }
-    const { bytes } = await run(threads, request, { task, body: text, work: work ?? request.call.work })
+  return async (target, text, write) => {
+    const task: Task = { kind: 'record', write, ...addressOf(target) }
+    const { bytes } = await run(threads, request, {
+      task,
+      body: text,
+      work: target.work ?? request.call.work,
+    })
     return parseTrusted(textOf(bytes)) as unknown as ImportOutcome
   }
+}
+
+/** The part of a target that a thread needs; the rest of it stays with the request. */
+function addressOf({
+  entity,
+  version,
+  idempotency,
+}: Target): Pick<Target, 'entity' | 'version' | 'idempotency'> {
+  return { entity, ...(version !== undefined && { version }), ...(idempotency && { idempotency }) }
 }
 
 /** Renders events in worker threads. One that still waits for a thread when its last reader leaves is never rendered. */
