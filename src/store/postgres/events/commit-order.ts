@@ -19,7 +19,7 @@ export interface ChangeRow {
   readonly at: number
 }
 
-/** The version that the last numbered change of each document wrote, by `documentKey`; without those it deleted. */
+/** The version that the last numbered change of a document wrote, by `documentKey`; deleted documents are absent. */
 export type ReachedVersions = ReadonlyMap<string, number>
 
 const NONE_REACHED: ReachedVersions = new Map()
@@ -31,7 +31,7 @@ export function documentKey({ entity, doc }: Pick<ChangeRow, 'entity' | 'doc'>):
 /**
  * Changes of one document in the order of their commits, changes of different documents by their timestamps. A timestamp
  * that lies before that of an earlier change of the document is raised to it: a clock that was set back must not move a
- * change in front of the one it is based on. `reached` is needed for `unclearDocuments`.
+ * change in front of the one it is based on. `reached` must contain the `unclearDocuments`.
  */
 export function orderChanges<R extends ChangeRow>(rows: readonly R[], reached = NONE_REACHED): readonly R[] {
   const timed = [...Map.groupBy(rows, documentKey)].flatMap(([key, own]) => {

@@ -152,19 +152,17 @@ async function number(session: SqlSession, batch: readonly Unnumbered[]): Promis
   return last
 }
 
-/**
- * Of each document the newest events are read, by the time in their ids, however many there are of it. A deleted document
- * has reached no version.
- */
+/** Reads only the newest events of each document, by the time in their ids. A deleted document has reached no version. */
 async function reachedVersions(session: SqlSession, docs: readonly string[]): Promise<ReachedVersions> {
   const text = `select entity, version, seq from smalt_outbox where doc = $1 and seq is not null
     order by id desc limit $2`
+  // Sent in one round trip.
+  const newest = await Promise.all(docs.map((doc) => session.query({ text, values: [doc, NEWEST] })))
   const reached = new Map<string, number>()
-  for (const doc of docs) {
-    const rows = await session.query({ text, values: [doc, NEWEST] })
+  for (const [i, rows] of newest.entries()) {
     const inOrder = rows.toSorted((a, b) => Number(a[2]) - Number(b[2]))
     for (const [entity, version] of inOrder) {
-      const key = documentKey({ entity: entity!, doc })
+      const key = documentKey({ entity: entity!, doc: docs[i]! })
       if (typeof version === 'string') reached.set(key, Number(version))
       else reached.delete(key)
     }
