@@ -52,8 +52,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listener.ending.abort()
       await drain()
       const { sinks } = listener.app.service
-      // Delivery ends after the server. What the threads do not finish waits for a while, so that this thread, which
-      // ends as well, does not begin with it.
+      // Delivery ends after the server. Events that the threads do not finish are postponed: a process that is about to
+      // end should not start to render them on this thread.
       sinks.renderLargeBy(renderLater)
       await listener.threads?.[Symbol.asyncDispose]()
       sinks.renderLargeBy(undefined)

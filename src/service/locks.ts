@@ -60,7 +60,7 @@ const ALLOWED_PART = 1 / 8
 const ALLOWED_MS = 1_000
 const MAX_CALLERS = 10_000
 
-/** In transactions, too, the same store counts. */
+/** By store, so that locks acquired inside a transaction count as well. */
 const allowancesOf = memoized((_store: Database) => new Map<string, Allowance>())
 
 /** An index of PostgreSQL takes no text of any length. */

@@ -47,7 +47,7 @@ function renderedFrom(body: JsonText): RenderedEvent {
   return body === '' ? 'invisible' : { body }
 }
 
-/** Characters stand for bytes, which would have to be counted. */
+/** Compares characters, because counting the bytes would mean to read both documents. */
 function isLarge({ before, after }: StoredEvent): boolean {
   return (before?.length ?? 0) + (after?.length ?? 0) > LARGE_BYTES
 }
