@@ -46,7 +46,7 @@ export function orderChanges<R extends ChangeRow>(rows: readonly R[], reached = 
 /**
  * The keys of documents that were inserted, and changed from a version that none of these changes wrote: either an
  * unwatched change wrote it, or one that is numbered already. An insert that waited may have a version below one that was
- * numbered meanwhile, so that the versions of these changes do not tell. If the last numbered change was trimmed, or an
+ * numbered meanwhile, so that the versions of these changes do not tell. If the last numbered change is not known, or an
  * unwatched one followed it, the order remains a guess by version.
  */
 export function unclearDocuments(rows: readonly ChangeRow[]): readonly string[] {

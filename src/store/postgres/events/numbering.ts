@@ -136,10 +136,10 @@ function unnumberedFrom([doc, id, entity, seen, version, at]: Row): Unnumbered {
 
 /** Returns the last number given. */
 async function number(session: SqlSession, batch: readonly Unnumbered[]): Promise<number> {
-  const ordered = orderChanges(batch, await reachedVersions(session, unclearDocuments(batch)))
   const last = await reserve(session, batch.length)
   const first = last - batch.length
-  const rows = ordered.map(({ doc, id }, i) => ({ doc, id, seq: String(first + i + 1) }))
+  const reached = await reachedVersions(session, unclearDocuments(batch), first)
+  const rows = orderChanges(batch, reached).map(({ doc, id }, i) => ({ doc, id, seq: String(first + i + 1) }))
   // Row locks in the same order everywhere, so that two statements never wait for each other.
   rows.sort((a, b) => (a.doc === b.doc ? (a.id < b.id ? -1 : 1) : a.doc < b.doc ? -1 : 1))
   const text = `update smalt_outbox as stored set seq = new.seq
@@ -152,26 +152,29 @@ async function number(session: SqlSession, batch: readonly Unnumbered[]): Promis
   return last
 }
 
-/** Reads only the newest events of each document, by the time in their ids. A deleted document has reached no version. */
-async function reachedVersions(session: SqlSession, docs: readonly string[]): Promise<ReachedVersions> {
-  const text = `select entity, version, seq from smalt_outbox where doc = $1 and seq is not null
-    order by id desc limit $2`
-  // Sent in one round trip.
-  const newest = await Promise.all(docs.map((doc) => session.query({ text, values: [doc, NEWEST] })))
+/**
+ * Reads only recent events, so that a document with a million of them delays no others: an insert waits no longer than its
+ * time limit, so what was numbered meanwhile is recent. A deleted document has reached no version.
+ */
+async function reachedVersions(
+  session: SqlSession,
+  docs: readonly string[],
+  lastNumber: number,
+): Promise<ReachedVersions> {
   const reached = new Map<string, number>()
-  for (const [i, rows] of newest.entries()) {
-    const inOrder = rows.toSorted((a, b) => Number(a[2]) - Number(b[2]))
-    for (const [entity, version] of inOrder) {
-      const key = documentKey({ entity: entity!, doc: docs[i]! })
-      if (typeof version === 'string') reached.set(key, Number(version))
-      else reached.delete(key)
-    }
+  if (docs.length === 0) return reached
+  const text = `select doc, entity, version from smalt_outbox where seq > $1 and doc = any($2::text[])
+    order by seq`
+  for (const row of await session.query({ text, values: [lastNumber - RECENT, arrayText(docs)] })) {
+    const [doc, entity, version] = row
+    const key = documentKey({ entity: entity!, doc: doc! })
+    if (typeof version === 'string') reached.set(key, Number(version))
+    else reached.delete(key)
   }
   return reached
 }
 
-/** Several entities may have a document of this key, and clocks of several machines may differ. */
-const NEWEST = 50
+const RECENT = 10_000
 
 /** Committed before any number is used, so that no number is given twice, even if this process dies. */
 async function reserve(session: SqlSession, count: number): Promise<number> {
