@@ -38,6 +38,26 @@ test('find: of pages that differ in values and range, the second is not planned 
   }
 })
 
+test('find: a sort moves the numbers of rows, and documents are read for the page only', async () => {
+  await using tester = await openTestService()
+  await tester.define('item', { kind: { type: 'string' }, size: { type: 'integer' } }, INDEXES)
+  await tester.store(
+    'item',
+    Array.from({ length: 60 }, (_, i) => ({ _id: `i${i}`, kind: 'a', size: (i * 7) % 60 })),
+  )
+  const body = { projection: EVERYTHING, sort: { size: '$desc' }, range: [10, 19] }
+  const explained = await tester.service.data.explain(ADMIN, { entity: 'item' }, body)
+  const { sqlite } = JSON.parse(explained.processed![0]!) as {
+    readonly sqlite: { readonly query: { readonly sql: string } }
+  }
+  const [, sorted] = /^select id, version, doc from \((.+)\) cross join /.exec(sqlite.query.sql) ?? []
+  assert.match(sorted ?? '', /^select no as found from /)
+  assert.doesNotMatch(sorted ?? '', /\bdoc\b/)
+  const { processed } = await tester.find('item', body, ADMIN)
+  const sizes = processed?.map((text) => (JSON.parse(text) as { readonly size: number }).size)
+  assert.deepEqual(sizes, [49, 48, 47, 46, 45, 44, 43, 42, 41, 40])
+})
+
 /** Counts how often a database has planned a `select`, of all that prepare a statement from now on. */
 function watchPlanning(): () => number {
   let planned = 0

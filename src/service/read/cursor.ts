@@ -2,14 +2,7 @@
  * Cursors: where a page of a find ends, sealed with the secret of the store. Encryption hides the `_id` and the sort
  * values of the last document; authentication binds them to the find, so that a cursor serves no other one.
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  hkdfSync,
-  randomFillSync,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomFillSync } from 'node:crypto'
 import { ServiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
@@ -127,7 +120,7 @@ function bindingOf({ schema, read, requestTime }: CursorContext): Buffer {
   const asked = query ? queryKey(bindQuery(query, given), schema) : null
   const bound = JSON.stringify([schema.entity, schema.version, asked, sorted, asOf])
   const timeless = requestTime === undefined ? bound : bound.replaceAll(requestTime, '$now')
-  return createHash('sha256').update(timeless).digest()
+  return hash('sha256', timeless, 'buffer')
 }
 
 /** The other documents, with the row rules of the caller for them. */

@@ -49,8 +49,10 @@ export function createPage(rendering: Rendering, remaining: Remaining, { work, s
   const { show, versionOf } = rendering.shownAs
     ? visibilityPerDocument({ ...rendering, shownAs: rendering.shownAs }, remaining, secret)
     : sameVisibility(rendering, remaining, secret)
-  const metadataOf = (document: StoredDocument): JsonText =>
-    `{"documentVersion":${quoted(versionOf(document))}}`
+  const metadataOf = (document: StoredDocument): JsonText => {
+    const version = versionOf(document)
+    return `{"documentVersion":${isPlain(document.id) ? `"${version}"` : JSON.stringify(version)}}`
+  }
   const processed: JsonText[] = []
   const resultMetadata: JsonText[] = []
   const tooLarge = (maxBytes: number): Error => tooLargeResult(maxBytes, remaining.joins)
@@ -216,7 +218,10 @@ function isKnownTo({ collection }: Schema): (document: StoredDocument) => boolea
   return (document) => (document.paths ?? 0) <= known
 }
 
-/** Most versions contain nothing that JSON escapes, so the test is cheaper than printing. */
-function quoted(version: string): JsonText {
-  return /^[\w:.-]*$/.test(version) ? `"${version}"` : JSON.stringify(version)
+/**
+ * Whether JSON escapes nothing in a version of the document. The `_id` is tested, because the engine would have to copy a
+ * text that was just put together.
+ */
+function isPlain(id: string): boolean {
+  return /^[\w:.-]*$/.test(id)
 }

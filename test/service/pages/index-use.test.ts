@@ -109,7 +109,7 @@ onEveryStore(() => {
     }
     const plan = await explain({ query: written, sort: { date: '$desc' }, range: [0, 99] })
     const steps = (plan['steps'] as readonly string[]).join('; ')
-    assert.match(steps, /^SEARCH doc_\d+ USING INDEX idx_\d+ \(c\d+[<>]\?\)/)
+    assert.match(steps, /^CO-ROUTINE [^;]+; SEARCH doc_\d+ USING COVERING INDEX idx_\d+ \(c\d+[<>]\?\)/)
     assert.doesNotMatch(steps, /MULTI-INDEX OR|TEMP B-TREE FOR ORDER BY/)
   })
 })

@@ -90,7 +90,7 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
   const page =
     plan.joins?.length || plan.withSources
       ? pageWithJoins(plan, table, { writing, rows })
-      : [rows(raw(storedColumns(plan.idType)))]
+      : [pageOfDocuments(plan, table, rows)]
   const finish = (...parts: readonly Fragment[]): PreparedStatement =>
     prepare(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
   const searched = plan.query && searchedRows(plan.query, table)
@@ -173,6 +173,17 @@ function rangesOf(plan: ReadPlan, table: Table, isWatched: boolean): readonly Ke
   // The unary `+` keeps SQLite from using an index for this condition, which would not return rows in order.
   const sign = raw(keys.length > 1 || isSortedAfterwards ? '+' : '')
   return [{ condition: sql`${sign}${afterRow(keys)}`, fixed: 0 }]
+}
+
+/**
+ * SQLite sorts whole rows, with the documents in them. So the numbers of the rows are sorted, and documents are read for
+ * the rows of the page only. A cross join keeps the order of what it begins with.
+ */
+function pageOfDocuments(plan: ReadPlan, table: Table, rows: (columns: Fragment) => Fragment): Fragment {
+  const columns = raw(storedColumns(plan.idType))
+  if (plan.sort.length === 0 || plan.to === undefined || plan.asOf !== undefined) return rows(columns)
+  const numbers = rows(raw('no as found'))
+  return sql`select ${columns} from (${numbers}) cross join ${raw(table.name)} as shown on no = found`
 }
 
 /**
