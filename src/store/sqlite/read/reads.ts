@@ -90,7 +90,7 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
   const page =
     plan.joins?.length || plan.withSources
       ? pageWithJoins(plan, table, { writing, rows })
-      : [pageOfDocuments(plan, table, rows)]
+      : [sortedFirst(plan, table, { rows, columns: raw(storedColumns(plan.idType)) })]
   const finish = (...parts: readonly Fragment[]): PreparedStatement =>
     prepare(behind([...(moment?.inFront() ?? []), ...parts]), SQLITE.placeholder)
   const searched = plan.query && searchedRows(plan.query, table)
@@ -175,12 +175,16 @@ function rangesOf(plan: ReadPlan, table: Table, isWatched: boolean): readonly Ke
   return [{ condition: sql`${sign}${afterRow(keys)}`, fixed: 0 }]
 }
 
+interface Selected {
+  readonly rows: (columns: Fragment) => Fragment
+  readonly columns: Fragment
+}
+
 /**
  * SQLite sorts whole rows, with the documents in them. So the numbers of the rows are sorted, and documents are read for
  * the rows of the page only. A cross join keeps the order of what it begins with.
  */
-function pageOfDocuments(plan: ReadPlan, table: Table, rows: (columns: Fragment) => Fragment): Fragment {
-  const columns = raw(storedColumns(plan.idType))
+function sortedFirst(plan: ReadPlan, table: Table, { rows, columns }: Selected): Fragment {
   if (plan.sort.length === 0 || plan.to === undefined || plan.asOf !== undefined) return rows(columns)
   const numbers = rows(raw('no as found'))
   return sql`select ${columns} from (${numbers}) cross join ${raw(table.name)} as shown on no = found`
@@ -202,8 +206,9 @@ function pageWithJoins(
   }
   if (!plan.after && (plan.to === undefined || comesInOrder(plan, table))) return [rows(columns(table.name))]
   const sorted = order(plan, table, { name: 'page' })
+  const selected = { rows, columns: raw(`no, id, version, doc${columnList(table.columns)}`) }
   return [
-    sql`page as materialized (${rows(raw(`no, id, version, doc${columnList(table.columns)}`))})`,
+    sql`page as materialized (${sortedFirst(plan, table, selected)})`,
     sql`select ${columns('page')} from page order by ${sorted}`,
   ]
 }
