@@ -62,6 +62,22 @@ test('find: what an index serves is answered here and now', async () => {
   assert.equal(watch.asked.open, 0)
 })
 
+test('find: a page of everything in the order of an index is answered here and now', async () => {
+  using watch = watchReaders()
+  const execution = { count: 'none' }
+  for (const sort of [[], { _id: '$desc' }, { k: '$asc' }]) {
+    const { processed } = await tester.find('t', { ...PAGE, sort, execution })
+    assert.equal(processed?.length, 10)
+  }
+  assert.equal(watch.asked.open, 0)
+  // These visit more than the page: documents with the same value, all for the sort, or all for the count.
+  for (const more of [{ sort: { k: '$desc' }, execution }, { sort: { i: '$asc' }, execution }, {}]) {
+    const { open } = watch.asked
+    await tester.find('t', { ...PAGE, ...more })
+    assert.ok(watch.asked.open > open, JSON.stringify(more))
+  }
+})
+
 test('find: takes no longer than it may, and the next one is answered', async () => {
   const late = await tester.find('t', { ...PAGE, query: SLOW, execution: { maxTimeMs: 1 } })
   assert.equal(codeOf(late), 'store-crud:Timeout')

@@ -85,7 +85,8 @@ function write(plan: ReadPlan, present: Table, isWatched: boolean): WrittenRead 
     ...(isWatched ? [watch(plan, table)] : []),
     ...(plan.query ? [where(plan.query, translation(table, writing, name))] : []),
   ]
-  const from = fromWhere(table, terms)
+  // SQLite counts a whole table by its pages, unless there is a condition.
+  const from = fromWhere(table, plan.query || moment ? terms : [])
   const rows = (columns: Fragment): Fragment => pageRows(plan, table, { columns, terms, isWatched })
   const page =
     plan.joins?.length || plan.withSources

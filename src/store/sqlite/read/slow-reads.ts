@@ -52,11 +52,16 @@ export function isSlow(plan: ReadPlan, pageText: string, { table, statements }: 
   if (terms > MANY_TERMS) return true
   if (!isSmall(table, statements, terms)) {
     const isLarge = plan.to === undefined || plan.to - plan.from >= LARGE_PAGE
-    if (isLarge || scans().ofTable) return true
+    if (isLarge || (scans().ofTable && !isWalk(plan, scans()))) return true
     if (!scans().ofOthers) return false
   }
   const others = beside(plan).flatMap((collection) => table.beside(collection) ?? [])
   return others.length > 0 && !areSmallTogether(table, others, statements) && scans().ofOthers
+}
+
+/** Without a query, a page that comes in the order of an index needs no rows behind it. */
+function isWalk({ query, counted, to = Infinity }: ReadPlan, { areSorted }: Scans): boolean {
+  return !query && !counted && to < LARGE_PAGE && !areSorted
 }
 
 /** Cached by the query object, which all requests of a prepared find share. */
@@ -212,6 +217,8 @@ const knownScans = memoized((_table: Table) => new Map<string, Scans>())
 interface Scans {
   readonly ofTable: boolean
   readonly ofOthers: boolean
+  /** Whether rows are sorted, if only those with the same first keys. */
+  readonly areSorted: boolean
 }
 
 function scansOf(text: string, table: Table, statements: Statements): Scans {
@@ -225,6 +232,7 @@ function scansOf(text: string, table: Table, statements: Statements): Scans {
     ofTable: details.some((detail) => detail.startsWith(`SCAN ${table.name}`)),
     // SQLite scans a table to build an automatic index, too.
     ofOthers: details.some((detail) => /^SCAN r\d|\bAUTOMATIC\b/.test(detail)),
+    areSorted: details.some((detail) => detail.includes('TEMP B-TREE')),
   }
   known.set(text, scans)
   return scans

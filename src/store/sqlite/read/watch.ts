@@ -10,7 +10,7 @@ import type { Table } from '../catalogue.ts'
 import { isHeld } from '../columns.ts'
 
 /**
- * Checks at every row, or at every sixteenth where all conditions and sort keys are read from columns or from a full-text
+ * Checks at every row, or at every 64th where all conditions and sort keys are read from columns or from a full-text
  * table: such a row takes a fraction of a microsecond, less than the check itself. Node.js also keeps some 24 bytes for
  * each call of a function until the statement returns a row, which a count of all documents never does before its end.
  */
@@ -21,9 +21,9 @@ export function watch({ query, sort }: Pick<ReadPlan, 'query' | 'sort'>, table: 
   return isLight ? atSome(row) : SQLITE.alive(row)
 }
 
-/** A check at every sixteenth row. Rows of history have negative numbers. */
+/** A check at every 64th row. */
 export function atSome(row: Fragment): Fragment {
-  return sql`(abs(${row}) % 16 <> 15 or ${SQLITE.alive(row)})`
+  return sql`((${row} & 63) <> 63 or ${SQLITE.alive(row)})`
 }
 
 function readsColumns(query: Query<FieldRef>, table: Table): boolean {
