@@ -399,6 +399,12 @@ onEveryStore(() => {
       { more: { a: {} } },
     ],
     [
+      'takes texts and objects as they are',
+      { name: 'Ann', number: 1 },
+      { code: '$null', more: { $valueof: 'number' } },
+      { code: '$null', more: { $valueof: 'number' } },
+    ],
+    [
       'takes what the service computes',
       { tags: ['a'] },
       { objectType: 'person', 'tags#': 7, boss: [] },
@@ -485,6 +491,14 @@ onEveryStore(() => {
     ['an array as a patch', 'PATCH', 'person/fate', [1], 400, 'crud:InvalidRequest'],
     ['another id in a patch', 'PATCH', 'person/fate', { _id: 'x' }, 400, 'crud:InvalidRequest'],
     ['another objectType in a patch', 'PATCH', 'person/fate', { objectType: 'x' }, 400, 'crud:InvalidEntity'],
+    [
+      'an object for a number',
+      'PATCH',
+      'person/fate',
+      { number: { $valueof: 'number' } },
+      400,
+      'metadata:IncompatibleValue',
+    ],
     ['a reference in a patch', 'PATCH', 'person/fate', { boss: [{}] }, 400, 'metadata:IncompatibleValue'],
   ]
   for (const [rule, method, path, body, status, code] of FATES) {

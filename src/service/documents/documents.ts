@@ -6,8 +6,10 @@ import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, type JsonObject, isObject, sameJson } from '../../base/json/json.ts'
 import { during } from '../../base/work/work.ts'
+import type { Named } from '../../lang/query.ts'
+import type { Update } from '../../lang/update.ts'
 import type { SimpleField } from '../../schema/field.ts'
-import type { Deps } from '../deps.ts'
+import { type Deps, requestTimeOf } from '../deps.ts'
 import { find } from '../read/find.ts'
 import { readDelete, readInsert, readSave, readUpdate } from '../request/request.ts'
 import type { DataResponse } from '../response.ts'
@@ -37,7 +39,7 @@ import {
 } from './document-reply.ts'
 import { readTags } from './etag.ts'
 import { type Condition, conditionOf, isMet, refuseNoneMatch } from './conditions.ts'
-import { type CurrentDocument, mergeUpdate } from './merge-patch.ts'
+import { type MergeContext, mergeUpdate } from './merge-patch.ts'
 import { plainText } from './plain-form.ts'
 
 export function documentService(deps: Deps): DocumentService {
@@ -211,13 +213,13 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
   const condition = conditionOf(asked)
   if (condition?.isHopeless) throw await unmet(request)
   for (let attempt = 1; ; attempt++) {
-    const { update: merged, read } = await mergeWithCurrent(request, changes)
-    if (merged.length === 0) return await unchanged(request, condition)
+    const { steps, read } = await mergeWithCurrent(request, changes)
+    if (steps.length === 0) return await unchanged(request, condition)
     const versions = read ? { documentVersions: [read.version] } : condition?.versions
     if (read && condition && !isMet(condition, read)) throw preconditionFailed()
-    const sent = { query, update: merged, projection: EVERYTHING, ...versions }
-    const response = await inPatch(() =>
-      charged(request, () => update(deps, caller, readUpdate(sent, target, deps))),
+    const sent = { query, update: [], projection: EVERYTHING, ...versions }
+    const response = await charged(request, () =>
+      update(deps, caller, { ...readUpdate(sent, target, deps), update: steps }),
     )
     const written = firstOf(response)
     if (faultOf(response) === undefined && written) return shown(request, written, 200)
@@ -233,33 +235,22 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
 async function mergeWithCurrent(
   request: Naming,
   changes: JsonObject,
-): Promise<{ readonly update: readonly Json[]; readonly read: Returned | undefined }> {
+): Promise<{ readonly steps: Update<Named>; readonly read: Returned | undefined }> {
   const { deps, target } = request
-  const schema = deps.schemaOf(target.entity, target.version)
   let read: Returned | undefined
-  const current: CurrentDocument = {
+  const context: MergeContext = {
+    schema: deps.schemaOf(target.entity, target.version),
     charge: (step) => charged(request, step),
+    now: requestTimeOf(deps, target.work),
     async read() {
       read = await findOne(request, EVERYTHING)
       if (!read) throw unknownDocument()
       return read.text
     },
   }
-  const { update } = await charged(request, () => mergeUpdate(changes, schema, current))
-  return { update, read }
+  const steps = await charged(request, () => mergeUpdate(changes, context))
+  return { steps, read }
 }
-
-/** Errors name places in the patch, not in the update that was made of it. */
-async function inPatch<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    const path = error instanceof ServiceError ? UPDATE_PLACE.exec(error.at ?? '')?.[1] : undefined
-    throw path === undefined ? error : (error as ServiceError).movedTo(`/${path.replaceAll('.', '/')}`)
-  }
-}
-
-const UPDATE_PLACE = /^\/update\/\d+\/\$set\/(.+)$/
 
 /** How often a patch that depends on the document is made anew after another write. */
 const MAX_PATCHES = 10

@@ -1,72 +1,78 @@
 /** JSON Merge Patch (RFC 7396) as an update of one document. */
 import { ServiceError } from '../../base/errors.ts'
-import { type Json, type JsonObject, isArray, isObject, member } from '../../base/json/json.ts'
+import { type Json, type JsonObject, isArray, isObject, member, pointer } from '../../base/json/json.ts'
 import { parseTrusted } from '../../base/json/parse-trusted.ts'
 import { spend, spendParsing } from '../../base/work/work.ts'
+import type { Named } from '../../lang/query.ts'
+import type { Update, UpdateStep } from '../../lang/update.ts'
 import { type Field, type Fields, isComputed } from '../../schema/field.ts'
+import { withRequestTime } from '../../schema/request-time.ts'
 import type { Schema } from '../../schema/schema.ts'
 import type { JsonText } from '../response.ts'
 
-export interface MergeUpdate {
-  readonly update: readonly JsonObject[]
+/** What a patch may need to know. */
+export interface MergeContext {
+  readonly schema: Schema
   /**
-   * Whether the update was made from the document as it is, because the patch merges into a value without schema, or
-   * creates an object only where there is none. It must then not be applied to another version.
+   * Reads the document as it is. Called only if the update depends on it, because the patch merges into a value without
+   * schema, or creates an object only where there is none. The update must then not be applied to another version.
    */
-  readonly dependsOnState: boolean
-}
-
-/** What a patch that depends on the document needs. */
-export interface CurrentDocument {
-  /** Called only if the update depends on the document. */
   readonly read: () => Promise<JsonText>
   /** Charges the request for a step after the document was read. */
   readonly charge: <T>(step: () => T) => T
+  /** When the request is, as a stored date. */
+  readonly now: () => string
 }
 
-export async function mergeUpdate(
-  patch: JsonObject,
-  schema: Schema,
-  { read, charge }: CurrentDocument,
-): Promise<MergeUpdate> {
-  const merging: Merging = { schema, set: {}, unset: [], pending: [] }
+/** Values of the patch are literals, whatever they look like; only `{"$now": true}` stands for a date. */
+export async function mergeUpdate(patch: JsonObject, context: MergeContext): Promise<Update<Named>> {
+  const { schema, read, charge, now } = context
+  const merging: Merging = { schema, set: new Map(), unset: [], pending: [] }
   mergeMembers(patch, schema.root.fields, { path: [], merging })
   const { set, unset, pending } = merging
   if (pending.length > 0) {
     const text = await read()
     charge(() => resolveAll(pending, text, set))
   }
-  const update = [
-    ...(unset.length > 0 ? [{ $unset: unset }] : []),
-    ...(Object.keys(set).length > 0 ? [{ $set: set }] : []),
+  return [
+    ...unset.map((path): UpdateStep<Named> => ({ kind: 'unset', field: named(path) })),
+    ...Array.from(set, ([path, value]): UpdateStep<Named> => {
+      const literal = { kind: 'literal', value: withRequestTime(value, now) } as const
+      return { kind: 'set', field: named(path), value: literal }
+    }),
   ]
-  return { update, dependsOnState: pending.length > 0 }
 }
 
-function resolveAll(pending: readonly Pending[], text: JsonText, set: Record<string, Json>): void {
+function named(path: Path): Named {
+  return { path: path.join('.'), at: path.reduce((at, name) => pointer(at, name), '') }
+}
+
+function resolveAll(pending: readonly Pending[], text: JsonText, set: Merging['set']): void {
   spendParsing(text.length)
   const document = parseTrusted(text)
   for (const { path, resolve } of pending) {
     const value = resolve(path.reduce<Json | undefined>((each, name) => member(each, name), document))
-    if (value !== undefined) set[path.join('.')] = value
+    if (value !== undefined) set.set(path, value)
   }
 }
 
+type Path = readonly string[]
+
 interface Merging {
   readonly schema: Schema
-  readonly set: Record<string, Json>
-  readonly unset: string[]
+  readonly set: Map<Path, Json>
+  readonly unset: Path[]
   readonly pending: Pending[]
 }
 
 interface Pending {
-  readonly path: readonly string[]
+  readonly path: Path
   /** The value to set, by the one that is there; undefined to leave it. */
   readonly resolve: (current: Json | undefined) => Json | undefined
 }
 
 interface Place {
-  readonly path: readonly string[]
+  readonly path: Path
   readonly merging: Merging
 }
 
@@ -92,13 +98,13 @@ function mergeMember(value: Json, field: Field, { path, merging }: Place): void 
     requireEmpty(value, name)
     return
   }
-  if (value === null) merging.unset.push(name)
+  if (value === null) merging.unset.push(path)
   else if (field.kind === 'object' && isObject(value)) {
     if (Object.keys(value).length === 0) merging.pending.push({ path, resolve: createEmpty })
     mergeMembers(value, field.fields, { path, merging })
   } else if (field.kind === 'simple' && field.type.name === 'any' && isObject(value))
     merging.pending.push({ path, resolve: (current) => merged(current, value) })
-  else merging.set[name] = value
+  else merging.set.set(path, value)
 }
 
 function requireSameType(value: Json, { entity }: Schema): void {
