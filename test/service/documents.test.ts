@@ -399,6 +399,18 @@ onEveryStore(() => {
       { more: { a: {} } },
     ],
     [
+      'creates an object to remove members of it',
+      {},
+      { home: { city: null, room: { n: null } } },
+      { home: { room: {} } },
+    ],
+    [
+      'leaves an object that it only removes members of',
+      { home: { city: 'Bern', room: { n: 1 } } },
+      { home: { room: { n: null } } },
+      { home: { city: 'Bern', room: {} } },
+    ],
+    [
       'takes texts and objects as they are',
       { name: 'Ann', number: 1 },
       { code: '$null', more: { $valueof: 'number' } },

@@ -99,12 +99,18 @@ function mergeMember(value: Json, field: Field, { path, merging }: Place): void 
     return
   }
   if (value === null) merging.unset.push(path)
-  else if (field.kind === 'object' && isObject(value)) {
-    if (Object.keys(value).length === 0) merging.pending.push({ path, resolve: createEmpty })
-    mergeMembers(value, field.fields, { path, merging })
-  } else if (field.kind === 'simple' && field.type.name === 'any' && isObject(value))
+  else if (field.kind === 'object' && isObject(value)) mergeObject(value, field.fields, { path, merging })
+  else if (field.kind === 'simple' && field.type.name === 'any' && isObject(value))
     merging.pending.push({ path, resolve: (current) => merged(current, value) })
   else merging.set.set(path, value)
+}
+
+/** An object exists afterwards, even if the patch only removes members of it. */
+function mergeObject(patch: JsonObject, fields: Fields, place: Place): void {
+  const { set, pending } = place.merging
+  const writes = set.size + pending.length
+  mergeMembers(patch, fields, place)
+  if (set.size + pending.length === writes) pending.push({ path: place.path, resolve: createEmpty })
 }
 
 function requireSameType(value: Json, { entity }: Schema): void {
