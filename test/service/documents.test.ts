@@ -447,6 +447,32 @@ onEveryStore(() => {
     assert.deepEqual(Object.keys((await server.ask('GET', path)).json.more).sort(), done)
   })
 
+  test('documents: a merge patch replaces no value that the caller may not read', async () => {
+    const hidden = { type: 'any', access: { find: ['hr'] } }
+    const mine = { field: '_id', op: '=', rvalue: '$caller.principal' }
+    const ruled = { type: 'any', access: { find: [{ role: 'anyone', where: mine }] } }
+    await server.define('sealed', {
+      hidden,
+      inner: { type: 'object', fields: { hidden } },
+      ruled,
+      n: { type: 'integer' },
+    })
+    const document = { _id: 'me', hidden: { a: 1 }, inner: { hidden: { a: 1 } }, ruled: { a: 1 }, n: 1 }
+    assert.equal((await server.ask('POST', '/documents/sealed', { body: document })).status, 201)
+    const path = '/documents/sealed/me'
+    for (const body of [{ hidden: { b: 2 } }, { n: 2, inner: { hidden: { b: 2 } } }, { ruled: { b: 2 } }])
+      refused(await server.ask('PATCH', path, { body }), 403, 'crud:NoAccess')
+    const known = { roles: ['hr'], headers: { 'Smalt-Principal': 'me' } }
+    const { objectType: _, ...unchanged } = (await server.ask('GET', path, known)).json
+    assert.deepEqual(unchanged, document)
+    const body = { hidden: { b: 2 }, ruled: { b: 2 } }
+    const merged = await server.ask('PATCH', path, { body, ...known })
+    assert.deepEqual(merged.json.hidden, { a: 1, b: 2 }, merged.text)
+    assert.deepEqual(merged.json.ruled, { a: 1, b: 2 })
+    const replaced = await server.ask('PATCH', path, { body: { hidden: null } })
+    assert.equal(replaced.status, 200, replaced.text)
+  })
+
   /** Method, path, body, status and code. */
   const FATES: readonly (readonly [
     rule: string,

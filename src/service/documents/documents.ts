@@ -236,15 +236,18 @@ async function mergeWithCurrent(
   request: Naming,
   changes: JsonObject,
 ): Promise<{ readonly steps: Update<Named>; readonly read: Returned | undefined }> {
-  const { deps, target } = request
+  const { deps, target, query } = request
   let read: Returned | undefined
   const context: MergeContext = {
     schema: deps.schemaOf(target.entity, target.version),
     charge: (step) => charged(request, step),
     now: requestTimeOf(deps, target.work),
-    async read() {
-      read = await findOne(request, EVERYTHING)
-      if (!read) throw unknownDocument()
+    async read(merged) {
+      // A value that the caller may not read cannot be merged into, and would be lost: to name it is refused.
+      const named = merged.map((field) => ({ field, op: '=', rvalue: null }))
+      const naming = merged.length > 0 ? { $and: [query, { $or: [{ $and: [] }, ...named] }] } : query
+      read = await findOne({ ...request, query: naming }, EVERYTHING)
+      if (!read) throw await untouched(request, undefined)
       return read.text
     },
   }

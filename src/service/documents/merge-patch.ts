@@ -14,10 +14,11 @@ import type { JsonText } from '../response.ts'
 export interface MergeContext {
   readonly schema: Schema
   /**
-   * Reads the document as it is. Called only if the update depends on it, because the patch merges into a value without
-   * schema, or creates an object only where there is none. The update must then not be applied to another version.
+   * Reads the document as it is. Called only if the update depends on it, because the patch merges into values without
+   * schema, whose paths are given, or creates an object only where there is none. The update must then not be applied to
+   * another version.
    */
-  readonly read: () => Promise<JsonText>
+  readonly read: (merged: readonly string[]) => Promise<JsonText>
   /** Charges the request for a step after the document was read. */
   readonly charge: <T>(step: () => T) => T
   /** When the request is, as a stored date. */
@@ -31,7 +32,7 @@ export async function mergeUpdate(patch: JsonObject, context: MergeContext): Pro
   mergeMembers(patch, schema.root.fields, { path: [], merging })
   const { set, unset, pending } = merging
   if (pending.length > 0) {
-    const text = await read()
+    const text = await read(pending.flatMap(({ path, merges }) => (merges ? [path.join('.')] : [])))
     charge(() => resolveAll(pending, text, set))
   }
   return [
@@ -69,6 +70,8 @@ interface Pending {
   readonly path: Path
   /** The value to set, by the one that is there; undefined to leave it. */
   readonly resolve: (current: Json | undefined) => Json | undefined
+  /** Whether the value that is there becomes a part of the new one. */
+  readonly merges?: true
 }
 
 interface Place {
@@ -101,7 +104,7 @@ function mergeMember(value: Json, field: Field, { path, merging }: Place): void 
   if (value === null) merging.unset.push(path)
   else if (field.kind === 'object' && isObject(value)) mergeObject(value, field.fields, { path, merging })
   else if (field.kind === 'simple' && field.type.name === 'any' && isObject(value))
-    merging.pending.push({ path, resolve: (current) => merged(current, value) })
+    merging.pending.push({ path, resolve: (current) => merged(current, value), merges: true })
   else merging.set.set(path, value)
 }
 
