@@ -208,6 +208,19 @@ onEveryStore(() => {
     }
   })
 
+  test('update: an element that cannot be written is named with its index', async () => {
+    await using tester = await open()
+    await tester.store(tester.entity, { key: 'one' })
+    for (const path of ['tags.-1', 'tags.1001'])
+      for (const update of [{ $set: { [path]: {} } }, { $insert: { [path]: {} } }]) {
+        const body = { query: { $and: [] }, update }
+        const { context, msg } = errorOf(
+          await tester.service.data.update(ADMIN, { entity: tester.entity }, body),
+        )
+        assert.ok(context.endsWith(`/${path}`) && msg.startsWith(`"${path}" lies `), `${context}: ${msg}`)
+      }
+  })
+
   test('metadata: an unknown type is told which ones there are', async () => {
     await using tester = await openTestService()
     for (const field of [{ type: 'text' }, { type: 'array', items: { type: 'text' } }]) {

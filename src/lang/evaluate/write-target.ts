@@ -62,7 +62,7 @@ export function writeAt(place: WriteTarget, ref: FieldRef, value: Json): void {
   const isRemoval = value === null
   const holder = holderOf(place, ref, { creates: !isRemoval })
   if (holder === undefined) return
-  if (isArray(holder)) writeElement(holder as Json[], last as number, { value, ref, place })
+  if (isArray(holder)) writeElement(holder as Json[], last as number, { value, path: ref.path, place })
   else if (isRemoval) removeMember(holder as Members, String(last))
   else (holder as Members)[String(last)] = value
 }
@@ -93,8 +93,9 @@ export function insertAt(
 ): void {
   const array = arrayAt(place, ref)
   const position = index === undefined ? array.length : fromEnd(index, array.length)
-  if (position < 0) throw beforeStart(ref)
-  pad(array, position, { ref, place })
+  const path = `${ref.path}.${index}`
+  if (position < 0) throw beforeStart(path)
+  pad(array, position, { path, place })
   if (values.length <= MAX_ARGUMENTS) {
     array.splice(position, 0, ...values)
     return
@@ -146,7 +147,8 @@ function holderOf(
     const step = steps[i]!
     const within: Json = holder
     const write = (made: Json): void => {
-      if (isArray(within)) writeElement(within as Json[], step as number, { value: made, ref, place })
+      if (isArray(within))
+        writeElement(within as Json[], step as number, { value: made, path: ref.path, place })
       else (within as Members)[String(step)] = made
     }
     holder = containerOr(stepInto(within, step), steps[i + 1]!, creates ? write : undefined)
@@ -164,24 +166,24 @@ function containerOr(value: Json | undefined, next: Step, write?: (made: Json) =
 }
 
 interface Writing {
-  readonly ref: FieldRef
+  /** As the update writes it. */
+  readonly path: string
   readonly place: WriteTarget
 }
 
 function writeElement(array: Json[], index: number, writing: Writing & { readonly value: Json }): void {
-  const { value, ref } = writing
+  const { value, path } = writing
   const position = fromEnd(index, array.length)
   if (position < 0) {
     if (value === null) return
-    throw beforeStart(ref)
+    throw beforeStart(path)
   }
   if (value === null && position >= array.length) return
   pad(array, position, writing)
   array[position] = value
 }
 
-function pad(array: Json[], length: number, { ref, place }: Writing): void {
-  const { path } = ref
+function pad(array: Json[], length: number, { path, place }: Writing): void {
   if (length - array.length > MAX_PADDING) {
     const message = `"${path}" lies more than ${MAX_PADDING} elements past the end of its array`
     throw new ServiceError('crud:LimitExceeded', message, { context: path })
@@ -194,7 +196,7 @@ function fromEnd(index: number, length: number): number {
   return index < 0 ? length + index : index
 }
 
-function beforeStart({ path }: FieldRef): ServiceError {
+function beforeStart(path: string): ServiceError {
   return new ServiceError('crud:InvalidArrayIndex', `"${path}" lies before the start of its array`, {
     context: path,
   })
