@@ -2,6 +2,7 @@
 import { ServiceError } from '../../base/errors.ts'
 import { decoders, refuseWith } from '../../base/json/decode.ts'
 import { type Json, type JsonObject, isObject, pointer } from '../../base/json/json.ts'
+import { didYouMean } from '../../base/suggest.ts'
 import { readExecution } from './execution.ts'
 import { agreed } from './envelope.ts'
 import type { Target } from '../service.ts'
@@ -80,10 +81,11 @@ function readTask(entry: JsonObject, at: string): BulkTask | ServiceError {
     const { op } = entry
     const operation = BULK_OPERATIONS.find((name) => typeof op === 'string' && op.toLowerCase() === name)
     if (!operation) throw read.refuse(`"op" must be one of ${BULK_OPERATIONS.join(', ')}`, `${at}/op`)
-    const request = read.object(entry['request'], `${at}/request`, '"request"')
-    const entity = agreed(request, ['entity', 'objectType'])
-    if (entity === undefined) throw read.refuse('"request" must name its "entity"', `${at}/request/entity`)
-    const version = agreed(request, ['entityVersion', 'version'])
+    const place = `${at}/request`
+    const request = read.object(entry['request'], place, '"request"')
+    const entity = agreed(request, ['entity', 'objectType'], place)
+    if (entity === undefined) throw read.refuse('"request" must name its "entity"', `${place}/entity`)
+    const version = agreed(request, ['entityVersion', 'version'], place)
     return {
       operation,
       request,
@@ -97,5 +99,7 @@ function readTask(entry: JsonObject, at: string): BulkTask | ServiceError {
 
 function refuseUnknown(object: JsonObject, known: ReadonlySet<string>, at: string): void {
   const unknown = Object.keys(object).find((key) => !known.has(key))
-  if (unknown !== undefined) throw read.refuse(`"${unknown}" is not known here`, pointer(at, unknown))
+  if (unknown === undefined) return
+  const message = `"${unknown}" is not known here; known are ${[...known].join(', ')}`
+  throw read.refuse(`${message}${didYouMean(unknown, [...known])}`, pointer(at, unknown))
 }

@@ -152,10 +152,14 @@ function readTarget(request: JsonObject, target: Target): Target {
   return { ...target, ...(chosen !== undefined && { version: chosen }) }
 }
 
-export function agreed(request: JsonObject, [first, second]: readonly [string, string]): string | undefined {
+export function agreed(
+  request: JsonObject,
+  [first, second]: readonly [string, string],
+  at = '',
+): string | undefined {
   const [a, b] = [request[first], request[second]]
   if (isPresent(a) && isPresent(b) && a !== b) {
-    throw invalid(`"${first}" and "${second}" must agree`, pointer('', second))
+    throw invalid(`"${first}" and "${second}" must agree`, pointer(at, second))
   }
   const value = isPresent(a) ? a : b
   return typeof value === 'string' ? value : undefined

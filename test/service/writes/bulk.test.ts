@@ -27,7 +27,7 @@ interface Entry {
   readonly matchCount: number
   readonly processed?: readonly JsonObject[]
   readonly resultMetadata?: readonly JsonObject[]
-  readonly errors?: readonly { readonly errorCode: string }[]
+  readonly errors?: readonly { readonly errorCode: string; readonly msg: string }[]
 }
 
 /** Entries are about the entity of the test, unless they name another. */
@@ -100,6 +100,25 @@ onEveryStore(() => {
       ['ERROR', 'COMPLETE', 'ERROR'],
     )
     assert.deepEqual(Object.keys(await held(tester)), ['1', '2'])
+  })
+
+  test('bulk: the error of an entry that cannot be parsed names its place in the bulk', async () => {
+    await using tester = await open()
+    const responses = await bulk(tester, [
+      { ...find(1), request: { objectType: 'other' } },
+      { ...find(2), request: { version: '1.0.0', entityVersion: '1.0' } },
+      Object.assign(find(3), { sequence: 3 }),
+    ])
+    assert.deepEqual(
+      responses.map(({ errors }) => errors?.[0]?.msg),
+      [
+        '"entity" and "objectType" must agree (at /requests/0/request/objectType)',
+        '"entityVersion" and "version" must agree (at /requests/1/request/version)',
+        '"sequence" is not known here; known are seq, op, request (at /requests/2/sequence)',
+      ],
+    )
+    const mistyped = tester.service.data.bulk(ADMIN, { requests: [], order: true })
+    await assert.rejects(mistyped, /known are requests, ordered, .*; did you mean "ordered"\? \(at \/order\)/)
   })
 
   test('bulk: unordered runs all of them', async () => {
