@@ -3,8 +3,9 @@ import { authorizeGenerate } from '../../access/authorize.ts'
 import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { type Json, isObject } from '../../base/json/json.ts'
+import { during, spend } from '../../base/work/work.ts'
 import { resolveFieldAs, rootScope } from '../../lang/resolve/scope.ts'
-import type { Deps } from '../deps.ts'
+import { type Deps, workOf } from '../deps.ts'
 import { readEnvelope } from '../request/envelope.ts'
 import { type DataResponse, complete } from '../response.ts'
 import type { Target } from '../service.ts'
@@ -31,8 +32,24 @@ export async function generate(deps: Deps, caller: Caller, request: GenerateRequ
   if (request.count < 1 || request.count > MAX_GENERATED) {
     throw new ServiceError('crud:InvalidRequest', `"n" must be between 1 and ${MAX_GENERATED}`)
   }
+  const work = workOf(deps, request)
+  // Charged before values are drawn, so that a sequence does not lose them to a thread that gives up.
+  during(work, () => spend(request.count * STEPS_PER_VALUE))
   const values = await generateValues({ deps, caller }, schema, { field, count: request.count })
-  return complete(schema, { processed: values.map((value) => JSON.stringify(value)) })
+  const processed = values.map((value) => JSON.stringify(value))
+  work.reserveResponse(
+    processed.reduce((sum, text) => sum + text.length + 1, 0),
+    tooLarge,
+  )
+  return complete(schema, { processed })
+}
+
+/** To draw a value, to print it and to send it. */
+const STEPS_PER_VALUE = 25
+
+function tooLarge(maxBytes: number): ServiceError {
+  const message = `the result is larger than ${maxBytes} bytes; ask for fewer values`
+  return new ServiceError('crud:ResultSizeTooLarge', message)
 }
 
 /**

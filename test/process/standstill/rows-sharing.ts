@@ -58,6 +58,18 @@ export const SHARING_ROWS: readonly Row[] = [
       assert.ok(answer!.bytes < 60_000_000, `${answer!.bytes} bytes are one answer`),
   },
   {
+    id: '10b',
+    what: 'ten million values of a sequence in an atomic bulk',
+    expected: { answers: ['200 crud:Rolledback'], limitMs: 20_000, peakMb: 700 },
+    prepare: (on) => on.define('r10b', { n: { ...INTEGER, valueGenerator: { type: 'IntSequence' } } }),
+    async send(on) {
+      const request = { entity: 'r10b', field: 'n', n: 10_000 }
+      const body = { atomic: true, requests: times(1_000, (seq) => ({ seq, op: 'generate', request })) }
+      return [await on.ask('POST', '/data/bulk', { body, caller: GREEDY, withinMs: 25_000 })]
+    },
+    check: (_, { outcomes: [answer] }) => assert.match(answer!.text, /crud:ResultSizeTooLarge/),
+  },
+  {
     id: '12',
     what: 'unindexed finds of one caller beside the slow find of another',
     expected: { answers: ['200', '504 store-crud:Timeout'], limitMs: SLOW_MS },

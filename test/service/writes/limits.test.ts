@@ -43,6 +43,21 @@ onEveryStore(() => {
     })
   }
 
+  test('generate: values count in the size of the answer, in an atomic bulk of all entries together', async () => {
+    await using tester = await openTestService({ limits: { resultBytes: 3_000 } })
+    await tester.define('t', { a: { type: 'string', valueGenerator: { type: 'UUID' } } })
+    const { data } = tester.service
+    assert.equal((await data.generate(ADMIN, { entity: 't' }, 'a', '50')).status, 'COMPLETE')
+    assert.equal(codeOf(await data.generate(ADMIN, { entity: 't' }, 'a', '100')), 'crud:ResultSizeTooLarge')
+    const request = { entity: 't', field: 'a', n: 50 }
+    const requests = [1, 2].map((seq) => ({ seq, op: 'generate', request }))
+    const text = await data.bulk(ADMIN, { atomic: true, requests })
+    assert.deepEqual(
+      JSON.parse(text).responses.map((each: JsonObject) => codeOf(each['response'] as never)),
+      ['crud:Rolledback', 'crud:ResultSizeTooLarge'],
+    )
+  })
+
   const SHORT = { _id: { type: 'string' }, a: { type: 'string', constraints: { maxLength: 700 } } }
   const within = (length: number): Json => 'x'.repeat(length)
   const failing = (count: number): readonly Json[] =>

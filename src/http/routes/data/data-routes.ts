@@ -31,6 +31,8 @@ export const DATA_ROUTES: readonly Route[] = [
         'crud:UnknownEntity',
         'metadata:InvalidFieldReference',
         'crud:InvalidRequest',
+        'crud:ResultSizeTooLarge',
+        'store-crud:Timeout',
       ],
       refusesKey: 'its values are not kept; a repetition generates others',
       handle: generate,
