@@ -48,15 +48,18 @@ export function inOneSnapshot(session: SqliteSession): SqliteSession {
 }
 
 /**
- * Operations on the current connection. The owning thread shares its transaction with all reads, so nothing
- * in it may take long: a statement that could be slow moves the whole transaction to another thread.
+ * Operations on the current connection. The owning thread shares its transaction with all reads, so nothing else runs
+ * before it ends, and nothing in it may take long: a statement that could be slow, or many quick ones, move the whole
+ * transaction to another thread.
  */
 export function directSession(
   { within, catalogue, statements, outbox, version }: SqliteSession,
   isShared: boolean = false,
 ): DirectSession {
+  const startedMs = performance.now()
   const requireQuick = ({ work }: Bounds, isSlowHere: () => boolean): void => {
-    if (isShared && work?.isInline && isSlowHere()) work.requireAnotherThread()
+    if (!isShared || !work?.isInline) return
+    if (performance.now() - startedMs > MAX_SHARED_MS || isSlowHere()) work.requireAnotherThread()
   }
   const drawn = (sequence: Sequence, count: number): readonly bigint[] =>
     valuesFrom(queryIn(statements, advance(sequence, count)), sequence, count)
@@ -112,6 +115,9 @@ export function directSession(
     nextValues: drawn,
   }
 }
+
+/** How long a transaction of the owning thread may take. */
+const MAX_SHARED_MS = 20
 
 export function promised(direct: DirectSession, bookkeeping: Bookkeeping): TransactionSession {
   return {

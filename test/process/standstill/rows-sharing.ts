@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Outcome } from './client.ts'
 import { longest, pause } from './observe.ts'
 import { defineBig, defineSlow, endAll, unindexed, walMb } from './crowd.ts'
-import { ALL, GREEDY, ID, INTEGER, type Row, STRING, find, times } from './row.ts'
+import { ALL, BY_ID, GREEDY, ID, INTEGER, type Row, STRING, find, times } from './row.ts'
 
 const SLOW_MS = 3_000
 
@@ -68,6 +68,20 @@ export const SHARING_ROWS: readonly Row[] = [
       return [await on.ask('POST', '/data/bulk', { body, caller: GREEDY, withinMs: 25_000 })]
     },
     check: (_, { outcomes: [answer] }) => assert.match(answer!.text, /crud:ResultSizeTooLarge/),
+  },
+  {
+    id: '10c',
+    what: '1,000 updates in an atomic bulk',
+    expected: { answers: ['200'], limitMs: 10_000 },
+    async prepare(on) {
+      await on.define('r10c', { n: INTEGER })
+      await on.store('r10c', [{ _id: 'd', n: 0 }])
+    },
+    async send(on) {
+      const request = { entity: 'r10c', query: BY_ID('d'), update: { $add: { n: 1 } } }
+      const body = { atomic: true, requests: times(1_000, (seq) => ({ seq, op: 'update', request })) }
+      return [await on.ask('POST', '/data/bulk', { body, caller: GREEDY, withinMs: 25_000 })]
+    },
   },
   {
     id: '12',
