@@ -117,7 +117,8 @@ async function runOne(
     const own = partContext(context, entry, work)
     if (own.idempotency && isKeyed(runner)) return await runKeyed(entry, runner, { caller, context: own })
     const response = await runEntry(entry, runner.operations, { caller, context: own })
-    return { text: printResponse(runner.respond(response)), isTooLarge: work.hasExceededResponse }
+    const text = inOnePiece(printResponse(runner.respond(response)))
+    return { text, isTooLarge: work.hasExceededResponse }
   } catch (error) {
     const isElsewhere = error instanceof TooMuchForThisThread && context.offload
     const result = isElsewhere
@@ -125,6 +126,14 @@ async function runOne(
       : Promise.reject(error)
     return await result.catch((problem: unknown) => failure(problem, runner))
   }
+}
+
+/**
+ * A printed response is a tree of its parts until it is copied. Copied entry by entry, the responses of a bulk take no
+ * long pause at its end.
+ */
+function inOnePiece(text: JsonText): JsonText {
+  return Buffer.from(text).toString()
 }
 
 /** Each write of a bulk has a part of its key. */

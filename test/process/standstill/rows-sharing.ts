@@ -84,6 +84,23 @@ export const SHARING_ROWS: readonly Row[] = [
     },
   },
   {
+    id: '10d',
+    what: '1,000 finds of 500 documents each in a bulk',
+    expected: { answers: ['200', '200 crud:ResultSizeTooLarge'], limitMs: 20_000, peakMb: 1_000 },
+    async prepare(on) {
+      await on.define('r10d', { n: INTEGER, s: STRING })
+      await on.store(
+        'r10d',
+        times(500, (n) => ({ _id: `d${n}`, n, s: `text ${n}` })),
+      )
+    },
+    async send(on) {
+      const request = { entity: 'r10d', projection: ALL }
+      const body = { requests: times(1_000, (seq) => ({ seq, op: 'find', request })) }
+      return [await on.ask('POST', '/data/bulk', { body, caller: GREEDY, withinMs: 25_000 })]
+    },
+  },
+  {
     id: '12',
     what: 'unindexed finds of one caller beside the slow find of another',
     expected: { answers: ['200', '504 store-crud:Timeout'], limitMs: SLOW_MS },
