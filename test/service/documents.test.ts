@@ -49,6 +49,7 @@ onEveryStore(() => {
       iso: { type: 'string', constraints: { identity: true } },
       name: { type: 'string' },
     })
+    await server.define('fixed', FIELDS, { schema: { access: { ...ANYONE, update: ['x'] } } })
     await server.define('shut', FIELDS, { schema: { access: { ...ANYONE, update: ['x'], find: ['x'] } } })
   })
   after(() => server[Symbol.asyncDispose]())
@@ -525,6 +526,7 @@ onEveryStore(() => {
     ],
     ['an entity that may not be read', 'GET', 'shut/1', null, 403, 'crud:NoAccess'],
     ['an entity that may not be changed', 'PUT', 'shut/1', { name: 'x' }, 403, 'crud:NoAccess'],
+    ['an empty patch of what may only be read', 'PATCH', 'fixed/1', {}, 403, 'crud:NoAccess'],
     ['an array', 'POST', 'person', [{ name: 'x' }], 400, 'crud:InvalidRequest'],
     ['an array as a patch', 'PATCH', 'person/fate', [1], 400, 'crud:InvalidRequest'],
     ['another id in a patch', 'PATCH', 'person/fate', { _id: 'x' }, 400, 'crud:InvalidRequest'],
@@ -543,6 +545,7 @@ onEveryStore(() => {
     test(`documents: refused is ${rule}`, async () => {
       await server.ask('PUT', '/documents/person/fate?upsert=true', { body: { name: 'Fate' } })
       await server.ask('PUT', '/documents/person/taken?upsert=true', { body: { name: 'x', code: 'taken' } })
+      await server.ask('POST', '/documents/fixed', { body: { _id: '1', name: 'x' } })
       const answer = await server.ask(method, `/documents/${path}`, method === 'GET' ? {} : { body })
       refused(answer, status, code)
       assert.ok(answer.json.context !== '')

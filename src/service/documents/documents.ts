@@ -214,7 +214,6 @@ async function patch(request: Naming, body: Json | undefined): Promise<DocumentR
   if (condition?.isHopeless) throw await unmet(request)
   for (let attempt = 1; ; attempt++) {
     const { steps, read } = await mergeWithCurrent(request, changes)
-    if (steps.length === 0) return await unchanged(request, condition)
     const versions = read ? { documentVersions: [read.version] } : condition?.versions
     if (read && condition && !isMet(condition, read)) throw preconditionFailed()
     const sent = { query, update: [], projection: EVERYTHING, ...versions }
@@ -257,13 +256,6 @@ async function mergeWithCurrent(
 
 /** How often a patch that depends on the document is made anew after another write. */
 const MAX_PATCHES = 10
-
-async function unchanged(request: Naming, condition: Condition | undefined): Promise<DocumentReply> {
-  const found = await findOne(request, EVERYTHING)
-  if (!found) throw unknownDocument()
-  if (condition && !isMet(condition, found)) throw preconditionFailed()
-  return charged(request, () => shown(request, found, 200))
-}
 
 async function removeOne(request: Naming): Promise<DocumentReply> {
   const { deps, caller, target, asked, query } = request
